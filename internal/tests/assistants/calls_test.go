@@ -30,17 +30,9 @@ func newClient(ctx context.Context) (*prepaid.Client, error) {
 	return client, nil // close it at the end of main
 }
 
-func canPay(ctx context.Context, client *prepaid.Client, id prepaid.AccountID, price prepaid.Amount) (bool, error) {
-	account, err := client.Accounts.Get(ctx, id) // for account.Cardholder, add prepaid.IncludeCardholder
-	if err != nil {
-		return false, err // errors.Is(err, prepaid.ErrNotFound): there is no such account
-	}
-	return account.Status == prepaid.AccountStatusActive && account.Balance.Compare(price) >= 0, nil
-}
-
 func issue(ctx context.Context, client *prepaid.Client, key string, holder *prepaid.Cardholder, tried bool) (*prepaid.Account, error) {
 	issued, err := client.Accounts.Issue(ctx, prepaid.IssueParams{
-		ProgramClientID: "acme", // the program's client_id, from the operator
+		ProgramClientID: "acme", // from the operator
 		Account:         prepaid.CreateAccountParams{CompanyID: 42, ClientAccountKey: key, Cardholder: holder},
 		Again:           tried, // an earlier run may have begun: store that before the first
 	})
@@ -94,7 +86,7 @@ func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.
 	case prepaid.OutcomeApplied:
 		p.State = "paid" // even if err is not nil
 	case prepaid.OutcomeRejected:
-		p.State = "refused" // nothing moved: fix the cause and pay again, or withdraw it for good
+		p.State = "refused" // nothing moved: fix the cause and pay again, or withdraw it
 	case prepaid.OutcomeNotProcessed:
 		p.State = "new" // nothing moved: a worker pays again later
 	case prepaid.OutcomeUnknown:
@@ -104,7 +96,7 @@ func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.
 		}
 	}
 	if errors.Is(err, prepaid.ErrRequestIDReused) || errors.Is(err, prepaid.ErrRequestIDExpired) {
-		p.State = "for a person" // never pay under a new ID because of it
+		p.State = "for a person" // never under a new ID
 	}
 	return errors.Join(err, save(p))
 }
@@ -136,7 +128,7 @@ func redeem(ctx context.Context, client *prepaid.Client, params prepaid.RedeemFu
 	case outcome == prepaid.OutcomeRejected, outcome == prepaid.OutcomeNotProcessed:
 		return "", err // nothing moved
 	}
-	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{ // look, and never send it again
+	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{ // never send it again
 		AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
 	}.Around(err))
 	if lookErr != nil {
@@ -149,7 +141,7 @@ func total(ctx context.Context, client *prepaid.Client, id prepaid.AccountID, fr
 	var sum prepaid.Amount
 	for transaction, err := range client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{From: from, Before: before}) {
 		if err != nil {
-			return prepaid.Amount{}, err // what was read so far proves nothing
+			return prepaid.Amount{}, err
 		}
 		if sum, err = sum.Add(transaction.Amount); err != nil {
 			return prepaid.Amount{}, err

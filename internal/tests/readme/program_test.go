@@ -17,7 +17,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	account, err := client.Accounts.Get(context.Background(), "EA52174568995001")
+	account, err := client.Accounts.Get(context.Background(), "EA10000000000001")
 	if err != nil {
 		log.Fatal(err)
 	}

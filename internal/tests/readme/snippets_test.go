@@ -20,7 +20,7 @@ import (
 
 func TestFirstProgram(t *testing.T) {
 	srv := prepaidtest.NewServer(t)
-	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "100.00"})
+	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA10000000000001", Balance: "100.00"})
 	config := srv.Config()
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
 	t.Setenv("PREPAID_VENDOR", config.Vendor)

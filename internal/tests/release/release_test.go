@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,10 @@ func TestPublish(t *testing.T) {
 	require.NoError(t, os.CopyFS(filepath.Join(r.directory, "internal", "apicheck"), os.DirFS(filepath.Join(root, "internal", "apicheck"))))
 	r.commit("Something is gone")
 	began := r.git("rev-parse", "HEAD")
-	printed := r.releases("-publish", "0.1.0")
+	r.git("config", "--global", "gpg.program", r.signer(`[ -c "$GPG_TTY" ]`))                               // gpg asks for a passphrase there
+	code, printed := r.run("script", "-qec", "unset GPG_TTY; bash .ci/release -publish 0.1.0", "/dev/null") // in a terminal
+	require.Equal(t, 0, code, printed)
+	r.git("config", "--global", "gpg.program", r.signer("true"))
 	require.Contains(t, printed, "Tagged. To push:")
 
 	require.Empty(t, r.git("status", "--porcelain"))
@@ -121,9 +125,9 @@ func TestNothingIsTaggedUnlessAllIs(t *testing.T) {
 	r.git("checkout", "-q", "main")
 
 	complete := r.environment
-	r.environment = append(complete, "PREPAID_CHECKS_DO=echo BUT SKIPPED: vulns")
+	r.environment = slices.Concat(complete, []string{"PREPAID_CHECKS_DO=echo BUT SKIPPED: vulns"})
 	r.refuses("a step was skipped", "-publish", "0.1.0")
-	r.environment = append(complete, "PREPAID_CHECKS_DO=git -C "+r.directory+" commit -q --allow-empty -m 'Meanwhile'")
+	r.environment = slices.Concat(complete, []string{"PREPAID_CHECKS_DO=git -C " + r.directory + " commit -q --allow-empty -m 'Meanwhile'"})
 	code, printed := r.run("bash", ".ci/release", "-publish", "0.1.0")
 	require.Equal(t, 3, code, printed)
 	require.Contains(t, printed, "main has changed since")
@@ -170,7 +174,7 @@ func TestOtherTools(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
 	tools := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(tools, "sed"), []byte("#!/bin/sh\n[ \"$1\" != --version ]\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(filepath.Join(tools, "sed"), []byte("#!/bin/sh\n[ \"$1\" != --version ]\n"), 0o700))
 	r.environment = append(r.environment, "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"))
 	r.refuses("GNU's tools", "0.1.0")
 }

@@ -32,7 +32,7 @@ func newRepository(t *testing.T) repository {
 	if testing.Short() {
 		t.Skip("a script has nothing to show to the race detector")
 	}
-	for _, tool := range []string{"git", "bash", "tsort"} {
+	for _, tool := range []string{"git", "bash", "tsort", "script"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			require.Empty(t, os.Getenv("PREPAID_REQUIRE_TOOLS"), err)
 			t.Skip(err)
@@ -78,7 +78,7 @@ printf '\n[GNUPG:] SIG_CREATED \n' >&2
 printf -- '-----BEGIN PGP SIGNATURE-----\n'
 `
 	name := filepath.Join(r.t.TempDir(), "signer")
-	require.NoError(r.t, os.WriteFile(name, []byte(strings.Replace(program, "CONDITION", condition, 1)), 0o700)) //nolint:gosec // a program
+	require.NoError(r.t, os.WriteFile(name, []byte(strings.Replace(program, "CONDITION", condition, 1)), 0o700))
 	return name
 }
 

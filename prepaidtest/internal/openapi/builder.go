@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -37,6 +38,7 @@ func (b *builder) document() document {
 	b.schemas.Put("WalletPersonal", clonePersonal(requests.Get("Personal")))
 	b.schemas = append(b.schemas, requests...)
 	b.annotate()
+	b.nameEnums(d.Paths)
 	d.Components = components{
 		Schemas: b.schemas, Responses: b.commonResponses(), Headers: pageHeaders(), SecuritySchemes: securitySchemes(),
 	}
@@ -65,12 +67,12 @@ func (b *builder) operation(route *exchange.Route, about described) *operation {
 	switch {
 	case route.Open:
 		made.Security = []wire.Ordered[list]{{{Name: "Basic", Value: list{}}}}
-		made.Body = &body{Required: true, Content: wire.Ordered[*content]{{Name: "application/x-www-form-urlencoded", Value: &content{tokenForm()}}}}
+		made.Body = &body{Required: true, Content: wire.Ordered[*content]{{Name: "application/x-www-form-urlencoded", Value: &content{tokenForm(), example(about.id)}}}}
 	case reads.Body != nil:
 		name := strings.ToUpper(about.id[:1]) + about.id[1:] + "Request"
 		reads.Body.Reference = requestSection(about.section, about.id)
 		b.put(name, reads.Body)
-		made.Body = &body{Required: true, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{ref(name)}}}}
+		made.Body = &body{Required: true, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{ref(name), example(about.id)}}}}
 	}
 	made.Responses = b.responses(route, about)
 	return made
@@ -120,6 +122,13 @@ func (b *builder) put(name string, schema *wire.Schema) {
 	}
 	b.schemas.Put(name, schema)
 	for i, member := range schema.Properties {
+		if items := member.Value.Items; items != nil && items.Properties != nil {
+			change, _ := strings.CutSuffix(strings.TrimPrefix(name, "ChangePolicy"), "sRequest")
+			element := change + map[string]string{"add": "ToAdd", "remove": "ToRemove"}[member.Name]
+			items.Reference = schema.Reference
+			b.put(element, items)
+			member.Value.Items = ref(element)
+		}
 		inner, section := shared(member.Name)
 		if inner == "" {
 			continue
@@ -169,6 +178,9 @@ func queryParameters(operation string, query *wire.Schema) []parameter {
 		if operation == "searchAccounts" && member.Name == "client_id" {
 			p.Description = "Of the program."
 		}
+		if operation == "searchCompanyAccounts" && member.Name == "status" {
+			p.Emulator = "It must be a known status; the reference has a string."
+		}
 		all = append(all, p)
 	}
 	return all
@@ -183,13 +195,13 @@ func (b *builder) responses(route *exchange.Route, about described) wire.Ordered
 	refusals := about.refusals
 	for _, r := range refusals {
 		if r.status == route.BadInput && !slices.Contains(r.codes, "invalid_request") {
-			r.codes = append(slices.Clone(r.codes), "invalid_request")
+			r.also = append(slices.Clone(r.also), "invalid_request")
 		}
 		if all[r.status] == nil {
-			all[r.status] = b.refused(aboutStatus(r.status))
+			all[r.status] = b.refused(cmp.Or(r.about, aboutStatus(r.status)))
 			all[r.status].Emulator = r.why
 		}
-		all[r.status].Codes = codes(about.section, r.codes)
+		all[r.status].Codes = codes(about.section, r)
 	}
 	for _, status := range []int{route.BadInput, 401, 403, 408, 413, 429, 500} {
 		if all[status] == nil {
@@ -214,23 +226,23 @@ func (b *builder) success(r reply) *response {
 	}
 	switch {
 	case r.octets:
-		made.Content.Put("application/octet-stream", &content{r.schema})
+		made.Content.Put("application/octet-stream", &content{Schema: r.schema})
 	case r.schema != nil:
-		made.Content.Put(b.with.MediaType, &content{r.schema})
+		made.Content.Put(b.with.MediaType, &content{Schema: r.schema})
 	}
 	return made
 }
 
 func (b *builder) refused(about string) *response {
-	return &response{Description: about, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{ref("Error")}}}}
+	return &response{Description: about, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{Schema: ref("Error")}}}}
 }
+
+const invalid = "The request is not valid: error_description names the fields."
 
 func aboutStatus(status int) string {
 	switch status {
 	case http.StatusBadRequest:
-		return "The request is not valid. The description names the fields."
-	case http.StatusUnauthorized:
-		return "The token or the credentials are not valid, or the caller cannot access a company of the scope."
+		return invalid
 	case http.StatusForbidden:
 		return "The caller has no permission on the company, or the address is not on the whitelist."
 	case http.StatusNotFound:
@@ -239,15 +251,18 @@ func aboutStatus(status int) string {
 	return "A run of the template has not finished."
 }
 
-// codes says of each code whether the reference names it for this kind of operation.
-func codes(section string, known list) wire.Ordered[string] {
+// codes says of each code whether the reference names it for the operation.
+func codes(section string, r refusal) wire.Ordered[string] {
 	var all wire.Ordered[string]
-	for _, code := range known {
+	for _, code := range r.codes {
 		who := "emulator"
-		if section == "4.1" || (section == "4.8" && code != "forbidden") || strings.HasPrefix(code, "bad_") || code == "server_error" {
+		if r.why == "" && (section == "4.1" || section == "4.8") || strings.HasPrefix(code, "bad_") || code == "server_error" {
 			who = "reference"
 		}
 		all.Put(code, who)
+	}
+	for _, code := range r.also {
+		all.Put(code, "emulator")
 	}
 	return all
 }
@@ -261,16 +276,16 @@ func (b *builder) commonResponses() wire.Ordered[*response] {
 	var all wire.Ordered[*response]
 	put := func(status int, about, own, code string) {
 		made := b.refused(about)
-		made.Emulator, made.Codes = own, codes("", list{code})
+		made.Emulator, made.Codes = own, codes("", refuse(status, code))
 		all.Put(commonName(status), made)
 	}
-	put(400, "The request is not valid. The description names the fields.",
+	put(400, invalid,
 		"The row of the operation lists no status for input that cannot be used, such as an unknown parameter.", "invalid_request")
 	put(401, "The access token is missing, invalid or expired.", "The code is named for webhooks only.", "unauthorized")
 	put(403, "The address is not on the whitelist.", "Status and code are not shown.", "forbidden")
 	put(408, "The body did not arrive in time.", "Not in the reference.", "invalid_request")
 	put(413, "The body is too large.", "Not in the reference.", "invalid_request")
-	put(429, "More than 1000 requests in 10 seconds from an address.", "The code is not shown.", "rate_limit_exceeded")
+	put(429, "More than 1000 requests in 10 seconds from an address: refused for up to 10 seconds.", "The code is not shown.", "rate_limit_exceeded")
 	put(500, "Try again later or contact support.", "Only as an injected fault.", "server_error")
 	all.Get("TooManyRequests").Headers.Put("Retry-After", &header{
 		Description: "Seconds.", Schema: integer(), Emulator: "Not in the reference; sent by a setting.",
@@ -293,7 +308,7 @@ func (b *builder) webhooks() wire.Ordered[*path] {
 	message := func(id, kind, about string) wire.Member[*path] {
 		made := &operation{
 			ID: id, Summary: about, Reference: "6", Responses: wire.Ordered[*response]{{Name: "2XX", Value: &response{Description: "The message has arrived."}}},
-			Body:     &body{Required: true, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{ref("Message")}}}},
+			Body:     &body{Required: true, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{Schema: ref("Message")}}}},
 			Emulator: "Retries and time-outs are not shown.", Security: []wire.Ordered[list]{{}},
 		}
 		for name, what := range map[string]string{b.with.SignatureKey: "The hmac_key_id.", b.with.Signature: "HMAC-SHA256 of the body."} {
@@ -317,7 +332,7 @@ func securitySchemes() wire.Ordered[*scheme] {
 	return wire.Ordered[*scheme]{
 		{Name: "OAuth2", Value: &scheme{
 			Type: "oauth2", Description: "Bearer token of POST /token (section 5). Renew it when less than 10 minutes remain, and after a 401.",
-			Flows: wire.Ordered[*flow]{{Name: "clientCredentials", Value: &flow{TokenURL: "token", Scopes: wire.Ordered[string]{}}}},
+			Flows: wire.Ordered[*flow]{{Name: "clientCredentials", Value: &flow{TokenURL: "/3.0/token", Scopes: wire.Ordered[string]{}}}},
 		}},
 		{Name: "Basic", Value: &scheme{
 			Type: "http", Scheme: "basic",

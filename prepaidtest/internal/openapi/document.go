@@ -96,7 +96,8 @@ type body struct {
 }
 
 type content struct {
-	Schema *wire.Schema `json:"schema"`
+	Schema  *wire.Schema    `json:"schema"`
+	Example json.RawMessage `json:"example,omitzero"`
 }
 
 type response struct {

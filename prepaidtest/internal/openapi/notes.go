@@ -40,9 +40,15 @@ func sectionTags() wire.Ordered[string] {
 }
 
 func tags() []tag {
+	about := notes{
+		"Token": "Access tokens", "Reporting": "Reports from named templates", "Policy": "Where the cards of a program (company) can be used",
+		"Accounts": "Card accounts, their history, transfers and wallets", "Funding": "Redemptions, reversals and refunds",
+		"Simulation": "Simulated card transactions, in the test environment only", "PIN": "PIN change with encrypted data",
+		"Hooks": "Webhooks and their undeliverable messages",
+	}
 	all := make([]tag, 0, len(sectionTags()))
 	for _, t := range sectionTags() {
-		all = append(all, tag{t.Value, "Section " + t.Name})
+		all = append(all, tag{t.Value, about[t.Value] + " (section " + t.Name + ")."})
 	}
 	return all
 }
@@ -51,7 +57,7 @@ func tags() []tag {
 func queryNotes() notes {
 	group := func(what string) string { return "Includes " + what + "." }
 	return notes{
-		"include_column_headers":      "Whether the report begins with a row of names.",
+		"include_column_headers":      "Whether the report begins with a row of names. Default false.",
 		"page_number":                 "From 1 to X-TotalPages.",
 		"page_size":                   "A size below the internal minimum or above the internal maximum is replaced.",
 		"start_date":                  "Earliest time, inclusive.",
@@ -90,8 +96,10 @@ func requestNotes() map[string]notes {
 		"scope": "Companies to monitor.", "filter_spec": "* matches everything.",
 		"hmac_key_secret": "A 256-bit value. Never returned.",
 	}
-	change := notes{"require_approval": "Reserved."}
-	simulated := notes{"transaction_type": "Case sensitive.", "account_id": "EAID."}
+	simulated := notes{
+		"transaction_type": "Case sensitive. As in the original transact request.", "account_id": "EAID.",
+		"authorization_id": "From the response to transact.",
+	}
 	return map[string]notes{
 		"Personal": {
 			"mobile_number": "Needed to reveal a PIN or tokenise a card.",
@@ -124,14 +132,12 @@ func requestNotes() map[string]notes {
 		},
 		"RedeemFundingRequest": funding,
 		"RefundFundingRequest": funding, "ReverseFundingRequest": funding,
-		"SimulateTransactRequest": simulated, "SimulateAdviceRequest": simulated,
+		"SimulateTransactRequest": {"transaction_type": "Case sensitive.", "account_id": "EAID."}, "SimulateAdviceRequest": simulated,
 		"SimulateReverseRequest": simulated, "SimulateClearRequest": simulated,
 		"SimulateReverseClearRequest": simulated,
 		"InitiatePINRequest":          {"eaid": "EAID of the account."},
 		"ValidatePINRequest":          sealed, "ExecutePINRequest": sealed,
 		"CreateHookRequest": hook, "UpdateHookRequest": hook,
-		"ChangePolicyCategoriesRequest": change, "ChangePolicyMerchantsRequest": change,
-		"ChangePolicyTerminalsRequest": change,
 	}
 }
 
@@ -151,6 +157,15 @@ func (b *builder) annotate() {
 				own(member.Value, wholeNumber)
 			}
 		}
+	}
+	for _, name := range []string{"RedeemFundingRequest", "RefundFundingRequest"} {
+		own(b.schemas.Get(name).Properties.Get("amount"), "Not negative; the reference has no limit.")
+	}
+	for _, name := range []string{"CreateHookRequest", "UpdateHookRequest"} {
+		own(b.schemas.Get(name).Properties.Get("filter_spec"), "The grammar is not shown: the known filters are a setting.")
+	}
+	for _, member := range []string{"add", "remove"} {
+		own(b.schemas.Get("ChangePolicyCategoriesRequest").Properties.Get(member), "Codes from 0 to 9999; the reference has integers.")
 	}
 	own(creation.Get("initial_load_amount"), "Octal and hexadecimal are also read from a string.")
 	b.schemas.Get("TransferRequest").Properties.Get("transaction_type").Values = wire.Ordered[string]{

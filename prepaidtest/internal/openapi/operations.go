@@ -28,7 +28,11 @@ type refusal struct {
 	status int
 	codes  list
 	why    string
+	about  string // instead of the usual description
+	also   list   // codes that the row does not name
 }
+
+func (r refusal) described(about string) refusal { r.about = about; return r }
 
 func ok(schema string) []reply {
 	return []reply{{status: 200, about: "The result.", schema: ref(schema)}}
@@ -42,7 +46,7 @@ func octets(about string) []reply {
 func pages(schema string) []reply {
 	return []reply{
 		{status: 200, about: "One page.", schema: array(ref(schema)), paged: true},
-		{status: 204, about: "There are none.", paged: true},
+		{status: 204, about: "There are none.", paged: true, own: "Whether it has the paging headers is not shown."},
 	}
 }
 
@@ -59,16 +63,16 @@ func noPolicy() refusal {
 }
 
 // hookRefusals are the codes of a webhook's members.
-func hookRefusals(more ...string) refusal {
-	return refuse(400, append(list{
+func hookRefusals(also ...string) refusal {
+	return refusal{status: 400, also: also, codes: list{
 		"invalid_request", "invalid_uri", "invalid_scope", "invalid_filter_spec", "invalid_enabled", "invalid_reliability_mode",
 		"invalid_hmac_key_id", "invalid_hmac_key_secret", "no_response",
-	}, more...)...)
+	}, about: "A member is not valid, or an enabled webhook did not respond to the ping."}
 }
 
 // operations describes the 44 operations, in the order of section 4.
 func operations(with Options) []described {
-	start := refuse(400, "invalid_request")
+	start := refuse(400, "invalid_request").described(wrongTemplate)
 	if with.BadOnReport == 400 {
 		start.codes = append(start.codes, "unauthorized")
 	}
@@ -79,7 +83,9 @@ func operations(with Options) []described {
 			about:   "Tokens are valid until they expire, and several may be used at once.",
 			success: ok("Token"),
 			refusals: []refusal{
-				refuse(400, "invalid_request", "unsupported_grant_type", "invalid_client"), refuse(401, "invalid_client"),
+				refuse(400, "invalid_request", "unsupported_grant_type", "invalid_client").
+					described("The request is not valid, or the credentials are missing or incomplete."),
+				refuse(401, "invalid_client").described("The credentials are incorrect."),
 			},
 		},
 		{
@@ -97,7 +103,8 @@ func operations(with Options) []described {
 						"libraries cannot read it, and some take it for the next response.", schema: ref("Error"),
 				},
 			},
-			refusals: []refusal{refuse(204, "report_processing"), refuse(400, "invalid_request")},
+			about:    "After a 500, request the report again.",
+			refusals: []refusal{refuse(204, "report_processing"), refuse(400, "invalid_request").described("There is no such report.")},
 		},
 		{
 			name: "GET /policy/mccodes", id: "listMerchantCategories", section: "4.3", summary: "List merchant category codes",
@@ -135,11 +142,13 @@ func operations(with Options) []described {
 			name: "POST /accounts", id: "createAccount", section: "4.4", summary: "Create an account",
 			about:    "The response has no account_id: search for the client_account_key.",
 			success:  []reply{{status: 201, about: "Created.", schema: ref("CreatedAccount")}},
-			refusals: []refusal{refuse(404, "account_not_found", "invalid_request")},
+			refusals: []refusal{refuse(404, "account_not_found", "invalid_request").described("Invalid input, or an account that does not exist.")},
 		},
 		{
 			name: "GET /accounts/company/{companyid}", id: "searchCompanyAccounts", section: "4.4", summary: "Search the accounts of a company",
-			own: "The reference shows no paging headers and no errors for this operation. An unknown company has no accounts.", success: companyPages(with),
+			own: "The reference shows no paging headers and no errors for this operation, nor that the response is an array. An unknown company has " +
+				"no accounts.",
+			success: companyPages(with),
 		},
 		{
 			name: "GET /accounts/{id}", id: "getAccount", section: "4.4", summary: "Get an account",
@@ -158,7 +167,7 @@ func operations(with Options) []described {
 		},
 		{
 			name: "GET /accounts/{id}/status", id: "getAccountStatus", section: "4.4", summary: "Get the reduced account",
-			success: ok("AccountStatus"), refusals: []refusal{noAccount()},
+			success: ok("ReducedAccount"), refusals: []refusal{noAccount()},
 		},
 		{
 			name: "PUT /accounts/{id}/status", id: "setAccountStatus", section: "4.4", summary: "Set the status of an account",
@@ -178,7 +187,8 @@ func operations(with Options) []described {
 		},
 		{
 			name: "POST /accounts/{id}/wallet/{provider}", id: "provisionWallet", section: "4.4", summary: "Provision a mobile wallet",
-			success: ok("WalletProvisioning"), refusals: []refusal{refuse(404, "unsupported_provider", "account_not_found", "invalid_request")},
+			success: ok("WalletProvisioning"), refusals: []refusal{refuse(404, "unsupported_provider", "account_not_found", "invalid_request").
+					described("Unsupported provider, invalid input, or no such account.")},
 		},
 		{
 			name: "POST /accounts/{id}/dip", id: "exchangeKey", section: "4.4", summary: "Exchange key data, encrypted",
@@ -211,7 +221,7 @@ func operations(with Options) []described {
 		simulation("reverse_clear", "simulateReverseClear", "SimulatedClearing", "Asynchronous. Creates a clearing reversal (1125)."),
 		{
 			name: "POST /pin/initiate", id: "initiatePIN", section: "4.7", summary: "Begin a PIN change",
-			about: "The registration must have a mobile number and an e-mail address.", own: "The values of communication_method are not shown: any is taken.",
+			own:     "The values of communication_method are not shown: any is taken. The registration must have a mobile number and an e-mail address. " + unmarked,
 			success: ok("PINOperation"), refusals: []refusal{unlisted(404, unshown, "account_not_found")},
 		},
 		sealedPIN("POST /pin/validate", "validatePIN", "Check the one-time password"),
@@ -226,10 +236,13 @@ func operations(with Options) []described {
 		},
 		{
 			name: "POST /hooks", id: "createHook", section: "4.8", summary: "Register a webhook",
-			about:    "An enabled webhook gets a ping first, and must respond to it with success.",
-			own:      "All members are required, since none is marked as optional.",
-			success:  []reply{{status: 201, about: "Registered.", schema: ref("CreatedHook")}},
-			refusals: []refusal{hookRefusals(), refuse(401, "unauthorized")},
+			about:   "An enabled webhook gets a ping first, and must respond to it with success.",
+			own:     "All members are required, since none is marked as optional.",
+			success: []reply{{status: 201, about: "Registered.", schema: ref("CreatedHook")}},
+			refusals: []refusal{
+				hookRefusals(),
+				refuse(401, "unauthorized").described("The access token is missing, invalid or expired, or the caller cannot access a company of the scope."),
+			},
 		},
 		{
 			name: "PATCH /hooks/{id}", id: "updateHook", section: "4.8", summary: "Change a webhook",
@@ -256,8 +269,9 @@ func operations(with Options) []described {
 const (
 	repeats = "A request with a request_id that succeeded is kept for 30 days: a later one with the same request_id gets the same response. " +
 		"What a second request does while the first still runs is not shown; assume that it pays again."
-	unshown     = "Statuses of the PIN operations are not shown."
-	unknownHook = "The row lists no status for an unknown webhook."
+	wrongTemplate = "The name of the template is wrong, or include_column_headers is not valid."
+	unshown       = "Statuses of the PIN operations are not shown."
+	unknownHook   = "The row lists no status for an unknown webhook."
 )
 
 // companyPages are the responses of the company search.
@@ -272,7 +286,7 @@ func companyPages(with Options) []reply {
 func policyChange(name, id, what string) described {
 	return described{
 		name: name, id: id, section: "4.3", summary: "Change the " + what + " of the policy",
-		about: "For an open loop what is added is blocked, for a closed loop allowed. Removal deletes the rule only.",
+		about: "For an open loop what is added is blocked, for a closed loop allowed. Removal deletes only the rule.",
 		own:   "Adding what is listed, and removing what is not, have no effect.", success: done(),
 		refusals: []refusal{refuse(400, "invalid_request"), refuse(403, "forbidden"), refuse(404, "policy_not_found")},
 	}
@@ -296,7 +310,7 @@ func simulation(operation, id, schema, about string) described {
 
 func sealedPIN(name, id, summary string) described {
 	return described{
-		name: name, id: id, section: "4.7", summary: summary, success: ok("PINOperation"),
+		name: name, id: id, section: "4.7", summary: summary, success: ok("PINOperation"), own: unmarked,
 		about: "The payload is the JSON of PINSecret, encrypted with AES-128 in CBC mode with PKCS#7 padding under an ephemeral key, which is " +
 			"encrypted with the operator's RSA public key using OAEP. All binary values are hex.",
 		refusals: []refusal{unlisted(400, unshown, "invalid_request", "invalid_envelope", "invalid_operation", "invalid_device", "invalid_otp")},

@@ -44,20 +44,26 @@ func word(values ...string) *wire.Schema {
 func form(pattern string) *wire.Schema {
 	return &wire.Schema{Type: wire.Types{"string"}, Pattern: pattern}
 }
-func uuid() *wire.Schema                          { return &wire.Schema{Type: wire.Types{"string"}, Format: "uuid"} }
-func dateTime() *wire.Schema                      { return &wire.Schema{Type: wire.Types{"string"}, Format: "date-time"} }
-func number() *wire.Schema                        { return &wire.Schema{Type: wire.Types{"number"}} }
-func integer() *wire.Schema                       { return &wire.Schema{Type: wire.Types{"integer"}, Format: "int64"} }
-func boolean() *wire.Schema                       { return &wire.Schema{Type: wire.Types{"boolean"}} }
-func array(of *wire.Schema) *wire.Schema          { return &wire.Schema{Type: wire.Types{"array"}, Items: of} }
-func ref(name string) *wire.Schema                { return &wire.Schema{Ref: "#/components/schemas/" + name} }
-func own(s *wire.Schema, why string) *wire.Schema { s.Emulator = why; return s }
-func orNull(s *wire.Schema) *wire.Schema          { s.Type = append(s.Type, "null"); return s }
+func uuid() *wire.Schema                 { return &wire.Schema{Type: wire.Types{"string"}, Format: "uuid"} }
+func dateTime() *wire.Schema             { return &wire.Schema{Type: wire.Types{"string"}, Format: "date-time"} }
+func number() *wire.Schema               { return &wire.Schema{Type: wire.Types{"number"}} }
+func integer() *wire.Schema              { return &wire.Schema{Type: wire.Types{"integer"}, Format: "int64"} }
+func boolean() *wire.Schema              { return &wire.Schema{Type: wire.Types{"boolean"}} }
+func array(of *wire.Schema) *wire.Schema { return &wire.Schema{Type: wire.Types{"array"}, Items: of} }
+func ref(name string) *wire.Schema       { return &wire.Schema{Ref: "#/components/schemas/" + name} }
+func own(s *wire.Schema, why string) *wire.Schema {
+	s.Emulator = strings.TrimSpace(s.Emulator + " " + why)
+	return s
+}
+func orNull(s *wire.Schema) *wire.Schema { s.Type = append(s.Type, "null"); return s }
 
 // whole is a number of the reference that is an integer by its meaning.
 func whole() *wire.Schema { return own(integer(), wholeNumber) }
 
-const wholeNumber = "An integer; the reference has a number."
+const (
+	wholeNumber = "An integer; the reference has a number."
+	unmarked    = "The reference marks no member as required."
+)
 
 func productTypes() []string { return []string{"reloadable", "gift", "loyalty"} }
 
@@ -74,7 +80,9 @@ func responseSchemas(with Options) wire.Ordered[*wire.Schema] {
 		must("expires_in", whole(), "Seconds until the token expires."),
 	))
 	all = append(all, accountSchemas()...)
-	all = append(all, historySchema(with), walletSchema(), provisioningSchema())
+	all = append(all, historySchema(with))
+	all = append(all, walletSchemas()...)
+	all = append(all, provisioningSchema())
 	all = append(all, policySchemas()...)
 	all.Put("Report", object("2.11", "",
 		must("reportdata", text(), "CSV text."),
@@ -98,7 +106,7 @@ func accountSchemas() wire.Ordered[*wire.Schema] {
 			must("external_account_id", text(), "External reference."),
 			must("plastic_expiry", dateTime(), "Expiry of the plastic, in UTC."),
 			must("product_type", word(productTypes()...), ""),
-			must("status", word(ledger.AccountStatuses()...), "See section 3.1."),
+			must("status", word(ledger.AccountStatuses()...), ""),
 			must("is_plastic_enabled", boolean(), ""),
 		}
 	}
@@ -118,7 +126,7 @@ func accountSchemas() wire.Ordered[*wire.Schema] {
 		may("name_on_card", text(), "Name engraved on the card."),
 		may("is_compliant", own(boolean(), "Always true."), ""),
 		may("client_id", text(), "Of the program."),
-		may("client_account_key", &wire.Schema{Type: wire.Types{"string"}, MaxLength: 255}, "Key of salary packaging."),
+		may("client_account_key", &wire.Schema{Type: wire.Types{"string"}, MaxLength: 255, Pattern: wire.PrintableASCII().Pattern}, "Key of salary packaging."),
 		may("portal_identifier", ref("PortalIdentifier"), ""),
 		may("personal", ref("Personal"), group("with_personal")),
 		may("free_text", ref("FreeText"), group("with_freetext")),
@@ -131,7 +139,7 @@ func accountSchemas() wire.Ordered[*wire.Schema] {
 		may("card_holder_type", valued(integer(), cardholderTypes()), single("with_cardholdertype")),
 	)...))
 	all.Put("CreatedAccount", object("2.2", "The account as its creation returns it.", created()...))
-	all.Put("AccountStatus", object("2.2", "The account as GET /accounts/{id}/status returns it.", reduced()...))
+	all.Put("ReducedAccount", object("2.2", "The account as GET /accounts/{id}/status returns it.", reduced()...))
 	free := wire.DescribeObject(new(ledger.FreeText).Bind)
 	free.Reference = "2.6"
 	for _, f := range free.Properties {
@@ -160,7 +168,7 @@ func historySchema(with Options) wire.Member[*wire.Schema] {
 	for _, code := range ledger.OwnCodes() {
 		others = append(others, string(code)+" "+code.Describe())
 	}
-	kind := own(valued(form(wire.FourDigits().Pattern), codes), "Also "+strings.Join(others, ", ")+".")
+	kind := own(valued(form(wire.FourDigits().Pattern), codes), "Also "+strings.Join(others, ", ")+". The reference has 2950 for transfers, and does not show it in a history.")
 	category := own(form(wire.FourDigits().Pattern), "0000 without a merchant; a setting.")
 	if with.EmptyCategory {
 		category.Pattern = "^([0-9]{4})?$"
@@ -188,7 +196,7 @@ func historySchema(with Options) wire.Member[*wire.Schema] {
 }
 
 // walletSchema is the description of a token in a seed file, with what the reference requires.
-func walletSchema() wire.Member[*wire.Schema] {
+func walletSchemas() wire.Ordered[*wire.Schema] {
 	token := wire.DescribeObject(new(ledger.WalletToken).Bind)
 	token.Description, token.Reference = "A card in a mobile wallet.", "2.9"
 	for _, member := range token.Properties {
@@ -203,16 +211,19 @@ func walletSchema() wire.Member[*wire.Schema] {
 		"token_assurance_level": "0 means not authenticated, any other authenticated.",
 		"expiration_date":       "Month and year: mmyy.",
 		"token_suffix":          "Last four digits.",
-		"device":                "Its device_id may be masked, and is listed twice in the reference.",
 	} {
 		token.Properties.Get(name).Description = about
 	}
-	return wire.Member[*wire.Schema]{Name: "WalletToken", Value: token}
+	device := *token.Properties.Get("device")
+	device.Description, device.Reference = "The reference lists device_id twice.", "2.9"
+	device.Properties.Get("device_id").Description = "It may be masked."
+	*token.Properties.Get("device") = *ref("WalletDevice")
+	return wire.Ordered[*wire.Schema]{{Name: "WalletToken", Value: token}, {Name: "WalletDevice", Value: &device}}
 }
 
 func provisioningSchema() wire.Member[*wire.Schema] {
 	const elsewhere, certified = "Required for two of the wallets.", "Required for the wallet that uses it."
-	return wire.Member[*wire.Schema]{Name: "WalletProvisioning", Value: object("4.4", "What a wallet needs to hold the card.",
+	return wire.Member[*wire.Schema]{Name: "WalletProvisioning", Value: own(object("4.4", "What a wallet needs to hold the card.",
 		must("pan_last_four", form(wire.FourDigits().Pattern), ""),
 		must("provider", own(text(), "mastercard; a setting."), "Card network: one of two, which the reference does not name."),
 		must("pruduct_type", word(productTypes()...), "The name is spelled as the reference spells it."),
@@ -221,7 +232,7 @@ func provisioningSchema() wire.Member[*wire.Schema] {
 		may("activation_data", text(), certified),
 		may("encrypted_pass_data", text(), certified),
 		may("ephemeral_public_key", text(), certified),
-	)}
+	), "Whether the first four members are always there is not shown.")}
 }
 
 func policySchemas() wire.Ordered[*wire.Schema] {
@@ -232,23 +243,17 @@ func policySchemas() wire.Ordered[*wire.Schema] {
 			must("description", text(), ""),
 		}, lists...)
 	}
-	terminals := func(f func(string, *wire.Schema, string) field) field {
-		return f("terminals", array(ref("PolicyTerminal")), "")
-	}
-	categories := func(f func(string, *wire.Schema, string) field) field {
-		return f("categories", array(ref("PolicyCategory")), "")
-	}
-	merchants := func(f func(string, *wire.Schema, string) field) field {
-		return f("merchants", array(ref("PolicyMerchant")), "")
-	}
+	terminals := func() field { return may("terminals", array(ref("PolicyTerminal")), "") }
+	categories := func() field { return may("categories", array(ref("PolicyCategory")), "") }
+	merchants := func() field { return may("merchants", array(ref("PolicyMerchant")), "") }
 	ruleType := func() field { return must("rule_type", word("must_allow", "must_block"), "") }
 	var all wire.Ordered[*wire.Schema]
 	all.Put("MerchantCategory", object(section, "", must("code", integer(), "Of ISO 18245."), must("description", text(), "")))
-	all.Put("Policy", object(section, "", head(terminals(may), categories(may), merchants(may))...))
-	all.Put("PolicyCategories", object(section, "", head(categories(must))...))
-	all.Put("PolicyMerchants", object(section, "", head(merchants(must))...))
-	all.Put("PolicyTerminals", object(section, "", head(terminals(must))...))
-	all.Put("PolicyCategory", object(section, "", must("merchant_category_code", form(wire.FourDigits().Pattern), "")))
+	all.Put("Policy", object(section, "", head(terminals(), categories(), merchants())...))
+	all.Put("PolicyCategories", object(section, "", head(categories())...))
+	all.Put("PolicyMerchants", object(section, "", head(merchants())...))
+	all.Put("PolicyTerminals", object(section, "", head(terminals())...))
+	all.Put("PolicyCategory", object(section, "", must("merchant_category_code", own(text(), "Four digits."), "")))
 	all.Put("PolicyMerchant", object(section, "",
 		must("acquirer_id", integer(), ""), must("card_acceptor_id", text(), ""), must("description", text(), ""),
 		must("id", integer(), "Internal identifier of the merchant."),
@@ -259,7 +264,7 @@ func policySchemas() wire.Ordered[*wire.Schema] {
 		must("id", integer(), "Internal identifier of the terminal."),
 	))
 	all.Put("Restrictions", object(section, "The ruleset that the policy replaces.",
-		must("type", word("open", "close"), "Open allows by default, close denies by default."),
+		may("type", word("open", "close"), "Open allows by default, close denies by default."),
 		must("terminal_rules", array(ref("RestrictionTerminal")), ""),
 		must("category_rules", array(ref("RestrictionCategory")), ""),
 	))
@@ -298,9 +303,9 @@ func simulationSchemas() wire.Ordered[*wire.Schema] {
 	success, message := must("success", boolean(), ""), must("message", text(), "")
 	own(success.schema, "A transaction that is declined, or an account that cannot be used, is 200 with false.")
 	var all wire.Ordered[*wire.Schema]
-	all.Put("SimulatedTransaction", object("2.15", "", reference, authorisation, success, message))
-	all.Put("SimulatedChange", object("2.15", "", authorisation, success, message))
-	all.Put("SimulatedClearing", object("2.15", "", success, message))
+	all.Put("SimulatedTransaction", own(object("2.15", "", reference, authorisation, success, message), unmarked))
+	all.Put("SimulatedChange", own(object("2.15", "", authorisation, success, message), unmarked))
+	all.Put("SimulatedClearing", own(object("2.15", "", success, message), unmarked))
 	return all
 }
 
@@ -317,6 +322,7 @@ func hookSchemas(with Options) wire.Ordered[*wire.Schema] {
 		must("last_undeliverable_timestamp", orNull(dateTime()), "Of that message, with the same nulls."),
 		must("hmac_key_id", text(), "Of the current HMAC key."),
 	))
+	own(all.Get("Hook"), unmarked)
 	filter := all.Get("Hook").Properties.Get("filter_spec")
 	filter.Values = wire.Ordered[string]{{Name: "*", Value: "every transaction"}}
 	all.Put("CreatedHook", object("4.8", "", must("id", uuid(), "")))
@@ -324,8 +330,8 @@ func hookSchemas(with Options) wire.Ordered[*wire.Schema] {
 		with.PingType+" for a ping, "+with.AlertType+" for an undeliverable alert; both are settings.")
 	const payload = "The payload beyond the envelope is not shown by the reference."
 	all.Put("Message", object("2.14", "A webhook message (section 6), also one that is undeliverable.",
-		must("id", uuid(), ""),
-		must("hook_id", uuid(), ""),
+		must("id", own(text(), "A UUID."), "Of the message."),
+		must("hook_id", uuid(), "Of the webhook."),
 		must("timestamp", dateTime(), "In UTC."),
 		must("type", kind, ""),
 		may("company_id", own(integer(), payload), "Of a transaction."),

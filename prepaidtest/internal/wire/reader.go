@@ -111,7 +111,7 @@ func (b *Reader) Integer(name string, into *int64) Value {
 // Decimal reads a JSON number; with quoted, a string that holds one as well.
 func (b *Reader) Decimal(name string, into *Money, quoted bool) Value {
 	raw, v := b.take(name, "number")
-	v.schema.note("At most four decimals.")
+	v.schema.chosen("At most four decimals.")
 	if quoted {
 		v.schema.quoted()
 	}
@@ -134,7 +134,7 @@ func (b *Reader) Decimal(name string, into *Money, quoted bool) Value {
 // which any form is taken, or bare, when quoteLoadAmount has quoted them.
 func (b *Reader) LoadAmount(name string, into *Money) Value {
 	raw, v := b.take(name, "number")
-	v.schema.note("At most four decimals.")
+	v.schema.chosen("At most four decimals.")
 	v.schema.least(0)
 	if !v.Present {
 		return v

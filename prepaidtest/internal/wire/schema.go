@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Schema is a JSON Schema, in the words of OpenAPI 3.1.
@@ -108,13 +109,16 @@ func (s *Schema) property(name string, types []string) *Schema {
 
 // note adds a sentence to the description.
 func (s *Schema) note(sentence string) {
-	if s == nil {
-		return
+	if s != nil {
+		s.Description = strings.TrimSpace(s.Description + " " + sentence)
 	}
-	if s.Description != "" {
-		s.Description += " "
+}
+
+// chosen adds a sentence to what the reference leaves open.
+func (s *Schema) chosen(sentence string) {
+	if s != nil {
+		s.Emulator = strings.TrimSpace(s.Emulator + " " + sentence)
 	}
-	s.Description += sentence
 }
 
 func (s *Schema) formatted(format string) {

@@ -91,18 +91,9 @@ func (f *follower) value(v ssa.Value) {
 	f.seen[v] = true
 	for _, ref := range *v.Referrers() {
 		switch ref := ref.(type) {
-		case *ssa.Phi:
-			f.value(ref)
-		case *ssa.ChangeType:
-			f.value(ref)
-		case *ssa.ChangeInterface:
-			f.value(ref)
-		case *ssa.MakeInterface:
-			f.value(ref)
-		case *ssa.TypeAssert:
-			f.value(ref)
-		case *ssa.UnOp: // a local struct, or a variable of a literal
-			f.value(ref)
+		case *ssa.Phi, *ssa.ChangeType, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.TypeAssert,
+			*ssa.UnOp: // a local struct, or a variable of a literal
+			f.value(ref.(ssa.Value))
 		case *ssa.Field:
 			if f.r.ours(ref.Type()) {
 				f.value(ref)

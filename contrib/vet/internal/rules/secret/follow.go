@@ -136,14 +136,8 @@ func (f *trace) value(v ssa.Value) {
 	f.seen[v] = true
 	for _, ref := range *v.Referrers() {
 		switch ref := ref.(type) {
-		case *ssa.Phi:
-			f.value(ref)
-		case *ssa.ChangeType:
-			f.value(ref)
-		case *ssa.ChangeInterface:
-			f.value(ref)
-		case *ssa.TypeAssert:
-			f.value(ref)
+		case *ssa.Phi, *ssa.ChangeType, *ssa.ChangeInterface, *ssa.TypeAssert:
+			f.value(ref.(ssa.Value))
 		case *ssa.Extract:
 			if ref.Index == 0 {
 				f.value(ref)

@@ -1,0 +1,60 @@
+// Corpora is prepaidvet with its rules mapped onto other SDKs, to look for false reports in programs that other people wrote:
+//
+//	go build -o /tmp/corpora ./internal/corpora
+//	cd some/module && go vet -vettool=/tmp/corpora -model=payments ./...
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/unitchecker"
+
+	prepaidvet "github.com/cardprograms/prepaid/contrib/vet"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+func main() {
+	model := *payments()
+	models := map[string]func() *calls.Model{"payments": payments, "http": plain}
+	flag.Func("model", "the SDKs that the rules are mapped onto: "+strings.Join(slices.Sorted(maps.Keys(models)), ", "), func(name string) error {
+		of, ok := models[name]
+		if !ok {
+			return fmt.Errorf("there is no model %q", name)
+		}
+		model = *of()
+		return nil
+	})
+	unitchecker.Main(mapped(&model)...)
+}
+
+// mapped returns the rules for a model, which can be filled in until they run, and one that counts money calls.
+func mapped(model *calls.Model) []*analysis.Analyzer {
+	base := calls.New(model)
+	rules := []*analysis.Analyzer{calls.On(found, base)}
+	for _, rule := range prepaidvet.Analyzers() {
+		rules = append(rules, calls.On(rule, base))
+	}
+	return rules
+}
+
+// found reports the money calls themselves, since a model that finds none proves nothing.
+var found = &analysis.Analyzer{
+	Name:     "found",
+	Doc:      "report all money calls",
+	Requires: []*analysis.Analyzer{calls.Analyzer},
+	Run: func(pass *analysis.Pass) (any, error) {
+		for _, call := range calls.Of(pass).Calls {
+			kind := "call"
+			if call.Wrapper {
+				kind = "wrapper"
+			}
+			pass.Reportf(call.Pos(), "found: %s %s", kind, call.Name)
+		}
+		return nil, nil
+	},
+}

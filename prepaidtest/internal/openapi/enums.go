@@ -1,0 +1,50 @@
+package openapi
+
+import (
+	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// enums are the lists of values that several objects have: a generated client then has one type for each.
+func enums() wire.Ordered[*wire.Schema] {
+	made := func(name, section string, values ...string) wire.Member[*wire.Schema] {
+		one := word(values...)
+		one.Reference = section
+		return wire.Member[*wire.Schema]{Name: name, Value: one}
+	}
+	return wire.Ordered[*wire.Schema]{
+		made("AccountStatus", "3.1", ledger.AccountStatuses()...),
+		made("ProductType", "2.2", productTypes()...),
+		made("PolicyAction", "2.10", "allow", "deny"),
+		made("RestrictionRuleType", "2.10", "must_allow", "must_block"),
+		made("ReliabilityMode", "2.13", "none", "store_undeliverable"),
+		made("SimulatedTransactionType", "2.15", "Purchase", "Withdrawal", "PosCredit"),
+		made("OAEPHashingAlgorithm", "4.7", "SHA256", "SHA512"),
+	}
+}
+
+// nameEnums replaces the shared lists of values in members and parameters by references, and adds them.
+func (b *builder) nameEnums(paths wire.Ordered[*path]) {
+	named := enums()
+	replace := func(schema *wire.Schema) {
+		i := slices.IndexFunc(named, func(m wire.Member[*wire.Schema]) bool { return slices.Equal(m.Value.Enum, schema.Enum) })
+		if i >= 0 {
+			schema.Ref, schema.Type, schema.Enum = ref(named[i].Name).Ref, nil, nil
+		}
+	}
+	for _, object := range b.schemas {
+		for _, member := range object.Value.Properties {
+			replace(member.Value)
+		}
+	}
+	for _, p := range paths {
+		for _, operation := range *p.Value {
+			for i := range operation.Value.Parameters {
+				replace(operation.Value.Parameters[i].Schema)
+			}
+		}
+	}
+	b.schemas = append(b.schemas, named...)
+}
