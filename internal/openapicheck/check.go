@@ -160,7 +160,7 @@ func (d *document) checkRequest(e entry, operation string, seen map[string]bool)
 			return errors.New(name + " is given more than once")
 		}
 		delete(query, name)
-		if err := validateParameter(parameter["schema"].(node), values[0]); err != nil {
+		if err := d.validateParameter(parameter["schema"].(node), values[0]); err != nil {
 			return errors.New(name + ": " + rule(err))
 		}
 		if seen != nil {
@@ -184,7 +184,10 @@ func (d *document) checkRequest(e entry, operation string, seen map[string]bool)
 	return err
 }
 
-func validateParameter(schema node, text string) error {
+func (d *document) validateParameter(schema node, text string) error {
+	if to, is := schema["$ref"].(string); is {
+		schema, _ = d.at(strings.TrimPrefix(to, "#"))
+	}
 	var value any = text
 	if schema["type"] != "string" {
 		value = number(text)

@@ -104,6 +104,9 @@ func TestMistakesAreFound(t *testing.T) {
 	}
 	require.Empty(t, check(page, func(*entry) {}))
 
+	company := entry{Operation: "GET /accounts/company/{companyid}", Params: []string{"42"}, Query: "status=closed", Status: 204, Header: page.Header}
+	require.Empty(t, check(company, func(*entry) {}))
+
 	body := func(from, to string) func(*entry) {
 		return func(e *entry) { e.Body = strings.Replace(e.Body, from, to, 1) }
 	}
@@ -122,6 +125,7 @@ func TestMistakesAreFound(t *testing.T) {
 		"there is a body, and none":                 check(page, func(e *entry) { e.Body = "[]" }),
 		"an accepted request: x is not a parameter": check(page, func(e *entry) { e.Query = "x=1" }),
 		"page_size is given more than once":         check(page, func(e *entry) { e.Query += "&page_size=3" }),
+		"status:  /enum":                            check(company, func(e *entry) { e.Query = "status=on" }),
 		"page_size:  /pattern":                      check(page, func(e *entry) { e.Query = "page_size=many" }),
 		`the code "other" is not in the document`:   check(refused("no"), body(`invalid_request`, `other`)),
 		"the document allows a request that was refused: invalid fields: amount must be positive": check(
