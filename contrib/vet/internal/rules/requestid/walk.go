@@ -26,10 +26,9 @@ type walk struct {
 	found *findings
 }
 
-// maxSteps is how many blocks a walk follows, about a second of time. A function with more paths is not judged: half of them may not
-// show that a loop goes on after success. The largest one that is known needs 15,527: it makes, loads and reconciles cards, with 70
-// calls in eight functions.
-const maxSteps = 20_000
+// maxSteps is how much a walk does: a block counts once, and once more for each 16 cells of memory, since these are what costs time. A
+// function with more is not judged: a part of its paths may not show that a loop goes on after success.
+const maxSteps = 10_000
 
 // state is what changes along a path.
 type state struct {
@@ -91,7 +90,7 @@ func (w *walk) start(fn *ssa.Function) {
 }
 
 func (w *walk) block(fr *frame, b, from *ssa.BasicBlock, st *state, k then) {
-	if w.steps++; w.steps > maxSteps {
+	if w.steps += 1 + len(st.cells)/16; w.steps > maxSteps {
 		return
 	}
 	if st.phase == 1 && !exported(w.root) && !w.mayPay(fr, b) {
