@@ -21,8 +21,8 @@ func ExampleFundingService_Refund() {
 		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
 		CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 	})
-	if err != nil {
-		fmt.Println(err)
+	if err != nil || !redeemed.Approved() { // a decline is no error
+		fmt.Println(redeemed, err)
 		return
 	}
 	for _, amount := range []string{"45.00", "45.00"} {
