@@ -46,7 +46,7 @@ func withText(picture []byte, text string) []byte {
 	chunk := []byte(textChunk + keyword + text)
 	var b bytes.Buffer
 	b.Write(picture[:afterHeader])
-	_ = binary.Write(&b, binary.BigEndian, uint32(len(chunk)-len(textChunk)))
+	_ = binary.Write(&b, binary.BigEndian, uint32(len(chunk)-len(textChunk))) //nolint:gosec // the text of a page
 	b.Write(chunk)
 	_ = binary.Write(&b, binary.BigEndian, crc32.ChecksumIEEE(chunk))
 	b.Write(picture[afterHeader:])
