@@ -47,20 +47,8 @@ func (o *origins) follow(value ssa.Value, field string) {
 			o.follow(edge, field)
 		}
 		return
-	case *ssa.ChangeType:
-		o.follow(v.X, field)
-		return
-	case *ssa.Convert:
-		o.follow(v.X, field)
-		return
-	case *ssa.MakeInterface:
-		o.follow(v.X, field)
-		return
-	case *ssa.ChangeInterface:
-		o.follow(v.X, field)
-		return
-	case *ssa.TypeAssert:
-		o.follow(v.X, field)
+	case *ssa.ChangeType, *ssa.Convert, *ssa.MakeInterface, *ssa.ChangeInterface, *ssa.TypeAssert: // the same in another type
+		o.follow(*v.(ssa.Instruction).Operands(nil)[0], field)
 		return
 	case *ssa.Field:
 		if o.stored(v.X, join(FieldName(v.X.Type(), v.Field), field)) {
