@@ -19,6 +19,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/bank"
+	"github.com/cardprograms/prepaid/journal"
 )
 
 // payerVariable holds a setup for a process of the test binary that is to pay.
@@ -61,6 +62,7 @@ const (
 	written   = "written"   // a request is about to be written
 	ended     = "ended"     // an attempt ended without a response
 	paid      = "paid"
+	finished  = "finished" // all payments of the journal
 
 	commandPay    = "pay"
 	commandWrite  = "write"
@@ -94,6 +96,10 @@ func payerMain(text string) int {
 	for commands.Scan() { // to the end of the test, or of its process
 		switch commands.Text() {
 		case commandPay:
+			if p.Journal != "" {
+				all.Go(p.payJournal)
+				continue
+			}
 			for i := range p.Payments {
 				all.Go(func() { p.pay(i) })
 			}
@@ -196,6 +202,33 @@ func (p *payer) pay(i int) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// payJournal makes all payments with package journal.
+func (p *payer) payJournal() {
+	j, err := journal.Open(p.Journal, journal.Options{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "payer:", err)
+		os.Exit(2)
+	}
+	var all sync.WaitGroup
+	slots := make(chan struct{}, 32)
+	for i := range p.Payments {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			for { // an unknown outcome waits by itself
+				_, err := j.Transfer(context.Background(), p.client.Accounts, "EA-1", transferParams(paymentID(i), time.Time{}))
+				if err == nil {
+					return
+				}
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	all.Wait()
+	_ = j.Close()
+	p.print(event{What: finished})
 }
 
 // requestKey is the key of the request that a context is of.
