@@ -18,7 +18,7 @@ import (
 const (
 	attempt  = time.Second
 	inFlight = time.Second
-	takes    = 600 * time.Millisecond
+	takes    = 500 * time.Millisecond
 
 	payments = 6
 	shortCut = 1300 * time.Millisecond // all repeats find the link up
@@ -53,8 +53,23 @@ func (s scenario) String() string {
 	return fmt.Sprintf("%s, %s, %s %v", s.transport, s.end, s.fault, s.away)
 }
 
+// setups bounds how many links are made at the same time: the kernel has one lock for all of them.
+var setups = make(chan struct{}, 4)
+
 func (s scenario) test(t *testing.T) {
 	t.Parallel()
+	for range 5 {
+		if s.tested(t) {
+			return
+		}
+	}
+	t.Fatal("the machine is too slow")
+}
+
+// tested reports whether the fault began early enough in the attempts to test something.
+func (s scenario) tested(t *testing.T) bool {
+	t.Helper()
+	setups <- struct{}{}
 	link := netns.New(t)
 	captured := link.Capture()
 	b := bank.Serve(t, link.Listen(), bank.Options{
@@ -72,11 +87,17 @@ func (s scenario) test(t *testing.T) {
 	}
 	p := start(t, link, set)
 	p.await(ready, 1)
+	<-setups
 	warm := b.Count()
 	p.command(commandPay)
 	p.await(connected, payments)
 	s.begin(link, b)
 	began := time.Now()
+	if connecting := p.first(connected).At; began.Sub(connecting) > attempt/4 {
+		t.Log("began", began.Sub(connecting), "after the first connection: again")
+		p.kill()
+		return false
+	}
 	p.command(commandWrite)
 	time.Sleep(payments * set.Stagger)
 	if s.fault == faultResets {
@@ -116,6 +137,7 @@ func (s scenario) test(t *testing.T) {
 	require.Equal(t, payments, count.Paid-warm.Paid)
 	require.Empty(t, count.Twice, "paid twice")
 	require.Zero(t, after, "segments with requests after the end of their attempts")
+	return true
 }
 
 // begin begins what is wrong.
@@ -139,31 +161,59 @@ func (s scenario) begin(link *netns.Link, b *bank.Bank) {
 // Whatever ends the attempts while the link is away, each payment is made once.
 func TestLinkAway(t *testing.T) {
 	t.Parallel()
-	for _, over := range []transport{kept, fresh, tlsKept, tlsHTTP2, http2Only} {
+	for _, connections := range []transport{kept, fresh, tlsKept, tlsHTTP2, http2Only} {
 		for _, end := range []string{byLimit, byCancel, byClose, byKill, byStop} {
 			for _, away := range []time.Duration{shortCut, longCut} {
-				s := scenario{over, end, faultCut, away}
+				s := scenario{connections, end, faultCut, away}
 				t.Run(s.String(), s.test)
 			}
 		}
 	}
 }
 
-// Packets that are lost in one direction, connections that the service has forgotten, and a service that is frozen for longer than
-// all waits make no payment twice.
-func TestHalfALink(t *testing.T) {
-	t.Parallel()
-	for _, over := range []transport{kept, tlsHTTP2, http2Only} {
-		for _, s := range []scenario{
-			{over, byLimit, faultData, shortCut},
-			{over, byCancel, faultData, longCut},
-			{over, byLimit, faultAcks, longCut},
-			{over, byCancel, faultResets, shortCut},
-			{over, byLimit, faultResets, longCut},
-			{over, byLimit, faultHalfOpen, 0},
-			{over, byLimit, faultFrozen, 3 * (attempt + inFlight)},
-		} {
-			t.Run(s.String(), s.test)
-		}
+// over runs a scenario over connections of each kind.
+func over(t *testing.T, s scenario) {
+	t.Helper()
+	for _, s.transport = range []transport{kept, tlsHTTP2, http2Only} {
+		t.Run(s.String(), s.test)
 	}
+}
+
+// The requests of a process that was killed end with it, although the kernel could still send them.
+func TestNothingLeavesAfterAKill(t *testing.T) {
+	t.Parallel()
+	over(t, scenario{end: byKill, fault: faultData, away: shortCut})
+}
+
+// A request that was cancelled, or ran into its limit, ends with its attempt.
+func TestNothingLeavesAfterAnAttempt(t *testing.T) {
+	t.Parallel()
+	over(t, scenario{end: byLimit, fault: faultData, away: shortCut})
+	over(t, scenario{end: byCancel, fault: faultData, away: longCut})
+	over(t, scenario{end: byLimit, fault: faultAcks, away: longCut})
+}
+
+// The requests of a process that is stopped end with their limits.
+func TestNothingLeavesAStoppedProcess(t *testing.T) {
+	t.Parallel()
+	over(t, scenario{end: byStop, fault: faultData, away: longCut})
+}
+
+// The service has the request, and never learns that the attempt has ended.
+func TestResetIsLost(t *testing.T) {
+	t.Parallel()
+	over(t, scenario{end: byCancel, fault: faultResets, away: shortCut})
+	over(t, scenario{end: byLimit, fault: faultResets, away: longCut})
+}
+
+// The service has forgotten the connections.
+func TestHalfOpenConnections(t *testing.T) {
+	t.Parallel()
+	over(t, scenario{end: byLimit, fault: faultHalfOpen})
+}
+
+// A service that is frozen for longer than all waits carries out whatever it has read, and nothing was sent meanwhile.
+func TestFrozenService(t *testing.T) {
+	t.Parallel()
+	over(t, scenario{end: byLimit, fault: faultFrozen, away: 3 * (attempt + inFlight)})
 }

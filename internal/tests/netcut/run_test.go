@@ -76,6 +76,10 @@ func (p *process) count(what string) (n int) {
 	return n
 }
 
+func (p *process) first(what string) event {
+	return p.seen[slices.IndexFunc(p.seen, func(e event) bool { return e.What == what })]
+}
+
 func (p *process) command(line string) {
 	p.Helper()
 	_, err := io.WriteString(p.input, line+"\n")
