@@ -47,7 +47,7 @@ func TestWorkersOverACutLink(t *testing.T) {
 	set, err := json.Marshal(workerSetup{Database: s.pool.Config().ConnString(), Emulator: b.URL})
 	require.NoError(t, err)
 	start := func() *exec.Cmd {
-		worker := exec.Command(os.Args[0]) //nolint:gosec,noctx // this very program; it is killed
+		worker := exec.Command(os.Args[0]) //nolint:gosec // this very program; it is killed
 		worker.Env = append(os.Environ(), workerVariable+"="+string(set))
 		worker.Stderr = os.Stderr
 		require.NoError(t, link.Start(worker))

@@ -147,7 +147,7 @@ func (b *Bank) wait() {
 	}
 }
 
-// Freeze stops all handling until Thaw: connections stay, and requests are still read.
+// Freeze stops all handling and all responses until Thaw. Connections stay, and requests are still read.
 func (b *Bank) Freeze() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -171,8 +171,7 @@ func (b *Bank) Vanish() { b.listener.vanish() }
 
 // Count is what a bank did.
 type Count struct {
-	Requests int      // for payments, that it read
-	Repeats  int      // of them
+	Requests int      // for payments, whose handling began
 	Paid     int      // payments, each counted once
 	Twice    []string // the request IDs of those paid more than once
 }
@@ -183,7 +182,6 @@ func (b *Bank) Count() (c Count) {
 	defer b.mu.Unlock()
 	for id, p := range b.payments {
 		c.Requests += p.requests
-		c.Repeats += p.requests - 1
 		if len(p.results) > 0 {
 			c.Paid++
 		}

@@ -134,6 +134,7 @@ func (s scenario) tested(t *testing.T) bool {
 	count := b.Count()
 	t.Logf("%d segments with requests before the end of their attempts, %d after; %d connections reset; %d requests read, %d paid twice",
 		before, after, first.aborted(segments), count.Requests-warm.Requests, len(count.Twice))
+	require.GreaterOrEqual(t, first.count(written), payments)
 	require.Equal(t, payments, count.Paid-warm.Paid)
 	require.Empty(t, count.Twice, "paid twice")
 	require.Zero(t, after, "segments with requests after the end of their attempts")

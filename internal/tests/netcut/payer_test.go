@@ -128,7 +128,7 @@ func (p *payer) renew() (*prepaid.Client, context.CancelFunc) {
 	defer p.mu.Unlock()
 	oldClient, oldCancel := p.client, p.cancel
 	p.client = client
-	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.ctx, p.cancel = context.WithCancel(context.Background()) //nolint:gosec // until the process ends
 	return oldClient, oldCancel
 }
 

@@ -31,7 +31,7 @@ func start(t *testing.T, link *netns.Link, s setup) *process {
 	t.Helper()
 	text, err := json.Marshal(s)
 	require.NoError(t, err)
-	p := &process{T: t, Cmd: exec.Command(os.Args[0]), events: make(chan event, 1<<14)} //nolint:gosec,noctx // it is killed
+	p := &process{T: t, Cmd: exec.Command(os.Args[0]), events: make(chan event, 1<<14)} //nolint:gosec // this very program; it is killed
 	p.Env = append(os.Environ(), payerVariable+"="+string(text))
 	p.Stderr = os.Stderr
 	p.input, err = p.StdinPipe()

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	"unsafe"
 )
 
 // Capture records the TCP segments that leave the client's interface until the test ends. The function that it returns returns
@@ -29,7 +28,7 @@ func (l *Link) Capture() func() []Segment {
 			for {
 				n, controls, _, from, err := syscall.Recvmsg(int(fd), packet, control, 0)
 				if err != nil {
-					return err != syscall.EAGAIN && err != syscall.EINTR //nolint:errorlint // an Errno
+					return err != syscall.EAGAIN && err != syscall.EINTR
 				}
 				link, ok := from.(*syscall.SockaddrLinklayer)
 				if !ok || link.Pkttype != syscall.PACKET_OUTGOING {
@@ -98,8 +97,12 @@ func segmentOf(packet, control []byte) (s Segment, ok bool) {
 		return s, false
 	}
 	for _, m := range messages {
-		if m.Header.Type == syscall.SO_TIMESTAMPNS && len(m.Data) >= int(unsafe.Sizeof(syscall.Timespec{})) {
-			s.At = time.Unix((*syscall.Timespec)(unsafe.Pointer(&m.Data[0])).Unix())
+		switch {
+		case m.Header.Type != syscall.SO_TIMESTAMPNS:
+		case len(m.Data) == 16:
+			s.At = time.Unix(int64(binary.NativeEndian.Uint64(m.Data)), int64(binary.NativeEndian.Uint64(m.Data[8:]))) //nolint:gosec // as the kernel means it
+		case len(m.Data) == 8: // of 32 bits
+			s.At = time.Unix(int64(binary.NativeEndian.Uint32(m.Data)), int64(binary.NativeEndian.Uint32(m.Data[4:])))
 		}
 	}
 	return s, !s.At.IsZero()

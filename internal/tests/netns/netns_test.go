@@ -34,15 +34,15 @@ func TestLink(t *testing.T) {
 	l := New(t)
 	captured := l.Capture()
 	listener := l.Listen()
-	defer listener.Close() //nolint:errcheck // the end of the test
-	client := exec.CommandContext(t.Context(), os.Args[0])
+	defer listener.Close()
+	client := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this very program
 	client.Env = append(os.Environ(), dialVariable+"="+listener.Addr().String())
 	input, err := client.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, l.Start(client))
 	connection, err := listener.Accept()
 	require.NoError(t, err)
-	defer connection.Close() //nolint:errcheck // the end of the test
+	defer connection.Close()
 	lines := make(chan string, 9)
 	go func() {
 		defer close(lines)
