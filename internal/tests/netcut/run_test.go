@@ -80,6 +80,17 @@ func (p *process) first(what string) event {
 	return p.seen[slices.IndexFunc(p.seen, func(e event) bool { return e.What == what })]
 }
 
+// ports returns the ports of the connections of the lines of what.
+func (p *process) ports(what string) map[int]bool {
+	ports := map[int]bool{}
+	for _, e := range p.seen {
+		if e.What == what {
+			ports[e.Port] = true
+		}
+	}
+	return ports
+}
+
 func (p *process) command(line string) {
 	p.Helper()
 	_, err := io.WriteString(p.input, line+"\n")
@@ -145,12 +156,12 @@ func (p *process) late(segments []netns.Segment, limit time.Duration) (before, a
 }
 
 // aborted returns how many of the payer's connections it has reset.
-func (p *process) aborted(segments []netns.Segment) (n int) {
-	var ports []int
+func (p *process) aborted(segments []netns.Segment) int {
+	ours, reset := p.ports(written), map[int]bool{}
 	for _, s := range segments {
-		if s.Reset && !slices.Contains(ports, s.From) && slices.ContainsFunc(p.seen, func(e event) bool { return e.Port == s.From }) {
-			ports = append(ports, s.From)
+		if s.Reset && ours[s.From] {
+			reset[s.From] = true
 		}
 	}
-	return len(ports)
+	return len(reset)
 }
