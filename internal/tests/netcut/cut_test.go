@@ -73,7 +73,7 @@ func (s scenario) tested(t *testing.T) bool {
 	link := netns.New(t)
 	captured := link.Capture()
 	b := bank.Serve(t, link.Listen(), bank.Options{
-		TLS: s.transport == tlsKept || s.transport == tlsHTTP2, HTTP2Only: s.transport == http2Only,
+		TLS: s.transport != kept && s.transport != fresh && s.transport != http2Only, HTTP2Only: s.transport == http2Only,
 		Takes: func(id string, _ int) time.Duration {
 			if id[0] == 'w' {
 				return 50 * time.Millisecond
@@ -176,7 +176,7 @@ func TestLinkAway(t *testing.T) {
 // over runs a scenario over connections of each kind.
 func over(t *testing.T, s scenario) {
 	t.Helper()
-	for _, s.transport = range []transport{kept, tlsHTTP2, http2Only} {
+	for _, s.transport = range []transport{kept, tlsHTTP2, http2Only, wrapped} {
 		t.Run(s.String(), s.test)
 	}
 }

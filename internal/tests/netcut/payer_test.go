@@ -45,6 +45,7 @@ const (
 	tlsKept   transport = "TLS kept"
 	tlsHTTP2  transport = "TLS offering HTTP2"
 	http2Only transport = "HTTP2 only"
+	wrapped   transport = "TLS in a RoundTripper of the caller"
 )
 
 // event is a line that a payer prints.
@@ -137,11 +138,15 @@ func (p *payer) config() prepaid.Config {
 	t.TLSClientConfig = &tls.Config{RootCAs: bank.CertPool(p.Certificate), ServerName: "example.com", MinVersion: tls.VersionTLS12}
 	t.Protocols = new(http.Protocols)
 	t.Protocols.SetHTTP1(p.Transport != http2Only)
-	t.Protocols.SetHTTP2(p.Transport == tlsHTTP2)
+	t.Protocols.SetHTTP2(p.Transport == tlsHTTP2 || p.Transport == wrapped)
 	t.Protocols.SetUnencryptedHTTP2(p.Transport == http2Only)
 	t.DisableKeepAlives = p.Transport == fresh
+	own := http.RoundTripper(t)
+	if p.Transport == wrapped {
+		own = roundTripper(prepaid.Wrappable(t).RoundTrip)
+	}
 	return prepaid.Config{
-		BaseURL: p.URL, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true, Transport: t,
+		BaseURL: p.URL, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true, Transport: own,
 		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
 		Limiter:        prepaid.NoLimiter{},
 		AttemptTimeout: p.Attempt,
@@ -151,6 +156,10 @@ func (p *payer) config() prepaid.Config {
 		Trace: &prepaid.Trace{AttemptStart: p.start, AttemptDone: p.done},
 	}
 }
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func (p *payer) print(e event) {
 	e.At = time.Now()
@@ -164,7 +173,7 @@ func (p *payer) warm() {
 	var all sync.WaitGroup
 	for i := range p.Payments {
 		all.Go(func() {
-			for p.transfer(p.client, context.Background(), warmID(i), time.Time{}) != nil {
+			for p.transfer(context.Background(), p.client, warmID(i), time.Time{}) != nil {
 				time.Sleep(10 * time.Millisecond)
 			}
 		})
@@ -182,8 +191,18 @@ func transferParams(id string, lastSent time.Time) prepaid.TransferParams {
 	}
 }
 
-func (p *payer) transfer(client *prepaid.Client, ctx context.Context, id string, lastSent time.Time) error { //nolint:revive // the context is of the call
-	_, err := client.Accounts.Transfer(context.WithValue(ctx, requestKey{}, &request{payment: id}), "EA-1", transferParams(id, lastSent))
+// transfer makes a payment, of one kind or the other.
+func (p *payer) transfer(ctx context.Context, client *prepaid.Client, id string, lastSent time.Time) (err error) {
+	ctx = context.WithValue(ctx, requestKey{}, &request{payment: id})
+	params := transferParams(id, lastSent)
+	if id[len(id)-1]%2 == 0 {
+		_, err = client.Accounts.Transfer(ctx, "EA-1", params)
+		return err
+	}
+	_, err = client.Accounts.DirectEntryOut(ctx, "EA-1", prepaid.DirectEntryOutParams{
+		RequestID: params.RequestID, Amount: params.Amount, SourceReference: "PAY", DestinationReference: "PAY", BSB: "062000",
+		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "J CITIZEN"}, LastSent: lastSent,
+	})
 	return err
 }
 
@@ -192,7 +211,7 @@ func (p *payer) pay(i int) {
 		p.mu.Lock()
 		client, ctx := p.client, p.ctx
 		p.mu.Unlock()
-		err := p.transfer(client, ctx, paymentID(i), lastSent)
+		err := p.transfer(ctx, client, paymentID(i), lastSent)
 		if err == nil {
 			p.print(event{What: paid, Payment: paymentID(i)})
 			return
