@@ -88,9 +88,9 @@ func TestDefaults(t *testing.T) {
 	time.Sleep(time.Until(began.Add(70 * time.Second))) // the kernel sends again after 53 s
 	before, after := p.late(captured(), 30*time.Second)
 	count := b.Count()
-	t.Logf("%d segments with requests before the end of their attempts, %d after; %d requests read, %d paid twice", before, after,
+	t.Logf("%d segments with requests before the end of their attempts, %d after; %d requests read, %d paid twice", before, len(after),
 		count.Requests, len(count.Twice))
 	require.Equal(t, 2*all, count.Paid, "with those that made the connections")
 	require.Empty(t, count.Twice)
-	require.Zero(t, after)
+	require.Empty(t, after)
 }

@@ -5,6 +5,7 @@ package netcut
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -120,8 +121,8 @@ const (
 	least = 100
 )
 
-// late returns how many segments with parts of requests left before and after the end of their attempts.
-func (p *process) late(segments []netns.Segment, limit time.Duration) (before, after int) {
+// late returns how many segments with parts of requests left before the end of their attempts, and those that left after it.
+func (p *process) late(segments []netns.Segment, limit time.Duration) (before int, after []string) {
 	for i, sent := range p.seen {
 		if sent.What != written {
 			continue
@@ -146,7 +147,8 @@ func (p *process) late(segments []netns.Segment, limit time.Duration) (before, a
 			switch {
 			case s.From != sent.Port || s.Length < least || s.At.Before(sent.At) || s.At.After(until):
 			case s.At.After(bound):
-				after++
+				after = append(after, fmt.Sprintf("%d bytes from port %d, %v after it was written and %v after its end",
+					s.Length, s.From, s.At.Sub(sent.At), s.At.Sub(bound)))
 			default:
 				before++
 			}
