@@ -229,7 +229,13 @@ func (r *run) flown(f flight, log map[int64]prepaidtest.Request) []line {
 		text += "  [" + f.fault + "]"
 	}
 	lines := []line{{f.at, text}}
-	end := "has no end yet"
+	request, end := fmt.Sprintf("request %d of %s ", f.arrival, f.process), "has no end yet"
+	switch {
+	case f.lost:
+		return append(lines, line{f.reached, request + "is discarded by its sender: it never arrives"})
+	case f.reached > 0:
+		lines = append(lines, line{f.reached, request + "is handled now"})
+	}
 	if q, ok := log[f.number]; ok {
 		switch {
 		case q.Status == 0:
@@ -241,7 +247,7 @@ func (r *run) flown(f flight, log map[int64]prepaidtest.Request) []line {
 		}
 	}
 	if f.ended > 0 {
-		lines = append(lines, line{f.ended, fmt.Sprintf("request %d of %s %s", f.arrival, f.process, end)})
+		lines = append(lines, line{f.ended, request + end})
 	}
 	return lines
 }

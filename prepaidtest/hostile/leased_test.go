@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -124,6 +125,9 @@ const (
 	paidEarly     mutation = "paid-early"     // is written before it is sent
 	ignoresResult mutation = "ignores-result" // of the service
 	neverSettles  mutation = "never-settles"  // what it has sent
+	onlyTime      mutation = "only-time"      // decides when it repeats
+	halfWait      mutation = "half-wait"      // is that, for half of the required time
+	noLinger      mutation = "no-linger"      // is only-time with connections that the kernel goes on serving
 )
 
 // payer is a process of the leased worker.
@@ -144,13 +148,17 @@ func leased(ctx context.Context, job hostile.Job) error {
 		return err
 	}
 	config.Retry.MaxAttempts = 1
+	is := mutation(os.Getenv("LEASED_MUTATION"))
+	if is == noLinger {
+		config.Transport = &http.Transport{DialContext: new(net.Dialer).DialContext}
+	}
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	now := time.Now()
-	p := &payer{is: mutation(os.Getenv("LEASED_MUTATION")), job: job, config: config, client: client, table: os.Getenv("LEASED_TABLE"), call: 4 * config.AttemptTimeout}
+	p := &payer{is: is, job: job, config: config, client: client, table: os.Getenv("LEASED_TABLE"), call: 4 * config.AttemptTimeout}
 	p.lease = p.call + client.Accounts.NotBefore(now).Sub(now) + 200*time.Millisecond
 	if p.is == naiveLease {
 		p.lease = 100 * time.Millisecond
@@ -205,7 +213,7 @@ func (p *payer) next(ctx context.Context) (bool, error) {
 
 // sender is the client or, for those that forget, a new one for each call.
 func (p *payer) sender() *prepaid.Client {
-	if p.is != atOnce && p.is != trustsRefusal {
+	if p.is != atOnce && p.is != trustsRefusal && !p.waitsItself() {
 		return p.client
 	}
 	client, err := prepaid.NewClient(p.config)
@@ -215,12 +223,15 @@ func (p *payer) sender() *prepaid.Client {
 	return client
 }
 
+// waitsItself reports whether the client knows nothing of an earlier request.
+func (p *payer) waitsItself() bool { return p.is == onlyTime || p.is == halfWait || p.is == noLinger }
+
 func (p *payer) pay(ctx context.Context, client *prepaid.Client, row record) error {
 	payment := p.job.Payments[row.N]
 	if p.is == newID {
 		payment.RequestID = prepaid.NewRequestID()
 	}
-	if p.is == atOnce || p.is == trustsRefusal || p.is == newID || p.is == naiveLease {
+	if p.is == atOnce || p.is == trustsRefusal || p.is == newID || p.is == naiveLease || p.waitsItself() {
 		row.LastSent = time.Time{}
 	}
 	switch params := payment.Params().(type) {
@@ -254,6 +265,11 @@ func (p *payer) judge(row *record, err error) {
 		}
 		if call != nil && call.NotBefore.After(row.Due) && p.is != atOnce {
 			row.Due = call.NotBefore
+		}
+		if wait := p.config.AttemptTimeout + p.config.Retry.InFlightWait; p.is == halfWait {
+			row.Due = row.LastSent.Add(wait / 2)
+		} else if p.waitsItself() {
+			row.Due = row.LastSent.Add(wait)
 		}
 	case prepaid.OutcomeNotProcessed:
 	}

@@ -120,7 +120,7 @@ func linger(ctx context.Context, pids string) error {
 func calm(is string) hostile.Options {
 	return hostile.Options{
 		Worker: "sloppy", Env: []string{"SLOPPY=" + is}, Seed: 5, Payments: 12, Copies: 1,
-		Faults: -1, Kills: -1, Freezes: -1, ClockMoves: -1, Refused: -1,
+		Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: -1, ServiceFreezes: -1, ClockMoves: -1, Refused: -1,
 	}
 }
 
