@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -56,6 +57,11 @@ func (r *run) report(unfinished string) *Report {
 	report := &Report{Seed: o.Seed, Payments: o.Payments, Copies: o.Copies, Duration: r.since(), Counts: r.counts, Unfinished: unfinished}
 	report.Restarts = int(r.restarts.Load())
 	b, log := r.read(), r.requests()
+	if what := noToken(log); what != "" && r.counts.Requests == 0 {
+		if report.Unfinished = what; unfinished != "" {
+			report.Unfinished = unfinished + ", and " + what
+		}
+	}
 	for n, p := range r.orders.list {
 		moved := b.debits[n]
 		if len(moved) > 0 && !p.Rollback {
@@ -85,6 +91,22 @@ func (r *run) report(unfinished string) *Report {
 		report.Last = r.lastSeen(log)
 	}
 	return report
+}
+
+// noToken says why no worker has a token; empty if one has.
+func noToken(log map[int64]prepaidtest.Request) string {
+	what, last := "no worker has requested a token", int64(0)
+	for _, q := range log {
+		switch {
+		case q.Template != "/token":
+		case q.Status == http.StatusOK:
+			return ""
+		case q.Arrival > last:
+			last = q.Arrival
+			what = strings.TrimSpace(fmt.Sprintf("no worker has got a token: requests failed, the last with %d %s", q.Status, q.ErrorCode))
+		}
+	}
+	return what
 }
 
 // wrong says what is wrong with the movements of a payment, whose number does not matter here.

@@ -24,7 +24,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 	o.Copies, o.Env, o.Timeout = 2, []string{"SLOPPY_PIDS=" + pids}, time.Second
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
-	require.Equal(t, "the run has taken 1s", report.Unfinished)
+	require.Equal(t, "the run has taken 1s, and no worker has requested a token", report.Unfinished)
 	text, err := os.ReadFile(pids)
 	require.NoError(t, err)
 	lines := strings.Fields(string(text))

@@ -205,7 +205,7 @@ func TestWorkerThatNeverFinishes(t *testing.T) {
 	o.Quiet, o.Log = 500*time.Millisecond, &log
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
-	require.Equal(t, "no worker has sent a payment for 500ms", report.Unfinished)
+	require.Equal(t, "no worker has sent a payment for 500ms, and no worker has requested a token", report.Unfinished)
 	require.False(t, report.OK())
 	require.False(t, report.MoneyWrong(), "nothing is called missing yet")
 	require.Positive(t, report.Restarts)
@@ -224,7 +224,7 @@ func TestRunEndsWithItsContextAndWithTimeout(t *testing.T) {
 	o.Timeout = 300 * time.Millisecond
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
-	require.Equal(t, "the run has taken 300ms", report.Unfinished)
+	require.Equal(t, "the run has taken 300ms, and no worker has requested a token", report.Unfinished)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(300*time.Millisecond, cancel)
