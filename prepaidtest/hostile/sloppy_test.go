@@ -217,6 +217,17 @@ func TestWorkerThatNeverFinishes(t *testing.T) {
 	require.Contains(t, log.String(), "worker 1.1: ended: exit status 1\n")
 }
 
+func TestWorkerThatGetsNoToken(t *testing.T) {
+	t.Parallel()
+	o := calm("")
+	o.Quiet = 500 * time.Millisecond
+	o.Env = []string{"PREPAID_CLIENT_SECRET=wrong"}
+	report, err := hostile.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Contains(t, report.String(), "no worker has got a token: requests failed, the last with 401 invalid_client")
+	require.False(t, report.OK())
+}
+
 func TestRunEndsWithItsContextAndWithTimeout(t *testing.T) {
 	t.Parallel()
 	o := calm("")
