@@ -242,7 +242,7 @@ func TestRunEndsWithItsContextAndWithTimeout(t *testing.T) {
 	o.Timeout = 0
 	report, err = hostile.Run(ctx, o)
 	require.NoError(t, err)
-	require.Equal(t, "context canceled", report.Unfinished)
+	require.Equal(t, "context canceled, and no worker has requested a token", report.Unfinished)
 }
 
 // A worker that sends one payment over and over is no use to anybody.
