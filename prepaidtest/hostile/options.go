@@ -48,7 +48,7 @@ type Options struct {
 	// Cuts is how often the connections of a copy to the database are cut. Default: one in 10 payments with a Database.
 	Cuts int
 	// NetworkCuts is how often the network between one process of a copy and the service is cut: nothing passes, in either
-	// direction. Default: one in 20 payments.
+	// direction. A quarter of the processes are killed meanwhile. Default: one in 20 payments.
 	NetworkCuts int
 	// NetworkCut is how long; a third of the cuts are shorter. Choose more than AttemptTimeout + InFlightWait. Default: one
 	// and a half times that.

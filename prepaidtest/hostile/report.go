@@ -16,7 +16,7 @@ type Counts struct {
 	LostResponses int
 	// Overlaps is how many of them repeated a request that was still running: each may pay twice.
 	Overlaps int
-	// Kills is how often a copy was killed.
+	// Kills is how often a copy was killed, also during a cut of its network.
 	Kills int
 	// Freezes is how often a copy was frozen.
 	Freezes int
