@@ -141,7 +141,7 @@ func (w *wire) receive() {
 
 // deliver hands to the service what the socket has received.
 func (w *wire) deliver() {
-	defer w.far.Close()
+	defer func() { _ = w.far.Close() }()
 	for {
 		w.mu.Lock()
 		for len(w.bytes) == 0 && w.ended == nil {
@@ -189,7 +189,7 @@ func (w *wire) times() (sent, released time.Time) {
 
 // pass waits until the network is there and the service runs.
 func (w *wire) pass() {
-	for w.process.network.pass() || w.process.run.service.pass() { //nolint:revive // both open at once
+	for w.process.network.pass() || w.process.run.service.pass() { // both open at once
 	}
 }
 
