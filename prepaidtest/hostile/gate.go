@@ -57,10 +57,7 @@ func (p *process) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	through := &passage{process: p, flight: -1}
 	through.wire, _ = q.Context().Value(wireKey{}).(*wire)
 	through.sent, through.released = through.wire.times()
-	if frozen := p.run.service.closed(); frozen != nil {
-		<-frozen // and not also the next freeze: the service has continued, and handles what it has received
-		through.released = time.Now()
-	}
+	through.awaitService()
 	p.run.server.ServeHTTP(w, q.WithContext(context.WithValue(q.Context(), passageKey{}, through)))
 	p.run.land(through)
 	if through.after {
@@ -68,6 +65,15 @@ func (p *process) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		if p.kill("KILLED with the response just sent") {
 			p.run.count(func(c *Counts) { c.Kills++ })
 		}
+	}
+}
+
+// awaitService waits until a frozen service continues. It does not wait for the next freeze as well: in between the service responds,
+// and therefore handles the requests that it has received.
+func (t *passage) awaitService() {
+	if frozen := t.process.run.service.closed(); frozen != nil {
+		<-frozen
+		t.released = time.Now()
 	}
 }
 
@@ -118,14 +124,14 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 // wait holds the request that has begun a cut of the network or a freeze of the service until that ends, and reports whether it got
 // lost.
 func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool) {
-	switch {
-	case next.act == actService && r.service.pass():
-	case next.act == actNetwork && next.held && through.process.network.pass():
-		lost = through.wire.gone()
-	default:
+	if next.act == actService {
+		through.awaitService()
+	}
+	if next.act != actNetwork || !next.held {
 		return false
 	}
-	through.released = time.Now()
+	through.process.network.pass()
+	lost, through.released = through.wire.gone(), time.Now()
 	late := through.process.frozenSince(through.sent)
 	r.mu.Lock()
 	flown := &r.flights[through.flight]

@@ -14,7 +14,7 @@ import (
 type barrier struct {
 	mu   sync.Mutex
 	shut chan struct{} // closed when it opens; nil while it is open
-	last bool          // it stays open: the run ends
+	last bool          // it stays open
 }
 
 // closeFor shuts a barrier and opens it after d or when over is closed; false if it is shut already.
@@ -40,7 +40,7 @@ func (b *barrier) closeFor(d time.Duration, over <-chan struct{}, background *sy
 	return true
 }
 
-// stays opens a barrier for good, once what shuts it has ended.
+// stays waits until the barrier is open, and keeps it open.
 func (b *barrier) stays() {
 	b.mu.Lock()
 	b.last = true
@@ -48,7 +48,7 @@ func (b *barrier) stays() {
 	b.pass()
 }
 
-// closed returns what is closed when the barrier opens; nil while it is open.
+// closed returns a channel that is closed when the barrier opens; nil while it is open.
 func (b *barrier) closed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,8 +93,8 @@ func (l listener) Accept() (net.Conn, error) {
 }
 
 // wire is a connection of a process as the service sees it. Its socket is always read, so that a reset by the worker's side shows.
-// What arrives during a cut is kept: a worker's kernel goes on sending it, also after the end of the worker, unless the connection
-// was reset.
+// Bytes that arrive during a cut are kept, as the worker's kernel goes on sending them, also after the end of the worker, unless the
+// connection was reset.
 type wire struct {
 	net.Conn // what the service reads and closes
 	far      net.Conn
@@ -139,7 +139,7 @@ func (w *wire) receive() {
 	}
 }
 
-// deliver hands to the service what the socket has received.
+// deliver hands the bytes from the socket to the service.
 func (w *wire) deliver() {
 	defer func() { _ = w.far.Close() }()
 	for {

@@ -75,7 +75,7 @@ func eventually(t *testing.T, w *wire, is func() bool) {
 
 func nothing(*testLine) {}
 
-func TestWhatIsResetDuringACutNeverArrives(t *testing.T) {
+func TestRequestThatIsResetDuringACutNeverArrives(t *testing.T) {
 	t.Parallel()
 	l := newTestLine(t, nothing)
 	l.cut()
@@ -89,7 +89,7 @@ func TestWhatIsResetDuringACutNeverArrives(t *testing.T) {
 	require.Empty(t, l.paths)
 }
 
-func TestWhatIsClosedDuringACutArrivesAfterIt(t *testing.T) {
+func TestRequestThatIsClosedDuringACutArrivesAfterIt(t *testing.T) {
 	t.Parallel()
 	l := newTestLine(t, nothing)
 	l.cut()

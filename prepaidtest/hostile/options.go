@@ -53,8 +53,8 @@ type Options struct {
 	// NetworkCut is how long; a third of the cuts are shorter. Choose more than AttemptTimeout + InFlightWait. Default: one
 	// and a half times that.
 	NetworkCut time.Duration
-	// ServiceFreezes is how often the service is frozen, for all copies. When it continues, it carries out all that it has
-	// received, also from clients that have gone. Default: one in 50 payments, at most 10.
+	// ServiceFreezes is how often the service is frozen, for all copies. When it continues, it carries out all requests
+	// that it has received, also from clients that have gone. Default: one in 50 payments, at most 10.
 	ServiceFreezes int
 	// ServiceFreeze is how long. Choose more than AttemptTimeout + InFlightWait. Default: one and a half times that.
 	ServiceFreeze time.Duration

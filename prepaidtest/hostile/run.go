@@ -140,12 +140,12 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 	if err := context.Cause(ctx); err != nil {
 		unfinished = err.Error()
 	}
-	idle, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*r.options.longest())
-	defer stop()
 	r.service.stays()
-	for r.open.Load() > 0 && idle.Err() == nil { // what the copies have sent, also through a cut, arrives and ends
+	for limit := time.Now().Add(2 * r.options.longest()); r.open.Load() > 0 && time.Now().Before(limit); { // of what the copies have sent
 		time.Sleep(time.Millisecond)
 	}
+	idle, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*r.options.longest())
+	defer stop()
 	if err := r.server.WaitIdle(idle); err != nil {
 		return nil, fmt.Errorf("hostile: requests that run on do not end: %w", err)
 	}
