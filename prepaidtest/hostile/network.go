@@ -107,10 +107,10 @@ type wire struct {
 	mu       sync.Mutex // guards all below
 	more     sync.Cond
 	bytes    []byte
-	held     bool  // bytes arrived during a cut
-	ended    error // of the socket
-	sent     time.Time
-	released time.Time // when the last bytes held arrived at the service
+	held     bool      // bytes arrived during a cut
+	ended    error     // of the socket
+	sent     time.Time // the request that the service reads now
+	released time.Time // when it arrived, if it was held
 }
 
 type wireKey struct{}
@@ -127,7 +127,7 @@ func (w *wire) receive() {
 		cut := w.process.network.closed() != nil
 		w.mu.Lock()
 		if n > 0 && w.written.Swap(false) {
-			w.sent = time.Now()
+			w.sent, w.released = time.Now(), time.Time{}
 		}
 		w.bytes, w.ended = append(w.bytes, buffer[:n]...), err
 		w.held = w.held || cut

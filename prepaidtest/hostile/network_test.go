@@ -23,7 +23,7 @@ type testLine struct {
 func newTestLine(t *testing.T, handle func(*testLine)) *testLine {
 	t.Helper()
 	l := &testLine{
-		process: &process{run: new(run)}, wires: make(chan *wire, 1), paths: make(chan string, 1), over: make(chan struct{}),
+		process: &process{run: new(run)}, wires: make(chan *wire, 1), paths: make(chan string, 2), over: make(chan struct{}),
 	}
 	at, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -128,6 +128,13 @@ func TestRequestAndResponsePassAfterACut(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, http.StatusOK, response.StatusCode)
 			require.NoError(t, response.Body.Close())
+
+			first, _ := w.times()
+			_, err = connection.Write([]byte("GET /y HTTP/1.1\r\nHost: x\r\n\r\n"))
+			require.NoError(t, err)
+			eventually(t, w, func() bool { return w.sent.After(first) })
+			_, released := w.times()
+			require.Zero(t, released, "the next request was not held")
 		})
 	}
 }
