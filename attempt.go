@@ -16,6 +16,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/exchange"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 const maxErrorBody = 64 << 10
@@ -95,6 +96,7 @@ type attempts struct {
 type sentRecord struct {
 	attempts    int
 	first, last time.Time
+	admitted    time.Time // a refusal of the last request proves nothing of one that may not be repeated before a later time
 }
 
 // attemptOptions are how the next attempt differs from the first.
@@ -102,9 +104,12 @@ type attemptOptions struct {
 	fresh    bool          // it opens its own connection
 	rejected *oauth2.Token // refused with 401; send another one
 	suspect  *oauth2.Token // may have caused a 400; try another one
+	// notBefore is when a movement of unknown outcome may be repeated, by this call or an earlier one; zero if there is none.
+	// Only then earliest counts: the attempt itself waits.
+	notBefore, earliest time.Time
 }
 
-// attempt makes one attempt and sets c.last: authorize, take a slot, send once, read up to a limit.
+// attempt makes one attempt and sets c.last: wait for an earlier one, authorize, take a slot, send once, read up to a limit.
 func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 	previous := c.last
 	a := &c.space[c.made%len(c.space)]
@@ -113,6 +118,15 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 	}
 	c.made++
 	a.number, a.vendor, c.last = c.made, c.core.mediaType, a
+	if !options.notBefore.IsZero() {
+		a.err = c.core.awaitRepeat(ctx, c.account, options.notBefore)
+		if wait := time.Until(options.earliest); a.err == nil && wait > 0 {
+			a.err = pause.For(ctx, wait)
+		}
+		if a.err != nil {
+			return
+		}
+	}
 	if c.op.class != classToken {
 		if a.err = c.authorize(ctx, options); a.err != nil {
 			if errors.Is(a.err, errSameToken) {
@@ -145,10 +159,15 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 		slot.Release(Feedback{NotSent: true})
 		return
 	}
+	admitted := time.Time{}
+	if c.op.class == classKeyed {
+		admitted = c.core.alive.Admitted(a.started)
+	}
 	a.exchange = exchange.New(c.content != nil)
 	c.send(a.exchange.Begin(observed, c.core.config.AttemptTimeout), a, slot, options.fresh)
 	if a.sent {
 		c.sent.count(a.started, c.core.config.AttemptTimeout)
+		c.sent.admitted = admitted
 	}
 	if a.stream == nil {
 		a.exchange.End()
@@ -180,7 +199,8 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 	header := c.header()
 	c.propagate(ctx, header)
 	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
-		Method: c.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(), Lead: c.op.class == classToken,
+		Method: c.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(),
+		Effect: c.op.class != classRead && c.op.class != classToken, Lead: c.op.class == classToken,
 	})
 	if response == nil {
 		a.sent, a.connectFailed = failure.Sent, failure.MayConnect
@@ -217,6 +237,9 @@ func (c *attempts) read(ctx context.Context, response *http.Response, a *attempt
 		limit = min(limit, maxErrorBody)
 	}
 	body, err := c.buffer.Read(ctx, response, limit)
+	if err != nil && !errors.Is(err, exchange.ErrTooLarge) {
+		a.exchange.Abort()
+	}
 	switch {
 	case err == nil:
 	case errors.Is(err, exchange.ErrTooLarge) && !success:
@@ -237,6 +260,9 @@ func (c *attempts) read(ctx context.Context, response *http.Response, a *attempt
 		if code := a.errorCode(c.op.kind); code != "" {
 			a.unusable = a.undecodable(ErrorCode(printableCode(code)))
 		}
+	}
+	if err == nil && a.status < 500 && a.status != http.StatusTooManyRequests && c.op.class != classToken && isVendorType(a.mediaType) {
+		c.core.alive.Responded(a.started)
 	}
 }
 

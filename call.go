@@ -21,6 +21,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/address"
 	"github.com/cardprograms/prepaid/internal/exchange"
+	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/token"
 	"github.com/cardprograms/prepaid/internal/turns"
 )
@@ -37,6 +38,7 @@ type family struct {
 	tokens  TokenSource
 	manager *tokenManager // same as tokens if built in, else nil
 	turns   *turns.Guard  // for keyed calls
+	alive   *liveness.Tracker
 	longest longestWait
 	closed  atomic.Bool
 
@@ -64,7 +66,7 @@ type core struct {
 // begin makes a family of one, except tokens and manager. config has its defaults; base is its parsed address.
 func (c *core) begin(config Config, base *url.URL) {
 	f := &family{base: base, limiter: config.Limiter, tokens: config.TokenSource}
-	f.turns = turns.New(f.longest.notBefore)
+	f.turns, f.alive = turns.New(f.longest.notBefore), liveness.New(config.Retry.InFlightWait)
 	wire := "application/vnd." + config.Vendor + "+json"
 	f.mediaType = strings.ToLower(wire)
 	f.accept, f.contentType = []string{wire}, []string{wire}
@@ -258,7 +260,7 @@ func (c *core) do(ctx context.Context, r *request, decode func(*response) error)
 	k := calls.Get().(*call)
 	k.request = *r // the rest is zero
 	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx)
-	k.effect = effect{outcome: OutcomeNotProcessed, notBefore: r.notBefore}
+	k.effect.outcome, k.options.notBefore = OutcomeNotProcessed, r.notBefore
 	switch {
 	case r.op.class == classToken:
 	case r.bulk:
@@ -381,10 +383,10 @@ func (c *call) fail(outcome Outcome, err error) error {
 		outcome = OutcomeApplied
 	}
 	earlier := c.effect.unknown
-	if earlier == nil && !c.effect.notBefore.IsZero() {
+	if earlier == nil && !c.options.notBefore.IsZero() {
 		earlier = errEarlierCall
 	}
-	if earlier != nil && outcome != OutcomeApplied && !c.core.repeats.provesNotApplied(outcome, err, c.sent.last, c.effect.notBefore) {
+	if earlier != nil && outcome != OutcomeApplied && !c.core.repeats.provesNotApplied(outcome, err, c.sent.last, c.options.notBefore) {
 		outcome = OutcomeUnknown
 		if !errors.Is(err, earlier) {
 			err = &bothCauses{last: err, earlier: earlier, unknown: true}
@@ -401,12 +403,13 @@ func (c *call) fail(outcome Outcome, err error) error {
 		LastSent:      c.sent.last,
 		Err:           err,
 		rule:          c.core.repeats,
+		admitted:      c.sent.admitted,
 	}
 	if outcome == OutcomeUnknown && c.op.class == classKeyed {
 		if failure.LastSent.IsZero() {
 			failure.LastSent = c.lastSent
 		}
-		failure.NotBefore = c.effect.notBefore
+		failure.NotBefore = c.options.notBefore
 		if last := c.core.repeats.notBefore(c.sent.last); last.After(failure.NotBefore) {
 			failure.NotBefore = last
 		}

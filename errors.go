@@ -39,12 +39,13 @@ type CallError struct {
 	// outcome is unknown.
 	LastSent time.Time
 	// NotBefore is the earliest time to send a transfer or direct entry out of unknown outcome again with its request ID, see
-	// [AccountsService.NotBefore]; zero for any other call or outcome, and with [ErrRequestIDExpired].
+	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since: [AccountsService.AwaitRepeat]. It is zero for any other call or outcome, and with [ErrRequestIDExpired].
 	NotBefore time.Time
 	// Err is the cause.
 	Err error
 
-	rule settlingRule // of the client that returned the error; nil otherwise
+	rule     settlingRule // of the client that returned the error; nil otherwise
+	admitted time.Time    // the latest NotBefore for which the last request was a permitted repeat
 }
 
 // settlingRule decides for ProvesNotApplied. It is an interface so that this file does not depend on retry.go.

@@ -97,7 +97,11 @@ func ExampleProvesNotApplied() {
 	srv := emulator()
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
-
+	died := time.Now().Add(-time.Hour)
+	if err := client.Accounts.AwaitRepeat(context.Background(), from, died); err != nil {
+		fmt.Println(err)
+		return
+	}
 	again := func() error { // a payment that another process sent before it died
 		_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
 			RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
@@ -105,7 +109,6 @@ func ExampleProvesNotApplied() {
 		})
 		return err
 	}
-	died := time.Now().Add(-time.Hour)
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(403))
 	for range 2 {
 		err := again()

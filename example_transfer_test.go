@@ -189,6 +189,21 @@ func ExampleAccountsService_NotBefore() {
 	// Output: 03:00:40
 }
 
+// A store waits before it takes a payment of unknown outcome into work, so that its lease is for the call alone.
+func ExampleAccountsService_AwaitRepeat() {
+	srv := emulator()
+	defer srv.Close()
+	client, float := srv.Client(), seed(srv, "1000.00")
+
+	lockTaken := time.Now().Add(-time.Hour)
+	if err := client.Accounts.AwaitRepeat(context.Background(), float, lockTaken); err != nil {
+		fmt.Println(err) // the service does not respond: try again later
+		return
+	}
+	fmt.Println("send it again")
+	// Output: send it again
+}
+
 // A payroll run that can be killed and restarted at any time: the request IDs are derived from the payments, so that
 // nobody is paid twice and no journal is needed.
 func ExampleAccountsService_Transfer() {

@@ -171,8 +171,9 @@ func (id RequestID) Date() (Date, bool) {
 	return day, true
 }
 
-// expired reports whether id contains a day that is too old, or too far in the future, to be sent.
-func (id RequestID) expired(now time.Time) bool {
+// Expired reports whether a client refuses id at now with [ErrRequestIDExpired], because it carries a day that is more than 22 days ago
+// or 7 days ahead.
+func (id RequestID) Expired(now time.Time) bool {
 	day, ok := id.Date()
 	made := day.Time(time.UTC)
 	return ok && (now.Sub(made) > requestIDMaxAge || made.Sub(now) > requestIDMaxAhead)

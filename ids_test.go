@@ -326,7 +326,7 @@ func TestDeriveRequestIDNeedsADay(t *testing.T) {
 		written, ok := id.Date()
 		require.True(t, ok)
 		require.Equal(t, day, written)
-		require.True(t, id.expired(now), id)
+		require.True(t, id.Expired(now), id)
 	}
 }
 
@@ -354,7 +354,7 @@ func TestRequestIDDate(t *testing.T) {
 		made, ok := id.Date()
 		require.False(t, ok, string(id))
 		require.Zero(t, made)
-		require.False(t, id.expired(time.Now()), string(id))
+		require.False(t, id.Expired(time.Now()), string(id))
 	}
 }
 
@@ -363,19 +363,19 @@ func TestRequestIDExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(13 * time.Hour)
 		id := NewRequestID()
-		require.False(t, id.expired(time.Now()))
+		require.False(t, id.Expired(time.Now()))
 		time.Sleep(requestIDMaxAge - 13*time.Hour) // of the day, which began 13 hours before the id was made
-		require.False(t, id.expired(time.Now()))
+		require.False(t, id.Expired(time.Now()))
 		time.Sleep(time.Millisecond)
-		require.True(t, id.expired(time.Now()))
+		require.True(t, id.Expired(time.Now()))
 	})
 	now := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
-	require.False(t, DeriveRequestID(DateOf(now.AddDate(0, 0, 7)), "a").expired(now))
-	require.True(t, DeriveRequestID(DateOf(now.AddDate(0, 0, 8)), "a").expired(now)) // would outlive the service's memory
-	require.False(t, DeriveRequestID(DateOf(now.AddDate(0, 0, -21)), "a").expired(now))
-	require.True(t, DeriveRequestID(DateOf(now.AddDate(0, 0, -22)), "a").expired(now)) // midnight was 9 hours before
+	require.False(t, DeriveRequestID(DateOf(now.AddDate(0, 0, 7)), "a").Expired(now))
+	require.True(t, DeriveRequestID(DateOf(now.AddDate(0, 0, 8)), "a").Expired(now)) // would outlive the service's memory
+	require.False(t, DeriveRequestID(DateOf(now.AddDate(0, 0, -21)), "a").Expired(now))
+	require.True(t, DeriveRequestID(DateOf(now.AddDate(0, 0, -22)), "a").Expired(now)) // midnight was 9 hours before
 	require.Less(t, requestIDMaxAge+requestIDMaxAhead, 30*24*time.Hour)
-	require.False(t, RequestID("order-17").expired(now))
+	require.False(t, RequestID("order-17").Expired(now))
 }
 
 func FuzzRequestIDDate(f *testing.F) {

@@ -82,7 +82,7 @@ func TestOperationsHaveGoMethods(t *testing.T) {
 	for _, row := range tree.Operations(t) {
 		names = append(names, row.Name)
 	}
-	names = append(names, "Accounts.NotBefore") // computes, and sends nothing
+	names = append(names, "Accounts.NotBefore", "Accounts.AwaitRepeat") // compute and wait
 	client := reflect.TypeFor[*Client]()
 	var methods []string
 	for field := range client.Elem().Fields() {

@@ -32,9 +32,8 @@ type retries struct {
 
 // effect is what is known about the effect of the call.
 type effect struct {
-	outcome   Outcome   // of the last attempt
-	unknown   error     // cause of the first attempt that may have been applied
-	notBefore time.Time // when a movement of unknown outcome may be repeated; at first that of an earlier call
+	outcome Outcome // of the last attempt
+	unknown error   // cause of the first attempt that may have been applied
 }
 
 // loop makes the attempts. Nearly every call ends with the first, so only further ones pay for the retry library.
@@ -65,7 +64,7 @@ func (c *retries) repeat(ctx context.Context) {
 			}
 			return c.decide(ctx), nil
 		},
-		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.wait },
+		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.sleep() },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	_, _ = retry.Do(req) //nolint:bodyclose // the response is a placeholder; c.last holds the real one
@@ -115,7 +114,7 @@ func (c *retries) next(ctx context.Context) bool {
 			c.effect.unknown = a.cause()
 		}
 		if c.op.class == classKeyed {
-			c.effect.notBefore = c.core.repeats.notBefore(c.sent.last)
+			c.options.notBefore = c.core.repeats.notBefore(c.sent.last)
 		}
 	}
 	if ctx.Err() != nil || c.core.over() || !(v.again || v.renew && !c.renewed) {
@@ -151,16 +150,25 @@ func (c *retries) next(ctx context.Context) bool {
 	default:
 		c.wait = policy.backoff(c.tried, a.retryAfter)
 	}
-	if !c.effect.notBefore.IsZero() { // the first must have time to finish
-		c.wait = max(c.wait, c.effect.notBefore.Sub(now))
+	if !c.options.notBefore.IsZero() { // the first must have time to finish
+		c.wait = max(c.wait, c.options.notBefore.Sub(now))
+		c.options.earliest = now.Add(c.wait)
 	}
-	if c.tried >= policy.MaxAttempts || a.retryAfter > policy.MaxRetryAfter {
+	if c.tried >= policy.MaxAttempts || c.once && c.tried > 0 || a.retryAfter > policy.MaxRetryAfter {
 		return false
 	}
 	if deadline, ok := ctx.Deadline(); ok && !now.Add(c.wait).Before(deadline) {
 		return false // waiting for the deadline would only hide the error of this attempt
 	}
 	return true
+}
+
+// sleep returns the pause before the next attempt, unless that waits itself, for an attempt that may still be in progress.
+func (c *retries) sleep() time.Duration {
+	if c.options.notBefore.IsZero() {
+		return c.wait
+	}
+	return 0
 }
 
 // observe reports the last attempt to traces and log, unless none was made since the last report.
@@ -260,7 +268,26 @@ func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notB
 	return ok && response.StatusCode == http.StatusBadRequest &&
 		(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code)) &&
 		// Gateways send their own invalid_request as application/json.
-		strings.HasPrefix(mediaTypeOf(response.Header.Get("Content-Type")), "application/vnd.")
+		isVendorType(mediaTypeOf(response.Header.Get("Content-Type")))
+}
+
+// isVendorType reports whether only the service sends a media type.
+func isVendorType(mediaType string) bool { return strings.HasPrefix(mediaType, "application/vnd.") }
+
+// awaitRepeat waits until a movement of source with unknown outcome may be repeated, which ends at notBefore or, if the service does not
+// respond, later: see [AccountsService.AwaitRepeat].
+func (c *core) awaitRepeat(ctx context.Context, source AccountID, notBefore time.Time) error {
+	limit := 2 * min(c.repeats.wait, math.MaxInt64/2)
+	return c.alive.Await(ctx, notBefore, limit, func(ctx context.Context) (final bool, err error) {
+		r := request{op: opAccountSummary, account: source, path: pathValues{string(source)}, once: true}
+		if err = c.do(WithCapture(ctx, nil), &r, func(*response) error { return nil }); errors.Is(err, ErrClosed) {
+			return true, ErrClosed
+		}
+		if call, ok := errors.AsType[*CallError](err); ok {
+			err = call.Err
+		}
+		return false, err
+	})
 }
 
 // settledBy is provesNotApplied for an error that was returned to a caller, after a request that another client may have sent.
@@ -268,6 +295,9 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 	notBefore := r.notBefore(lastSent)
 	if r.others != nil {
 		notBefore = r.others.notBefore(lastSent)
+	}
+	if refusal.rule != nil && refusal.admitted.Before(notBefore) { // the first may still have been on its way
+		return false
 	}
 	return r.provesNotApplied(refusal.Outcome, refusal.Err, refusal.LastSent, notBefore)
 }

@@ -223,7 +223,7 @@ type movement struct {
 // move makes a keyed movement and reads its response, which may be a failure in a 200.
 func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (*TransferResult, error) {
 	now := time.Now()
-	if len(r.faults) == 0 && (r.requestID.expired(now) || !r.lastSent.IsZero() && now.Sub(r.lastSent) > requestIDMaxAge+requestIDMaxAhead) {
+	if len(r.faults) == 0 && (r.requestID.Expired(now) || !r.lastSent.IsZero() && now.Sub(r.lastSent) > requestIDMaxAge+requestIDMaxAhead) {
 		// This call sends nothing. Sending it again can no longer show whether an earlier call moved the money.
 		return nil, c.withheld(ctx, r, OutcomeUnknown, ErrRequestIDExpired)
 	}
@@ -353,16 +353,50 @@ func (r *TransferResult) missing() bool {
 	return !ascii.IsDigits(id) || strings.Trim(id, "0") == ""
 }
 
-// NotBefore returns when a transfer or direct entry out with unknown outcome, last sent at lastSent, may be sent again
-// with its request ID: AttemptTimeout plus Retry.InFlightWait later, 40 s with the defaults. Until then the first
+// NotBefore returns the earliest time at which a transfer or direct entry out with unknown outcome, last sent at lastSent, may be
+// sent again with its request ID: AttemptTimeout plus Retry.InFlightWait later, 40 s with the defaults. Until then the first
 // request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat
-// too. The client itself, [CallError].NotBefore and package journal use this time; with LastSent of the params set, a call
-// waits until then. If another process may have sent the payment, count from the moment at which it can no longer send,
-// such as when you took over its lock. For the zero time it returns the zero time. Of a client and those derived from it
-// ([Client.With]), any of which may have sent it, the longest AttemptTimeout counts.
+// too. It is a pure function of time; [AccountsService.AwaitRepeat] has the second condition. For the zero time it returns the
+// zero time. Of a client and those derived from it ([Client.With]), any of which may have sent it, the longest AttemptTimeout
+// counts.
 //
 // The reference states no time limit for a transfer: a service that takes longer may pay twice. Ask the operator for
 // the limit, and raise Retry.InFlightWait accordingly.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 	return s.client.longest.notBefore(lastSent)
+}
+
+// AwaitRepeat waits until a transfer or direct entry out of source with unknown outcome, last sent at lastSent, may be sent again
+// with its request ID: until [AccountsService.NotBefore], and until Retry.InFlightWait after the service has responded to a
+// request that was sent AttemptTimeout after lastSent or later. A network or a service that stood still may deliver and carry out
+// the first request when it continues, whatever the time is. Transfer and DirectEntryOut do the same, between their own
+// attempts and if LastSent of the params is set. A store calls it before it takes a payment into work, so that the wait uses up
+// neither a lease nor the time of a call.
+//
+// Any complete response to a call of this client counts that has the service's media type (application/vnd.<vendor>+json) and is
+// neither 429 nor 5xx. If there is none, AwaitRepeat reads the summary of source, with growing pauses; calls that wait share
+// these reads. So a payment is repeated one round trip after NotBefore, or after a restart InFlightWait and a round trip
+// later. A response proves nothing about another replica of the service or the queue of a proxy.
+//
+// If another process may have sent the payment, lastSent is the latest time at which it can have done so, such as when you
+// took over its lock.
+//
+// Errors: that of ctx, at once if the wait would outlast its deadline; *[TransportError], *[APIError] or *[TokenError] of the
+// last read, if the service has not responded for twice AttemptTimeout plus InFlightWait; [ErrClosed]; *[ValidationError]. [OutcomeOf]
+// is unknown for all of them but the last. Safety: read.
+//
+// API: GET /accounts/{id}/status.
+func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {
+	v := s.client.validator()
+	v.pathID("id", string(source))
+	if len(v.faults) > 0 {
+		return &ValidationError{Faults: v.faults}
+	}
+	if now := time.Now(); lastSent.After(now) { // by another clock
+		lastSent = now
+	}
+	if lastSent.IsZero() {
+		return nil
+	}
+	return s.client.awaitRepeat(ctx, source, s.client.longest.notBefore(lastSent))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -26,6 +27,10 @@ type ledger struct {
 }
 
 func (l *ledger) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(time.Millisecond) }
+
+func (l *ledger) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	return pause.For(ctx, time.Until(l.NotBefore(lastSent)))
+}
 
 var errLost = errors.New("response lost")
 

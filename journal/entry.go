@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"context"
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // Window is how long after its first intent a payment of unknown outcome may be sent again: a day less than the service
@@ -102,6 +104,26 @@ func (e Entry) Earliest(sender Sender, now, heldUntil time.Time) time.Time {
 		return latest
 	}
 	return at
+}
+
+// Await waits until the payment may be sent through sender: until Earliest, and then for [Sender].AwaitRepeat. It returns at once for a
+// payment that need not wait, or whose request ID the client refuses as too old. For heldUntil see Earliest.
+//
+// Errors: those of ctx and of AwaitRepeat; the payment must not be sent.
+func (e Entry) Await(ctx context.Context, sender Sender, heldUntil time.Time) error {
+	now := time.Now()
+	at := e.Earliest(sender, now, heldUntil)
+	if at.IsZero() || e.RequestID.Expired(now) {
+		return nil
+	}
+	lastSent := e.lastSending(heldUntil)
+	if lastSent.After(now) { // by another clock
+		lastSent = now
+	}
+	if err := sender.AwaitRepeat(ctx, e.AccountID, lastSent); err != nil {
+		return err
+	}
+	return pause.For(ctx, time.Until(at)) // NotBefore of the entry may be later
 }
 
 // rests reports whether e must wait before it is sent again.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -21,6 +22,10 @@ type sender struct {
 }
 
 func (s *sender) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
+
+func (s *sender) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	return pause.For(ctx, time.Until(s.NotBefore(lastSent)))
+}
 
 func (s *sender) Transfer(_ context.Context, account prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	s.sent = append(s.sent, p)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // bank responds to a known request id from its cache, as the service does.
@@ -27,6 +28,10 @@ type bank struct {
 }
 
 func (b *bank) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(b.wait) }
+
+func (b *bank) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	return pause.For(ctx, time.Until(b.NotBefore(lastSent)))
+}
 
 func (b *bank) pay(id prepaid.RequestID) (*prepaid.TransferResult, error) {
 	b.mu.Lock()

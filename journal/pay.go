@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // Transfer makes a card-to-card transfer once, however often it is called with the same params. A payment that was not
@@ -76,10 +75,8 @@ func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepai
 	if err != nil {
 		return nil, err
 	}
-	if at := e.Earliest(sender, now, j.opened); !at.IsZero() {
-		if err := pause.For(ctx, time.Until(at)); err != nil {
-			return nil, e.notBegun(at, err)
-		}
+	if err := e.Await(ctx, sender, j.opened); err != nil {
+		return nil, e.notBegun(e.Earliest(sender, now, j.opened), err)
 	}
 	if run.Entry.Changed = time.Now().UTC(); j.options.Seal != nil && e.Sealed == nil {
 		if run.Entry.Sealed, err = e.Seal(j.options.Seal, params); err != nil {

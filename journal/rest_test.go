@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // slowBank carries out a payment some time after it was sent, and also a repeat that arrives before that. It loses the first
@@ -24,6 +25,10 @@ type slowBank struct {
 }
 
 func (b *slowBank) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(b.wait) }
+
+func (b *slowBank) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	return pause.For(ctx, time.Until(b.NotBefore(lastSent)))
+}
 
 func (b *slowBank) Transfer(_ context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	now := time.Now()

@@ -11,8 +11,11 @@ import (
 
 // Sender sends payments, such as client.Accounts.
 type Sender interface {
-	// NotBefore returns when a payment of unknown outcome may be sent again, as in [prepaid.AccountsService].
+	// NotBefore returns the earliest time at which a payment of unknown outcome may be sent again, as in [prepaid.AccountsService].
 	NotBefore(lastSent time.Time) time.Time
+	// AwaitRepeat waits until then, and until the service has responded to a later request, as in [prepaid.AccountsService]. A sender
+	// of your own that cannot know waits by time alone. The payment stays unsent if it returns an error.
+	AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) error
 	// Transfer is as in [prepaid.AccountsService].
 	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
 	// DirectEntryOut is as in [prepaid.AccountsService].
@@ -21,7 +24,7 @@ type Sender interface {
 
 // Run is one run of a payment: the intent, the call, and what it means. A store of your own does what a [Journal] does:
 //
-//  1. Wait until [Entry.Earliest], and see to it that nobody else works on the payment.
+//  1. Wait with [Entry.Await] or, in a queue, until [Entry.Earliest] before that, and see to it that nobody else works on the payment.
 //  2. [Entry.Begin], and commit Run.Entry. Nothing may leave before that.
 //  3. [Run.Send].
 //  4. [Run.End], and commit the entry that it returns; or [Run.GiveBack], if Send was not called.
@@ -37,7 +40,7 @@ type Run struct {
 	LastSent time.Time
 }
 
-// Begin begins a run of e: call it after Earliest, just before you store Run.Entry. For heldUntil see [Entry.Earliest].
+// Begin begins a run of e: call it after Await, just before you store Run.Entry. For heldUntil see [Entry.Earliest].
 //
 // Errors: a [*prepaid.CallError]. [ErrWindow] if the outcome is unknown and the first intent is longer ago than [Window];
 // [ErrWithdrawn] with [prepaid.OutcomeRejected]; [ErrState] with [prepaid.OutcomeApplied] if the payment is done.

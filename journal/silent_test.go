@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -50,3 +52,7 @@ func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
 type fixedRest struct{ journal.Sender }
 
 func (fixedRest) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
+
+func (f fixedRest) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	return pause.For(ctx, time.Until(f.NotBefore(lastSent)))
+}

@@ -135,6 +135,8 @@ type instant struct{}
 
 func (instant) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
 
+func (instant) AwaitRepeat(context.Context, prepaid.AccountID, time.Time) error { return nil }
+
 func (instant) Transfer(_ context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	return &prepaid.TransferResult{TransactionID: "7", CorrelationID: "7", RequestID: p.RequestID}, nil
 }

@@ -20,10 +20,8 @@ type lease struct {
 
 // safeLease is the only lease but in the test that shows what happens with a shorter one.
 func safeLease(call time.Duration, sender journal.Sender) lease {
-	now := time.Now()
 	wait := call / 2
-	rest := min(max(sender.NotBefore(now).Sub(now), 0), journal.Window) // after that nobody sends it
-	return lease{wait: wait, call: call, sends: wait + call, whole: wait + call + rest}
+	return lease{wait: wait, call: call, sends: wait + call, whole: wait + call + restOf(sender)}
 }
 
 // claimed is a payment that this worker holds.
@@ -42,8 +40,14 @@ func (c *claimed) late() bool {
 	return max(now.Sub(c.taken), now.Round(0).Sub(c.wall)) > c.term.wait
 }
 
-// claim takes at most n payments that are due.
-func (s *Store) claim(ctx context.Context, sender journal.Sender, n int) ([]*claimed, error) {
+// restOf returns how long a payment of unknown outcome rests after it was sent.
+func restOf(sender journal.Sender) time.Duration {
+	now := time.Now()
+	return min(max(sender.NotBefore(now).Sub(now), 0), journal.Window) // after that nobody sends it
+}
+
+// claim takes at most n payments that are due. One of unknown outcome is taken only if it became due up to admitted.
+func (s *Store) claim(ctx context.Context, sender journal.Sender, n int, admitted time.Time) ([]*claimed, error) {
 	l := s.lease(s.options.CallTimeout, sender)
 	// The end of ctx does not break the connection during the commit: what was claimed would be left until the lease ends.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit)
@@ -52,7 +56,7 @@ func (s *Store) claim(ctx context.Context, sender journal.Sender, n int) ([]*cla
 	var list []*claimed
 	err := durably(ctx, s.pool, func(batch *pgx.Batch) {
 		batch.Queue(planned)
-		batch.Queue(s.sql.claim, n, l.whole.Microseconds(), l.sends.Microseconds()).Query(func(rows pgx.Rows) (err error) {
+		batch.Queue(s.sql.claim, n, l.whole.Microseconds(), l.sends.Microseconds(), time.Since(admitted).Microseconds()).Query(func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*claimed, error) {
 				c := &claimed{term: l, taken: taken, wall: taken.Round(0)}
 				var heldUntil *time.Time

@@ -40,7 +40,7 @@ func TestClaimIsBegin(t *testing.T) {
 				first_sent = now() - interval '3 minutes', sealed = case when $1 not in ('done', 'withdrawn') then sealed end,
 				due = case when $1 not in ('done', 'rejected', 'withdrawn') then now() end`, string(state))
 			before := s.entry(id)
-			list, err := s.claim(t.Context(), &teller{rest: time.Second}, 5)
+			list, err := s.claim(t.Context(), &teller{rest: time.Second}, 5, time.Now())
 			require.NoError(t, err)
 			if !state.Pending() {
 				require.Empty(t, list, "never claimed")
@@ -53,7 +53,7 @@ func TestClaimIsBegin(t *testing.T) {
 			require.NoError(t, err)
 			near(t, run.Entry, s.entry(id))
 
-			again, err := s.claim(t.Context(), &teller{}, 5)
+			again, err := s.claim(t.Context(), &teller{}, 5, time.Now())
 			require.NoError(t, err)
 			require.Empty(t, again, "it is held")
 		})
@@ -67,7 +67,7 @@ func TestClaimAfterADeadWorker(t *testing.T) {
 	id := s.add(1)[0]
 	s.options.CallTimeout = 200 * time.Millisecond
 	sender := &teller{rest: 50 * time.Millisecond}
-	list, err := s.claim(t.Context(), sender, 1)
+	list, err := s.claim(t.Context(), sender, 1, time.Now())
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	taken := time.Now()
@@ -118,7 +118,7 @@ func TestClaimIsDurable(t *testing.T) {
 	}
 	ids := s.add(10)
 	require.True(t, behind(), "what the caller commits is the caller's decision")
-	list, err := s.claim(t.Context(), &teller{}, 5)
+	list, err := s.claim(t.Context(), &teller{}, 5, time.Now())
 	require.NoError(t, err)
 	require.Len(t, list, 5)
 	require.False(t, behind())

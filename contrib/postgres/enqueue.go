@@ -32,8 +32,8 @@ func (s *Store) row(account prepaid.AccountID, params prepaid.PaymentParams, now
 	if err := validate(account, params); err != nil {
 		return r, err
 	}
-	if err := inTime(e.RequestID, now); err != nil {
-		return r, err
+	if e.RequestID.Expired(now) {
+		return r, prepaid.ErrRequestIDExpired
 	}
 	if sent := lastSent(params); !sent.IsZero() {
 		r.entry.State = journal.StateUnknown
@@ -71,21 +71,6 @@ func validate(account prepaid.AccountID, params prepaid.PaymentParams) error {
 	}
 	if len(all.Faults) > 0 {
 		return &all
-	}
-	return nil
-}
-
-// The age of request IDs that a client accepts; a test compares them with what a client does.
-const (
-	longestAge   = 22 * 24 * time.Hour
-	longestAhead = 7 * 24 * time.Hour
-)
-
-// inTime checks the day of a request ID, if it has one.
-func inTime(id prepaid.RequestID, now time.Time) error {
-	day, ok := id.Date()
-	if made := day.Time(time.UTC); ok && (now.Sub(made) > longestAge || made.Sub(now) > longestAhead) {
-		return prepaid.ErrRequestIDExpired
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
-	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func TestEnqueueIsPartOfTheTransaction(t *testing.T) {
@@ -178,20 +177,6 @@ func TestEnqueueChecks(t *testing.T) {
 	own := transfer("a")
 	own.RequestID = "an ID of one's own"
 	require.NoError(t, try("EA1", own))
-}
-
-// Enqueue refuses the request IDs that a client refuses.
-func TestEnqueueRefusesDaysAsAClientDoes(t *testing.T) {
-	t.Parallel()
-	emulator := prepaidtest.NewServer(t)
-	client, from := emulator.Client(), emulator.AddAccount(prepaidtest.SeedAccount{Balance: "1000.00"})
-	now := time.Now().UTC()
-	for days := -25; days < 10; days++ {
-		params := transfer("a")
-		params.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(now.AddDate(0, 0, days)), "test", "a")
-		_, err := client.Accounts.Transfer(t.Context(), from, params)
-		require.Equal(t, errors.Is(err, prepaid.ErrRequestIDExpired), inTime(params.RequestID, now) != nil, days)
-	}
 }
 
 // A payment that was sent without the store is one of unknown outcome.

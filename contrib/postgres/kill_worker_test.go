@@ -109,6 +109,8 @@ type naiveSender struct{ journal.Sender }
 
 func (naiveSender) NotBefore(lastSent time.Time) time.Time { return lastSent }
 
+func (naiveSender) AwaitRepeat(context.Context, prepaid.AccountID, time.Time) error { return nil }
+
 func (s naiveSender) Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	params.LastSent = time.Time{}
 	return s.Sender.Transfer(ctx, source, params)

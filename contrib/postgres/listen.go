@@ -20,7 +20,7 @@ func (r *run) listen(ctx context.Context) {
 		if time.Since(began) > time.Minute {
 			failures = 0
 		}
-		r.pauseFor(ctx, backoff(100*time.Millisecond, 10*time.Second, failures))
+		sleep(ctx, backoff(100*time.Millisecond, 10*time.Second, failures), nil)
 	}
 }
 
@@ -40,7 +40,7 @@ func (r *run) listenOnce(ctx context.Context) error {
 		return err
 	}
 	for {
-		r.signal() // also for what was enqueued before
+		wake(r.wake) // also for what was enqueued before
 		if _, err := conn.WaitForNotification(ctx); err != nil {
 			return err
 		}

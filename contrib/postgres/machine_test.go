@@ -48,7 +48,7 @@ func TestOutcomeIsEnd(t *testing.T) {
 					resolved = true, not_before = now() - interval '1 minute', last_sent = now() - interval '2 minutes',
 					first_sent = now() - interval '3 minutes' where request_id = $1`, params.RequestID)
 			}
-			list, err := s.claim(t.Context(), r.sender, 5)
+			list, err := s.claim(t.Context(), r.sender, 5, time.Now())
 			require.NoError(t, err)
 			require.Len(t, list, 1)
 			going, err := list[0].entry.Begin(time.Now(), time.Time{})

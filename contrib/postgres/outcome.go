@@ -30,6 +30,9 @@ type outcome struct {
 // due reports whether the payment is to be claimed again.
 func (o *outcome) due() bool { return o.after.State.Pending() && o.after.Review == "" }
 
+// rests reports whether the payment must wait before it is claimed again.
+func (o *outcome) rests() bool { return o.due() && o.after.State.Open() }
+
 // settled reports whether Workers.Settled is to be called.
 func (o *outcome) settled() bool { return o.event == eventEnd && !o.due() }
 

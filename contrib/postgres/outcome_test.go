@@ -126,7 +126,7 @@ func TestTwoOutcomesOfOnePayment(t *testing.T) {
 	s := newStore(t)
 	s.exec("create table books (request_id text)")
 	id := s.add(1)[0]
-	list, err := s.claim(t.Context(), &teller{rest: time.Minute}, 1)
+	list, err := s.claim(t.Context(), &teller{rest: time.Minute}, 1, time.Now())
 	require.NoError(t, err)
 	var outcomes []*outcome
 	for _, c := range []*claimed{list[0], s.takeOver(id)} {

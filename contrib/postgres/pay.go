@@ -24,7 +24,7 @@ func (r *run) pay(ctx context.Context) {
 	for c := range r.work {
 		r.ended <- r.payOne(ctx, c) // while outcomes cannot be recorded, nothing more is sent
 		r.held.Add(-1)
-		r.signal()
+		wake(r.wake)
 	}
 }
 
@@ -54,8 +54,8 @@ func (r *run) payOne(ctx context.Context, c *claimed) *outcome {
 	if ahead := r.ahead.Load(); ahead < int64(r.workers.Claim) {
 		r.ahead.CompareAndSwap(ahead, ahead+1)
 	}
-	if err := inTime(c.entry.RequestID, now); err != nil { // as the client would say, also if the params cannot be read
-		after, _ := going.End(now, nil, err)
+	if c.entry.RequestID.Expired(now) { // as the client would say, also if the params cannot be read
+		after, _ := going.End(now, nil, prepaid.ErrRequestIDExpired)
 		return r.end(c, after)
 	}
 	params, err := c.entry.Open(r.options.Seal, r.options.DigestKey, c.sealed)

@@ -76,7 +76,7 @@ func TestDecisionWhileAWorkerHoldsThePayment(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	id := s.add(1)[0]
-	list, err := s.claim(t.Context(), &teller{rest: time.Minute}, 1)
+	list, err := s.claim(t.Context(), &teller{rest: time.Minute}, 1, time.Now())
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	for _, err := range []error{s.resolve(id, journal.NotMoved()), s.withdraw(id), s.retry(id)} {
@@ -151,7 +151,7 @@ func TestStatsAllWaiting(t *testing.T) {
 		ids = append(ids, id)
 	}
 	s.exec("update prepaid.payments set review = 'reused', due = null, last_sent = now() - interval '2 hours', hook_due = now() where state = 'unknown'")
-	_, err := s.claim(t.Context(), &teller{rest: time.Minute}, 3)
+	_, err := s.claim(t.Context(), &teller{rest: time.Minute}, 3, time.Now())
 	require.NoError(t, err)
 	stats, err := s.Stats(t.Context())
 	require.NoError(t, err)

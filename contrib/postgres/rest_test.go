@@ -21,7 +21,7 @@ func TestGivingBackDoesNotBeginTheRestAgain(t *testing.T) {
 	s.options.CallTimeout = 20 * time.Millisecond
 	id := s.add(1)[0]
 	sender := &teller{rest: rest}
-	_, err := s.claim(t.Context(), sender, 1) // its worker dies
+	_, err := s.claim(t.Context(), sender, 1, time.Now()) // its worker dies
 	require.NoError(t, err)
 	time.Sleep(rest + 100*time.Millisecond)
 	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Resolve(t.Context(), tx, id, journal.NotMoved()) }))
@@ -31,7 +31,7 @@ func TestGivingBackDoesNotBeginTheRestAgain(t *testing.T) {
 	began := time.Now()
 	time.Sleep(rest / 3) // no worker was free
 	for time.Since(began) < 4*rest {
-		list, err := s.claim(t.Context(), sender, 1)
+		list, err := s.claim(t.Context(), sender, 1, time.Now())
 		require.NoError(t, err)
 		for _, c := range list {
 			o := r.payOne(t.Context(), c)

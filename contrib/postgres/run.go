@@ -2,11 +2,14 @@ package prepaidpg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -22,12 +25,14 @@ type run struct {
 	work     chan *claimed
 	ended    chan *outcome
 	wake     chan struct{} // something may be due, or there is room
+	open     chan struct{} // there is another payment of unknown outcome
 	// unsettled: Settled has failed
 	unsettled chan struct{}
 	held      atomic.Int64 // payments claimed, and whose call has not ended
 	ahead     atomic.Int64 // how many may wait
 	brake     brake
-	lost      atomic.Int64 // outcomes that could not be recorded
+	lost      atomic.Int64              // outcomes that could not be recorded
+	admitted  atomic.Pointer[time.Time] // payments of unknown outcome that became due up to this time may be sent
 }
 
 // Run sends the payments that are due, until ctx ends, and returns when its calls have ended, what they found is recorded,
@@ -49,14 +54,16 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	r := &run{
 		Store: s, sender: sender, workers: workers, stopping: ctx.Done(),
 		work: make(chan *claimed, workers.N+workers.Claim), ended: make(chan *outcome, recorders*group),
-		wake: make(chan struct{}, 1), unsettled: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), open: make(chan struct{}, 1), unsettled: make(chan struct{}, 1),
 	}
 	r.ahead.Store(int64(workers.Claim))
+	r.admitted.Store(new(time.Time))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(workers.Grace, cancel) })
 	defer stop()
 
 	var helpers, payers, writers sync.WaitGroup
 	helpers.Go(func() { r.listen(ctx) })
+	helpers.Go(func() { r.admit(ctx) })
 	if workers.Settled != nil {
 		helpers.Go(func() { r.settleLater(ctx) })
 	}
@@ -83,20 +90,20 @@ func (r *run) claimUntil(ctx context.Context) {
 	failures, empty := 0, 0
 	for ctx.Err() == nil {
 		if pause := r.brake.pause(); pause > 0 {
-			r.sleep(ctx, pause)
+			sleep(ctx, pause, r.wake)
 			continue
 		}
 		n := r.room()
 		if n == 0 {
-			r.sleep(ctx, poll)
+			sleep(ctx, poll, r.wake)
 			continue
 		}
-		list, err := r.claim(ctx, r.sender, n)
+		list, err := r.claim(ctx, r.sender, n, *r.admitted.Load())
 		switch {
 		case ctx.Err() != nil && err != nil:
 		case err != nil:
 			r.failed(ctx, err)
-			r.pauseFor(ctx, backoff(100*time.Millisecond, 5*time.Second, failures))
+			sleep(ctx, backoff(100*time.Millisecond, 5*time.Second, failures), nil)
 			failures++
 			continue
 		}
@@ -124,7 +131,7 @@ func (r *run) claimUntil(ctx context.Context) {
 		} else {
 			empty = 0
 		}
-		r.sleep(ctx, min(wait, poll))
+		sleep(ctx, min(wait, poll), r.wake)
 	}
 }
 
@@ -142,41 +149,61 @@ func (r *run) room() int {
 func (r *run) next(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, databaseLimit)
 	defer cancel()
-	var wait *int64
-	if err := r.pool.QueryRow(ctx, r.sql.next).Scan(&wait); err != nil {
+	var wait int64
+	if err := r.pool.QueryRow(ctx, r.sql.next, time.Since(*r.admitted.Load()).Microseconds()).Scan(&wait); errors.Is(err, pgx.ErrNoRows) {
+		return poll, nil
+	} else if err != nil {
 		return 0, err
 	}
-	if wait == nil {
-		return poll, nil
-	}
-	return time.Duration(*wait)*time.Microsecond + time.Millisecond, nil
+	return time.Duration(wait)*time.Microsecond + time.Millisecond, nil
 }
 
-// signal ends a sleep.
-func (r *run) signal() {
+// admit waits for the service's response that payments of unknown outcome need before they are sent again, so that they use up
+// neither a lease nor the time of a call.
+func (r *run) admit(ctx context.Context) {
+	rest := restOf(r.sender)
+	for ctx.Err() == nil {
+		due, account, err := r.resting(ctx)
+		early := time.Until(due) - rest/4
+		switch {
+		case err != nil: // there is none, or claims report it
+			early = poll
+		case early > 0:
+		case r.sender.AwaitRepeat(ctx, account, due.Add(-rest)) == nil:
+			r.admitted.Store(&due)
+			wake(r.wake)
+			continue
+		default:
+			early = time.Second
+		}
+		sleep(ctx, min(early, poll), r.open)
+	}
+}
+
+// resting returns the next payment of unknown outcome that is not admitted, and when it is due.
+func (r *run) resting(ctx context.Context) (due time.Time, account prepaid.AccountID, err error) {
+	ctx, cancel := context.WithTimeout(ctx, databaseLimit)
+	defer cancel()
+	var wait int64
+	err = r.pool.QueryRow(ctx, r.sql.resting, time.Since(*r.admitted.Load()).Microseconds()).Scan(&wait, &account)
+	return time.Now().Add(time.Duration(wait) * time.Microsecond), account, err
+}
+
+// wake ends a sleep.
+func wake(sleeper chan struct{}) {
 	select {
-	case r.wake <- struct{}{}:
+	case sleeper <- struct{}{}:
 	default:
 	}
 }
 
-// sleep waits for d, a signal or the end of ctx.
-func (r *run) sleep(ctx context.Context, d time.Duration) {
+// sleep waits for d, a signal or the end of ctx. A nil channel gives no signal.
+func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-r.wake:
-	case <-ctx.Done():
-	}
-}
-
-// pauseFor waits for d or the end of ctx.
-func (r *run) pauseFor(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
+	case <-woken:
 	case <-ctx.Done():
 	}
 }

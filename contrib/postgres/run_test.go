@@ -114,7 +114,7 @@ func TestWaitsForAPerson(t *testing.T) {
 			require.Equal(t, test.review, e.Review)
 			require.Equal(t, test.state, e.State)
 			require.EqualValues(t, 1, settled.Load())
-			list, err := s.claim(t.Context(), sender, 5)
+			list, err := s.claim(t.Context(), sender, 5, time.Now())
 			require.NoError(t, err)
 			require.Empty(t, list)
 			stats, err := s.Stats(t.Context())

@@ -14,11 +14,12 @@ const enqueueSQL = `with p as (
 )
 select pg_notify({channel}, '') from p`
 
-// claimSQL takes payments that are due: $1 is how many, $2 the lease and $3 how long this worker may send, in microseconds. It
-// returns them as they were before. Its commit is the intent: the row then is what journal.Entry.Begin returns.
+// claimSQL takes payments that are due: $1 is how many, $2 the lease and $3 how long this worker may send, in microseconds; $4 is how
+// long ago a payment that rests must have become due, in microseconds; see run.admit. It returns them as they were before. Its commit is the intent: the row then is what journal.Entry.Begin returns.
 const claimSQL = `with d as (
 	select request_id, state, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until
-	from {s}.payments where due <= now() order by due limit $1 for no key update skip locked
+	from {s}.payments where due <= now() and (not {rests} or due <= now() - $4::bigint * interval '1 microsecond')
+	order by due limit $1 for no key update skip locked
 ), p as (
 	update {s}.payments q set state = case d.state{begin} end, lease = q.lease + 1, runs = q.runs + 1, changed = now(),
 		began = coalesce(q.began, now()), not_before = null, correlation_id = null, code = null, resolved = false, review = null,
@@ -72,8 +73,14 @@ const lateSQL = `with p as (
 )
 select number from p`
 
-// nextSQL returns when the next payment is due, in microseconds from now.
-const nextSQL = `select (extract(epoch from min(due) - now()) * 1000000)::bigint from {s}.payments where due is not null`
+// nextSQL returns when the next payment is due that claimSQL would take, in microseconds from now.
+const nextSQL = `select (extract(epoch from due - now()) * 1000000)::bigint from {s}.payments
+	where due is not null and (not {rests} or due <= now() - $1::bigint * interval '1 microsecond') order by due limit 1`
+
+// restingSQL returns the next payment that claimSQL does not take although it is due, or will be: how far it is from due, in
+// microseconds, and its account.
+const restingSQL = `select (extract(epoch from due - now()) * 1000000)::bigint, account_id from {s}.payments
+	where due is not null and {rests} and due > now() - $1::bigint * interval '1 microsecond' order by due limit 1`
 
 const hooksDueSQL = `select {columns}, now() from {s}.payments p where hook_due <= now() order by hook_due limit 1 for update skip locked`
 

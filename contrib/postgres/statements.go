@@ -9,13 +9,14 @@ import (
 // statements is the SQL of one schema. Times go in as intervals and are counted from Postgres's clock, which is the only
 // one that decides; microseconds are a pgtype-free way to pass them.
 type statements struct {
-	enqueue, recorded               string
-	claim, outcome, late            string
-	next, hooksDue, hookDone, later string
-	get, lock, all, waiting         string
-	write, stats, unsettled         string
-	batch, known, notify            string
-	settled, archive                string
+	enqueue, recorded         string
+	claim, outcome, late      string
+	next, resting             string
+	hooksDue, hookDone, later string
+	get, lock, all, waiting   string
+	write, stats, unsettled   string
+	batch, known, notify      string
+	settled, archive          string
 }
 
 // durable makes the commit of a transaction durable whatever its session has set.
@@ -31,16 +32,20 @@ const columns = `p.number, p.request_id, p.operation, p.account_id, p.amount::te
 	p.changed, p.runs, p.first_sent, p.last_sent, p.attempts, p.not_before, p.transaction_id, p.correlation_id, p.code,
 	p.resolved, p.review`
 
-// newStatements replaces {s} by the quoted schema, {columns} and {begin} by what journal.State.Next says.
+// newStatements replaces {s} by the quoted schema, {begin} and {rests} by the rules of package journal.
 func newStatements(schema, channel string) statements {
 	var begin strings.Builder
+	var open []string
 	for _, s := range journal.States() {
+		if s.Open() {
+			open = append(open, "'"+string(s)+"'")
+		}
 		if next, ok := s.Next(journal.EventBegin); ok {
 			begin.WriteString(" when '" + string(s) + "' then '" + string(next) + "'")
 		}
 	}
 	r := strings.NewReplacer("{s}", schema, "{columns}", columns, "{begin}", begin.String(),
-		"{channel}", "'"+channel+"'")
+		"{channel}", "'"+channel+"'", "{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")
 	return statements{
 		enqueue:   r.Replace(enqueueSQL),
 		recorded:  r.Replace(recordedSQL),
@@ -50,6 +55,7 @@ func newStatements(schema, channel string) statements {
 		outcome:   r.Replace(outcomeSQL),
 		late:      r.Replace(lateSQL),
 		next:      r.Replace(nextSQL),
+		resting:   r.Replace(restingSQL),
 		hooksDue:  r.Replace(hooksDueSQL),
 		write:     r.Replace(writeSQL),
 		hookDone:  r.Replace(hookDoneSQL),

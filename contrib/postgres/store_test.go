@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -32,6 +33,10 @@ func (s *teller) NotBefore(lastSent time.Time) time.Time {
 		return lastSent
 	}
 	return lastSent.Add(s.rest)
+}
+
+func (s *teller) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	return pause.For(ctx, time.Until(s.NotBefore(lastSent)))
 }
 
 func (s *teller) Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {

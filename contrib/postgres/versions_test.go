@@ -58,6 +58,8 @@ type instant struct{}
 
 func (instant) NotBefore(lastSent time.Time) time.Time { return lastSent }
 
+func (instant) AwaitRepeat(context.Context, prepaid.AccountID, time.Time) error { return nil }
+
 func (instant) Transfer(_ context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	return &prepaid.TransferResult{TransactionID: "t", CorrelationID: "c", RequestID: p.RequestID}, nil
 }

@@ -50,7 +50,10 @@ func (r *run) finish(ctx context.Context, list []*outcome) {
 		switch {
 		case err == nil:
 			r.tell(written)
-			r.signal() // one may be due before its lease would have ended
+			wake(r.wake) // one may be due before its lease would have ended
+			if slices.ContainsFunc(written, (*outcome).rests) {
+				wake(r.open)
+			}
 			if len(written) < len(list) {
 				r.overtaken(ctx, slices.DeleteFunc(list, func(o *outcome) bool { return slices.Contains(written, o) }))
 			}
@@ -181,7 +184,7 @@ func (r *run) settleLater(ctx context.Context) {
 		switch {
 		case err != nil:
 			r.failed(ctx, err)
-			r.pauseFor(ctx, settlePoll)
+			sleep(ctx, settlePoll, nil)
 		case !found:
 			r.awaitUnsettled(ctx)
 		}
@@ -197,7 +200,7 @@ func (r *run) awaitUnsettled(ctx context.Context) {
 	case <-timer.C:
 	case <-ctx.Done():
 	case <-r.unsettled:
-		r.pauseFor(ctx, firstWait)
+		sleep(ctx, firstWait, nil)
 	}
 }
 

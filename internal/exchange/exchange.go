@@ -4,7 +4,8 @@
 // is one request. It limits the time of the request and of its body, gives it one connection, so that net/http repeats
 // nothing by itself, reads a body up to a limit, and reports whether something may have been sent.
 //
-// The package promises that "not sent" is certain, and that no error contains an address, credentials or a part of a response.
+// The package promises that "not sent" is certain, that no error contains an address, credentials or a part of a response, and
+// that a request with an effect does not outlive its exchange: the kernel discards the bytes that it has not delivered.
 //
 // It does not decide what a response means or whether a request is sent again, and it does not know tokens or rate limits.
 package exchange
@@ -63,13 +64,15 @@ func (secondConnectionError) Is(target error) bool { return target == ErrRepeate
 // [New], Begin, Send and, unless the body is streamed, End.
 type Exchange struct {
 	timer     attemptTimer
+	ends      time.Time                   // limit of Begin
+	conn      atomic.Pointer[net.TCPConn] // carries a request with an effect
 	hooks     httptrace.ClientTrace
 	request   http.Request
 	url       url.URL
 	content   *bytes.Reader // reads the body, if any
-	wrapped   bool          // the transport is not an *http.Transport
-	unwritten bool          // over HTTP/1.1 another connection proves that nothing was written to the previous one
-	http2Only bool
+	sender    *Sender
+	effect    bool
+	unwritten bool // over HTTP/1.1 another connection proves that nothing was written to the previous one
 	seen      atomic.Uint32
 }
 
@@ -104,6 +107,10 @@ type Request struct {
 	Body []byte
 	// Fresh opens a connection for this request alone.
 	Fresh bool
+	// Effect is for a request that changes something. It shares its connection with no other request in progress: unless Fresh is set,
+	// it is one of HTTP/1.1 that is kept for the next such request. When the exchange or the process ends, the kernel discards
+	// the bytes that it has not delivered.
+	Effect bool
 	// Lead makes an exception from Fresh for the first such request of a Sender, which has a body: if the service offers HTTP/2,
 	// later requests use its connection, too.
 	Lead bool
@@ -124,7 +131,7 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 	x.url = *r.URL
 	out := &x.request
 	*out = *(&http.Request{Method: r.Method, URL: &x.url, Host: x.url.Host, Header: r.Header}).
-		WithContext(httptrace.WithClientTrace(ctx, x.trace(s, r.Method)))
+		WithContext(httptrace.WithClientTrace(ctx, x.trace(s, r)))
 	if r.Body != nil {
 		out.ContentLength = int64(len(r.Body))
 		x.content.Reset(r.Body)
@@ -133,8 +140,11 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 		out.GetBody = func() (io.ReadCloser, error) { return x.body(body) }
 	}
 	transport := s.kept
-	if r.Fresh {
+	switch {
+	case r.Fresh:
 		transport = s.fresh
+	case r.Effect:
+		transport = s.alone
 	}
 	var response *http.Response
 	err := errNotHTTP2
@@ -145,8 +155,12 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 		response, err = roundTrip(transport, out)
 	}
 	if err == nil {
+		if !x.has(seenConnected) {
+			s.hidden.Store(true)
+		}
 		return response, Failure{}
 	}
+	x.Abort()
 	failure := Failure{Sent: !s.neverLeft(x, err)}
 	failure.MayConnect = !failure.Sent && mayConnect(err)
 	if quotes(err.Error(), out) {
@@ -170,8 +184,8 @@ func (x *Exchange) HTTP2() bool { return x.has(seenHTTP2) }
 func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 
 // trace returns the hooks. Over HTTP/1.1, after something was written, an [*http.Transport] repeats only GET.
-func (x *Exchange) trace(s *Sender, method string) *httptrace.ClientTrace {
-	x.wrapped, x.unwritten, x.http2Only = !s.netHTTP, s.netHTTP && method != http.MethodGet, s.http2Only
+func (x *Exchange) trace(s *Sender, r Request) *httptrace.ClientTrace {
+	x.sender, x.effect, x.unwritten = s, r.Effect, s.netHTTP && r.Method != http.MethodGet
 	x.hooks.GotConn = x.gotConn
 	if s.netHTTP && s.owned == nil { // only then neverLeft needs it
 		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }
@@ -181,7 +195,7 @@ func (x *Exchange) trace(s *Sender, method string) *httptrace.ClientTrace {
 
 func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	conn, ok := info.Conn.(interface{ ConnectionState() tls.ConnectionState })
-	shared := x.http2Only || ok && conn.ConnectionState().NegotiatedProtocol == "h2"
+	shared := x.sender.http2Only || ok && conn.ConnectionState().NegotiatedProtocol == "h2"
 	if shared {
 		x.seen.Or(seenHTTP2)
 	}
@@ -191,14 +205,16 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 		x.refuse(info.Conn, shared, context.DeadlineExceeded)
 		return
 	}
-	if first := x.seen.Or(seenConnected)&seenConnected == 0; first && !info.Reused && !shared {
+	first := x.seen.Or(seenConnected)&seenConnected == 0
+	if first && !info.Reused && !shared {
 		x.seen.Or(seenNew)
-		return
-	} else if first || x.unwritten && !x.has(seenHTTP2) {
+	}
+	if first || x.unwritten && !x.has(seenHTTP2) {
+		x.take(info)
 		return
 	}
 	cause := ErrRepeated
-	if x.wrapped && x.has(seenNew) {
+	if !x.sender.netHTTP && x.has(seenNew) {
 		cause = errSecondConnection
 	}
 	x.refuse(info.Conn, shared, cause)
@@ -209,6 +225,29 @@ func (x *Exchange) refuse(conn net.Conn, shared bool, cause error) {
 	x.timer.cancel(cause) // HTTP/2 checks the context before it writes
 	if !shared {
 		_ = conn.Close() // HTTP/1.1 writes before it checks
+	}
+}
+
+// take prepares the connection for a request with an effect, before anything is written. It does so each time: the connection may
+// have been dialled for another request.
+func (x *Exchange) take(info httptrace.GotConnInfo) {
+	if !x.effect && info.Reused {
+		return
+	}
+	conn := innermost(info.Conn)
+	if conn == nil {
+		x.sender.hidden.Store(true)
+	} else if x.effect {
+		discardOnClose(conn, time.Until(x.ends))
+		x.conn.Store(conn)
+	}
+}
+
+// Abort closes the TCP connection of a request with an effect, so that the kernel discards the bytes of the request that it has not
+// delivered. Call it if the response did not arrive or is incomplete. It does not wait: tls.Conn.Close may, to write its alert.
+func (x *Exchange) Abort() {
+	if conn := x.conn.Swap(nil); conn != nil {
+		_ = conn.Close()
 	}
 }
 

@@ -48,16 +48,19 @@ func NotSent(err error) bool {
 // Wrappable returns t in a form that another RoundTripper can wrap: NotSent is true for the error of a request for which t
 // asked for a connection and never got one, and a request with Close set opens its own connection.
 func Wrappable(t *http.Transport) http.RoundTripper {
-	return wrappable{kept: t, fresh: freshOf(t)}
+	return wrappable{kept: t, alone: aloneOf(t), fresh: freshOf(t)}
 }
 
-type wrappable struct{ kept, fresh *http.Transport }
+type wrappable struct{ kept, alone, fresh *http.Transport }
 
 // RoundTrip implements [http.RoundTripper].
 func (w wrappable) RoundTrip(req *http.Request) (*http.Response, error) {
 	transport := w.kept
-	if req.Close {
+	switch {
+	case req.Close:
 		transport = w.fresh
+	case req.Context().Value(aloneKey{}) != nil:
+		transport = w.alone
 	}
 	var asked, got atomic.Bool
 	response, err := transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
@@ -73,8 +76,11 @@ func (w wrappable) RoundTrip(req *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// CloseIdleConnections closes the transport's idle connections.
-func (w wrappable) CloseIdleConnections() { w.kept.CloseIdleConnections() }
+// CloseIdleConnections closes the idle connections of the transport and its clones.
+func (w wrappable) CloseIdleConnections() {
+	w.kept.CloseIdleConnections()
+	w.alone.CloseIdleConnections()
+}
 
 // connectError is the error of a transport that got no connection. For [NotSent] it is a leaf; errors.Is and errors.As
 // examine its cause.

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"slices"
@@ -9,15 +10,16 @@ import (
 
 // Sender holds the transports to a service. It serves any number of exchanges concurrently.
 type Sender struct {
-	kept, fresh http.RoundTripper
-	netHTTP     bool // both are *http.Transport
-	http2Only   bool // both support only HTTP/2, with TLS or without
-	owned       *http.Transport
-	led         atomic.Bool // a request was the first on a kept connection
+	kept, alone, fresh http.RoundTripper // alone keeps connections of HTTP/1.1 for requests with an effect
+	netHTTP            bool              // all are *http.Transport
+	http2Only          bool              // they support only HTTP/2, with TLS or without
+	owned              *http.Transport
+	led                atomic.Bool // a request was the first on a kept connection
+	hidden             atomic.Bool // the TCP connection of a request could not be reached
 }
 
-// NewSender returns a Sender for transport. If transport is nil, it creates one with own; it closes the connections of that
-// one only.
+// NewSender returns a Sender for transport. If transport is nil, it creates one with own. CloseIdle closes connections of that one and
+// of its clones, but not those of the caller's transport.
 func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender {
 	netHTTP, isNetHTTP := transport.(*http.Transport)
 	s := new(Sender)
@@ -26,38 +28,70 @@ func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender 
 		netHTTP = own()
 		s.owned = netHTTP
 	case !isNetHTTP:
-		s.kept, s.fresh = transport, freshConnection{next: transport}
+		s.kept, s.alone, s.fresh = transport, aloneConnection{next: transport}, freshConnection{next: transport}
 		return s
 	}
-	s.kept, s.fresh, s.netHTTP, s.http2Only = netHTTP, freshOf(netHTTP), true, http2Only(netHTTP)
+	s.kept, s.alone, s.fresh = netHTTP, aloneOf(netHTTP), freshOf(netHTTP)
+	s.netHTTP, s.http2Only = true, http2Only(netHTTP)
 	return s
 }
 
-// CloseIdle closes the idle connections of the Sender's own transport.
+// CloseIdle closes the idle connections of the Sender's own transports.
 func (s *Sender) CloseIdle() {
 	if s.owned != nil {
 		s.owned.CloseIdleConnections()
 	}
+	if s.netHTTP {
+		s.alone.(*http.Transport).CloseIdleConnections()
+	}
 }
 
-// freshOf returns a clone of t that keeps no connection: each request opens one, over HTTP/1.1 unless t supports only HTTP/2
-// or has its own TLS dialer.
-func freshOf(t *http.Transport) *http.Transport {
-	fresh := t.Clone()
-	fresh.DisableKeepAlives = true
-	if http2Only(t) || fresh.DialTLSContext != nil || fresh.DialTLS != nil { //nolint:staticcheck // a caller may
-		return fresh
+// Hidden reports whether the TCP connection of a request could not be reached, so that the bytes of an abandoned request are not
+// discarded.
+func (s *Sender) Hidden() bool { return s.hidden.Load() }
+
+// http1Of returns a clone of t that uses HTTP/1.1 only; false if t supports only HTTP/2 or has its own TLS dialer, which the clone then
+// does too.
+func http1Of(t *http.Transport) (clone *http.Transport, ok bool) {
+	clone = t.Clone()
+	if http2Only(t) || clone.DialTLSContext != nil || clone.DialTLS != nil { //nolint:staticcheck // a caller may
+		return clone, false
 	}
-	fresh.ForceAttemptHTTP2, fresh.TLSNextProto = false, nil
-	fresh.Protocols = new(http.Protocols)
-	fresh.Protocols.SetHTTP1(true)
-	if settings := fresh.TLSClientConfig; settings != nil {
+	clone.ForceAttemptHTTP2, clone.TLSNextProto = false, nil
+	clone.Protocols = new(http.Protocols)
+	clone.Protocols.SetHTTP1(true)
+	if settings := clone.TLSClientConfig; settings != nil {
 		settings.NextProtos = slices.DeleteFunc(slices.Clone(settings.NextProtos), func(name string) bool { return name == "h2" })
 	}
+	return clone, true
+}
+
+// freshOf returns a clone of t that keeps no connection: each request opens one, over HTTP/1.1 if possible.
+func freshOf(t *http.Transport) *http.Transport {
+	fresh, _ := http1Of(t)
+	fresh.DisableKeepAlives = true
 	return fresh
 }
 
+// aloneOf returns a clone of t whose connections carry one request at a time: of HTTP/1.1, or else used once.
+func aloneOf(t *http.Transport) *http.Transport {
+	alone, http1 := http1Of(t)
+	alone.DisableKeepAlives = alone.DisableKeepAlives || !http1
+	return alone
+}
+
 func http2Only(t *http.Transport) bool { return t.Protocols != nil && !t.Protocols.HTTP1() }
+
+// aloneConnection requests a connection that is not shared from a RoundTripper that is not an [*http.Transport]. Only Wrappable
+// understands it.
+type aloneConnection struct{ next http.RoundTripper }
+
+type aloneKey struct{}
+
+// RoundTrip implements [http.RoundTripper].
+func (t aloneConnection) RoundTrip(req *http.Request) (*http.Response, error) {
+	return t.next.RoundTrip(req.WithContext(context.WithValue(req.Context(), aloneKey{}, true)))
+}
 
 // freshConnection requests the same from a RoundTripper that is not an [*http.Transport]: the connection is not kept, and a GET
 // seems to have a body that cannot be read twice, so that net/http does not repeat it.

@@ -4,12 +4,16 @@ package main
 func mutants() []mutant {
 	return []mutant{
 		{
-			name: "the client does not wait before its own repeat", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "if !c.effect.notBefore.IsZero() { // the first must have time to finish", new: "if false {",
+			name: "the client does not wait", file: "attempt.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "if !options.notBefore.IsZero() {", new: "if false {",
 		},
 		{
-			name: "the client does not wait before the next call", file: "internal/turns/turns.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "case wait > 0:", new: "case false && wait > 0:",
+			name: "time alone admits a repeat", file: "internal/liveness/liveness.go", pkg: "./internal/liveness", test: "TestOneRead",
+			old: "	if !ok {\n", new: "	if !ok && false {\n",
+		},
+		{
+			name: "a refusal counts before the service has responded", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
+			old: "refusal.rule != nil && refusal.admitted.Before(notBefore)", new: "false",
 		},
 		{
 			name: "the wait excludes the attempt", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
@@ -20,7 +24,7 @@ func mutants() []mutant {
 			test: "TestAnAttemptThatOutlastsItsTimeout", old: "time.Since(at) > limit", new: "false",
 		},
 		{
-			name: "an early refusal settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
+			name: "an early refusal settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestRefusalOfABuiltError",
 			old: " || sent.Before(notBefore)", new: "",
 		},
 		{
@@ -61,7 +65,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "the journal does not wait", file: "journal/pay.go", pkg: "./journal", test: "TestRepeatNeverOvertakesTheFirst",
-			old: "at := e.Earliest(sender, now, j.opened)", new: "at := e.Began",
+			old: "err := e.Await(ctx, sender, j.opened)", new: "err := error(nil)",
 		},
 		{
 			name: "the journal does not count from its lock", file: "journal/entry.go", pkg: "./journal", test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",

@@ -3,7 +3,7 @@
 //
 // The service returns the cached response for a repeat only if the first request is finished: a second one that
 // overtakes it may move the money again. So calls with the same ID take turns at a [Guard], and a call after an unknown
-// outcome waits until it may be sent.
+// outcome gets the time before which it may not be sent.
 //
 // The package promises:
 //   - between Enter and Leave, a call is the only one with its ID;
@@ -12,7 +12,7 @@
 //     with their ID;
 //   - only a keyed digest of a payment is kept, so that a memory dump does not reveal who was paid.
 //
-// It does not decide when a request may be repeated or what a response proves. It knows only the calls of one Guard: across
+// It does not wait for that time, or decide when a request may be repeated and what a response proves. It knows only the calls of one Guard: across
 // processes, the caller must keep them apart, and pass on what is unknown ([Payment].NotBefore).
 package turns
 
@@ -21,15 +21,12 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 var (
 	// ErrOtherPayment means that the ID was used for another payment, which was made or whose outcome is unknown.
 	ErrOtherPayment = errors.New("request ID of another payment")
-	// ErrInFlight is why a call was not sent: its context ended during the wait for its turn, or it would have ended before
-	// the call may repeat an earlier one.
+	// ErrInFlight is why a call was not sent: its context ended during the wait for its turn.
 	ErrInFlight = errors.New("a call with this request ID may still be in flight")
 )
 
@@ -85,7 +82,8 @@ const maxSpare = 64
 
 // Turn is the right to send with an ID. The caller must call Leave.
 type Turn struct {
-	// NotBefore is when an earlier call of unknown outcome may be repeated; zero if there is none.
+	// NotBefore is the earliest time at which an earlier call of unknown outcome may be repeated; zero if there is none. The holder
+	// waits for it.
 	NotBefore time.Time
 	// Applied means that an earlier call made the payment.
 	Applied bool
@@ -125,23 +123,14 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 		t.NotBefore, t.state.notBefore, t.state.payment = p.NotBefore, p.NotBefore, t.payment
 	}
 	g.mu.Unlock()
-	err, wait := error(nil), time.Duration(0)
-	if !t.NotBefore.IsZero() {
-		wait = time.Until(t.NotBefore)
+	if !other {
+		return t, nil
 	}
-	switch {
-	case other:
-		err = ErrOtherPayment
-	case wait > 0:
-		err = pause.For(ctx, wait)
-	}
-	if err != nil {
-		<-t.state.turn
-		g.mu.Lock()
-		g.leave(t.id, t.state)
-		g.mu.Unlock()
-	}
-	return t, err
+	<-t.state.turn
+	g.mu.Lock()
+	g.leave(t.id, t.state)
+	g.mu.Unlock()
+	return t, ErrOtherPayment
 }
 
 // Leave ends the turn. notBefore is when a payment of unknown outcome may be repeated. Zero, as after a panic, means that the

@@ -120,6 +120,7 @@ func TestLongestWaitOfTheFamily(t *testing.T) {
 		require.Equal(t, before.Add(40*time.Second), client.Accounts.NotBefore(before))
 		short := derive(t, client, prepaid.Overrides{AttemptTimeout: time.Second})
 		require.Equal(t, before.Add(40*time.Second), short.Accounts.NotBefore(before), "another may have sent it")
+		require.NoError(t, short.Accounts.AwaitRepeat(t.Context(), "acc-1", before.Add(-time.Hour)))
 		early := harness.CallError(t, harness.OpTransfer().Call(t.Context(), short))
 		require.False(t, prepaid.ProvesNotApplied(early, early.LastSent.Add(-11*time.Second)))
 		require.True(t, prepaid.ProvesNotApplied(early, early.LastSent.Add(-40*time.Second)))

@@ -66,7 +66,7 @@ func TestTransferFails(t *testing.T) {
 		cause, ok := errors.AsType[*prepaid.TransferFailedError](failure)
 		require.True(t, ok)
 		require.Equal(t, "corr-1", cause.CorrelationID)
-		require.True(t, prepaid.ProvesNotApplied(failure, time.Unix(1, 0)))
+		require.False(t, prepaid.ProvesNotApplied(failure, time.Unix(1, 0)), "the service had not responded before")
 
 		failure = harness.CallError(t, harness.CallWith(t, 200, body, opPayout().Call))
 		harness.RequireUndecodable(t, failure, prepaid.OutcomeUnknown)

@@ -119,6 +119,9 @@ func TestAnAttemptThatOutlastsItsTimeout(t *testing.T) {
 			config := harness.ClockConfig(service)
 			config.AttemptTimeout, config.Retry = 0, prepaid.RetryPolicy{MaxAttempts: attempts}
 			config.Transport = harness.RoundTripFunc(func(req *http.Request) (*http.Response, error) {
+				if harness.IsPathRead(req) {
+					return service.RoundTrip(req)
+				}
 				if len(sent) == 0 {
 					time.Sleep(time.Minute)
 				}
@@ -197,12 +200,15 @@ func TestNoRepeatBeforeTheDeadlineEndsAtOnce(t *testing.T) {
 // no longer be, it does. Sent by another process, as after a restart, which knows only when the first was sent.
 func TestARefusalOfAnOverlappingRepeatSettlesNothing(t *testing.T) {
 	t.Parallel()
-	for pause, settles := range map[time.Duration]bool{time.Second: false, 39 * time.Second: false, 40 * time.Second: true} {
+	for _, tc := range []struct {
+		pause          time.Duration
+		alive, settles bool // the service has responded to a later request
+	}{{11 * time.Second, true, false}, {39 * time.Second, true, false}, {40 * time.Second, true, true}, {time.Hour, false, false}} {
 		for _, refusal := range []prepaidtest.Fault{
 			prepaidtest.Respond(400, "invalid_request"),
 			prepaidtest.RespondBody(200, harness.VendorJSON, `{"transaction_id":"","correlation_id":"c"}`),
 		} {
-			t.Run(fmt.Sprint(pause, " ", refusal), func(t *testing.T) {
+			t.Run(fmt.Sprint(tc.pause, " ", refusal), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					srv, config, from, to := virtualStage(t)
@@ -212,11 +218,17 @@ func TestARefusalOfAnOverlappingRepeatSettlesNothing(t *testing.T) {
 					_, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
 					first := harness.CallError(t, err)
 					require.Equal(t, prepaid.OutcomeUnknown, first.Outcome)
-					time.Sleep(pause)
+					again := harness.NewClient(t, config)
+					time.Sleep(tc.pause - 10*time.Second)
+					if tc.alive {
+						_, err = again.Accounts.Summary(t.Context(), from)
+						require.NoError(t, err)
+					}
+					time.Sleep(10 * time.Second)
 					srv.Inject(harness.TransferOperation, refusal)
-					_, err = harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
+					_, err = again.Accounts.Transfer(t.Context(), from, params)
 					require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "it knows of nothing before it")
-					require.Equal(t, settles, prepaid.ProvesNotApplied(err, first.LastSent))
+					require.Equal(t, tc.settles, prepaid.ProvesNotApplied(err, first.LastSent))
 					require.False(t, prepaid.ProvesNotApplied(err, time.Time{}), "not known when")
 				})
 			})

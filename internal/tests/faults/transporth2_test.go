@@ -30,8 +30,7 @@ func testHTTP2(t *testing.T, only bool) {
 	var requests, broken atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
-		kept := r.URL.Path == harness.OpTransfer().Path || r.URL.Path == harness.OpGet().Path
-		if (r.ProtoMajor == 2) != (only || kept) {
+		if (r.ProtoMajor == 2) != (only || r.URL.Path == harness.OpGet().Path) {
 			t.Errorf("HTTP/%d of %s", r.ProtoMajor, r.URL.Path)
 		}
 		body, err := io.ReadAll(r.Body)

@@ -15,7 +15,9 @@ import (
 func CallWith(t *testing.T, status int, body string, call func(ctx context.Context, c *prepaid.Client) error) error {
 	t.Helper()
 	config := Config("https://cards.example")
-	config.Transport = NewScript(Respond(status, VendorJSON, body))
+	script := NewScript(Respond(status, VendorJSON, body))
+	script.CountReads = true
+	config.Transport = script
 	return call(t.Context(), NewClient(t, config))
 }
 

@@ -1,0 +1,174 @@
+// Package liveness decides when a request of unknown outcome may be repeated.
+//
+// Time alone does not show that a request is over: a network or a service that stood still may deliver and carry it out later.
+// So a repeat waits until the service has responded to a request that was sent after the first one had ended, and from that
+// response on for as long as the service may need for what it has received.
+//
+// The package promises that no repeat is admitted earlier, that a busy client admits it soon after that, with at most one read at a
+// time if there are no other responses, and that nothing waits for ever. Memory is constant.
+//
+// It does not know requests or decide which response counts. A response proves nothing about another replica of the service, nor
+// about the queue of a proxy.
+package liveness
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid/internal/pause"
+)
+
+// Tracker remembers when the service responded. It is safe for concurrent use. Create one with New.
+type Tracker struct {
+	wait    time.Duration
+	reading chan struct{} // full while a caller of Await reads
+
+	mu       sync.Mutex
+	seen     [2 * perWait]response // a ring: one response for each wait/perWait, for as long as a repeat may need them
+	newest   int
+	admitted time.Time // the latest notBefore for which Await has succeeded
+}
+
+// perWait is how many responses are remembered for each wait. More would admit repeats a little earlier.
+const perWait = 16
+
+// response is the response to the latest request of those whose responses arrived between first and at.
+type response struct{ first, at, sent time.Time }
+
+// New returns a Tracker. wait is how long the service may need for a request that it has received.
+func New(wait time.Duration) *Tracker {
+	return &Tracker{wait: wait, reading: make(chan struct{}, 1)}
+}
+
+// Responded is called when a response to a request that was sent at sent has arrived.
+func (t *Tracker) Responded(sent time.Time) {
+	now := time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := &t.seen[t.newest]
+	if now.Sub(r.first) >= t.wait/perWait {
+		t.newest = (t.newest + 1) % len(t.seen)
+		r = &t.seen[t.newest]
+		*r = response{first: now}
+	}
+	if sent.After(r.sent) {
+		r.at, r.sent = now, sent
+	}
+}
+
+// Admitted returns the latest notBefore of a request that may be repeated at now; zero if there is none.
+func (t *Tracker) Admitted(now time.Time) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	latest := t.admitted
+	for _, r := range t.seen {
+		if until := r.sent.Add(t.wait); !r.sent.IsZero() && !now.Before(r.at.Add(t.wait)) && until.After(latest) {
+			latest = until
+		}
+	}
+	return latest
+}
+
+// responded returns when the service first responded to a request that was sent no earlier than since.
+func (t *Tracker) responded(since time.Time) (at time.Time, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.seen {
+		if !r.sent.IsZero() && !r.sent.Before(since) && (!ok || r.at.Before(at)) {
+			at, ok = r.at, true
+		}
+	}
+	return at, ok
+}
+
+// Read makes one request that is safe to repeat, and whose response, if it counts, is reported by Responded. If final is true, there
+// is no point in another one.
+type Read func(ctx context.Context) (final bool, err error)
+
+// Await waits until a request may be repeated that must have ended one wait before notBefore. It waits until notBefore, and until
+// one wait after a response to a request that was sent later than that end. If there is none, it reads, with growing pauses, for at
+// most limit from now or from notBefore.
+//
+// Errors: that of ctx, without a wait that would outlast its deadline; a *[SilentError] after limit; that of a final read.
+func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Duration, read Read) error {
+	if !notBefore.After(t.Admitted(time.Now())) {
+		return nil
+	}
+	over := notBefore.Add(-t.wait)
+	at, ok := t.responded(over)
+	if !ok {
+		var err error
+		if at, err = t.read(ctx, over, limit, read); err != nil {
+			return err
+		}
+	}
+	repeat := at.Add(t.wait)
+	if repeat.Before(notBefore) {
+		repeat = notBefore
+	}
+	if err := pause.For(ctx, time.Until(repeat)); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if notBefore.After(t.admitted) {
+		t.admitted = notBefore
+	}
+	return nil
+}
+
+// read returns when the service responded to a request that was sent after over.
+func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration, read Read) (at time.Time, err error) {
+	idle := max(time.Until(over), 0)
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= idle+t.wait {
+		return at, context.DeadlineExceeded // a response would come too late
+	}
+	if err := pause.For(ctx, idle); err != nil {
+		return at, err
+	}
+	began := time.Now()
+	select {
+	case t.reading <- struct{}{}:
+		defer func() { <-t.reading }()
+	case <-ctx.Done():
+		return at, ctx.Err()
+	}
+	for rest := t.wait / perWait; ; rest = min(2*rest, t.wait/2) {
+		if at, ok := t.responded(over); ok {
+			return at, nil
+		}
+		if time.Since(began) >= limit {
+			return at, &SilentError{Err: err}
+		}
+		if err != nil { // not before the first read
+			if err := pause.For(ctx, rest); err != nil {
+				return at, err
+			}
+		}
+		final, failure := read(ctx)
+		if final {
+			return at, failure
+		}
+		if err = failure; err == nil {
+			err = errNoProof
+		}
+	}
+}
+
+var errNoProof = errors.New("the response is not in the service's own form")
+
+// SilentError means that no response counted within the limit.
+type SilentError struct{ Err error }
+
+func (e *SilentError) Error() string {
+	text := "the service has not responded since the request of unknown outcome"
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns the error of the last read, if this caller made one.
+func (e *SilentError) Unwrap() error { return e.Err }

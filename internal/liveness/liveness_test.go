@@ -1,0 +1,163 @@
+package liveness
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	wait    = 10 * time.Second
+	attempt = 30 * time.Second
+	limit   = 80 * time.Second
+)
+
+var errDown = errors.New("down")
+
+// service is a service that can be down, and counts reads.
+type service struct {
+	*Tracker
+
+	mu      sync.Mutex
+	downFor time.Time // until then
+	reads   []time.Time
+}
+
+func (s *service) read(context.Context) (bool, error) {
+	sent := time.Now()
+	s.mu.Lock()
+	s.reads = append(s.reads, sent)
+	down := time.Now().Before(s.downFor)
+	s.mu.Unlock()
+	if down {
+		return false, errDown
+	}
+	time.Sleep(20 * time.Millisecond)
+	s.Responded(sent)
+	return false, nil
+}
+
+func clocked(t *testing.T, test func(t *testing.T, s *service)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { test(t, &service{Tracker: New(wait)}) })
+}
+
+// The repeat waits for a response to a request that was sent when the first one had ended, and for the service's time after that.
+func TestOneRead(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		sent := time.Now()
+		notBefore := sent.Add(attempt + wait)
+		require.NoError(t, s.Await(t.Context(), notBefore, limit, s.read))
+		require.Equal(t, attempt+wait+20*time.Millisecond, time.Since(sent))
+		require.Equal(t, []time.Time{sent.Add(attempt)}, s.reads)
+
+		require.NoError(t, s.Await(t.Context(), notBefore, limit, s.read), "known")
+		require.Equal(t, attempt+wait+20*time.Millisecond, time.Since(sent))
+		require.False(t, s.Admitted(time.Now()).Before(notBefore))
+		require.True(t, s.Admitted(time.Now()).Before(time.Now()))
+	})
+}
+
+// A response to what was sent before the end of the first request proves nothing, however late it arrives.
+func TestEarlierRequestsDoNotCount(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		sent := time.Now()
+		time.Sleep(attempt + time.Second)
+		s.Responded(sent.Add(attempt - 1))
+		require.True(t, s.Admitted(time.Now().Add(wait)).Before(sent.Add(attempt+wait)))
+		require.NoError(t, s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read))
+		require.Len(t, s.reads, 1)
+		require.Equal(t, time.Second+wait+20*time.Millisecond, time.Since(sent)-attempt)
+	})
+}
+
+// Other calls make the read unnecessary, and a busy client repeats soon after notBefore, also if it asks late.
+func TestOtherCallsCount(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		sent := time.Now()
+		for range 4000 {
+			time.Sleep(10 * time.Millisecond)
+			s.Responded(time.Now().Add(-5 * time.Millisecond))
+		}
+		require.False(t, s.Admitted(time.Now()).Before(time.Now().Add(-time.Second)))
+		require.NoError(t, s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read))
+		require.Empty(t, s.reads)
+		require.LessOrEqual(t, time.Since(sent), attempt+wait+wait/8)
+		began := time.Now()
+		require.NoError(t, s.Await(t.Context(), sent.Add(-time.Hour), limit, s.read), "long over")
+		require.Zero(t, time.Since(began))
+	})
+}
+
+// Callers share a read; those of payments that ended while it was in progress need another.
+func TestReadsAreShared(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		sent := time.Now()
+		var calls sync.WaitGroup
+		for i := range 40 {
+			calls.Go(func() {
+				if err := s.Await(t.Context(), sent.Add(attempt+wait+time.Duration(i)*100*time.Microsecond), limit, s.read); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		require.Len(t, s.reads, 2)
+		require.LessOrEqual(t, time.Since(sent), attempt+wait+40*time.Millisecond)
+	})
+}
+
+// While the service does not respond, reads become rarer, and the wait ends.
+func TestSilence(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		sent := time.Now()
+		s.downFor = sent.Add(time.Hour)
+		var calls sync.WaitGroup
+		for range 5 {
+			calls.Go(func() {
+				err := s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read)
+				if _, ok := errors.AsType[*SilentError](err); !ok {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		require.Less(t, time.Since(sent), attempt+limit+wait)
+		require.Less(t, len(s.reads), 25)
+		require.Equal(t, wait/2, s.reads[len(s.reads)-1].Sub(s.reads[len(s.reads)-2]))
+
+		s.downFor = time.Now().Add(20 * time.Second)
+		back := s.downFor
+		require.NoError(t, s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read))
+		require.WithinRange(t, time.Now(), back.Add(wait), back.Add(wait+wait/2+20*time.Millisecond))
+	})
+}
+
+func TestContextEndsTheWait(t *testing.T) {
+	clocked(t, func(t *testing.T, s *service) {
+		began := time.Now()
+		notBefore := began.Add(attempt + wait)
+		short, cancel := context.WithTimeout(t.Context(), attempt+wait)
+		defer cancel()
+		require.ErrorIs(t, s.Await(short, notBefore, limit, s.read), context.DeadlineExceeded)
+		require.Zero(t, time.Since(began), "in vain")
+		for _, pause := range []time.Duration{time.Second, attempt + time.Second} {
+			s.downFor = began.Add(time.Hour)
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(pause, cancel)
+			begin := time.Now()
+			require.ErrorIs(t, s.Await(ctx, notBefore, limit, s.read), context.Canceled)
+			require.Equal(t, pause, time.Since(begin))
+		}
+		over := errors.New("over")
+		require.ErrorIs(t, s.Await(t.Context(), notBefore, limit, func(context.Context) (bool, error) { return true, over }), over)
+		s.Responded(time.Now().Add(-time.Hour))
+		err := s.Await(t.Context(), notBefore, time.Second, func(context.Context) (bool, error) { return false, nil })
+		require.ErrorContains(t, err, "own form")
+	})
+}
