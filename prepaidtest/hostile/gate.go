@@ -124,10 +124,11 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 // wait holds the request that has begun a cut of the network or a freeze of the service until that ends, and reports whether it got
 // lost.
 func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool) {
-	if next.act == actService {
+	switch {
+	case !next.held:
+		return false
+	case next.act == actService:
 		through.awaitService()
-	}
-	if next.act != actNetwork || !next.held {
 		return false
 	}
 	through.process.network.pass()
@@ -224,6 +225,9 @@ func (r *run) arrive(through *passage, flown flight) step {
 	}
 	flown.arrival = r.arrivals[n]
 	next := r.plan.at(n, flown.arrival)
+	if !through.released.IsZero() { // a response may have shown since that what was sent before has arrived
+		next.held = false
+	}
 	if next.act == actNetwork && next.held {
 		flown.waiting = through.wire
 	}

@@ -150,7 +150,10 @@ func leased(ctx context.Context, job hostile.Job) error {
 	config.Retry.MaxAttempts = 1
 	is := mutation(os.Getenv("LEASED_MUTATION"))
 	if is == noLinger {
-		config.Transport = &http.Transport{DialContext: new(net.Dialer).DialContext}
+		config.Transport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			connection, err := new(net.Dialer).DialContext(ctx, network, address)
+			return struct{ net.Conn }{connection}, err // so that the client cannot set what happens when it is closed
+		}}
 	}
 	client, err := prepaid.NewClient(config)
 	if err != nil {

@@ -28,7 +28,7 @@ type step struct {
 	runs  time.Duration // how long the request runs, if it is carried out
 	act   action
 	lasts time.Duration // of actNetwork and actService
-	held  bool          // with actNetwork: the request has not arrived when the cut begins, otherwise its response is held
+	held  bool          // until actNetwork or actService ends; otherwise the request has arrived, and its response is held
 	kill  bool          // with actNetwork: the copy is killed meanwhile
 }
 
@@ -191,7 +191,7 @@ func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 			first.lasts = time.Duration(r.Int64N(int64(o.AttemptTimeout + o.InFlightWait/2))).Round(time.Millisecond)
 		}
 	case act == actService:
-		first.lasts = o.ServiceFreeze
+		first.lasts, first.held = o.ServiceFreeze, true
 	}
 	if act == actKill && r.IntN(2) == 0 {
 		return append([]step{first, {fault: refusal(r)}}, steps...)
