@@ -214,7 +214,7 @@ func (r *run) timeline(n int, moved []prepaidtest.Transaction, log map[int64]pre
 	}
 	for _, e := range r.events {
 		began, ok := from[e.process]
-		if (ok && e.at >= began || e.process == nil && e.at >= first) && e.at <= until+time.Second {
+		if (ok && e.at >= began || e.process == nil && e.at >= first-r.options.ServiceFreeze) && e.at <= until+time.Second {
 			lines = append(lines, line{e.at, strings.TrimSpace(fmt.Sprint(nameOf(e.process), e.text))})
 		}
 	}

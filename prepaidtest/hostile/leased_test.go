@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/oauth2"
+
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
@@ -219,11 +221,22 @@ func (p *payer) sender() *prepaid.Client {
 	if p.is != atOnce && p.is != trustsRefusal && !p.waitsItself() {
 		return p.client
 	}
-	client, err := prepaid.NewClient(p.config)
+	config := p.config
+	if p.is == onlyTime || p.is == noLinger { // no token request waits for the service to respond
+		config.TokenSource = tokensOf{p.client}
+	}
+	client, err := prepaid.NewClient(config)
 	if err != nil {
 		return p.client
 	}
 	return client
+}
+
+type tokensOf struct{ client *prepaid.Client }
+
+// Token returns the token of another client.
+func (t tokensOf) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {
+	return t.client.Token(ctx)
 }
 
 // waitsItself reports whether the client knows nothing of an earlier request.
