@@ -197,6 +197,8 @@ type CheckResult struct {
 	RoundTrip time.Duration
 	// MediaType is the Content-Type as received; a proxy may have changed it to application/json.
 	MediaType string
+	// Warnings name what the client cannot do for payments in this deployment, and why. They are also logged.
+	Warnings []string
 }
 
 // Check verifies a deployment without changing anything: address, TLS, credentials, address whitelist, media type and
@@ -225,6 +227,15 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	}
 	if last := seen.Last(); last != nil {
 		result.MediaType = last.Header.Get("Content-Type")
+	}
+	if c.sender.Hidden() {
+		result.Warnings = append(result.Warnings, "the transport hides its TCP connections: the system may deliver an abandoned payment after its repeat, see Config.Transport")
+	}
+	if result.MediaType != "" && !isVendorType(mediaTypeOf(result.MediaType)) {
+		result.Warnings = append(result.Warnings, "something replaces the media type of responses: no payment of unknown outcome is sent again, see Accounts.AwaitRepeat")
+	}
+	for _, warning := range result.Warnings {
+		c.config.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: "+warning)
 	}
 	return result, nil
 }

@@ -96,9 +96,17 @@ type Config struct {
 	// Transport sends the requests. Default: [NewTransport]. For a proxy or a client certificate, change the result of
 	// NewTransport: a plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed.
 	//
-	// With an *http.Transport, the Client knows that a request never left if it got no connection. Requests that need their own
-	// connection, see [NewTransport], use a clone without keep-alives; limits such as MaxConnsPerHost apply to each of the
-	// two. RegisterProtocol for http or https is not supported: the clone does not have it.
+	// With an *http.Transport, the Client knows that a request never left if it got no connection. Payments, and requests that need
+	// their own connection, use clones, see [NewTransport]; limits such as MaxConnsPerHost apply to each of the three.
+	// RegisterProtocol for http or https is not supported: the clones do not have it.
+	//
+	// When an attempt of a call that changes something ends without a response, the Client closes its TCP connection such that
+	// the system discards the bytes that it has not delivered; otherwise the system would retransmit them for minutes, also after
+	// the repeat of a payment. For this the Client must reach the *net.TCPConn: a wrapper returned by your DialContext needs a
+	// method NetConn() net.Conn, as tls.Conn has it, and a RoundTripper of your own must pass on the request's context.
+	// [Client.Check] warns if it cannot. Behind a RoundTripper without [Wrappable] that uses HTTP/2, payments share a
+	// connection, and closing it makes the outcome of the others unknown. Bytes in a proxy, the network or the service's
+	// receive queue are beyond reach.
 	//
 	// With any other RoundTripper, only an error for which [NotSent] is true means that the call was not processed; it is not
 	// repeated. After every other error, including a failed dial, the request may have arrived. If you wrap an
@@ -140,7 +148,8 @@ type RetryPolicy struct {
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
 	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended.
 	// Default: 10 s. If its outcome is unknown, it is sent again no earlier than AttemptTimeout plus InFlightWait after its
-	// last sending (40 s with the defaults, see [AccountsService.NotBefore]), because the service caches only finished ones.
+	// last sending (40 s with the defaults, see [AccountsService.NotBefore]), because the service caches only finished ones, and
+	// no earlier than InFlightWait after a later request was responded to (see [AccountsService.AwaitRepeat]).
 	// This holds for every kind of failure. A call whose deadline is earlier ends at once, with unknown outcome. The
 	// reference states no limit: raise this if the operator names one.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`

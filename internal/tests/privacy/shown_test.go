@@ -87,7 +87,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			PINEnvelope.EncryptedData PINEnvelope.EncryptedKey PINEnvelope.IV PINEnvelope.OAEPHashingAlgorithm
 			PINEnvelope.PublicKeyFingerprint`,
 		"the client's own words": `
-			CallError.Operation DecodeError.MediaType Fault.Field Fault.Rule KeyExchange.MediaType Operation.Method Operation.Name Operation.Path
+			CallError.Operation CheckResult.Warnings DecodeError.MediaType Fault.Field Fault.Rule KeyExchange.MediaType Operation.Method Operation.Name Operation.Path
 			Response.Operation TransportError.Step`,
 		"a template, without values": "RawRequest.Method RawRequest.Path",
 	} {
