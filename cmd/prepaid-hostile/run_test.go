@@ -114,6 +114,7 @@ func TestMoneyWrong(t *testing.T) {
 	status, out, errOut := try(t, append(args, worker("WORKER_LEAVES_OUT=PAY 2")...)...)
 	require.Equal(t, exitWrong, status, out+errOut)
 	require.Contains(t, out, "MONEY WRONG: of 12 payments 1 not paid\n")
+	require.Contains(t, out, ": was never made\n  no request for it has arrived\n")
 	require.Empty(t, errOut)
 }
 

@@ -212,6 +212,9 @@ func (r *run) timeline(n int, moved []prepaidtest.Transaction, log map[int64]pre
 		until = max(until, at)
 		lines = append(lines, line{at, fmt.Sprintf("MONEY MOVED: %s, transaction %s", strings.TrimPrefix(item.Amount, "-"), item.ID)})
 	}
+	if len(lines) == 0 {
+		return []string{"no request for it has arrived"}
+	}
 	for _, e := range r.events {
 		began, ok := from[e.process]
 		if (ok && e.at >= began || e.process == nil && e.at >= first-r.options.ServiceFreeze) && e.at <= until+time.Second {
