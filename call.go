@@ -39,6 +39,7 @@ type family struct {
 	manager *tokenManager // same as tokens if built in, else nil
 	turns   *turns.Guard  // for keyed calls
 	alive   *liveness.Tracker
+	summary operation // that alive reads
 	longest longestWait
 	closed  atomic.Bool
 

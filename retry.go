@@ -279,7 +279,7 @@ func isVendorType(mediaType string) bool { return strings.HasPrefix(mediaType, "
 func (c *core) awaitRepeat(ctx context.Context, source AccountID, notBefore time.Time) error {
 	limit := 2 * min(c.repeats.wait, math.MaxInt64/2)
 	return c.alive.Await(ctx, notBefore, limit, func(ctx context.Context) (final bool, err error) {
-		r := request{op: opAccountSummary, account: source, path: pathValues{string(source)}, once: true}
+		r := request{op: c.summary, account: source, path: pathValues{string(source)}, once: true}
 		if err = c.do(WithCapture(ctx, nil), &r, func(*response) error { return nil }); errors.Is(err, ErrClosed) {
 			return true, ErrClosed
 		}

@@ -19,6 +19,8 @@
 // it gives the payment back. The client compares the deadline of the call with the clock again before it writes, when
 // it has token, slot and connection. When a worker dies, the next one takes its payments after the lease, as unknown
 // outcomes: under the same request ID, with LastSent set to the last moment at which the dead worker can have sent.
+// A payment of unknown outcome is claimed only when its sender may send it ([prepaid.AccountsService.AwaitRepeat]), so that this
+// wait uses up neither lease nor CallTimeout.
 //
 // Only Postgres's clock decides. A worker counts from a moment before it asked for the payment, on its monotonic clock and
 // on its wall clock, whichever is further.

@@ -34,7 +34,7 @@ const (
 // killClient is the client of a worker that is killed.
 func killClient(url string) (*prepaid.Client, error) {
 	return prepaid.NewClient(prepaid.Config{
-		BaseURL: url, Vendor: "vendor",
+		BaseURL: url, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true,
 		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
 		Limiter:        prepaid.NoLimiter{},
 		AttemptTimeout: killAttempt,

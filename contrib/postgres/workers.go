@@ -52,8 +52,9 @@ type Trace struct {
 	// Lost is called if another worker had taken over before an outcome was recorded. If the payment is done, that was
 	// recorded nevertheless; otherwise the outcome is dropped, since the other worker will know more.
 	Lost func(e journal.Entry)
-	// PaidTwice is called if the service reported two different transactions for one payment: known is the one
-	// that was recorded first. It must never happen; a person must look.
+	// PaidTwice is called if the service reported two different transactions for one payment: known is the one that was recorded
+	// first. It must never happen; a person must look. It cannot see a second movement whose response was lost: only a
+	// comparison of the account's history with the payments finds that.
 	PaidTwice func(e journal.Entry, known prepaid.TransactionID)
 	// SettledFailed is called if Settled failed or panicked.
 	SettledFailed func(e journal.Entry, err error)

@@ -14,5 +14,5 @@ func limitRetransmission(descriptor uintptr, after time.Duration) {
 	if runtime.GOOS == "darwin" {
 		option, value = 0x80, max(int64(after/time.Second), 1)
 	}
-	_ = syscall.SetsockoptInt(int(descriptor), syscall.IPPROTO_TCP, option, int(value)) //nolint:gosec // a descriptor; at most days
+	_ = syscall.SetsockoptInt(int(descriptor), syscall.IPPROTO_TCP, option, int(value))
 }

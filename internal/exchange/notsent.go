@@ -48,10 +48,10 @@ func NotSent(err error) bool {
 // Wrappable returns t in a form that another RoundTripper can wrap: NotSent is true for the error of a request for which t
 // asked for a connection and never got one, and a request with Close set opens its own connection.
 func Wrappable(t *http.Transport) http.RoundTripper {
-	return wrappable{kept: t, alone: aloneOf(t), fresh: freshOf(t)}
+	return wrappable{kept: t, alone: separate(aloneOf(t)), fresh: separate(freshOf(t))}
 }
 
-type wrappable struct{ kept, alone, fresh *http.Transport }
+type wrappable struct{ kept, alone, fresh closer }
 
 // RoundTrip implements [http.RoundTripper].
 func (w wrappable) RoundTrip(req *http.Request) (*http.Response, error) {

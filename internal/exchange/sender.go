@@ -11,7 +11,7 @@ import (
 // Sender holds the transports to a service. It serves any number of exchanges concurrently.
 type Sender struct {
 	kept, alone, fresh http.RoundTripper // alone keeps connections of HTTP/1.1 for requests with an effect
-	netHTTP            bool              // all are *http.Transport
+	netHTTP            bool              // all use *http.Transport
 	http2Only          bool              // they support only HTTP/2, with TLS or without
 	owned              *http.Transport
 	led                atomic.Bool // a request was the first on a kept connection
@@ -31,7 +31,7 @@ func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender 
 		s.kept, s.alone, s.fresh = transport, aloneConnection{next: transport}, freshConnection{next: transport}
 		return s
 	}
-	s.kept, s.alone, s.fresh = netHTTP, aloneOf(netHTTP), freshOf(netHTTP)
+	s.kept, s.alone, s.fresh = netHTTP, separate(aloneOf(netHTTP)), separate(freshOf(netHTTP))
 	s.netHTTP, s.http2Only = true, http2Only(netHTTP)
 	return s
 }
@@ -42,7 +42,7 @@ func (s *Sender) CloseIdle() {
 		s.owned.CloseIdleConnections()
 	}
 	if s.netHTTP {
-		s.alone.(*http.Transport).CloseIdleConnections()
+		s.alone.(closer).CloseIdleConnections()
 	}
 }
 
@@ -79,6 +79,26 @@ func aloneOf(t *http.Transport) *http.Transport {
 	alone.DisableKeepAlives = alone.DisableKeepAlives || !http1
 	return alone
 }
+
+// closer is a transport with connections.
+type closer interface {
+	http.RoundTripper
+	CloseIdleConnections()
+}
+
+// separate returns t or, if it may use HTTP/2, a transport that opens a connection for each request: concurrent requests of one
+// *http.Transport share a connection of HTTP/2 even without keep-alives, and the end of one would end the others.
+func separate(t *http.Transport) closer {
+	if p := t.Protocols; p != nil && !p.HTTP2() && !p.UnencryptedHTTP2() {
+		return t
+	}
+	return single{t}
+}
+
+type single struct{ *http.Transport }
+
+// RoundTrip implements [http.RoundTripper].
+func (s single) RoundTrip(req *http.Request) (*http.Response, error) { return s.Clone().RoundTrip(req) }
 
 func http2Only(t *http.Transport) bool { return t.Protocols != nil && !t.Protocols.HTTP1() }
 

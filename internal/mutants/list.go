@@ -104,5 +104,25 @@ func mutants() []mutant {
 			name: "disburse starts in the rate window of the previous run", file: "examples/disburse/disburse.go", module: "examples/disburse", pkg: ".",
 			test: "TestRestsAfterARunBefore", old: "wait := d.settings.rateWindow - time.Since(d.locked)", new: "wait := time.Duration(0)",
 		},
+		{
+			name: "the kernel sends what a process that was killed has left", file: "internal/exchange/discard.go", pkg: "./internal/tests/netcut", root: true,
+			test: "TestNothingLeavesAfterAKill", old: "_ = conn.SetLinger(0)", new: "_ = conn.SetLinger(-1)",
+		},
+		{
+			name: "the kernel sends for a process that is stopped", file: "internal/exchange/discard.go", pkg: "./internal/tests/netcut", root: true,
+			test: "TestNothingLeavesAStoppedProcess", old: "limitRetransmission(descriptor, min(after, 24*time.Hour))", new: "_ = after",
+		},
+		{
+			name: "a repeat waits for the time alone", file: "attempt.go", pkg: "./internal/tests/netcut", root: true, test: "TestFrozenService",
+			old: "a.err = c.core.awaitRepeat(ctx, c.account, options.notBefore)", new: "a.err = pause.For(ctx, time.Until(options.notBefore))",
+		},
+		{
+			name: "payments share a connection", file: "internal/exchange/exchange.go", pkg: "./internal/exchange", test: "TestConnectionsAreNotShared",
+			old: "transport = s.alone", new: "transport = s.kept",
+		},
+		{
+			name: "payments that dial together share a connection", file: "internal/exchange/sender.go", pkg: "./internal/exchange",
+			test: "TestConnectionsAreNotShared", old: "return single{t}", new: "return t",
+		},
 	}
 }

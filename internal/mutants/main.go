@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -33,6 +34,7 @@ type mutant struct {
 	module   string // directory of the module whose test it is; the root when empty
 	pkg      string // in the module
 	test     string
+	root     bool // the test needs Linux and root
 }
 
 // run returns the exit status: 0 if every mutant fails its test, 1 if one does not, 2 for wrong arguments.
@@ -51,6 +53,10 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	code, passes := 0, map[string]error{} // the tests without a change
 	for _, m := range all {
 		if !only.MatchString(m.name) {
+			continue
+		}
+		if m.root && (runtime.GOOS != "linux" || os.Geteuid() != 0) {
+			fmt.Fprintf(out, "%s: not run, %s needs Linux and root\n", m.name, m.test)
 			continue
 		}
 		began := time.Now()

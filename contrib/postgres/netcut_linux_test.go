@@ -1,0 +1,91 @@
+package prepaidpg
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/bank"
+	"github.com/cardprograms/prepaid/internal/tests/netns"
+)
+
+// Workers whose link to the service is cut again and again, and one of which is killed meanwhile, pay each once.
+func TestWorkersOverACutLink(t *testing.T) {
+	t.Parallel()
+	const all = 1000
+	link := netns.New(t)
+	b := bank.Serve(t, link.Listen(), bank.Options{Takes: func(id string, _ int) time.Duration {
+		if strings.ContainsAny(id[len(id)-1:], "258") {
+			return killRest * 2 / 3
+		}
+		return killRest / 100
+	}})
+	s := newStore(t)
+	_, err := s.pool.Exec(t.Context(), `create table orders (request_id text primary key, state text); create table books (request_id text, state text)`)
+	require.NoError(t, err)
+	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		_, err := s.EnqueueBatch(t.Context(), tx, func(yield func(Payment, error) bool) {
+			for i := range all {
+				params := transfer("")
+				params.RequestID = prepaid.RequestID("order-" + strconv.Itoa(i))
+				if !yield(Payment{"EA1", params}, nil) {
+					return
+				}
+			}
+		})
+		return err
+	}))
+	set, err := json.Marshal(workerSetup{Database: s.pool.Config().ConnString(), Emulator: b.URL})
+	require.NoError(t, err)
+	start := func() *exec.Cmd {
+		worker := exec.Command(os.Args[0]) //nolint:gosec // this very program; it is killed
+		worker.Env = append(os.Environ(), workerVariable+"="+string(set))
+		worker.Stderr = os.Stderr
+		require.NoError(t, link.Start(worker))
+		return worker
+	}
+	workers := []*exec.Cmd{start(), start()}
+	kill := func(i int) {
+		_ = workers[i].Process.Kill()
+		_ = workers[i].Wait() // killed
+	}
+	t.Cleanup(func() {
+		for i := range workers {
+			kill(i)
+		}
+	})
+	// In units of a tenth of all waits.
+	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {
+		require.Eventually(t, func() bool { return b.Count().Paid > all*(i+1)/10 }, time.Minute, time.Millisecond)
+		if i%2 == 0 {
+			link.Cut()
+		} else {
+			link.Lose(netns.ToService) // responses arrive, and more requests follow
+		}
+		began, away := time.Now(), tenths*(killAttempt+killRest)/10
+		if i == 2 || i == 5 {
+			time.Sleep(rand.N(away))
+			kill(i % 2)
+			workers[i%2] = start()
+		}
+		time.Sleep(time.Until(began.Add(away)))
+		link.Heal()
+	}
+	require.Eventually(t, func() bool {
+		stats, err := s.Stats(t.Context())
+		return err == nil && stats.Done.Count == all
+	}, time.Minute, 20*time.Millisecond)
+	count := b.Count()
+	t.Logf("%d payments, %d requests read, %d paid twice", count.Paid, count.Requests, len(count.Twice))
+	require.Equal(t, all, count.Paid)
+	require.Empty(t, count.Twice)
+}

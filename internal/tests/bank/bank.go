@@ -1,0 +1,225 @@
+// Package bank is a service that does the worst that the reference allows with payments: it carries out each request that it
+// has read, also when the connection is gone, keeps the results of finished ones by request ID alone, and carries out a repeat
+// that arrives while the first is still running. It counts what it paid.
+package bank
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const mediaType = "application/vnd.vendor+json"
+
+// Options configures a bank.
+type Options struct {
+	// Takes is the time that a payment takes, from its request's last byte on. Default: none.
+	Takes func(requestID string, request int) time.Duration
+	// TLS serves https, with HTTP/2 on offer.
+	TLS bool
+	// HTTP2Only serves HTTP/2 without TLS.
+	HTTP2Only bool
+}
+
+// Bank is a running service.
+type Bank struct {
+	// URL is its BaseURL, and Certificate, in PEM, what a client trusts if there is TLS.
+	URL, Certificate string
+
+	options  Options
+	listener *listener
+
+	mu       sync.Mutex
+	frozen   chan struct{} // closed when it thaws; nil otherwise
+	payments map[string]*payment
+	moved    int
+}
+
+type payment struct {
+	requests int
+	results  []int // transaction IDs; more than one: paid twice
+}
+
+// Serve starts a bank that ends with the test.
+func Serve(tb testing.TB, on net.Listener, options Options) *Bank {
+	tb.Helper()
+	b := &Bank{options: options, listener: &listener{Listener: on}, payments: map[string]*payment{}}
+	server := httptest.NewUnstartedServer(b)
+	_ = server.Listener.Close()
+	server.Listener, server.EnableHTTP2 = b.listener, true
+	if options.HTTP2Only {
+		server.Config.Protocols = new(http.Protocols)
+		server.Config.Protocols.SetUnencryptedHTTP2(true)
+	}
+	if options.TLS {
+		server.StartTLS()
+		b.Certificate = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	} else {
+		server.Start()
+	}
+	b.URL = server.URL + "/3.0/"
+	tb.Cleanup(func() {
+		b.Thaw()
+		b.Vanish()
+		server.Close()
+	})
+	return b
+}
+
+// CertPool returns a pool with a certificate in PEM.
+func CertPool(certificate string) *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM([]byte(certificate))
+	return pool
+}
+
+// ServeHTTP implements [http.Handler].
+func (b *Bank) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // never complete
+	}
+	b.wait()
+	w.Header().Set("Content-Type", mediaType)
+	switch _, operation, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/3.0/accounts/"), "/"); {
+	case r.URL.Path == "/3.0/token":
+		_, _ = io.WriteString(w, `{"access_token":"token","token_type":"bearer","expires_in":3600}`)
+	case operation == "status":
+		_, _ = io.WriteString(w, `{"external_account_id":"ext-1","company_id":7,"balance":0,"status":"active","is_plastic_enabled":true,`+
+			`"card_number":"5555********4444","plastic_expiry":"2030-01-01T00:00:00Z","product_type":"reloadable"}`)
+	case operation == "transfer", operation == "directentryout":
+		var params struct {
+			RequestID string `json:"request_id"`
+		}
+		if json.Unmarshal(body, &params) != nil || params.RequestID == "" {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		transaction := b.pay(params.RequestID)
+		_, _ = fmt.Fprintf(w, `{"transaction_id":%d,"correlation_id":"c-%d"}`, transaction, transaction)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+func (b *Bank) pay(id string) int {
+	b.mu.Lock()
+	p := b.payments[id]
+	if p == nil {
+		p = new(payment)
+		b.payments[id] = p
+	}
+	p.requests++
+	request := p.requests
+	if len(p.results) > 0 {
+		defer b.mu.Unlock()
+		return p.results[0]
+	}
+	b.mu.Unlock()
+	if b.options.Takes != nil {
+		time.Sleep(b.options.Takes(id, request))
+	}
+	b.wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.moved++
+	p.results = append(p.results, b.moved)
+	return b.moved
+}
+
+// wait waits while the bank is frozen.
+func (b *Bank) wait() {
+	b.mu.Lock()
+	frozen := b.frozen
+	b.mu.Unlock()
+	if frozen != nil {
+		<-frozen
+	}
+}
+
+// Freeze stops all handling and all responses until Thaw. Connections stay, and requests are still read.
+func (b *Bank) Freeze() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.frozen == nil {
+		b.frozen = make(chan struct{})
+	}
+}
+
+// Thaw ends Freeze.
+func (b *Bank) Thaw() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.frozen != nil {
+		close(b.frozen)
+		b.frozen = nil
+	}
+}
+
+// Vanish drops all connections, with a reset that the client gets only if the link is up. Payments go on.
+func (b *Bank) Vanish() { b.listener.vanish() }
+
+// Count is what a bank did.
+type Count struct {
+	Requests int      // for payments, whose handling began
+	Paid     int      // payments, each counted once
+	Twice    []string // the request IDs of those paid more than once
+}
+
+// Count returns what the bank did so far.
+func (b *Bank) Count() (c Count) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, p := range b.payments {
+		c.Requests += p.requests
+		if len(p.results) > 0 {
+			c.Paid++
+		}
+		if len(p.results) > 1 {
+			c.Twice = append(c.Twice, id)
+		}
+	}
+	slices.Sort(c.Twice)
+	return c
+}
+
+// listener remembers its connections.
+type listener struct {
+	net.Listener
+
+	mu   sync.Mutex
+	open []net.Conn
+}
+
+// Accept implements [net.Listener].
+func (l *listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		l.mu.Lock()
+		l.open = append(l.open, c)
+		l.mu.Unlock()
+	}
+	return c, err
+}
+
+func (l *listener) vanish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.open {
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = c.Close()
+	}
+	l.open = nil
+}

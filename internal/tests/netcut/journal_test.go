@@ -1,0 +1,96 @@
+//go:build linux
+
+package netcut
+
+import (
+	"flag"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/bank"
+	"github.com/cardprograms/prepaid/internal/tests/netns"
+)
+
+// defaults adds the run that takes two minutes: go test ./internal/tests/netcut -run TestDefaults -defaults
+var defaults = flag.Bool("defaults", false, "also cut the link of a client with the default times")
+
+// A journal of 1,000 payments whose link is cut again and again, and whose process is killed, pays each once.
+func TestJournalOverACutLink(t *testing.T) {
+	t.Parallel()
+	const all, limit = 1000, 500 * time.Millisecond // of an attempt, and InFlightWait
+	link := netns.New(t)
+	b := bank.Serve(t, link.Listen(), bank.Options{Takes: func(id string, _ int) time.Duration {
+		if strings.ContainsAny(id[len(id)-1:], "258") {
+			return limit * 2 / 3
+		}
+		return limit / 100
+	}})
+	set := setup{
+		URL: b.URL, Transport: kept, Attempt: limit, InFlight: limit, Payments: all, Journal: filepath.Join(t.TempDir(), "payments"),
+	}
+	p := start(t, link, set)
+	p.command(commandPay)
+	// In units of a tenth of all waits; killed are the processes of the third and the sixth cut.
+	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {
+		require.Eventually(t, func() bool { return b.Count().Paid > all*(i+1)/10 }, time.Minute, time.Millisecond)
+		if i%2 == 0 {
+			link.Cut()
+		} else {
+			link.Lose(netns.ToService) // responses arrive, and more requests follow
+		}
+		began, away := time.Now(), tenths*limit/5
+		if i == 2 || i == 5 {
+			time.Sleep(rand.N(away))
+			p.kill()
+			p = start(t, link, set)
+			p.command(commandPay)
+		}
+		time.Sleep(time.Until(began.Add(away)))
+		link.Heal()
+	}
+	p.await(finished, 1)
+	count := b.Count()
+	t.Logf("%d payments, %d requests read, %d paid twice", count.Paid, count.Requests, len(count.Twice))
+	require.Equal(t, all, count.Paid)
+	require.Empty(t, count.Twice)
+}
+
+// With the default times too: 40 payments on kept connections, a link that is away for 46 s.
+func TestDefaults(t *testing.T) {
+	if !*defaults {
+		t.Skip("takes two minutes: -defaults")
+	}
+	t.Parallel()
+	const all = 40
+	link := netns.New(t)
+	captured := link.Capture()
+	b := bank.Serve(t, link.Listen(), bank.Options{Takes: func(id string, _ int) time.Duration {
+		if id[0] == 'w' {
+			return time.Second
+		}
+		return rand.N(8 * time.Second)
+	}})
+	p := start(t, link, setup{URL: b.URL, Transport: kept, Payments: all, Stagger: 25 * time.Millisecond})
+	p.await(ready, 1)
+	p.command(commandPay)
+	p.await(connected, all)
+	link.Cut()
+	began := time.Now()
+	p.command(commandWrite)
+	time.Sleep(time.Until(began.Add(46 * time.Second)))
+	link.Heal()
+	p.await(paid, all)
+	time.Sleep(time.Until(began.Add(70 * time.Second))) // the kernel sends again after 53 s
+	before, after := p.late(captured(), 30*time.Second)
+	count := b.Count()
+	t.Logf("%d segments with requests before the end of their attempts, %d after; %d requests read, %d paid twice", before, len(after),
+		count.Requests, len(count.Twice))
+	require.Equal(t, 2*all, count.Paid, "with those that made the connections")
+	require.Empty(t, count.Twice)
+	require.Empty(t, after)
+}
