@@ -150,7 +150,7 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 		out.ContentLength = int64(len(r.Body))
 		x.content.Reset(r.Body)
 		out.Body = io.NopCloser(&x.content.Reader) // net/http knows this type, see body
-		body := r.Body // of r, the function would hold all of it
+		body := r.Body                             // of r, the function would hold all of it
 		out.GetBody = func() (io.ReadCloser, error) { return x.body(body) }
 	}
 	transport := s.kept
