@@ -33,6 +33,7 @@ func ExampleServer_Inject() {
 	// Output:
 	// <nil> 1 74.50
 	// POST /accounts/{id}/transfer 0
+	// GET /accounts/{id}/status 200
 	// POST /accounts/{id}/transfer 429
 	// POST /accounts/{id}/transfer 200
 }
