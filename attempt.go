@@ -200,7 +200,7 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 	c.propagate(ctx, header)
 	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
 		Method: c.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(),
-		Effect: c.op.class != classRead && c.op.class != classToken, Lead: c.op.class == classToken,
+		Effect: c.op.class != classRead && c.op.class != classToken, Limit: c.core.config.AttemptTimeout, Lead: c.op.class == classToken,
 	})
 	if response == nil {
 		a.sent, a.connectFailed = failure.Sent, failure.MayConnect

@@ -26,8 +26,8 @@ const (
 
 const usage = `Usage: prepaid-hostile [flags] -- worker [arguments]
 
-Runs several copies of a worker against an emulator of the service, kills and freezes them, loses responses, lets
-repeats overtake the first request and pay, and compares every account with what was ordered.
+Runs several copies of a worker against an emulator of the service, kills and freezes them, cuts their network, freezes the
+service, loses responses, lets repeats overtake the first request and pay, and compares every account with what was ordered.
 
 A copy finds in its environment the PREPAID_ variables of a client, and
   PREPAID_HOSTILE_PAYMENTS   file with the payments to make, one JSON object a line
@@ -107,6 +107,10 @@ func parse(args []string, errOut io.Writer) (*flag.FlagSet, hostile.Options, err
 	set.IntVar(&o.Freezes, "freezes", 0, "how `often` a worker is frozen (default one in 20 payments)")
 	set.DurationVar(&o.Freeze, "freeze", 0, "how `long`; choose more than a lease (default 2s)")
 	set.IntVar(&o.Cuts, "cuts", 0, "how `often` connections to the database are cut (default one in 10 payments with -database)")
+	set.IntVar(&o.NetworkCuts, "network-cuts", 0, "how `often` the network of a worker is cut (default one in 20 payments)")
+	set.DurationVar(&o.NetworkCut, "network-cut", 0, "how `long`; a third of the cuts are shorter (default 1.5s)")
+	set.IntVar(&o.ServiceFreezes, "service-freezes", 0, "how `often` the service is frozen (default one in 50 payments, at most 10)")
+	set.DurationVar(&o.ServiceFreeze, "service-freeze", 0, "how `long` (default 1.5s)")
 	set.IntVar(&o.ClockMoves, "clock-moves", 0, "how `often` the service's clock moves on by an hour (default one in 50 payments, at most 10)")
 	set.StringVar(&o.Database, "database", "", "`URL` of a database, such as postgres:///payments?host=/run/postgresql")
 	set.StringVar(&prepare, "prepare", "", "`command` to run first, without a shell, such as one that creates tables")
@@ -114,7 +118,7 @@ func parse(args []string, errOut io.Writer) (*flag.FlagSet, hostile.Options, err
 	set.DurationVar(&o.AttemptTimeout, "attempt-timeout", 0, "PREPAID_ATTEMPT_TIMEOUT of the workers, a `duration` (default 250ms)")
 	set.DurationVar(&o.InFlightWait, "in-flight-wait", 0, "PREPAID_RETRY_IN_FLIGHT_WAIT of the workers, a `duration` (default 750ms)")
 	set.DurationVar(&o.Timeout, "timeout", 0, "`duration` of the run at most (default 2m)")
-	set.DurationVar(&o.Quiet, "quiet", 0, "`duration` without any payment that ends the run (default 20s)")
+	set.DurationVar(&o.Quiet, "quiet", 0, "`duration` without any payment that ends the run (default 20s or more)")
 	set.BoolVar(&quiet, "silent", false, "do not show what the workers write")
 	if err := set.Parse(args); err != nil {
 		return set, o, err

@@ -114,6 +114,7 @@ func TestMoneyWrong(t *testing.T) {
 	status, out, errOut := try(t, append(args, worker("WORKER_LEAVES_OUT=PAY 2")...)...)
 	require.Equal(t, exitWrong, status, out+errOut)
 	require.Contains(t, out, "MONEY WRONG: of 12 payments 1 not paid\n")
+	require.Contains(t, out, ": was never made\n  no request for it has arrived\n")
 	require.Empty(t, errOut)
 }
 
@@ -121,13 +122,13 @@ func TestNotFinished(t *testing.T) {
 	t.Parallel()
 	status, out, _ := try(t, "-timeout", "300ms", "--", "sleep", "60")
 	require.Equal(t, exitUnfinished, status)
-	require.Contains(t, out, "not finished: the run has taken 300ms\n")
+	require.Contains(t, out, "not finished: the run has taken 300ms, and no worker has requested a token\n")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(300*time.Millisecond, cancel)
 	var text bytes.Buffer
 	require.Equal(t, exitUnfinished, run(ctx, []string{"sleep", "60"}, &text, &text))
-	require.Contains(t, text.String(), "not finished: context canceled\n")
+	require.Contains(t, text.String(), "not finished: context canceled, and no worker has requested a token\n")
 }
 
 func TestWrongUse(t *testing.T) {

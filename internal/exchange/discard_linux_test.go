@@ -26,7 +26,7 @@ func TestRetransmissionEndsWithTheAttempt(t *testing.T) {
 	const userTimeout = 0x12
 	for limit, deadline := range map[time.Duration]time.Duration{time.Minute: time.Hour, time.Hour: time.Minute} {
 		r := requestTo(t, server.URL)
-		r.Method, r.Body, r.Effect = http.MethodPost, []byte("content"), true
+		r.Method, r.Body, r.Effect, r.Limit = http.MethodPost, []byte("content"), true, limit
 		ctx, cancel := context.WithTimeout(t.Context(), deadline)
 		x := New(true)
 		response, failure := x.Send(x.Begin(ctx, limit), s, r)

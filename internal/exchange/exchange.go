@@ -64,12 +64,12 @@ func (secondConnectionError) Is(target error) bool { return target == ErrRepeate
 // [New], Begin, Send and, unless the body is streamed, End.
 type Exchange struct {
 	timer     attemptTimer
-	ends      time.Time                   // limit of Begin
+	ends      time.Duration               // its limit, since the Sender was made
 	conn      atomic.Pointer[net.TCPConn] // carries a request with an effect
 	hooks     httptrace.ClientTrace
 	request   http.Request
 	url       url.URL
-	content   *bytes.Reader // reads the body, if any
+	content   *content // of a request with a body
 	sender    *Sender
 	effect    bool
 	unwritten bool // over HTTP/1.1 another connection proves that nothing was written to the previous one
@@ -91,10 +91,17 @@ func New(withBody bool) *Exchange {
 	}
 	both := new(struct {
 		exchange Exchange
-		content  bytes.Reader
+		content  content
 	})
 	both.exchange.content = &both.content
 	return &both.exchange
+}
+
+// content is what only a request with a body needs.
+type content struct {
+	bytes.Reader
+
+	alone aloneContext
 }
 
 // Request is what an Exchange sends.
@@ -111,6 +118,8 @@ type Request struct {
 	// it is one of HTTP/1.1 that is kept for the next such request. When the exchange or the process ends, the kernel discards
 	// the bytes that it has not delivered.
 	Effect bool
+	// Limit is that of Begin: for a request with an effect, the kernel gives up as well.
+	Limit time.Duration
 	// Lead makes an exception from Fresh for the first such request of a Sender, which has a body: if the service offers HTTP/2,
 	// later requests use its connection, too.
 	Lead bool
@@ -129,14 +138,19 @@ type Failure struct {
 // Send sends r. ctx is the one that Begin returned. The caller closes the body of the response.
 func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Response, Failure) {
 	x.url = *r.URL
+	x.ends = time.Since(s.made) + r.Limit
+	if r.Effect && !s.netHTTP && x.content != nil {
+		x.content.alone.Context = ctx
+		ctx = &x.content.alone
+	}
 	out := &x.request
 	*out = *(&http.Request{Method: r.Method, URL: &x.url, Host: x.url.Host, Header: r.Header}).
 		WithContext(httptrace.WithClientTrace(ctx, x.trace(s, r)))
 	if r.Body != nil {
 		out.ContentLength = int64(len(r.Body))
 		x.content.Reset(r.Body)
-		out.Body = io.NopCloser(x.content)
-		body := r.Body // of r, the function would hold all of it
+		out.Body = io.NopCloser(&x.content.Reader) // net/http knows this type, see body
+		body := r.Body                             // of r, the function would hold all of it
 		out.GetBody = func() (io.ReadCloser, error) { return x.body(body) }
 	}
 	transport := s.kept
@@ -238,7 +252,11 @@ func (x *Exchange) take(info httptrace.GotConnInfo) {
 	if conn == nil {
 		x.sender.hidden.Store(true)
 	} else if x.effect {
-		discardOnClose(conn, time.Until(x.ends))
+		limit := x.ends - time.Since(x.sender.made)
+		if deadline, ok := x.request.Context().Deadline(); ok {
+			limit = min(limit, time.Until(deadline))
+		}
+		discardOnClose(conn, limit)
 		x.conn.Store(conn)
 	}
 }

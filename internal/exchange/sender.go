@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"sync/atomic"
+	"time"
 )
 
 // Sender holds the transports to a service. It serves any number of exchanges concurrently.
@@ -14,6 +15,7 @@ type Sender struct {
 	netHTTP            bool              // all use *http.Transport
 	http2Only          bool              // they support only HTTP/2, with TLS or without
 	owned              *http.Transport
+	made               time.Time
 	led                atomic.Bool // a request was the first on a kept connection
 	hidden             atomic.Bool // the TCP connection of a request could not be reached
 }
@@ -22,13 +24,13 @@ type Sender struct {
 // of its clones, but not those of the caller's transport.
 func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender {
 	netHTTP, isNetHTTP := transport.(*http.Transport)
-	s := new(Sender)
+	s := &Sender{made: time.Now()}
 	switch {
 	case transport == nil || isNetHTTP && netHTTP == nil:
 		netHTTP = own()
 		s.owned = netHTTP
 	case !isNetHTTP:
-		s.kept, s.alone, s.fresh = transport, aloneConnection{next: transport}, freshConnection{next: transport}
+		s.kept, s.alone, s.fresh = transport, transport, freshConnection{next: transport}
 		return s
 	}
 	s.kept, s.alone, s.fresh = netHTTP, separate(aloneOf(netHTTP)), separate(freshOf(netHTTP))
@@ -102,15 +104,17 @@ func (s single) RoundTrip(req *http.Request) (*http.Response, error) { return s.
 
 func http2Only(t *http.Transport) bool { return t.Protocols != nil && !t.Protocols.HTTP1() }
 
-// aloneConnection requests a connection that is not shared from a RoundTripper that is not an [*http.Transport]. Only Wrappable
+// aloneContext requests a connection that is not shared from a RoundTripper that is not an [*http.Transport]. Only Wrappable
 // understands it.
-type aloneConnection struct{ next http.RoundTripper }
+type aloneContext struct{ context.Context } //nolint:containedctx // it is one
 
 type aloneKey struct{}
 
-// RoundTrip implements [http.RoundTripper].
-func (t aloneConnection) RoundTrip(req *http.Request) (*http.Response, error) {
-	return t.next.RoundTrip(req.WithContext(context.WithValue(req.Context(), aloneKey{}, true)))
+func (c *aloneContext) Value(key any) any {
+	if key == (aloneKey{}) {
+		return true
+	}
+	return c.Context.Value(key)
 }
 
 // freshConnection requests the same from a RoundTripper that is not an [*http.Transport]: the connection is not kept, and a GET

@@ -50,8 +50,8 @@ func TestConnectionsAreNotShared(t *testing.T) {
 			for i := range all {
 				sent.Go(func() {
 					r := requestTo(t, server.URL)
-					r.Method, r.Effect, r.Fresh = http.MethodPost, true, i%2 == 0
-					x := New(false)
+					r.Method, r.Body, r.Effect, r.Fresh = http.MethodPost, []byte("content"), true, i%2 == 0
+					x := New(true)
 					response, failure := x.Send(x.Begin(ctx, time.Minute), s, r)
 					defer x.End()
 					if response != nil {

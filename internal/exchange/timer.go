@@ -16,10 +16,6 @@ type attemptTimer struct {
 // Begin starts the timer of the exchange and returns its context.
 func (x *Exchange) Begin(ctx context.Context, limit time.Duration) context.Context {
 	ctx, x.timer.cancel = context.WithCancelCause(ctx)
-	x.ends = time.Now().Add(limit)
-	if deadline, ok := ctx.Deadline(); ok && deadline.Before(x.ends) {
-		x.ends = deadline
-	}
 	x.timer.timer = time.AfterFunc(limit, func() { x.timer.cancel(ErrTimeout) })
 	return ctx
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -56,6 +57,11 @@ func (r *run) report(unfinished string) *Report {
 	report := &Report{Seed: o.Seed, Payments: o.Payments, Copies: o.Copies, Duration: r.since(), Counts: r.counts, Unfinished: unfinished}
 	report.Restarts = int(r.restarts.Load())
 	b, log := r.read(), r.requests()
+	if what := noToken(log); what != "" && r.counts.Requests == 0 {
+		if report.Unfinished = what; unfinished != "" {
+			report.Unfinished = unfinished + ", and " + what
+		}
+	}
 	for n, p := range r.orders.list {
 		moved := b.debits[n]
 		if len(moved) > 0 && !p.Rollback {
@@ -85,6 +91,22 @@ func (r *run) report(unfinished string) *Report {
 		report.Last = r.lastSeen(log)
 	}
 	return report
+}
+
+// noToken says why no worker has a token; empty if one has.
+func noToken(log map[int64]prepaidtest.Request) string {
+	what, last := "no worker has requested a token", int64(0)
+	for _, q := range log {
+		switch {
+		case q.Template != "/token":
+		case q.Status == http.StatusOK:
+			return ""
+		case q.Arrival > last:
+			last = q.Arrival
+			what = strings.TrimSpace(fmt.Sprintf("no worker has got a token: requests failed, the last with %d %s", q.Status, q.ErrorCode))
+		}
+	}
+	return what
 }
 
 // wrong says what is wrong with the movements of a payment, whose number does not matter here.
@@ -190,9 +212,12 @@ func (r *run) timeline(n int, moved []prepaidtest.Transaction, log map[int64]pre
 		until = max(until, at)
 		lines = append(lines, line{at, fmt.Sprintf("MONEY MOVED: %s, transaction %s", strings.TrimPrefix(item.Amount, "-"), item.ID)})
 	}
+	if len(lines) == 0 {
+		return []string{"no request for it has arrived"}
+	}
 	for _, e := range r.events {
 		began, ok := from[e.process]
-		if (ok && e.at >= began || e.process == nil && e.at >= first) && e.at <= until+time.Second {
+		if (ok && e.at >= began || e.process == nil && e.at >= first-r.options.ServiceFreeze) && e.at <= until+time.Second {
 			lines = append(lines, line{e.at, strings.TrimSpace(fmt.Sprint(nameOf(e.process), e.text))})
 		}
 	}
@@ -229,7 +254,13 @@ func (r *run) flown(f flight, log map[int64]prepaidtest.Request) []line {
 		text += "  [" + f.fault + "]"
 	}
 	lines := []line{{f.at, text}}
-	end := "has no end yet"
+	request, end := fmt.Sprintf("request %d of %s ", f.arrival, f.process), "has no end yet"
+	switch {
+	case f.lost:
+		return append(lines, line{f.reached, request + "is discarded by its sender: it never arrives"})
+	case f.reached > 0:
+		lines = append(lines, line{f.reached, request + "is handled now"})
+	}
 	if q, ok := log[f.number]; ok {
 		switch {
 		case q.Status == 0:
@@ -241,7 +272,7 @@ func (r *run) flown(f flight, log map[int64]prepaidtest.Request) []line {
 		}
 	}
 	if f.ended > 0 {
-		lines = append(lines, line{f.ended, fmt.Sprintf("request %d of %s %s", f.arrival, f.process, end)})
+		lines = append(lines, line{f.ended, request + end})
 	}
 	return lines
 }

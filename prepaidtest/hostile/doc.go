@@ -7,11 +7,13 @@
 //   - kills copies (SIGKILL) while their request is in flight or when its response has just arrived, and starts them again
 //   - freezes copies (SIGSTOP) in the middle of a request, and continues them after others have had time to take over
 //   - loses responses, lets requests run long after their connection is gone, and carries out a repeat that overtakes them
+//   - cuts the network between a process and the service, and freezes the service, for longer than any wait
 //   - responds with errors of the service and of gateways, throttles, and expires tokens
 //   - moves the emulator's clock forward, and cuts connections to a database
 //
 // A correct worker pays each payment once, whatever the seed. Nothing that happens is beyond what the service's reference
-// and the settings allow: a request ends within AttemptTimeout + InFlightWait of its sending.
+// and the settings allow: a request ends within AttemptTimeout + InFlightWait of its sending or, if a cut network or a frozen
+// service has held it, within InFlightWait of when the service responds again.
 //
 // # A function
 //

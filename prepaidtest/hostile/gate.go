@@ -19,10 +19,13 @@ type flight struct {
 	arrival   int // of this payment, from 1
 	number    int64
 	at, ended time.Duration
+	reached   time.Duration // when it arrived, if it was held by a cut or a frozen service
 	requestID prepaid.RequestID
 	fault     string
 	overlaps  bool
-	late      bool // was on its way while its process was frozen, as far as one can tell
+	late      bool  // was on its way while its process was frozen, as far as one can tell
+	waiting   *wire // until it has passed the cut that it began
+	lost      bool  // in the network: it never arrived
 }
 
 // event is something else that happened.
@@ -40,9 +43,11 @@ type move struct {
 
 // passage is what a request takes through the emulator: who has sent it, and what decide wants done with its response.
 type passage struct {
-	process *process
-	flight  int // index; -1 for none
-	after   bool
+	process        *process
+	wire           *wire
+	sent, released time.Time // released is zero if it was not held
+	flight         int       // index; -1 for none
+	after          bool
 }
 
 type passageKey struct{}
@@ -50,6 +55,9 @@ type passageKey struct{}
 // ServeHTTP passes a request of this process on to the emulator.
 func (p *process) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	through := &passage{process: p, flight: -1}
+	through.wire, _ = q.Context().Value(wireKey{}).(*wire)
+	through.sent, through.released = through.wire.times()
+	through.awaitService()
 	p.run.server.ServeHTTP(w, q.WithContext(context.WithValue(q.Context(), passageKey{}, through)))
 	p.run.land(through)
 	if through.after {
@@ -57,6 +65,15 @@ func (p *process) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		if p.kill("KILLED with the response just sent") {
 			p.run.count(func(c *Counts) { c.Kills++ })
 		}
+	}
+}
+
+// awaitService waits until a frozen service continues. It does not wait for the next freeze as well: in between the service responds,
+// and therefore handles the requests that it has received.
+func (t *passage) awaitService() {
+	if frozen := t.process.run.service.closed(); frozen != nil {
+		<-frozen
+		t.released = time.Now()
 	}
 }
 
@@ -95,13 +112,62 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 	if !known {
 		return prepaidtest.Fault{} // shows in the accounts, if it pays
 	}
-	late := through.process.justContinued() // which takes a lock that is held while events are noted
+	late := through.process.frozenSince(through.sent) // which takes a lock that is held while events are noted
 	flown := flight{
 		process: through.process, payment: n, number: a.Number, requestID: a.RequestID, late: late, overlaps: r.running(a.RequestID, late),
 	}
 	next := r.arrive(through, flown)
-	r.act(through, next.act)
-	return next.fault
+	r.act(through, next)
+	return r.faultOf(through, next, r.wait(through, next, a.RequestID))
+}
+
+// wait holds the request that has begun a cut of the network or a freeze of the service until that ends, and reports whether it got
+// lost.
+func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool) {
+	switch {
+	case !next.held:
+		return false
+	case next.act == actService:
+		through.awaitService()
+		return false
+	}
+	through.process.network.pass()
+	lost, through.released = through.wire.gone(), time.Now()
+	late := through.process.frozenSince(through.sent)
+	r.mu.Lock()
+	flown := &r.flights[through.flight]
+	flown.waiting, flown.lost, flown.late = nil, lost, late
+	r.mu.Unlock()
+	if late && !lost {
+		r.running(id, true)
+	}
+	return lost
+}
+
+// faultOf returns what happens to a request in the end. One that was held longer than its client waits for it then runs for as long as
+// it may, as others do that were held: if there are several for one payment, each pays.
+func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault {
+	if next.fault == (prepaidtest.Fault{}) && through.released.After(through.sent.Add(r.options.AttemptTimeout)) {
+		next.runs = r.options.InFlightWait
+	}
+	fault := next.limited(time.Until(r.options.over(through.sent, through.released)) - 2*time.Duration(r.late.Load()))
+	if lost {
+		fault = prepaidtest.DropBeforeCommit()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	flown := &r.flights[through.flight]
+	if !through.released.IsZero() {
+		flown.reached = through.released.Sub(r.began)
+	}
+	if fault != (prepaidtest.Fault{}) && !lost {
+		flown.fault = fault.String()
+		r.counts.Faults++
+		if loses(flown.fault) {
+			r.counts.LostResponses++
+		}
+	}
+	return fault
 }
 
 // running reports whether an earlier request with this ID still runs. One that is due has ended, however slow this machine is:
@@ -110,7 +176,7 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 func (r *run) running(id prepaid.RequestID, late bool) bool {
 	late = late || r.anyLate(id)
 	for {
-		overlaps, due := false, late
+		overlaps, due := !late && r.waiting(id), late
 		for _, other := range r.server.RunningTransfers() {
 			if other.RequestID == id {
 				overlaps, due = true, due || other.Left == 0
@@ -121,6 +187,20 @@ func (r *run) running(id prepaid.RequestID, late bool) bool {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// waiting reports whether a request with this ID is held by a cut of the network, and will arrive after it: the connection was not
+// reset.
+func (r *run) waiting(id prepaid.RequestID) bool {
+	r.mu.Lock()
+	var list []flight
+	for _, f := range r.flights {
+		if f.requestID == id && f.waiting != nil {
+			list = append(list, f)
+		}
+	}
+	r.mu.Unlock()
+	return slices.ContainsFunc(list, func(f flight) bool { return !f.waiting.gone() && !f.process.frozenSince(r.began.Add(f.at)) })
 }
 
 // anyLate reports whether a request with this ID was on its way while its process was frozen.
@@ -135,7 +215,7 @@ const mostArrivals = 100
 
 // arrive notes a request, and returns what happens to it.
 func (r *run) arrive(through *passage, flown flight) step {
-	flown.at = r.since()
+	flown.at = through.sent.Sub(r.began)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastSent = time.Now()
@@ -145,16 +225,15 @@ func (r *run) arrive(through *passage, flown flight) step {
 	}
 	flown.arrival = r.arrivals[n]
 	next := r.plan.at(n, flown.arrival)
-	if next.fault != (prepaidtest.Fault{}) {
-		flown.fault = next.fault.String()
-		r.counts.Faults++
+	if !through.released.IsZero() { // a response may have shown since that what was sent before has arrived
+		next.held = false
+	}
+	if next.act == actNetwork && next.held {
+		flown.waiting = through.wire
 	}
 	through.flight = len(r.flights)
 	r.flights = append(r.flights, flown)
 	r.counts.Requests++
-	if loses(flown.fault) {
-		r.counts.LostResponses++
-	}
 	if flown.overlaps {
 		r.counts.Overlaps++
 	}
@@ -167,8 +246,8 @@ func loses(fault string) bool {
 }
 
 // act does something to the process that has sent a request, or for all.
-func (r *run) act(through *passage, what action) {
-	switch what {
+func (r *run) act(through *passage, next step) {
+	switch next.act {
 	case actKill:
 		if through.process.kill("KILLED with the request in flight") {
 			r.count(func(c *Counts) { c.Kills++ })
@@ -183,6 +262,17 @@ func (r *run) act(through *passage, what action) {
 		through.process.database.cut()
 		r.note(event{process: through.process, text: "DATABASE CUT OFF for " + outage.String()})
 		r.count(func(c *Counts) { c.Cuts++ })
+	case actNetwork:
+		if r.shut(&through.process.network, next.lasts, event{process: through.process, text: "NETWORK CUT"}, "the network is back") {
+			r.count(func(c *Counts) { c.NetworkCuts++ })
+		}
+		if next.kill && through.process.kill("KILLED while the network is cut") {
+			r.count(func(c *Counts) { c.Kills++ })
+		}
+	case actService:
+		if r.shut(&r.service, next.lasts, event{text: "SERVICE FROZEN"}, "the service continues") {
+			r.count(func(c *Counts) { c.ServiceFreezes++ })
+		}
 	case actClockMoves:
 		const by = time.Hour
 		r.mu.Lock()
@@ -192,6 +282,16 @@ func (r *run) act(through *passage, what action) {
 		r.note(event{text: fmt.Sprintf("the emulator's clock moves on by %s", by)})
 		r.count(func(c *Counts) { c.ClockMoves++ })
 	}
+}
+
+// shut shuts a barrier for a time, with an event at both ends.
+func (r *run) shut(b *barrier, lasts time.Duration, e event, opened string) bool {
+	if !b.closeFor(lasts, r.over, &r.background, func() { r.note(event{process: e.process, text: opened}) }) {
+		return false
+	}
+	e.text += " for " + lasts.String()
+	r.note(e)
+	return true
 }
 
 func (r *run) count(do func(*Counts)) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -48,7 +49,7 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 	reports, runs := make([]*hostile.Report, seeds), make([]func(), seeds)
 	for i := range runs {
 		runs[i] = func() {
-			reports[i] = run(t, is, hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, Refused: -1}) //nolint:gosec // at most 10
+			reports[i] = run(t, is, hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1, Refused: -1}) //nolint:gosec // at most 10
 		}
 	}
 	for some := range slices.Chunk(runs, 5) {
@@ -70,6 +71,40 @@ func TestLongLeasePaysOnceWithTheSameSeeds(t *testing.T) {
 	for _, report := range withSeeds(t, correct) {
 		require.True(t, report.OK(), "%s", report)
 	}
+}
+
+func TestHalfTheWaitPaysTwiceWithEachSeed(t *testing.T) {
+	t.Parallel()
+	for _, report := range withSeeds(t, halfWait) {
+		require.NotEmpty(t, report.Double, "%s", report)
+	}
+}
+
+// gone has cuts of the network and freezes of the service, and nothing else.
+func gone(seed uint64, cuts, freezes int) hostile.Options {
+	return hostile.Options{
+		Seed: seed, Payments: 24, Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: cuts, ServiceFreezes: freezes, ClockMoves: -1, Refused: -1,
+	}
+}
+
+func TestTimeDoesNotShowThatAServiceHasContinued(t *testing.T) {
+	t.Parallel()
+	var safe, wrong *hostile.Report
+	together(func() { safe = run(t, correct, gone(3, -1, 2)) }, func() { wrong = run(t, onlyTime, gone(3, -1, 2)) })
+	require.True(t, safe.OK(), "%s", safe)
+	require.Positive(t, safe.ServiceFreezes)
+	require.NotEmpty(t, wrong.Double, "%s", wrong)
+	require.Contains(t, strings.Join(wrong.Double[0].Timeline, "\n"), "SERVICE FROZEN for 1.5s")
+}
+
+func TestKernelSendsAfterACutWhatWasNotDiscarded(t *testing.T) {
+	t.Parallel()
+	var safe, wrong *hostile.Report
+	together(func() { safe = run(t, correct, gone(3, 6, -1)) }, func() { wrong = run(t, noLinger, gone(3, 6, -1)) })
+	require.True(t, safe.OK(), "%s", safe)
+	require.Positive(t, safe.NetworkCuts)
+	require.NotEmpty(t, wrong.Double, "%s", wrong)
+	require.Contains(t, strings.Join(wrong.Double[0].Timeline, "\n"), "NETWORK CUT for ")
 }
 
 func TestEachMutationIsCaught(t *testing.T) {

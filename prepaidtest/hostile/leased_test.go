@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
@@ -124,6 +127,9 @@ const (
 	paidEarly     mutation = "paid-early"     // is written before it is sent
 	ignoresResult mutation = "ignores-result" // of the service
 	neverSettles  mutation = "never-settles"  // what it has sent
+	onlyTime      mutation = "only-time"      // decides when it repeats
+	halfWait      mutation = "half-wait"      // is that, for half of the required time
+	noLinger      mutation = "no-linger"      // is only-time with connections that the kernel goes on serving
 )
 
 // payer is a process of the leased worker.
@@ -144,13 +150,20 @@ func leased(ctx context.Context, job hostile.Job) error {
 		return err
 	}
 	config.Retry.MaxAttempts = 1
+	is := mutation(os.Getenv("LEASED_MUTATION"))
+	if is == noLinger {
+		config.Transport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			connection, err := new(net.Dialer).DialContext(ctx, network, address)
+			return struct{ net.Conn }{connection}, err // so that the client cannot set what happens when it is closed
+		}}
+	}
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	now := time.Now()
-	p := &payer{is: mutation(os.Getenv("LEASED_MUTATION")), job: job, config: config, client: client, table: os.Getenv("LEASED_TABLE"), call: 4 * config.AttemptTimeout}
+	p := &payer{is: is, job: job, config: config, client: client, table: os.Getenv("LEASED_TABLE"), call: 4 * config.AttemptTimeout}
 	p.lease = p.call + client.Accounts.NotBefore(now).Sub(now) + 200*time.Millisecond
 	if p.is == naiveLease {
 		p.lease = 100 * time.Millisecond
@@ -205,22 +218,36 @@ func (p *payer) next(ctx context.Context) (bool, error) {
 
 // sender is the client or, for those that forget, a new one for each call.
 func (p *payer) sender() *prepaid.Client {
-	if p.is != atOnce && p.is != trustsRefusal {
+	if p.is != atOnce && p.is != trustsRefusal && !p.waitsItself() {
 		return p.client
 	}
-	client, err := prepaid.NewClient(p.config)
+	config := p.config
+	if p.is == onlyTime || p.is == noLinger { // no token request waits for the service to respond
+		config.TokenSource = tokensOf{p.client}
+	}
+	client, err := prepaid.NewClient(config)
 	if err != nil {
 		return p.client
 	}
 	return client
 }
 
+type tokensOf struct{ client *prepaid.Client }
+
+// Token returns the token of another client.
+func (t tokensOf) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {
+	return t.client.Token(ctx)
+}
+
+// waitsItself reports whether the client knows nothing of an earlier request.
+func (p *payer) waitsItself() bool { return p.is == onlyTime || p.is == halfWait || p.is == noLinger }
+
 func (p *payer) pay(ctx context.Context, client *prepaid.Client, row record) error {
 	payment := p.job.Payments[row.N]
 	if p.is == newID {
 		payment.RequestID = prepaid.NewRequestID()
 	}
-	if p.is == atOnce || p.is == trustsRefusal || p.is == newID || p.is == naiveLease {
+	if p.is == atOnce || p.is == trustsRefusal || p.is == newID || p.is == naiveLease || p.waitsItself() {
 		row.LastSent = time.Time{}
 	}
 	switch params := payment.Params().(type) {
@@ -254,6 +281,11 @@ func (p *payer) judge(row *record, err error) {
 		}
 		if call != nil && call.NotBefore.After(row.Due) && p.is != atOnce {
 			row.Due = call.NotBefore
+		}
+		if wait := p.config.AttemptTimeout + p.config.Retry.InFlightWait; p.is == halfWait {
+			row.Due = row.LastSent.Add(wait / 2)
+		} else if p.waitsItself() {
+			row.Due = row.LastSent.Add(wait)
 		}
 	case prepaid.OutcomeNotProcessed:
 	}

@@ -47,6 +47,17 @@ type Options struct {
 	Freeze time.Duration
 	// Cuts is how often the connections of a copy to the database are cut. Default: one in 10 payments with a Database.
 	Cuts int
+	// NetworkCuts is how often the network between one process of a copy and the service is cut: nothing passes, in either
+	// direction. A quarter of the processes are killed meanwhile. Default: one in 20 payments.
+	NetworkCuts int
+	// NetworkCut is how long; a third of the cuts are shorter. Choose more than AttemptTimeout + InFlightWait. Default: one
+	// and a half times that.
+	NetworkCut time.Duration
+	// ServiceFreezes is how often the service is frozen, for all copies. When it continues, it carries out all requests
+	// that it has received, also from clients that have gone. Default: one in 50 payments, at most 10.
+	ServiceFreezes int
+	// ServiceFreeze is how long. Choose more than AttemptTimeout + InFlightWait. Default: one and a half times that.
+	ServiceFreeze time.Duration
 	// ClockMoves is how often the emulator's clock moves on by an hour, which expires its tokens. Default: one in 50 payments,
 	// at most 10.
 	ClockMoves int
@@ -61,13 +72,13 @@ type Options struct {
 
 	// AttemptTimeout is PREPAID_ATTEMPT_TIMEOUT. Default 250 ms.
 	AttemptTimeout time.Duration
-	// InFlightWait is PREPAID_RETRY_IN_FLIGHT_WAIT. Default 750 ms. The service takes up to AttemptTimeout and a fifth of InFlightWait for
-	// a request; the rest is for its way there on a busy machine. Raise both together to make requests run longer than a
-	// lease of seconds.
+	// InFlightWait is PREPAID_RETRY_IN_FLIGHT_WAIT. Default 750 ms. A request takes up to 95 % of AttemptTimeout + InFlightWait from
+	// its sending, less if this machine is slow; after a cut of the network or a freeze of the service 95 % of InFlightWait. Raise both
+	// together to make requests run longer than a lease of seconds.
 	InFlightWait time.Duration
 	// Timeout bounds the run. Default 2 minutes.
 	Timeout time.Duration
-	// Quiet ends the run when no copy has sent a payment for so long. Default: 20 s.
+	// Quiet ends the run when no copy has sent a payment for so long. Default: 20 s, or five times AttemptTimeout + InFlightWait.
 	Quiet time.Duration
 
 	// Log receives what the copies write, a line at a time, and when they start and end. Default: nothing.
@@ -84,8 +95,10 @@ func (o Options) withDefaults() (Options, error) {
 	o.Kills, o.ClockMoves = number(o.Kills, o.Payments/10), number(o.ClockMoves, min(o.Payments/50, 10))
 	o.Faults = max(0, cmp.Or(o.Faults, 0.4))
 	o.AttemptTimeout, o.InFlightWait = cmp.Or(o.AttemptTimeout, 250*time.Millisecond), cmp.Or(o.InFlightWait, 750*time.Millisecond)
-	o.Freeze = cmp.Or(o.Freeze, 2*(o.AttemptTimeout+o.InFlightWait))
-	o.Timeout, o.Quiet = cmp.Or(o.Timeout, 2*time.Minute), cmp.Or(o.Quiet, 20*time.Second)
+	wait := o.AttemptTimeout + o.InFlightWait
+	o.Freeze, o.NetworkCut, o.ServiceFreeze = cmp.Or(o.Freeze, 2*wait), cmp.Or(o.NetworkCut, 3*wait/2), cmp.Or(o.ServiceFreeze, 3*wait/2)
+	o.NetworkCuts, o.ServiceFreezes = number(o.NetworkCuts, o.Payments/20), number(o.ServiceFreezes, min(o.Payments/50, 10))
+	o.Timeout, o.Quiet = cmp.Or(o.Timeout, 2*time.Minute), cmp.Or(o.Quiet, max(20*time.Second, 5*wait))
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
@@ -115,9 +128,11 @@ func (o Options) withDefaults() (Options, error) {
 	check(o.Refused <= o.Payments, "Refused: must not be more than Payments")
 	check(o.Copies > 0 && o.Copies <= 64, "Copies: must be 1 to 64")
 	check(o.Faults <= 1, "Faults: must be at most 1")
-	check(o.Kills+o.Freezes+o.Cuts+o.ClockMoves <= o.Payments, "Kills, Freezes, Cuts and ClockMoves: must not be more than Payments, together")
+	check(o.Kills+o.Freezes+o.Cuts+o.NetworkCuts+o.ServiceFreezes+o.ClockMoves <= o.Payments,
+		"Kills, Freezes, Cuts, NetworkCuts, ServiceFreezes and ClockMoves: must not be more than Payments, together")
 	check(o.AttemptTimeout > 0 && o.InFlightWait > 0, "AttemptTimeout and InFlightWait: must be above 0")
-	check(o.Freeze > 0 && o.Timeout > 0 && o.Quiet > 0, "Freeze, Timeout and Quiet: must be above 0")
+	check(o.Freeze > 0 && o.NetworkCut > 0 && o.ServiceFreeze > 0, "Freeze, NetworkCut and ServiceFreeze: must be above 0")
+	check(o.Timeout > 0 && o.Quiet > 0, "Timeout and Quiet: must be above 0")
 	return o, errors.Join(wrong...)
 }
 

@@ -18,12 +18,30 @@ const (
 	actFreeze            // while the request is in flight
 	actCut               // its connections to the database, before the response arrives
 	actClockMoves        // after the token of the request was checked
+	actNetwork           // the network of the copy is cut
+	actService           // the service is frozen
 )
 
 // step is what happens to one arrival of one payment.
 type step struct {
 	fault prepaidtest.Fault
+	runs  time.Duration // how long the request runs, if it is carried out
 	act   action
+	lasts time.Duration // of actNetwork and actService
+	held  bool          // until actNetwork or actService ends; otherwise the request has arrived, and its response is held
+	kill  bool          // with actNetwork: the copy is killed meanwhile
+}
+
+// limited is the fault of a step, with a request that runs for at most left.
+func (s step) limited(left time.Duration) prepaidtest.Fault {
+	runs := max(time.Microsecond, min(s.runs, left))
+	switch {
+	case s.runs == 0:
+		return s.fault
+	case s.fault == (prepaidtest.Fault{}):
+		return prepaidtest.Delay(runs)
+	}
+	return s.fault.CommitAfter(runs)
 }
 
 // plan has the steps of each payment, by arrival. It is a function of the options alone.
@@ -40,9 +58,20 @@ func (o Options) random(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(o.Seed, stream)) //nolint:gosec // chance, not a secret
 }
 
-// longest is how long the service may take for a request, from its arrival. What remains until a repeat may be sent is for the
-// way of the request and for slow machines.
-func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait/5 }
+// longest is how long the service may take for a request, from its sending.
+func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait - o.spare() }
+
+// spare is what remains until a repeat may be sent. It is for the part of a request's way that cannot be measured.
+func (o Options) spare() time.Duration { return (o.AttemptTimeout + o.InFlightWait) / 20 }
+
+// over is when a request must have ended: InFlightWait after its client has given up and, if it was held, after it has arrived.
+func (o Options) over(sent, released time.Time) time.Time {
+	from := sent.Add(o.AttemptTimeout)
+	if released.After(from) {
+		from = released
+	}
+	return from.Add(o.InFlightWait - o.spare())
+}
 
 // newPlan decides what happens to the payments of a run.
 func newPlan(o Options, s *orders) plan {
@@ -58,7 +87,7 @@ func newPlan(o Options, s *orders) plan {
 	for _, what := range []struct {
 		act   action
 		times int
-	}{{actKill, o.Kills}, {actFreeze, o.Freezes}, {actCut, o.Cuts}, {actClockMoves, o.ClockMoves}} {
+	}{{actKill, o.Kills}, {actFreeze, o.Freezes}, {actCut, o.Cuts}, {actClockMoves, o.ClockMoves}, {actNetwork, o.NetworkCuts}, {actService, o.ServiceFreezes}} {
 		for done := 0; done < what.times; shuffled = shuffled[1:] {
 			if n := shuffled[0]; !s.rolledBack[n] {
 				p[n] = o.with(r, what.act, p[n])
@@ -72,12 +101,12 @@ func newPlan(o Options, s *orders) plan {
 // faults decides what happens to a payment that has faults: up to three arrivals in sequence go wrong, the first in a given way. Some
 // requests only run long, so that a repeat that does not wait for them pays.
 func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
-	if fault, _ := o.fault(r, kind); kind == 2 || kind > 13 {
-		return []step{{fault: fault}}
+	if first, _ := o.fault(r, kind); kind == 2 || kind > 13 {
+		return []step{first}
 	}
 	for range 1 + r.IntN(3) {
-		fault, unknown := o.fault(r, kind)
-		steps = append(steps, step{fault: fault})
+		next, unknown := o.fault(r, kind)
+		steps = append(steps, next)
 		if unknown && r.IntN(2) == 0 { // sometimes after one that is sent again at once, which settles nothing either
 			if passing := []prepaidtest.Fault{{}, {}, prepaidtest.TooManyRequests(0), prepaidtest.ExpireToken()}[r.IntN(4)]; passing != (prepaidtest.Fault{}) {
 				steps = append(steps, step{fault: passing})
@@ -99,34 +128,34 @@ const kindsOfFaults = 17
 
 // fault is one that can meet any request. After one whose outcome is unknown, a refusal of the next request proves
 // nothing; after another it would prove that nothing moved, and the payment could be given up.
-func (o Options) fault(r *rand.Rand, kind int) (fault prepaidtest.Fault, unknown bool) {
+func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	gateway := []int{502, 503, 504}[r.IntN(3)]
 	held := o.held(r)
 	switch kind {
 	case 0:
-		return prepaidtest.CommitThenDrop(), true
+		return step{fault: prepaidtest.CommitThenDrop()}, true
 	case 1:
-		return prepaidtest.DropBeforeCommit(), true
+		return step{fault: prepaidtest.DropBeforeCommit()}, true
 	case 2, 3, 4:
-		return prepaidtest.DropBeforeCommit().CommitAfter(held), true
+		return step{fault: prepaidtest.DropBeforeCommit(), runs: held}, true
 	case 5, 6:
-		return prepaidtest.ProxyPage(gateway).CommitAfter(held), true
+		return step{fault: prepaidtest.ProxyPage(gateway), runs: held}, true
 	case 7:
-		return prepaidtest.ProxyPage([]int{200, 200, 403, 404, 409, gateway}[r.IntN(6)]), true
+		return step{fault: prepaidtest.ProxyPage([]int{200, 200, 403, 404, 409, gateway}[r.IntN(6)])}, true
 	case 8:
-		return prepaidtest.Respond(500, "").CommitAfter(held), true // which does not say that nothing moves
+		return step{fault: prepaidtest.Respond(500, ""), runs: held}, true // which does not say that nothing moves
 	case 9:
-		return prepaidtest.Truncate(), true
+		return step{fault: prepaidtest.Truncate()}, true
 	case 10:
-		return prepaidtest.SubstituteContentType("text/html"), true
+		return step{fault: prepaidtest.SubstituteContentType("text/html")}, true
 	case 11:
-		return prepaidtest.TooManyRequests(0), false
+		return step{fault: prepaidtest.TooManyRequests(0)}, false
 	case 12:
-		return prepaidtest.ExpireToken(), false
+		return step{fault: prepaidtest.ExpireToken()}, false
 	case 13:
-		return prepaidtest.Respond([]int{500, 502, 503}[r.IntN(3)], ""), true
+		return step{fault: prepaidtest.Respond([]int{500, 502, 503}[r.IntN(3)], "")}, true
 	}
-	return prepaidtest.Delay(held), held > o.AttemptTimeout
+	return step{runs: held}, held > o.AttemptTimeout
 }
 
 // refusal is a refusal in the service's own form that proves nothing about an earlier request.
@@ -153,9 +182,16 @@ func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	case act == actKill && r.IntN(3) == 0:
 		first.fault = prepaidtest.DropBeforeCommit()
 	case act == actKill && r.IntN(2) == 0:
-		first.fault = prepaidtest.Delay(held)
+		first.runs = held
 	case act == actFreeze:
-		first.fault = prepaidtest.Delay(o.longest())
+		first.runs = o.longest()
+	case act == actNetwork:
+		first.lasts, first.held, first.kill = o.NetworkCut, r.IntN(2) == 0, r.IntN(4) == 0
+		if r.IntN(3) == 0 { // shorter than any wait
+			first.lasts = time.Duration(r.Int64N(int64(o.AttemptTimeout + o.InFlightWait/2))).Round(time.Millisecond)
+		}
+	case act == actService:
+		first.lasts, first.held = o.ServiceFreeze, true
 	}
 	if act == actKill && r.IntN(2) == 0 {
 		return append([]step{first, {fault: refusal(r)}}, steps...)

@@ -51,7 +51,7 @@ func TestPlanHasEverythingItPromises(t *testing.T) {
 				if s.act != actNone {
 					require.False(t, orders.rolledBack[n])
 				}
-				text := s.fault.String()
+				text := s.limited(o.longest()).String()
 				kinds[strings.Fields(text)[0]]++
 				if strings.HasPrefix(text, "respond 4") { // proves nothing only after an unknown outcome
 					refusals++
@@ -78,6 +78,8 @@ func TestPlanHasEverythingItPromises(t *testing.T) {
 		require.Equal(t, 4, acts[actFreeze])
 		require.Equal(t, 6, acts[actCut])
 		require.Equal(t, 1, acts[actClockMoves])
+		require.Equal(t, 3, acts[actNetwork])
+		require.Equal(t, 1, acts[actService])
 		require.Positive(t, refusals)
 		require.Len(t, kinds, 10, "%v", kinds)
 	}
@@ -85,9 +87,37 @@ func TestPlanHasEverythingItPromises(t *testing.T) {
 	require.Positive(t, runsOn, "a 500 does not say that nothing moves")
 }
 
+func TestCutsOfTheNetworkAreOfAllKinds(t *testing.T) {
+	t.Parallel()
+	kinds := make(map[[3]bool]int)
+	for seed := range uint64(50) {
+		o, _, p := planned(t, Options{Seed: seed + 1, NetworkCuts: 10})
+		for _, steps := range p {
+			if s := steps[0]; s.act == actNetwork {
+				kinds[[3]bool{s.held, s.kill, s.lasts > o.AttemptTimeout+o.InFlightWait}]++
+			}
+		}
+	}
+	require.Len(t, kinds, 8, "%v", kinds)
+}
+
+// A request ends before its repeat may be sent: after its sending, or after what has held it.
+func TestRequestIsOverBeforeItsRepeat(t *testing.T) {
+	t.Parallel()
+	o, _, _ := planned(t, Options{})
+	sent := time.Now()
+	require.Equal(t, sent.Add(950*time.Millisecond), o.over(sent, time.Time{}))
+	require.Equal(t, sent.Add(950*time.Millisecond), o.over(sent, sent.Add(100*time.Millisecond)))
+	require.Equal(t, sent.Add(1700*time.Millisecond), o.over(sent, sent.Add(time.Second)))
+	long := step{runs: time.Second}
+	require.Equal(t, prepaidtest.Delay(time.Millisecond), long.limited(time.Millisecond))
+	require.Equal(t, prepaidtest.Delay(time.Second), long.limited(time.Minute))
+	require.Equal(t, prepaidtest.Delay(time.Microsecond), long.limited(-1))
+}
+
 func TestNoFaults(t *testing.T) {
 	t.Parallel()
-	o, _, p := planned(t, Options{Payments: 60, Faults: -1, Kills: -1, Freezes: -1, ClockMoves: -1, Refused: -1, TransfersOnly: true})
+	o, _, p := planned(t, Options{Payments: 60, Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: -1, ServiceFreezes: -1, ClockMoves: -1, Refused: -1, TransfersOnly: true})
 	require.Empty(t, p)
 	require.Equal(t, step{}, p.at(1, 1))
 	require.NotZero(t, o.Seed)
@@ -103,10 +133,11 @@ func TestOptionsOutOfRange(t *testing.T) {
 		"Rollbacks: are too many":          {Worker: "w", Rollbacks: 200_000},
 		"Copies: must be 1 to 64":          {Worker: "w", Copies: 65},
 		"Faults: must be at most 1":        {Worker: "w", Faults: 1.1},
-		"Kills, Freezes, Cuts and ClockMo": {Worker: "w", Payments: 5, Kills: 6},
+		"Kills, Freezes, Cuts, NetworkCut": {Worker: "w", Payments: 5, Kills: 6},
 		"Cuts: needs a Database":           {Worker: "w", Cuts: 1},
 		"AttemptTimeout and InFlightWait:": {Worker: "w", InFlightWait: -1},
-		"Freeze, Timeout and Quiet: must":  {Worker: "w", Timeout: -1},
+		"Freeze, NetworkCut and ServiceF":  {Worker: "w", NetworkCut: -1},
+		"Timeout and Quiet: must be above": {Worker: "w", Timeout: -1},
 		"Database: must be a URL":          {Worker: "w", Database: "host=/tmp"},
 		"Database: must have a host and":   {Worker: "w", Database: "mysql://localhost/x"},
 	} {

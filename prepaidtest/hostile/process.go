@@ -25,6 +25,7 @@ type process struct {
 	hold        func() error // lets go of its standard input
 	output      *output
 	database    *proxy // nil without one
+	network     barrier
 	payments    atomic.Int64
 	exited      chan struct{} // closed when it has ended
 
@@ -40,11 +41,11 @@ func (p *process) String() string { return fmt.Sprintf("worker %d.%d", p.copy, p
 // launch starts a process of a copy.
 func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	p := &process{run: r, copy: number, start: start, exited: make(chan struct{})}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	r.atEnd(listener.Close)
+	r.atEnd(at.Close)
 	database := ""
 	if r.options.Database != "" {
 		if p.database, database, err = r.target.proxy(ctx, &r.background); err != nil {
@@ -66,7 +67,7 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	}
 	p.cmd = exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the caller's own program, which supervise ends
 	job := Job{Worker: number, Dir: r.shared, Database: database, file: r.file, summary: summary}
-	p.cmd.Env = slices.Concat(os.Environ(), r.environment(listener.Addr().String()), job.Environ(), r.options.Env)
+	p.cmd.Env = slices.Concat(os.Environ(), r.environment(at.Addr().String()), job.Environ(), r.options.Env)
 	p.cmd.Env = append(p.cmd.Env, envFunction+"="+r.options.Worker)
 	p.output = &output{to: r.log, name: p.String()}
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
@@ -77,8 +78,8 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	}
 	p.hold = stdin.Close
 	ownGroup(p.cmd)
-	server := &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	r.background.Go(func() { _ = server.Serve(listener) }) // until the end: what a killed process has sent is still on its way
+	server := &http.Server{Handler: p, ConnContext: withWire, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	r.background.Go(func() { _ = server.Serve(listener{at, p}) }) // until the end: what a killed process has sent is still on its way
 	r.atEnd(server.Close)
 	p.mu.Lock()
 	err = r.spawn(p.cmd.Start)
@@ -166,11 +167,11 @@ func (p *process) freeze(d time.Duration) bool {
 // onItsWay is how long after it continues a process still sends what it was about to send when it was frozen.
 const onItsWay = 200 * time.Millisecond
 
-// justContinued reports whether what a process sends now may have been on its way while it was frozen.
-func (p *process) justContinued() bool {
+// frozenSince reports whether what a process has sent at a time may have been on its way while it was frozen.
+func (p *process) frozenSince(sent time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.frozen || time.Since(p.thawed) < onItsWay
+	return p.frozen || sent.Before(p.thawed.Add(onItsWay))
 }
 
 // supervise runs a copy until it ends with status 0, or ctx ends.

@@ -24,7 +24,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 	o.Copies, o.Env, o.Timeout = 2, []string{"SLOPPY_PIDS=" + pids}, time.Second
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
-	require.Equal(t, "the run has taken 1s", report.Unfinished)
+	require.Equal(t, "the run has taken 1s, and no worker has requested a token", report.Unfinished)
 	text, err := os.ReadFile(pids)
 	require.NoError(t, err)
 	lines := strings.Fields(string(text))
@@ -48,7 +48,7 @@ func ended(pid int) bool {
 // A copy that is frozen in the middle of a request, beyond its lease, comes back to a payment that another has made.
 func TestFrozenBeyondTheLease(t *testing.T) {
 	t.Parallel()
-	o := hostile.Options{Seed: 2, Payments: 24, Copies: 3, Faults: -1, Kills: -1, Freezes: 1, Freeze: 3 * time.Second, Refused: -1}
+	o := hostile.Options{Seed: 2, Payments: 24, Copies: 3, Faults: -1, Kills: -1, Freezes: 1, Freeze: 3 * time.Second, NetworkCuts: -1, Refused: -1}
 	var safe, naive *hostile.Report
 	together(func() { safe = run(t, correct, o) }, func() { naive = run(t, naiveLease, o) })
 	require.True(t, safe.OK(), "%s", safe)

@@ -16,12 +16,16 @@ type Counts struct {
 	LostResponses int
 	// Overlaps is how many of them repeated a request that was still running: each may pay twice.
 	Overlaps int
-	// Kills is how often a copy was killed.
+	// Kills is how often a copy was killed, also during a cut of its network.
 	Kills int
 	// Freezes is how often a copy was frozen.
 	Freezes int
 	// Cuts is how often the database was cut off.
 	Cuts int
+	// NetworkCuts is how often the network of a process was cut.
+	NetworkCuts int
+	// ServiceFreezes is how often the service was frozen.
+	ServiceFreezes int
 	// ClockMoves is how often the emulator's clock moved on.
 	ClockMoves int
 	// Restarts is how often a copy was started again.
@@ -109,10 +113,11 @@ func (r *Report) String() string {
 	if r.Unfinished != "" {
 		fmt.Fprintf(&text, "not finished: %s\n", r.Unfinished)
 	}
-	fmt.Fprintf(&text, "seed %d, %s, %s, %s: %s, %s lost, %s that overtook the first request, %s, %s, %s, %s, %s\n",
+	fmt.Fprintf(&text, "seed %d, %s, %s, %s: %s, %s lost, %s that overtook the first request, %s, %s, %s, %s, %s, %s, %s\n",
 		r.Seed, several(r.Copies, "worker"), several(r.Requests, "request"), r.Duration.Round(10*time.Millisecond), several(r.Faults, "fault"),
 		several(r.LostResponses, "response"), several(r.Overlaps, "repeat"), several(r.Kills, "kill"), several(r.Freezes, "freeze"),
-		several(r.Cuts, "cut")+" of the database", several(r.ClockMoves, "move")+" of the clock", several(r.Restarts, "restart"))
+		several(r.Cuts, "cut")+" of the database", several(r.NetworkCuts, "cut")+" of the network",
+		several(r.ServiceFreezes, "freeze")+" of the service", several(r.ClockMoves, "move")+" of the clock", several(r.Restarts, "restart"))
 	for _, kind := range kinds {
 		for i, f := range kind.list {
 			if i == shown {

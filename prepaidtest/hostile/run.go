@@ -34,6 +34,10 @@ type run struct {
 
 	background sync.WaitGroup
 	restarts   atomic.Int64
+	service    barrier       // shut while the service is frozen
+	over       chan struct{} // closed when the copies have ended
+	open       atomic.Int64  // wires
+	late       atomic.Int64  // how late the timers of this process are now, in nanoseconds
 
 	mu       sync.Mutex // guards all below
 	closing  []func() error
@@ -56,7 +60,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{options: o, arrivals: make(map[int]int), log: &logger{to: o.Log}, spawns: make(chan func())}
+	r := &run{options: o, arrivals: make(map[int]int), log: &logger{to: o.Log}, spawns: make(chan func()), over: make(chan struct{})}
 	if o.Database != "" {
 		if r.target, err = newTarget(o.Database); err != nil {
 			return nil, err
@@ -105,8 +109,8 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 	r.end = cancel
 	limit := time.AfterFunc(r.options.Timeout, func() { cancel(fmt.Errorf("the run has taken %s", r.options.Timeout)) })
 	defer limit.Stop()
-	ended := make(chan struct{})
-	r.background.Go(func() { r.watch(ended, cancel) })
+	r.background.Go(func() { r.watch(cancel) })
+	r.background.Go(r.measure)
 	var spawner, copies sync.WaitGroup
 	spawner.Go(r.spawner)
 	problems := make([]error, r.options.Copies+1)
@@ -126,7 +130,7 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 		})
 	}
 	copies.Wait()
-	close(ended)
+	close(r.over)
 	close(r.spawns)
 	spawner.Wait()
 	if err := errors.Join(problems...); err != nil {
@@ -136,6 +140,10 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 	if err := context.Cause(ctx); err != nil {
 		unfinished = err.Error()
 	}
+	r.service.stays()
+	for limit := time.Now().Add(2 * r.options.longest()); r.open.Load() > 0 && time.Now().Before(limit); { // of what the copies have sent
+		time.Sleep(time.Millisecond)
+	}
 	idle, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*r.options.longest())
 	defer stop()
 	if err := r.server.WaitIdle(idle); err != nil {
@@ -144,13 +152,27 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 	return r.report(unfinished), nil
 }
 
+// measure keeps in late by how much timers are overdue: the most of the last second or so.
+func (r *run) measure() {
+	const period = 5 * time.Millisecond
+	for began := time.Now(); ; began = time.Now() {
+		select {
+		case <-r.over:
+			return
+		case <-time.After(period):
+		}
+		was := r.late.Load()
+		r.late.Store(max(int64(time.Since(began)-period), was-was/100))
+	}
+}
+
 // watch ends a run in which nothing happens any more.
-func (r *run) watch(ended <-chan struct{}, cancel context.CancelCauseFunc) {
+func (r *run) watch(cancel context.CancelCauseFunc) {
 	ticks := time.NewTicker(r.options.Quiet / 20)
 	defer ticks.Stop()
 	for {
 		select {
-		case <-ended:
+		case <-r.over:
 			return
 		case now := <-ticks.C:
 			r.mu.Lock()

@@ -120,7 +120,7 @@ func linger(ctx context.Context, pids string) error {
 func calm(is string) hostile.Options {
 	return hostile.Options{
 		Worker: "sloppy", Env: []string{"SLOPPY=" + is}, Seed: 5, Payments: 12, Copies: 1,
-		Faults: -1, Kills: -1, Freezes: -1, ClockMoves: -1, Refused: -1,
+		Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: -1, ServiceFreezes: -1, ClockMoves: -1, Refused: -1,
 	}
 }
 
@@ -205,7 +205,7 @@ func TestWorkerThatNeverFinishes(t *testing.T) {
 	o.Quiet, o.Log = 500*time.Millisecond, &log
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
-	require.Equal(t, "no worker has sent a payment for 500ms", report.Unfinished)
+	require.Equal(t, "no worker has sent a payment for 500ms, and no worker has requested a token", report.Unfinished)
 	require.False(t, report.OK())
 	require.False(t, report.MoneyWrong(), "nothing is called missing yet")
 	require.Positive(t, report.Restarts)
@@ -217,6 +217,17 @@ func TestWorkerThatNeverFinishes(t *testing.T) {
 	require.Contains(t, log.String(), "worker 1.1: ended: exit status 1\n")
 }
 
+func TestWorkerThatGetsNoToken(t *testing.T) {
+	t.Parallel()
+	o := calm("")
+	o.Quiet = 500 * time.Millisecond
+	o.Env = []string{"PREPAID_CLIENT_SECRET=wrong"}
+	report, err := hostile.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Contains(t, report.String(), "no worker has got a token: requests failed, the last with 401 invalid_client")
+	require.False(t, report.OK())
+}
+
 func TestRunEndsWithItsContextAndWithTimeout(t *testing.T) {
 	t.Parallel()
 	o := calm("")
@@ -224,14 +235,14 @@ func TestRunEndsWithItsContextAndWithTimeout(t *testing.T) {
 	o.Timeout = 300 * time.Millisecond
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
-	require.Equal(t, "the run has taken 300ms", report.Unfinished)
+	require.Equal(t, "the run has taken 300ms, and no worker has requested a token", report.Unfinished)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(300*time.Millisecond, cancel)
 	o.Timeout = 0
 	report, err = hostile.Run(ctx, o)
 	require.NoError(t, err)
-	require.Equal(t, "context canceled", report.Unfinished)
+	require.Equal(t, "context canceled, and no worker has requested a token", report.Unfinished)
 }
 
 // A worker that sends one payment over and over is no use to anybody.

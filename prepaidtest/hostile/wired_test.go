@@ -102,7 +102,7 @@ func wired(ctx context.Context, job hostile.Job) error {
 func TestDatabaseIsCutBetweenResponseAndOutcome(t *testing.T) {
 	t.Parallel()
 	report := hostile.Test(t, hostile.Options{
-		Worker: "wired", Database: notes(t), Seed: 4, Payments: 20, Copies: 1, Faults: -1, Kills: -1, Freezes: -1, Cuts: 4, ClockMoves: 2,
+		Worker: "wired", Database: notes(t), Seed: 4, Payments: 20, Copies: 1, Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: -1, ServiceFreezes: -1, Cuts: 4, ClockMoves: 2,
 	})
 	require.Equal(t, 4, report.Cuts)
 	require.Equal(t, 2, report.ClockMoves)

@@ -1,0 +1,213 @@
+package hostile
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// barrier stops everything that passes it, for a time: the network of a process, or the service.
+type barrier struct {
+	mu   sync.Mutex
+	shut chan struct{} // closed when it opens; nil while it is open
+	last bool          // it stays open
+}
+
+// closeFor shuts a barrier and opens it after d or when over is closed; false if it is shut already.
+func (b *barrier) closeFor(d time.Duration, over <-chan struct{}, background *sync.WaitGroup, opened func()) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.shut != nil || b.last {
+		return false
+	}
+	shut := make(chan struct{})
+	b.shut = shut
+	background.Go(func() {
+		select {
+		case <-time.After(d):
+		case <-over:
+		}
+		opened()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.shut = nil
+		close(shut)
+	})
+	return true
+}
+
+// stays waits until the barrier is open, and keeps it open.
+func (b *barrier) stays() {
+	b.mu.Lock()
+	b.last = true
+	b.mu.Unlock()
+	b.pass()
+}
+
+// closed returns a channel that is closed when the barrier opens; nil while it is open.
+func (b *barrier) closed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.shut
+}
+
+// pass waits until the barrier is open, and reports whether it was shut.
+func (b *barrier) pass() (waited bool) {
+	for shut := b.closed(); shut != nil; shut = b.closed() {
+		waited = true
+		<-shut
+	}
+	return waited
+}
+
+// listener makes a wire of each connection of a process.
+type listener struct {
+	net.Listener
+	process *process
+}
+
+// Accept returns a wire.
+func (l listener) Accept() (net.Conn, error) {
+	socket, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	far, near := net.Pipe()
+	w := &wire{Conn: near, far: far, socket: socket, process: l.process, done: make(chan struct{}), sent: time.Now()}
+	w.more.L = &w.mu
+	r := l.process.run
+	r.open.Add(1)
+	r.background.Go(w.receive)
+	r.background.Go(func() {
+		defer r.open.Add(-1)
+		w.deliver()
+		<-w.done
+		w.pass() // the worker does not learn of the end while the network is cut
+		_ = socket.Close()
+	})
+	return w, nil
+}
+
+// wire is a connection of a process as the service sees it. Its socket is always read, so that a reset by the worker's side shows.
+// Bytes that arrive during a cut are kept, as the worker's kernel goes on sending them, also after the end of the worker, unless the
+// connection was reset.
+type wire struct {
+	net.Conn // what the service reads and closes
+	far      net.Conn
+	socket   net.Conn
+	process  *process
+	once     sync.Once
+	done     chan struct{} // closed when the service has closed it
+	written  atomic.Bool   // a response, since the last request
+
+	mu       sync.Mutex // guards all below
+	more     sync.Cond
+	bytes    []byte
+	held     bool      // bytes arrived during a cut
+	ended    error     // of the socket
+	sent     time.Time // the request that the service reads now
+	released time.Time // when it arrived, if it was held
+}
+
+type wireKey struct{}
+
+func withWire(ctx context.Context, connection net.Conn) context.Context {
+	return context.WithValue(ctx, wireKey{}, connection)
+}
+
+// receive reads the socket.
+func (w *wire) receive() {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := w.socket.Read(buffer)
+		cut := w.process.network.closed() != nil
+		w.mu.Lock()
+		if n > 0 && w.written.Swap(false) {
+			w.sent, w.released = time.Now(), time.Time{}
+		}
+		w.bytes, w.ended = append(w.bytes, buffer[:n]...), err
+		w.held = w.held || cut
+		w.mu.Unlock()
+		w.more.Signal()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// deliver hands the bytes from the socket to the service.
+func (w *wire) deliver() {
+	defer func() { _ = w.far.Close() }()
+	for {
+		w.mu.Lock()
+		for len(w.bytes) == 0 && w.ended == nil {
+			w.more.Wait()
+		}
+		w.mu.Unlock()
+		w.process.network.pass()
+		w.mu.Lock()
+		bytes, ended := w.bytes, w.ended
+		if w.held && len(bytes) > 0 {
+			w.released = time.Now()
+		}
+		if w.held && w.isReset() {
+			bytes = nil
+		}
+		w.bytes, w.held = nil, false
+		w.mu.Unlock()
+		if len(bytes) > 0 {
+			if _, err := w.far.Write(bytes); err != nil {
+				return
+			}
+		}
+		if ended != nil {
+			return
+		}
+	}
+}
+
+// isReset reports whether the worker's side has reset the connection. It needs the lock.
+func (w *wire) isReset() bool { return w.ended != nil && !errors.Is(w.ended, io.EOF) }
+
+// gone is isReset with the lock.
+func (w *wire) gone() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.isReset()
+}
+
+// times returns when the request that the service now reads was sent, as far as one can tell, and when it arrived, if it was held.
+func (w *wire) times() (sent, released time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sent, w.released
+}
+
+// pass waits until the network is there and the service runs.
+func (w *wire) pass() {
+	for w.process.network.pass() || w.process.run.service.pass() { // both open at once
+	}
+}
+
+// Write sends a part of a response.
+func (w *wire) Write(p []byte) (int, error) {
+	w.pass()
+	w.written.Store(true)
+	return w.socket.Write(p)
+}
+
+// Close closes the connection.
+func (w *wire) Close() error {
+	w.once.Do(func() { close(w.done) })
+	return w.Conn.Close()
+}
+
+// RemoteAddr is the worker's.
+func (w *wire) RemoteAddr() net.Addr { return w.socket.RemoteAddr() }
+
+// LocalAddr is the service's.
+func (w *wire) LocalAddr() net.Addr { return w.socket.LocalAddr() }

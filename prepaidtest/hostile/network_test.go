@@ -1,0 +1,154 @@
+package hostile
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// testLine is a process with a network that can be cut, and a service that notes the paths of its requests.
+type testLine struct {
+	process *process
+	wires   chan *wire
+	paths   chan string
+	over    chan struct{} // closed to end the cut
+	address string
+}
+
+func newTestLine(t *testing.T, handle func(*testLine)) *testLine {
+	t.Helper()
+	l := &testLine{
+		process: &process{run: new(run)}, wires: make(chan *wire, 1), paths: make(chan string, 2), over: make(chan struct{}),
+	}
+	at, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	l.address = at.Addr().String()
+	server := &http.Server{
+		ReadHeaderTimeout: time.Minute,
+		ConnContext: func(ctx context.Context, connection net.Conn) context.Context {
+			l.wires <- connection.(*wire)
+			return ctx
+		},
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+			handle(l)
+			l.paths <- q.URL.Path
+		}),
+	}
+	r := l.process.run
+	r.background.Go(func() { _ = server.Serve(listener{at, l.process}) })
+	t.Cleanup(func() {
+		_ = server.Close()
+		r.background.Wait()
+	})
+	return l
+}
+
+func (l *testLine) cut() {
+	l.process.network.closeFor(time.Hour, l.over, &l.process.run.background, func() {})
+}
+
+// send sends a request and returns when it has left the worker.
+func (l *testLine) send(t *testing.T) (*net.TCPConn, *wire) {
+	t.Helper()
+	connection, err := net.Dial("tcp", l.address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = connection.Close() })
+	_, err = connection.Write([]byte("GET /x HTTP/1.1\r\nHost: x\r\n\r\n"))
+	require.NoError(t, err)
+	return connection.(*net.TCPConn), <-l.wires
+}
+
+// eventually waits for a state of a wire.
+func eventually(t *testing.T, w *wire, is func() bool) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return is()
+	}, 10*time.Second, time.Millisecond)
+}
+
+func nothing(*testLine) {}
+
+func TestRequestThatIsResetDuringACutNeverArrives(t *testing.T) {
+	t.Parallel()
+	l := newTestLine(t, nothing)
+	l.cut()
+	connection, w := l.send(t)
+	eventually(t, w, func() bool { return len(w.bytes) > 0 })
+	require.NoError(t, connection.SetLinger(0))
+	require.NoError(t, connection.Close())
+	eventually(t, w, w.isReset)
+	close(l.over)
+	require.Eventually(t, func() bool { return l.process.run.open.Load() == 0 }, 10*time.Second, time.Millisecond)
+	require.Empty(t, l.paths)
+}
+
+func TestRequestThatIsClosedDuringACutArrivesAfterIt(t *testing.T) {
+	t.Parallel()
+	l := newTestLine(t, nothing)
+	l.cut()
+	connection, w := l.send(t)
+	require.NoError(t, connection.Close())
+	eventually(t, w, func() bool { return w.ended != nil && len(w.bytes) > 0 })
+	require.False(t, w.gone())
+	require.Empty(t, l.paths)
+	close(l.over)
+	require.Equal(t, "/x", <-l.paths)
+	sent, released := w.times()
+	require.True(t, released.After(sent))
+}
+
+func TestRequestAndResponsePassAfterACut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ before, handle func(*testLine) }{
+		"of the request": {(*testLine).cut, nothing}, "of the response": {nothing, (*testLine).cut},
+		"by the service": {nothing, func(l *testLine) {
+			l.process.run.service.closeFor(time.Hour, l.over, &l.process.run.background, func() {})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newTestLine(t, c.handle)
+			c.before(l)
+			connection, w := l.send(t)
+			if name == "of the request" {
+				eventually(t, w, func() bool { return w.held })
+			} else {
+				require.Equal(t, "/x", <-l.paths)
+			}
+			require.False(t, w.written.Load())
+			close(l.over)
+			response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusOK, response.StatusCode)
+			require.NoError(t, response.Body.Close())
+
+			first, _ := w.times()
+			_, err = connection.Write([]byte("GET /y HTTP/1.1\r\nHost: x\r\n\r\n"))
+			require.NoError(t, err)
+			eventually(t, w, func() bool { return w.sent.After(first) })
+			_, released := w.times()
+			require.Zero(t, released, "the next request was not held")
+		})
+	}
+}
+
+// A barrier that is shut cannot be shut again, and opens for good at the end.
+func TestBarrier(t *testing.T) {
+	t.Parallel()
+	l := newTestLine(t, nothing)
+	b, background := &l.process.network, &l.process.run.background
+	require.False(t, b.pass())
+	l.cut()
+	require.False(t, b.closeFor(time.Hour, l.over, background, func() {}))
+	close(l.over)
+	b.stays()
+	require.False(t, b.pass())
+	require.False(t, b.closeFor(time.Hour, l.over, background, func() {}))
+}
