@@ -60,7 +60,8 @@ type event struct {
 const (
 	ready     = "ready"     // has its connections
 	connected = "connected" // a first request has its connection, and waits for commandWrite
-	written   = "written"   // a request is about to be written
+	writing   = "writing"   // a request has its connection, and is handed to the kernel unless the process stops
+	written   = "written"   // the kernel has the request
 	ended     = "ended"     // an attempt ended without a response
 	paid      = "paid"
 	finished  = "finished" // all payments of the journal
@@ -265,7 +266,8 @@ func (p *payer) start(ctx context.Context, op prepaid.Operation, attempt int) co
 		return ctx
 	}
 	r := &request{payment: call.payment}
-	return httptrace.WithClientTrace(context.WithValue(ctx, requestKey{}, r), &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+	wrote := func(httptrace.WroteRequestInfo) { p.print(event{What: written, Payment: r.payment, Port: r.port}) }
+	return httptrace.WithClientTrace(context.WithValue(ctx, requestKey{}, r), &httptrace.ClientTrace{WroteRequest: wrote, GotConn: func(info httptrace.GotConnInfo) {
 		if address, ok := info.Conn.LocalAddr().(*net.TCPAddr); ok {
 			r.port = address.Port
 		}
@@ -280,7 +282,7 @@ func (p *payer) start(ctx context.Context, op prepaid.Operation, attempt int) co
 				time.Sleep(time.Duration(i) * p.Stagger)
 			}
 		}
-		p.print(event{What: written, Payment: r.payment, Port: r.port})
+		p.print(event{What: writing, Payment: r.payment, Port: r.port})
 	}})
 }
 

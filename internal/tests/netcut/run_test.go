@@ -56,16 +56,23 @@ func start(t *testing.T, link *netns.Link, s setup) *process {
 // await waits until the payer has printed n lines of what.
 func (p *process) await(what string, n int) {
 	p.Helper()
-	limit := time.After(time.Minute)
+	require.True(p, p.has(what, n, time.Minute), "%d of %d %s: %v", p.count(what), n, what, p.seen)
+}
+
+// has reports whether the payer has printed n lines of what within limit.
+func (p *process) has(what string, n int, limit time.Duration) bool {
+	p.Helper()
+	over := time.After(limit)
 	for p.count(what) < n {
 		select {
 		case e, ok := <-p.events:
 			require.True(p, ok, "the payer ended, with %d of %d %s", p.count(what), n, what)
 			p.seen = append(p.seen, e)
-		case <-limit:
-			require.FailNow(p, "too slow", "%d of %d %s: %v", p.count(what), n, what, p.seen)
+		case <-over:
+			return false
 		}
 	}
+	return true
 }
 
 func (p *process) count(what string) (n int) {
@@ -124,15 +131,15 @@ const (
 // late returns how many segments with parts of requests left before the end of their attempts, and those that left after it.
 func (p *process) late(segments []netns.Segment, limit time.Duration) (before int, after []string) {
 	for i, sent := range p.seen {
-		if sent.What != written {
+		if sent.What != writing {
 			continue
 		}
 		until, bound := time.Now(), sent.At.Add(limit+firstTimer)
 		for _, e := range p.seen[i+1:] {
-			if e.Port != sent.Port || e.What != written && e.What != ended {
+			if e.Port != sent.Port || e.What != writing && e.What != ended {
 				continue
 			}
-			if e.What == written {
+			if e.What == writing {
 				until = e.At
 				break
 			}
@@ -145,9 +152,12 @@ func (p *process) late(segments []netns.Segment, limit time.Duration) (before in
 		}
 		for _, s := range segments {
 			switch {
-			case s.From != sent.Port || s.Length < least || s.At.Before(sent.At) || s.At.After(until):
+			case s.From != sent.Port || s.At.Before(sent.At) || s.At.After(until):
+			case s.Opens:
+				until = s.At // of another connection with this port
+			case s.Length < least:
 			case s.At.After(bound):
-				after = append(after, fmt.Sprintf("%d bytes from port %d, %v after it was written and %v after its end",
+				after = append(after, fmt.Sprintf("%d bytes from port %d, %v after it had its connection and %v after its end",
 					s.Length, s.From, s.At.Sub(sent.At), s.At.Sub(bound)))
 			default:
 				before++
@@ -159,7 +169,7 @@ func (p *process) late(segments []netns.Segment, limit time.Duration) (before in
 
 // aborted returns how many of the payer's connections it has reset.
 func (p *process) aborted(segments []netns.Segment) int {
-	ours, reset := p.ports(written), map[int]bool{}
+	ours, reset := p.ports(writing), map[int]bool{}
 	for _, s := range segments {
 		if s.Reset && ours[s.From] {
 			reset[s.From] = true

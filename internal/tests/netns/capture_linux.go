@@ -90,7 +90,7 @@ func segmentOf(packet, control []byte) (s Segment, ok bool) {
 	tcp := packet[head:]
 	s = Segment{
 		From: int(binary.BigEndian.Uint16(tcp)), To: int(binary.BigEndian.Uint16(tcp[2:])),
-		Reset: tcp[13]&4 != 0, Length: total - head - int(tcp[12]>>4)*4,
+		Opens: tcp[13]&2 != 0, Reset: tcp[13]&4 != 0, Length: total - head - int(tcp[12]>>4)*4,
 	}
 	messages, err := syscall.ParseSocketControlMessage(control)
 	if err != nil {

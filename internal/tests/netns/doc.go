@@ -35,6 +35,7 @@ type Segment struct {
 	At     time.Time // by the kernel
 	From   int       // the client's port
 	To     int
+	Opens  bool // a connection: the port may have been another one's
 	Reset  bool
 	Length int // of the payload
 }
