@@ -29,7 +29,7 @@ func TestRetransmissionEndsWithTheAttempt(t *testing.T) {
 		r.Method, r.Body, r.Effect, r.Limit = http.MethodPost, []byte("content"), true, limit
 		ctx, cancel := context.WithTimeout(t.Context(), deadline)
 		x := New(true)
-		response, failure := x.Send(x.Begin(ctx, limit), s, r)
+		response, failure := x.Send(x.Begin(ctx, limit), s, r) //nolint:bodyclose // Read closes it
 		require.NoError(t, failure.Err)
 		_, err := new(Buffer).Read(ctx, response, 1<<10)
 		require.NoError(t, err)

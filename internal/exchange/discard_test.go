@@ -125,12 +125,10 @@ func TestAbandonedRequestIsReset(t *testing.T) {
 				server.Start()
 			}
 			var last atomic.Pointer[net.TCPConn]
-			if transport.DialContext == nil {
-				transport.DialContext = dialAs(func(conn net.Conn) net.Conn {
-					last.Store(conn.(*net.TCPConn))
-					return conn
-				})
-			}
+			transport.DialContext = dialAs(func(conn net.Conn) net.Conn {
+				last.Store(conn.(*net.TCPConn))
+				return conn
+			})
 			s := NewSender(c.transport(transport), nil)
 			r := requestTo(t, server.URL+"/quick")
 			r.Method, r.Body, r.Effect, r.Fresh = http.MethodPost, []byte("content"), true, c.fresh
@@ -147,7 +145,7 @@ func TestAbandonedRequestIsReset(t *testing.T) {
 			x.End()
 			require.Nil(t, response)
 			require.ErrorIs(t, failure.Err, ErrTimeout)
-			if conn := last.Load(); conn != nil {
+			if conn := last.Load(); conn != nil { // not one of the caller's own types
 				require.ErrorIs(t, conn.SetLinger(0), net.ErrClosed)
 			}
 			address, ended := <-slow, end{}

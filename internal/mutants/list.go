@@ -117,6 +117,10 @@ func mutants() []mutant {
 			old: "a.err = c.core.awaitRepeat(ctx, c.account, options.notBefore)", new: "a.err = pause.For(ctx, time.Until(options.notBefore))",
 		},
 		{
+			name: "a connection that others share outlives an abandoned payment", file: "internal/exchange/exchange.go", pkg: "./internal/exchange",
+			test: "TestAbandonedRequestIsReset", old: "	x.Abort()\n	failure :=", new: "	failure :=",
+		},
+		{
 			name: "payments share a connection", file: "internal/exchange/exchange.go", pkg: "./internal/exchange", test: "TestConnectionsAreNotShared",
 			old: "transport = s.alone", new: "transport = s.kept",
 		},
