@@ -124,29 +124,38 @@ func transactionPageRows(rounds int) ([]row, error) {
 	}, nil
 }
 
-func transferRows(rounds int) ([]row, error) {
-	transport := newMemory(`{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f0-4f3c-9f0c-2b1de0d1a001"}`, 0)
+const transferResult = `{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f0-4f3c-9f0c-2b1de0d1a001"}`
+
+// transfers returns one transfer without the client and with it, and its body.
+func transfers() (floor func(*floorClient) error, ours func(*prepaid.Client) error, body floorTransfer) {
 	key := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "bench")
-	body := floorTransfer{
+	body = floorTransfer{
 		RequestID: string(key), Amount: "25.50", SourceReference: "payroll run 7",
 		DestinationReference: "wages of May", DestinationAccountID: "EAID0000000000000008", Type: 2950,
 	}
+	floor = func(f *floorClient) error {
+		var result floorTransferResult
+		return f.call(context.Background(), http.MethodPost, "accounts/EAID0000000000000007/transfer", body, &result)
+	}
+	ours = func(c *prepaid.Client) error {
+		_, err := c.Accounts.Transfer(context.Background(), "EAID0000000000000007", prepaid.TransferParams{
+			RequestID: key, Amount: prepaid.Cents(2550), SourceReference: "payroll run 7",
+			DestinationReference: "wages of May", DestinationAccountID: "EAID0000000000000008", Type: prepaid.TransferTypeLoad,
+		})
+		return err
+	}
+	return floor, ours, body
+}
+
+func transferRows(rounds int) ([]row, error) {
+	transport := newMemory(transferResult, 0)
+	without, with, body := transfers()
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	one := floorSide(base, transport, func(f *floorClient) error {
-		var result floorTransferResult
-		return f.call(context.Background(), http.MethodPost, "accounts/EAID0000000000000007/transfer", body, &result)
-	})
-	floor, ours, err := compare(rounds, callsOfClient, one,
-		clientSide(base, transport, func(c *prepaid.Client) error {
-			_, err := c.Accounts.Transfer(context.Background(), "EAID0000000000000007", prepaid.TransferParams{
-				RequestID: key, Amount: prepaid.Cents(2550), SourceReference: "payroll run 7",
-				DestinationReference: "wages of May", DestinationAccountID: "EAID0000000000000008", Type: prepaid.TransferTypeLoad,
-			})
-			return err
-		}))
+	one := floorSide(base, transport, without)
+	floor, ours, err := compare(rounds, callsOfClient, one, clientSide(base, transport, with))
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,11 @@ func serve(version, certificate, key string) error {
 		w.Header().Set("Content-Type", mediaType)
 		_, _ = w.Write(account)
 	})
+	mux.HandleFunc("POST /3.0/accounts/{id}/transfer", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", mediaType)
+		_, _ = io.WriteString(w, transferResult)
+	})
 	mux.HandleFunc("GET /3.0/reporting/templates/{name}/reports/{rows}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", mediaType)
 		rows, _ := strconv.Atoi(path.Base(r.URL.Path))

@@ -69,7 +69,8 @@ func reportRows(rounds int) ([]row, error) {
 	}, nil
 }
 
-// loopbackRows measures one account over TCP: the cost of the client's side.
+// loopbackRows measures one account and one transfer over TCP: the cost of the client's side. A transfer sets two options of its
+// connection, so that nothing of it is delivered after its attempt.
 func loopbackRows(rounds int) ([]row, error) {
 	address, stop, err := startServer()
 	if err != nil {
@@ -82,5 +83,13 @@ func loopbackRows(rounds int) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []row{atMost("one account over TCP, client's processor time", floor.nanoseconds, ours.nanoseconds, 1, nanoseconds)}, nil
+	without, with, _ := transfers()
+	floorPays, oursPays, err := compare(rounds, callsOfClient, floorSide(address, transport, without), clientSide(address, transport, with))
+	if err != nil {
+		return nil, err
+	}
+	return []row{
+		atMost("one account over TCP, client's processor time", floor.nanoseconds, ours.nanoseconds, 1, nanoseconds),
+		atMost("one transfer over TCP, client's processor time", floorPays.nanoseconds, oursPays.nanoseconds, 1.2, nanoseconds),
+	}, nil
 }

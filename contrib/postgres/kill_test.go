@@ -67,7 +67,7 @@ func newKillTest(t *testing.T, naive bool) *killTest {
 	_, err := k.pool.Exec(t.Context(), `create table orders (request_id text primary key, state text not null default 'open');
 		create table books (request_id text, state text)`)
 	require.NoError(t, err)
-	options, err := killOptions()
+	options, err := killOptions(workerSetup{})
 	require.NoError(t, err)
 	k.store, err = Open(t.Context(), k.pool, options)
 	require.NoError(t, err)

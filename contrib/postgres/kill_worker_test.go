@@ -22,6 +22,7 @@ const workerVariable = "PREPAIDPG_TEST_WORKER"
 type workerSetup struct {
 	Database, Emulator string
 	Naive              bool
+	Defaults           bool // of the client and of Options, instead of the times below
 }
 
 // Times of the workers that are killed. What the emulator takes for a transfer is below killAttempt and killRest even on a slow machine.
@@ -32,19 +33,27 @@ const (
 )
 
 // killClient is the client of a worker that is killed.
-func killClient(url string) (*prepaid.Client, error) {
-	return prepaid.NewClient(prepaid.Config{
-		BaseURL: url, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true,
+func killClient(setup workerSetup) (*prepaid.Client, error) {
+	config := prepaid.Config{
+		BaseURL: setup.Emulator, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true,
 		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
 		Limiter:        prepaid.NoLimiter{},
 		AttemptTimeout: killAttempt,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: killRest},
-	})
+	}
+	if setup.Defaults {
+		config.AttemptTimeout, config.Retry = 0, prepaid.RetryPolicy{}
+	}
+	return prepaid.NewClient(config)
 }
 
-func killOptions() (Options, error) {
+func killOptions(setup workerSetup) (Options, error) {
 	aead, err := journal.NewAEAD(make([]byte, 32))
-	return Options{DigestKey: prepaid.NewSecret("key"), Seal: aead, CallTimeout: killCall}, err
+	options := Options{DigestKey: prepaid.NewSecret("key"), Seal: aead, CallTimeout: killCall}
+	if setup.Defaults {
+		options.CallTimeout = 0
+	}
+	return options, err
 }
 
 // workerMain is a worker process. SIGTERM ends it in order.
@@ -63,7 +72,7 @@ func work(text string) error {
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer cancel()
-	client, err := killClient(setup.Emulator)
+	client, err := killClient(setup)
 	if err != nil {
 		return err
 	}
@@ -72,7 +81,7 @@ func work(text string) error {
 		return err
 	}
 	defer pool.Close()
-	options, err := killOptions()
+	options, err := killOptions(setup)
 	if err != nil {
 		return err
 	}

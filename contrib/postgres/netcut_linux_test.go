@@ -2,6 +2,7 @@ package prepaidpg
 
 import (
 	"encoding/json"
+	"flag"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -18,16 +19,22 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/netns"
 )
 
+var defaults = flag.Bool("defaults", false, "TestWorkersOverACutLink with the default times: a quarter of an hour")
+
 // Workers whose link to the service is cut again and again, and one of which is killed meanwhile, pay each once.
 func TestWorkersOverACutLink(t *testing.T) {
 	t.Parallel()
 	const all = 1000
+	attempt, rest, patience := killAttempt, killRest, time.Minute
+	if *defaults {
+		attempt, rest, patience = 30*time.Second, 10*time.Second, 15*time.Minute
+	}
 	link := netns.New(t)
 	b := bank.Serve(t, link.Listen(), bank.Options{Takes: func(id string, _ int) time.Duration {
 		if strings.ContainsAny(id[len(id)-1:], "258") {
-			return killRest * 2 / 3
+			return rest * 2 / 3
 		}
-		return killRest / 100
+		return rest / 100
 	}})
 	s := newStore(t)
 	_, err := s.pool.Exec(t.Context(), `create table orders (request_id text primary key, state text); create table books (request_id text, state text)`)
@@ -44,7 +51,7 @@ func TestWorkersOverACutLink(t *testing.T) {
 		})
 		return err
 	}))
-	set, err := json.Marshal(workerSetup{Database: s.pool.Config().ConnString(), Emulator: b.URL})
+	set, err := json.Marshal(workerSetup{Database: s.pool.Config().ConnString(), Emulator: b.URL, Defaults: *defaults})
 	require.NoError(t, err)
 	start := func() *exec.Cmd {
 		worker := exec.Command(os.Args[0]) //nolint:gosec // this very program; it is killed
@@ -65,13 +72,13 @@ func TestWorkersOverACutLink(t *testing.T) {
 	})
 	// In units of a tenth of all waits.
 	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {
-		require.Eventually(t, func() bool { return b.Count().Paid > all*(i+1)/10 }, time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { return b.Count().Paid > all*(i+1)/10 }, patience, time.Millisecond)
 		if i%2 == 0 {
 			link.Cut()
 		} else {
 			link.Lose(netns.ToService) // responses arrive, and more requests follow
 		}
-		began, away := time.Now(), tenths*(killAttempt+killRest)/10
+		began, away := time.Now(), tenths*(attempt+rest)/10
 		if i == 2 || i == 5 {
 			time.Sleep(rand.N(away))
 			kill(i % 2)
@@ -83,7 +90,7 @@ func TestWorkersOverACutLink(t *testing.T) {
 	require.Eventually(t, func() bool {
 		stats, err := s.Stats(t.Context())
 		return err == nil && stats.Done.Count == all
-	}, time.Minute, 20*time.Millisecond)
+	}, patience, 20*time.Millisecond)
 	count := b.Count()
 	t.Logf("%d payments, %d requests read, %d paid twice", count.Paid, count.Requests, len(count.Twice))
 	require.Equal(t, all, count.Paid)

@@ -16,34 +16,37 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/netns"
 )
 
-// defaults adds the run that takes two minutes: go test ./internal/tests/netcut -run TestDefaults -defaults
-var defaults = flag.Bool("defaults", false, "also cut the link of a client with the default times")
+var defaults = flag.Bool("defaults", false, "TestDefaults, and TestJournalOverACutLink with the default times: a quarter of an hour")
 
 // A journal of 1,000 payments whose link is cut again and again, and whose process is killed, pays each once.
 func TestJournalOverACutLink(t *testing.T) {
 	t.Parallel()
-	const all, limit = 1000, 500 * time.Millisecond // of an attempt, and InFlightWait
+	const all = 1000
+	attempt, rest, patience := 500*time.Millisecond, 500*time.Millisecond, time.Minute
+	if *defaults {
+		attempt, rest, patience = 30*time.Second, 10*time.Second, 15*time.Minute
+	}
 	link := netns.New(t)
 	b := bank.Serve(t, link.Listen(), bank.Options{Takes: func(id string, _ int) time.Duration {
 		if strings.ContainsAny(id[len(id)-1:], "258") {
-			return limit * 2 / 3
+			return rest * 2 / 3
 		}
-		return limit / 100
+		return rest / 100
 	}})
 	set := setup{
-		URL: b.URL, Transport: kept, Attempt: limit, InFlight: limit, Payments: all, Journal: filepath.Join(t.TempDir(), "payments"),
+		URL: b.URL, Transport: kept, Attempt: attempt, InFlight: rest, Payments: all, Journal: filepath.Join(t.TempDir(), "payments"),
 	}
 	p := start(t, link, set)
 	p.command(commandPay)
 	// In units of a tenth of all waits; killed are the processes of the third and the sixth cut.
 	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {
-		require.Eventually(t, func() bool { return b.Count().Paid > all*(i+1)/10 }, time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { return b.Count().Paid > all*(i+1)/10 }, patience, time.Millisecond)
 		if i%2 == 0 {
 			link.Cut()
 		} else {
 			link.Lose(netns.ToService) // responses arrive, and more requests follow
 		}
-		began, away := time.Now(), tenths*limit/5
+		began, away := time.Now(), tenths*(attempt+rest)/10
 		if i == 2 || i == 5 {
 			time.Sleep(rand.N(away))
 			p.kill()
@@ -53,7 +56,7 @@ func TestJournalOverACutLink(t *testing.T) {
 		time.Sleep(time.Until(began.Add(away)))
 		link.Heal()
 	}
-	p.await(finished, 1)
+	require.True(t, p.has(finished, 1, patience))
 	count := b.Count()
 	t.Logf("%d payments, %d requests read, %d paid twice", count.Paid, count.Requests, len(count.Twice))
 	require.Equal(t, all, count.Paid)
@@ -63,7 +66,7 @@ func TestJournalOverACutLink(t *testing.T) {
 // With the default times too: 40 payments on kept connections, a link that is away for 46 s.
 func TestDefaults(t *testing.T) {
 	if !*defaults {
-		t.Skip("takes two minutes: -defaults")
+		t.Skip("takes two minutes: needs -defaults")
 	}
 	t.Parallel()
 	const all = 40
