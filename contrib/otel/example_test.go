@@ -33,7 +33,7 @@ func ExampleInstrument_global() {
 	// Output: <nil>
 }
 
-// A transfer whose first response is lost: two attempts in one call, and the money moved once.
+// A transfer whose first response is lost: two attempts in one call, a read between them, and the money moved once.
 func ExampleInstrument() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -79,6 +79,8 @@ func ExampleInstrument() {
 	}
 	// Output:
 	// POST /accounts/{id}/transfer error.type=transport_headers
+	// GET /accounts/{id}/status http.response.status_code=200
+	// Accounts.Summary prepaid.outcome=applied
 	// POST /accounts/{id}/transfer http.response.status_code=200
 	// Accounts.Transfer prepaid.outcome=applied
 }
