@@ -273,7 +273,7 @@ func TestInterruptedForGood(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 20)
 	s.grace = time.Millisecond
-	s.srv.Inject(transferOperation, prepaidtest.Delay(0), prepaidtest.Delay(time.Hour).Times(3))
+	s.srv.Inject(transferOperation, prepaidtest.Delay(200*time.Millisecond), prepaidtest.Delay(time.Hour).Times(3)) // the others are sent meanwhile
 	ctx, interrupt := context.WithCancel(t.Context())
 	s.onPaid = interrupt
 	code, out, _ := s.runUntil(ctx, "-workers", "4")
