@@ -275,7 +275,7 @@ func (s *Store) recorded(ctx context.Context, list []*outcome) ([]*outcome, erro
 }
 
 // recordLate records that the money of a payment moved which another worker has taken over. known is the transaction ID that
-// was recorded already, if the payment was done.
+// was recorded already, if the payment was done. The error is journal.ErrNoPayment if the row is gone.
 func (s *Store) recordLate(ctx context.Context, o *outcome, settled settledFunc) (known prepaid.TransactionID, err error) {
 	e := &o.after
 	err = s.transaction(ctx, settled != nil && !o.postponed, func(tx pgx.Tx) error {
@@ -286,7 +286,10 @@ func (s *Store) recordLate(ctx context.Context, o *outcome, settled settledFunc)
 		err := tx.QueryRow(ctx, s.sql.late, e.RequestID, storable(string(e.TransactionID)), storable(e.CorrelationID), o.hookWait()).Scan(&number)
 		if errors.Is(err, pgx.ErrNoRows) {
 			var p payment
-			if err := p.scan(tx.QueryRow(ctx, s.sql.get, e.RequestID)); err != nil {
+			err := p.scan(tx.QueryRow(ctx, s.sql.get, e.RequestID))
+			if errors.Is(err, pgx.ErrNoRows) {
+				return journal.ErrNoPayment
+			} else if err != nil {
 				return err
 			}
 			known = p.entry.TransactionID

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -27,6 +28,45 @@ func (s testStore) takeOver(id prepaid.RequestID) *claimed {
 		insert into prepaid.history (payment, lease, event, state, attempts) select number, lease, 'begin', 'unknown', 0 from p`, id)
 	require.NoError(s.t, s.pool.QueryRow(s.t.Context(), "select lease from prepaid.payments where request_id = $1", id).Scan(&c.lease))
 	return c
+}
+
+// An outcome whose row is gone is reported, and holds up no other.
+func TestRowIsGone(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.exec("create table books (request_id text)")
+	ids := s.add(20)
+	gone := ids[:2*recorders]
+	sender := &teller{reply: func(ctx context.Context, id prepaid.RequestID, _ time.Time) error {
+		if slices.Contains(gone, id) {
+			_, err := s.pool.Exec(context.WithoutCancel(ctx), "delete from prepaid.payments where request_id = $1", id)
+			return err
+		}
+		return nil
+	}}
+	var lost atomic.Int64
+	workers := Workers{N: 4, Settled: writeTestBooks, Trace: Trace{Lost: func(journal.Entry) { lost.Add(1) }}}
+	done := s.are(journal.StateDone, ids[len(gone):]...)
+	require.NoError(t, s.runUntil(sender, workers, func() bool { return lost.Load() == int64(len(gone)) && done() }))
+}
+
+// A claim whose commit was lost has a number that no other claim gets: its outcome changes nothing.
+func TestLostClaimIsFenced(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	id := s.add(1)[0]
+	stale, err := s.claim(t.Context(), &teller{rest: time.Minute}, 1, time.Now())
+	require.NoError(t, err)
+	s.exec("update prepaid.payments set lease = 0, state = 'queued', began = null, runs = 0, due = now(), sends_until = null")
+	holder, err := s.claim(t.Context(), &teller{rest: time.Minute}, 1, time.Now())
+	require.NoError(t, err)
+	require.NotEqual(t, stale[0].lease, holder[0].lease)
+	run, err := stale[0].entry.Begin(time.Now(), time.Time{})
+	require.NoError(t, err)
+	written, err := s.record(t.Context(), []*outcome{{claimed: stale[0], after: run.GiveBack(), event: eventGiveBack}}, nil)
+	require.NoError(t, err)
+	require.Empty(t, written)
+	require.Equal(t, journal.StateIntended, s.entry(id).State)
 }
 
 // An outcome of a worker that was overtaken: only that the money moved is recorded.

@@ -21,7 +21,7 @@ const claimSQL = `with d as (
 	from {s}.payments where due <= now() and (not {rests} or due <= now() - $4::bigint * interval '1 microsecond')
 	order by due limit $1 for no key update skip locked
 ), p as (
-	update {s}.payments q set state = case d.state{begin} end, lease = q.lease + 1, runs = q.runs + 1, changed = now(),
+	update {s}.payments q set state = case d.state{begin} end, lease = q.lease + {fence}, runs = q.runs + 1, changed = now(),
 		began = coalesce(q.began, now()), not_before = null, correlation_id = null, code = null, resolved = false, review = null,
 		due = now() + $2::bigint * interval '1 microsecond', sends_until = now() + $3::bigint * interval '1 microsecond'
 	from d where q.request_id = d.request_id
@@ -65,7 +65,7 @@ const recordedSQL = `select p.request_id, p.lease, p.changed from {s}.payments p
 // has said so before.
 const lateSQL = `with p as (
 	update {s}.payments set state = 'done', changed = now(), sends_until = null, due = null, review = null, not_before = null,
-		lease = lease + 1, transaction_id = $2, correlation_id = $3, code = null, resolved = false, sealed = null,
+		lease = lease + {fence}, transaction_id = $2, correlation_id = $3, code = null, resolved = false, sealed = null,
 		hook_due = now() + $4::bigint * interval '1 microsecond', hook_tries = 0
 	where request_id = $1 and (state <> 'done' or resolved) returning number, lease, state, attempts
 ), h as (
@@ -102,7 +102,7 @@ const waitingSQL = `select {columns}, now() from {s}.payments p where p.review i
 
 // writeSQL writes a person's decision, and fences off whoever held the payment before. $10 is the wait until it is due, or null.
 const writeSQL = `with p as (
-	update {s}.payments set state = $2, changed = now(), lease = lease + 1, sends_until = null, review = null,
+	update {s}.payments set state = $2, changed = now(), lease = lease + {fence}, sends_until = null, review = null,
 		transaction_id = $3, resolved = $4, sealed = case when $5 then sealed end, hook_due = null, idle = 0,
 		due = now() + $6::bigint * interval '1 microsecond', not_before = case when $7 then not_before end
 	where request_id = $1 returning number, lease, state, code, attempts

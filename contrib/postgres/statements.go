@@ -27,12 +27,16 @@ const durable = `select set_config('synchronous_commit', case current_setting('s
 const planned = `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
 	set_config('enable_sort', 'off', true)`
 
+// fence is how far the number of a lease moves on. It is random, so that no number is given again after a claim whose commit was lost,
+// such as in a failover.
+const fence = `1 + floor(random() * 1000000000000)::bigint`
+
 // columns are those of an entry, in the order of payment.targets.
 const columns = `p.number, p.request_id, p.operation, p.account_id, p.amount::text, p.destination, p.params, p.state, p.began,
 	p.changed, p.runs, p.first_sent, p.last_sent, p.attempts, p.not_before, p.transaction_id, p.correlation_id, p.code,
 	p.resolved, p.review`
 
-// newStatements replaces {s} by the quoted schema, {begin} and {rests} by the rules of package journal.
+// newStatements replaces {s} by the quoted schema, {fence}, and {begin} and {rests} by the rules of package journal.
 func newStatements(schema, channel string) statements {
 	var begin strings.Builder
 	var open []string
@@ -45,7 +49,7 @@ func newStatements(schema, channel string) statements {
 		}
 	}
 	r := strings.NewReplacer("{s}", schema, "{columns}", columns, "{begin}", begin.String(),
-		"{channel}", "'"+channel+"'", "{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")
+		"{channel}", "'"+channel+"'", "{fence}", fence, "{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")
 	return statements{
 		enqueue:   r.Replace(enqueueSQL),
 		recorded:  r.Replace(recordedSQL),

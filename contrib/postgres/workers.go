@@ -49,8 +49,9 @@ type Trace struct {
 	Recorded func(e journal.Entry)
 	// GivenBack is called for a payment that was claimed and not sent; why says what prevented it.
 	GivenBack func(id prepaid.RequestID, why error)
-	// Lost is called if another worker had taken over before an outcome was recorded. If the payment is done, that was
-	// recorded nevertheless; otherwise the outcome is dropped, since the other worker will know more.
+	// Lost is called if another worker had taken over before an outcome was recorded, or if the row is gone. If the payment is
+	// done, that was recorded nevertheless, unless the row is gone; otherwise the outcome is dropped, since the other worker
+	// will know more.
 	Lost func(e journal.Entry)
 	// PaidTwice is called if the service reported two different transactions for one payment: known is the one that was recorded
 	// first. It must never happen; a person must look. It cannot see a second movement whose response was lost: only a

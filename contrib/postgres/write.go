@@ -125,6 +125,10 @@ func (r *run) finishLate(ctx context.Context, o *outcome) {
 				r.tell([]*outcome{o})
 			}
 			return
+		case errors.Is(err, journal.ErrNoPayment): // no attempt brings it back, and others wait
+			r.log.LogAttrs(ctx, slog.LevelError, "prepaid: a payment was made whose row is gone",
+				slog.String("request_id", string(o.after.RequestID)), slog.String("transaction_id", string(o.after.TransactionID)))
+			return
 		case byHook && !(spoiled.lost && failures < lostConnections):
 			r.settledFailed(ctx, o.after, spoiled.err)
 			o.postponed = true
