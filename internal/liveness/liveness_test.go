@@ -72,7 +72,7 @@ func TestEarlierRequestsDoNotCount(t *testing.T) {
 		require.True(t, s.Admitted(time.Now().Add(wait)).Before(sent.Add(attempt+wait)))
 		require.NoError(t, s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read))
 		require.Len(t, s.reads, 1)
-		require.Equal(t, time.Second+wait+20*time.Millisecond, time.Since(sent)-attempt)
+		require.Equal(t, time.Second+wait/perWait+wait+20*time.Millisecond, time.Since(sent)-attempt)
 	})
 }
 
@@ -94,22 +94,38 @@ func TestOtherCallsCount(t *testing.T) {
 	})
 }
 
-// Callers share a read; those of payments that ended while it was in progress need another.
+// Callers whose requests ended at different times share reads, and a busy client needs none.
 func TestReadsAreShared(t *testing.T) {
-	clocked(t, func(t *testing.T, s *service) {
-		sent := time.Now()
-		var calls sync.WaitGroup
-		for i := range 40 {
-			calls.Go(func() {
-				if err := s.Await(t.Context(), sent.Add(attempt+wait+time.Duration(i)*100*time.Microsecond), limit, s.read); err != nil {
-					t.Error(err)
+	for _, busy := range []bool{false, true} {
+		t.Run("", func(t *testing.T) {
+			clocked(t, func(t *testing.T, s *service) {
+				sent := time.Now()
+				var calls sync.WaitGroup
+				if busy {
+					calls.Go(func() {
+						for range 6000 {
+							time.Sleep(10 * time.Millisecond)
+							s.Responded(time.Now().Add(-20 * time.Millisecond))
+						}
+					})
 				}
+				for i := range 1000 {
+					notBefore := sent.Add(attempt + wait + time.Duration(i)*wait/1000)
+					calls.Go(func() {
+						if err := s.Await(t.Context(), notBefore, limit, s.read); err != nil {
+							t.Error(err)
+						}
+						if late := time.Since(notBefore); late < 0 || late > wait/8 {
+							t.Error(late)
+						}
+					})
+				}
+				calls.Wait()
+				require.LessOrEqual(t, len(s.reads), perWait+1)
+				require.Equal(t, busy, len(s.reads) == 0)
 			})
-		}
-		calls.Wait()
-		require.Len(t, s.reads, 2)
-		require.LessOrEqual(t, time.Since(sent), attempt+wait+40*time.Millisecond)
-	})
+		})
+	}
 }
 
 // While the service does not respond, reads become rarer, and the wait ends.
