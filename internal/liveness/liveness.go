@@ -58,7 +58,7 @@ func (t *Tracker) Responded(sent time.Time) {
 	}
 }
 
-// Admitted returns the latest notBefore of a request that may be repeated at now; zero if there is none.
+// Admitted returns the latest notBefore of a request that may be repeated at now; zero if there is none. now has a monotonic reading.
 func (t *Tracker) Admitted(now time.Time) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +68,10 @@ func (t *Tracker) Admitted(now time.Time) time.Time {
 			latest = until
 		}
 	}
-	return latest
+	if latest.IsZero() {
+		return latest
+	}
+	return now.Add(latest.Sub(now)) // by the wall clock as it is now: it may have been set
 }
 
 // responded returns when the service first responded to a request that was sent no earlier than since.
@@ -101,7 +104,10 @@ type Read func(ctx context.Context) (final bool, err error)
 //
 // Errors: that of ctx, without a wait that would outlast its deadline; a *[SilentError] after limit; that of a final read.
 func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Duration, read Read) error {
-	if !notBefore.After(t.Admitted(time.Now())) {
+	now := time.Now()
+	// With a monotonic reading: if the clock was set back, earlier responses must not seem to be later ones.
+	notBefore = now.Add(notBefore.Sub(now))
+	if !notBefore.After(t.Admitted(now)) {
 		return nil
 	}
 	over := notBefore.Add(-t.wait)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -126,6 +127,33 @@ func TestReadsAreShared(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A clock that is set back does not make earlier responses seem to be later than the request. Times of synctest have no monotonic
+// reading, so this needs the system's.
+func TestClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	back := func(t *time.Time) { // to what it is if the clock is set back by an hour now
+		*(*uint64)(unsafe.Pointer(t)) += uint64(time.Hour/time.Second) << 30 //nolint:gosec // seconds of the wall clock
+	}
+	const wait = 100 * time.Millisecond
+	s := &service{Tracker: New(wait)}
+	require.NoError(t, s.Await(t.Context(), time.Now().Add(2*wait), limit, s.read))
+	for i := range s.seen {
+		if r := &s.seen[i]; !r.sent.IsZero() {
+			back(&r.first)
+			back(&r.at)
+			back(&r.sent)
+		}
+	}
+	back(&s.admitted)
+	sent := time.Now()
+	notBefore := sent.Round(0).Add(2 * wait)
+	require.True(t, s.Admitted(sent).Round(0).Before(sent.Round(0)))
+	require.NoError(t, s.Await(t.Context(), notBefore, limit, s.read))
+	require.GreaterOrEqual(t, time.Since(sent), 2*wait)
+	require.Len(t, s.reads, 2)
+	require.Greater(t, s.reads[1].Sub(sent), wait-time.Millisecond)
 }
 
 // While the service does not respond, reads become rarer, and the wait ends.
