@@ -149,7 +149,8 @@ func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration,
 	case <-ctx.Done():
 		return at, ctx.Err()
 	}
-	for rest := t.wait / perWait; ; {
+	longest := max(t.wait/2, min(limit/perWait, 5*time.Second)) // not a hot loop if wait is short
+	for rest := longest / (perWait / 2); ; {
 		if at, ok := t.responded(over); ok {
 			return at, nil
 		}
@@ -160,7 +161,7 @@ func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration,
 			if err := pause.For(ctx, rest); err != nil {
 				return at, err
 			}
-			rest = min(2*rest, t.wait/2)
+			rest = min(2*rest, longest)
 		} else if recent := t.recent(); recent > 0 {
 			if err := pause.For(ctx, recent); err != nil {
 				return at, err

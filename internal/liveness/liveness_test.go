@@ -182,6 +182,19 @@ func TestSilence(t *testing.T) {
 	})
 }
 
+// The reads of a client that waits only briefly do not become a hot loop.
+func TestSilenceWithAShortWait(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []time.Duration{1, time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{Tracker: New(wait), downFor: time.Now().Add(time.Hour)}
+			err := s.Await(t.Context(), time.Now(), limit, s.read)
+			require.ErrorIs(t, err, errDown)
+			require.Less(t, len(s.reads), 25)
+		})
+	}
+}
+
 func TestContextEndsTheWait(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
 		began := time.Now()
