@@ -159,9 +159,11 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 		slot.Release(Feedback{NotSent: true})
 		return
 	}
-	admitted := time.Time{}
+	admitted := options.notBefore
 	if c.op.class == classKeyed {
-		admitted = c.core.alive.Admitted(a.started)
+		if at := c.core.alive.Admitted(a.started); at.After(admitted) {
+			admitted = at
+		}
 	}
 	a.exchange = exchange.New(c.content != nil)
 	c.send(a.exchange.Begin(observed, c.core.config.AttemptTimeout), a, slot, options.fresh)

@@ -182,10 +182,11 @@ func mapClosed(err error) error {
 //
 // A [Client] keeps connections for reads, and others, of HTTP/1.1, for transfers and direct entries: a payment shares its connection
 // with no other request in progress. A transport that supports only HTTP/2, or has its own TLS dialer, opens a connection for
-// each payment. Connections of payments are closed with a reset (linger 0), idle ones too. Token requests, operations that are never repeated, operations
-// without a response body and polls of a report each open a new connection, over HTTP/1.1. The exception is the first token
-// request: if the service offers HTTP/2, the calls that follow use its connection, so that the first call of a process makes one
-// TLS handshake and not two.
+// each payment. Connections of payments are closed with a reset (linger 0), idle ones too.
+//
+// Token requests, operations that are never repeated, operations without a response body and polls of a report each open a new
+// connection, over HTTP/1.1. The exception is the first token request: if the service offers HTTP/2, the calls that follow use
+// its connection, so that the first call of a process makes one TLS handshake and not two.
 func NewTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,

@@ -39,7 +39,8 @@ type CallError struct {
 	// outcome is unknown.
 	LastSent time.Time
 	// NotBefore is the earliest time to send a transfer or direct entry out of unknown outcome again with its request ID, see
-	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since: [AccountsService.AwaitRepeat]. It is zero for any other call or outcome, and with [ErrRequestIDExpired].
+	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since: [AccountsService.AwaitRepeat].
+	// Zero for any other call or outcome, and with [ErrRequestIDExpired].
 	NotBefore time.Time
 	// Err is the cause.
 	Err error

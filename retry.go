@@ -274,8 +274,8 @@ func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notB
 // isVendorType reports whether only the service sends a media type.
 func isVendorType(mediaType string) bool { return strings.HasPrefix(mediaType, "application/vnd.") }
 
-// awaitRepeat waits until a movement of source with unknown outcome may be repeated, which ends at notBefore or, if the service does not
-// respond, later: see [AccountsService.AwaitRepeat].
+// awaitRepeat waits until a movement of source with unknown outcome may be repeated: until notBefore or, if the service does not
+// respond, later. See [AccountsService.AwaitRepeat].
 func (c *core) awaitRepeat(ctx context.Context, source AccountID, notBefore time.Time) error {
 	limit := 2 * min(c.repeats.wait, math.MaxInt64/2)
 	return c.alive.Await(ctx, notBefore, limit, func(ctx context.Context) (final bool, err error) {
@@ -308,7 +308,8 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 // The service returns the cached response for a request ID that it has carried out (section 8), so its own refusal proves that
 // it has not, under two conditions:
 //
-//   - The refused request (LastSent of err) was sent no earlier than [AccountsService.NotBefore] of lastSent.
+//   - The refused request (LastSent of err) was sent no earlier than [AccountsService.NotBefore] of lastSent, and after the wait of
+//     [AccountsService.AwaitRepeat].
 //   - The refusal is a failed transfer ([ErrTransferFailed]), or a 400 in the service's own form, sent as
 //     application/vnd.<vendor>+json, with the code invalid_request or one of [Config].RefusalCodes.
 //
@@ -316,7 +317,7 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 // refusal that a gateway may have sent, a request that was not processed, a fault found before sending.
 //
 // A zero lastSent means unknown: the result is false. For an error of a [Client] the client's Config applies, with the longest
-// wait of the clients derived from one another; for any other the defaults. A client applies this rule itself to
+// wait of the clients derived from one another; for any other the defaults, and NotBefore alone. A client applies this rule itself to
 // its own calls and, if LastSent of the params is set, to what another process sent.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)

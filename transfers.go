@@ -375,15 +375,16 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 //
 // Any complete response to a call of this client counts that has the service's media type (application/vnd.<vendor>+json) and is
 // neither 429 nor 5xx. If there is none, AwaitRepeat reads the summary of source, with growing pauses; calls that wait share
-// these reads. So a payment is repeated one round trip after NotBefore, or after a restart InFlightWait and a round trip
-// later. A response proves nothing about another replica of the service or the queue of a proxy.
+// these reads. So a payment is repeated a round trip after NotBefore, at most InFlightWait/8 later if there are other calls, or
+// after a restart InFlightWait and a round trip later. A response proves nothing about another replica of the service or the
+// queue of a proxy.
 //
 // If another process may have sent the payment, lastSent is the latest time at which it can have done so, such as when you
 // took over its lock.
 //
-// Errors: that of ctx, at once if the wait would outlast its deadline; *[TransportError], *[APIError] or *[TokenError] of the
-// last read, if the service has not responded for twice AttemptTimeout plus InFlightWait; [ErrClosed]; *[ValidationError]. [OutcomeOf]
-// is unknown for all of them but the last. Safety: read.
+// Errors: that of ctx, at once if the wait would outlast its deadline; if the service has not responded for twice the sum of
+// AttemptTimeout and InFlightWait, one that wraps the *[TransportError], *[APIError] or *[TokenError] of the last read, if this
+// call made one; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all of them but the last. Safety: read.
 //
 // API: GET /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {

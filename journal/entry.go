@@ -106,8 +106,9 @@ func (e Entry) Earliest(sender Sender, now, heldUntil time.Time) time.Time {
 	return at
 }
 
-// Await waits until the payment may be sent through sender: until Earliest, and then for [Sender].AwaitRepeat. It returns at once for a
-// payment that need not wait, or whose request ID the client refuses as too old. For heldUntil see Earliest.
+// Await waits until the payment may be sent through sender: until Earliest, and until the service has responded to a request that
+// was sent after the earlier one had ended, see [Sender].AwaitRepeat. It returns at once for a payment that need not wait, or whose
+// request ID the client refuses as too old. For heldUntil see Earliest.
 //
 // Errors: those of ctx and of AwaitRepeat; the payment must not be sent.
 func (e Entry) Await(ctx context.Context, sender Sender, heldUntil time.Time) error {
@@ -120,10 +121,13 @@ func (e Entry) Await(ctx context.Context, sender Sender, heldUntil time.Time) er
 	if lastSent.After(now) { // by another clock
 		lastSent = now
 	}
-	if err := sender.AwaitRepeat(ctx, e.AccountID, lastSent); err != nil {
-		return err
+	if longer := at.Sub(sender.NotBefore(lastSent)); longer > 0 { // another sender gave its attempts more time
+		lastSent = lastSent.Add(longer)
+		if err := pause.For(ctx, time.Until(lastSent)); err != nil {
+			return err
+		}
 	}
-	return pause.For(ctx, time.Until(at)) // NotBefore of the entry may be later
+	return sender.AwaitRepeat(ctx, e.AccountID, lastSent)
 }
 
 // rests reports whether e must wait before it is sent again.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,12 +19,14 @@ import (
 type sender struct {
 	journal.Sender
 
-	sent []prepaid.PaymentParams
+	sent    []prepaid.PaymentParams
+	awaited []time.Time
 }
 
 func (s *sender) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
 
 func (s *sender) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	s.awaited = append(s.awaited, lastSent)
 	return pause.For(ctx, time.Until(s.NotBefore(lastSent)))
 }
 
@@ -59,6 +62,25 @@ func end(t *testing.T, e journal.Entry, now time.Time, failure error) journal.En
 
 func failed(outcome prepaid.Outcome, cause error) error {
 	return &prepaid.CallError{Outcome: outcome, Err: cause}
+}
+
+// If the attempt had more time than this sender gives its own, a response counts only if it is to a request that was sent after that.
+func TestAwaitCountsFromTheEndOfALongerAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		for _, rest := range []time.Duration{40 * time.Second, 10 * time.Minute} {
+			e := end(t, entry(t, canaryTransfer()), now, &prepaid.CallError{
+				Outcome: prepaid.OutcomeUnknown, Attempts: 1, FirstSent: now, LastSent: now, NotBefore: now.Add(rest), Err: errCut,
+			})
+			s := new(sender)
+			require.NoError(t, e.Await(t.Context(), s, time.Time{}))
+			require.Equal(t, rest, time.Since(now))
+			require.Len(t, s.awaited, 1)
+			require.WithinDuration(t, now.Add(rest-40*time.Second), s.awaited[0], 0)
+			now = time.Now()
+		}
+	})
 }
 
 // A payment of a store with a queue, from its order to its end.

@@ -161,7 +161,7 @@ func (r *run) next(ctx context.Context) (time.Duration, error) {
 // admit waits for the service's response that payments of unknown outcome need before they are sent again, so that they use up
 // neither a lease nor the time of a call.
 func (r *run) admit(ctx context.Context) {
-	rest := restOf(r.sender)
+	rest, failures := restOf(r.sender), 0
 	for ctx.Err() == nil {
 		due, account, err := r.resting(ctx)
 		early := time.Until(due) - rest/4
@@ -169,15 +169,31 @@ func (r *run) admit(ctx context.Context) {
 		case err != nil: // there is none, or claims report it
 			early = poll
 		case early > 0:
-		case r.sender.AwaitRepeat(ctx, account, due.Add(-rest)) == nil:
-			r.admitted.Store(&due)
-			wake(r.wake)
-			continue
 		default:
-			early = time.Second
+			if err = r.awaitRepeat(ctx, account, due.Add(-rest)); err == nil {
+				failures = 0
+				r.admitted.Store(&due)
+				wake(r.wake)
+				continue
+			}
+			if ctx.Err() == nil {
+				r.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: payments of unknown outcome wait: the service does not respond", slog.Any("error", err))
+			}
+			early = backoff(time.Second, 5*time.Second, failures)
+			failures++
 		}
 		sleep(ctx, min(early, poll), r.open)
 	}
+}
+
+// awaitRepeat returns a panic of the sender as an error.
+func (r *run) awaitRepeat(ctx context.Context, account prepaid.AccountID, lastSent time.Time) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v", cause)
+		}
+	}()
+	return r.sender.AwaitRepeat(ctx, account, lastSent)
 }
 
 // resting returns the next payment of unknown outcome that is not admitted, and when it is due.

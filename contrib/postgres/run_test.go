@@ -243,7 +243,7 @@ func TestSlowCalls(t *testing.T) {
 	require.Less(t, given.Load(), int64(120), "each claim would take all of them")
 }
 
-// A sender that panics has an unknown outcome, and does not end the worker.
+// A sender that panics has an unknown outcome, and does not end the worker, also while it waits for the repeat.
 func TestSenderPanics(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -255,8 +255,15 @@ func TestSenderPanics(t *testing.T) {
 		}
 		return nil
 	}
+	var awaited atomic.Int64
+	sender.await = func() {
+		if awaited.Add(1) == 1 {
+			panic("oops")
+		}
+	}
 	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, id)))
 	require.Equal(t, "enqueue:queued begin:intended end:unknown begin:unknown end:done", s.history(id))
+	require.EqualValues(t, 2, awaited.Load())
 }
 
 // A worker that cannot read a payment reports that, and leaves it to the others.

@@ -15,7 +15,8 @@ const enqueueSQL = `with p as (
 select pg_notify({channel}, '') from p`
 
 // claimSQL takes payments that are due: $1 is how many, $2 the lease and $3 how long this worker may send, in microseconds; $4 is how
-// long ago a payment that rests must have become due, in microseconds; see run.admit. It returns them as they were before. Its commit is the intent: the row then is what journal.Entry.Begin returns.
+// long ago a payment that rests must have become due, in microseconds; see run.admit. It returns them as they were before. Its
+// commit is the intent: the row then is what journal.Entry.Begin returns.
 const claimSQL = `with d as (
 	select request_id, state, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until
 	from {s}.payments where due <= now() and (not {rests} or due <= now() - $4::bigint * interval '1 microsecond')

@@ -23,6 +23,7 @@ type teller struct {
 	rest time.Duration
 	// reply returns the response to a payment; by default it is done.
 	reply func(ctx context.Context, id prepaid.RequestID, lastSent time.Time) error
+	await func() // called by AwaitRepeat; may be nil
 
 	mu   sync.Mutex
 	sent []prepaid.RequestID
@@ -36,6 +37,9 @@ func (s *teller) NotBefore(lastSent time.Time) time.Time {
 }
 
 func (s *teller) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	if s.await != nil {
+		s.await()
+	}
 	return pause.For(ctx, time.Until(s.NotBefore(lastSent)))
 }
 

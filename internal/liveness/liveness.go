@@ -4,8 +4,8 @@
 // So a repeat waits until the service has responded to a request that was sent after the first one had ended, and from that
 // response on for as long as the service may need for what it has received.
 //
-// The package promises that no repeat is admitted earlier, that a busy client admits it soon after that, with at most one read at a
-// time if there are no other responses, and that nothing waits for ever. Memory is constant.
+// The package promises that no repeat is admitted earlier, that a busy client admits it soon after that and without reads, that a
+// service that responds gets at most perWait reads in one wait, and that nothing waits for ever. Memory is constant.
 //
 // It does not know requests or decide which response counts. A response proves nothing about another replica of the service, nor
 // about the queue of a proxy.
@@ -58,7 +58,7 @@ func (t *Tracker) Responded(sent time.Time) {
 	}
 }
 
-// Admitted returns the latest notBefore of a request that may be repeated at now; zero if there is none.
+// Admitted returns the latest notBefore of a request that may be repeated at now; zero if there is none. now has a monotonic reading.
 func (t *Tracker) Admitted(now time.Time) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +68,10 @@ func (t *Tracker) Admitted(now time.Time) time.Time {
 			latest = until
 		}
 	}
-	return latest
+	if latest.IsZero() {
+		return latest
+	}
+	return now.Add(latest.Sub(now)) // by the wall clock as it is now: it may have been set
 }
 
 // responded returns when the service first responded to a request that was sent no earlier than since.
@@ -83,17 +86,28 @@ func (t *Tracker) responded(since time.Time) (at time.Time, ok bool) {
 	return at, ok
 }
 
+// recent returns how long the last response is recent: until then, a read would serve fewer callers, or other calls may make it
+// unnecessary.
+func (t *Tracker) recent() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.wait/perWait - time.Since(t.seen[t.newest].at)
+}
+
 // Read makes one request that is safe to repeat, and whose response, if it counts, is reported by Responded. If final is true, there
 // is no point in another one.
 type Read func(ctx context.Context) (final bool, err error)
 
 // Await waits until a request may be repeated that must have ended one wait before notBefore. It waits until notBefore, and until
 // one wait after a response to a request that was sent later than that end. If there is none, it reads, with growing pauses, for at
-// most limit from now or from notBefore.
+// most limit from now or from that end.
 //
 // Errors: that of ctx, without a wait that would outlast its deadline; a *[SilentError] after limit; that of a final read.
 func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Duration, read Read) error {
-	if !notBefore.After(t.Admitted(time.Now())) {
+	now := time.Now()
+	// With a monotonic reading: if the clock was set back, earlier responses must not seem to be later ones.
+	notBefore = now.Add(notBefore.Sub(now))
+	if !notBefore.After(t.Admitted(now)) {
 		return nil
 	}
 	over := notBefore.Add(-t.wait)
@@ -135,7 +149,8 @@ func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration,
 	case <-ctx.Done():
 		return at, ctx.Err()
 	}
-	for rest := t.wait / perWait; ; rest = min(2*rest, t.wait/2) {
+	longest := max(t.wait/2, min(limit/perWait, 5*time.Second)) // not a hot loop if wait is short
+	for rest := longest / (perWait / 2); ; {
 		if at, ok := t.responded(over); ok {
 			return at, nil
 		}
@@ -146,6 +161,12 @@ func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration,
 			if err := pause.For(ctx, rest); err != nil {
 				return at, err
 			}
+			rest = min(2*rest, longest)
+		} else if recent := t.recent(); recent > 0 {
+			if err := pause.For(ctx, recent); err != nil {
+				return at, err
+			}
+			continue
 		}
 		final, failure := read(ctx)
 		if final {

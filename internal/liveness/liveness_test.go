@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -72,7 +73,7 @@ func TestEarlierRequestsDoNotCount(t *testing.T) {
 		require.True(t, s.Admitted(time.Now().Add(wait)).Before(sent.Add(attempt+wait)))
 		require.NoError(t, s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read))
 		require.Len(t, s.reads, 1)
-		require.Equal(t, time.Second+wait+20*time.Millisecond, time.Since(sent)-attempt)
+		require.Equal(t, time.Second+wait/perWait+wait+20*time.Millisecond, time.Since(sent)-attempt)
 	})
 }
 
@@ -94,22 +95,65 @@ func TestOtherCallsCount(t *testing.T) {
 	})
 }
 
-// Callers share a read; those of payments that ended while it was in progress need another.
+// Callers whose requests ended at different times share reads, and a busy client needs none.
 func TestReadsAreShared(t *testing.T) {
-	clocked(t, func(t *testing.T, s *service) {
-		sent := time.Now()
-		var calls sync.WaitGroup
-		for i := range 40 {
-			calls.Go(func() {
-				if err := s.Await(t.Context(), sent.Add(attempt+wait+time.Duration(i)*100*time.Microsecond), limit, s.read); err != nil {
-					t.Error(err)
+	for _, busy := range []bool{false, true} {
+		t.Run("", func(t *testing.T) {
+			clocked(t, func(t *testing.T, s *service) {
+				sent := time.Now()
+				var calls sync.WaitGroup
+				if busy {
+					calls.Go(func() {
+						for range 6000 {
+							time.Sleep(10 * time.Millisecond)
+							s.Responded(time.Now().Add(-20 * time.Millisecond))
+						}
+					})
 				}
+				for i := range 1000 {
+					notBefore := sent.Add(attempt + wait + time.Duration(i)*wait/1000)
+					calls.Go(func() {
+						if err := s.Await(t.Context(), notBefore, limit, s.read); err != nil {
+							t.Error(err)
+						}
+						if late := time.Since(notBefore); late < 0 || late > wait/8 {
+							t.Error(late)
+						}
+					})
+				}
+				calls.Wait()
+				require.LessOrEqual(t, len(s.reads), perWait+1)
+				require.Equal(t, busy, len(s.reads) == 0)
 			})
+		})
+	}
+}
+
+// A clock that is set back does not make earlier responses seem to be later than the request. Times of synctest have no monotonic
+// reading, so this needs the system's.
+func TestClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	back := func(t *time.Time) { // to what it is if the clock is set back by an hour now
+		*(*uint64)(unsafe.Pointer(t)) += uint64(time.Hour/time.Second) << 30 //nolint:gosec // seconds of the wall clock
+	}
+	const wait = 100 * time.Millisecond
+	s := &service{Tracker: New(wait)}
+	require.NoError(t, s.Await(t.Context(), time.Now().Add(2*wait), limit, s.read))
+	for i := range s.seen {
+		if r := &s.seen[i]; !r.sent.IsZero() {
+			back(&r.first)
+			back(&r.at)
+			back(&r.sent)
 		}
-		calls.Wait()
-		require.Len(t, s.reads, 2)
-		require.LessOrEqual(t, time.Since(sent), attempt+wait+40*time.Millisecond)
-	})
+	}
+	back(&s.admitted)
+	sent := time.Now()
+	notBefore := sent.Round(0).Add(2 * wait)
+	require.True(t, s.Admitted(sent).Round(0).Before(sent.Round(0)))
+	require.NoError(t, s.Await(t.Context(), notBefore, limit, s.read))
+	require.GreaterOrEqual(t, time.Since(sent), 2*wait)
+	require.Len(t, s.reads, 2)
+	require.Greater(t, s.reads[1].Sub(sent), wait-time.Millisecond)
 }
 
 // While the service does not respond, reads become rarer, and the wait ends.
@@ -136,6 +180,19 @@ func TestSilence(t *testing.T) {
 		require.NoError(t, s.Await(t.Context(), sent.Add(attempt+wait), limit, s.read))
 		require.WithinRange(t, time.Now(), back.Add(wait), back.Add(wait+wait/2+20*time.Millisecond))
 	})
+}
+
+// The reads of a client that waits only briefly do not become a hot loop.
+func TestSilenceWithAShortWait(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []time.Duration{1, time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{Tracker: New(wait), downFor: time.Now().Add(time.Hour)}
+			err := s.Await(t.Context(), time.Now(), limit, s.read)
+			require.ErrorIs(t, err, errDown)
+			require.Less(t, len(s.reads), 25)
+		})
+	}
 }
 
 func TestContextEndsTheWait(t *testing.T) {

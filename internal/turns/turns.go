@@ -12,8 +12,8 @@
 //     with their ID;
 //   - only a keyed digest of a payment is kept, so that a memory dump does not reveal who was paid.
 //
-// It does not wait for that time, or decide when a request may be repeated and what a response proves. It knows only the calls of one Guard: across
-// processes, the caller must keep them apart, and pass on what is unknown ([Payment].NotBefore).
+// It does not wait for that time, or decide when a request may be repeated and what a response proves. It knows only the calls of
+// one Guard: across processes, the caller must keep them apart, and pass on what is unknown ([Payment].NotBefore).
 package turns
 
 import (
