@@ -198,7 +198,7 @@ type CheckResult struct {
 	RoundTrip time.Duration
 	// MediaType is the Content-Type as received; a proxy may have changed it to application/json.
 	MediaType string
-	// Warnings name what the client cannot do for payments in this deployment, and why. They are also logged.
+	// Warnings lists promises about payments that the client cannot keep in this deployment, and why. They are also logged.
 	Warnings []string
 }
 

@@ -373,11 +373,11 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 // attempts and if LastSent of the params is set. A store calls it before it takes a payment into work, so that the wait uses up
 // neither a lease nor the time of a call.
 //
-// Any complete response to a call of this client counts that has the service's media type (application/vnd.<vendor>+json) and is
-// neither 429 nor 5xx. If there is none, AwaitRepeat reads the summary of source, with growing pauses; calls that wait share
-// these reads. So a payment is repeated a round trip after NotBefore, at most InFlightWait/8 later if there are other calls, or
-// after a restart InFlightWait and a round trip later. A response proves nothing about another replica of the service or the
-// queue of a proxy.
+// Any complete response to a call of this client counts that has a vendor media type (application/vnd.…, which proxies do not
+// write) and is neither 429 nor 5xx. If there is none, AwaitRepeat reads the summary of source, with growing pauses; calls that
+// wait share these reads. So a payment is repeated a round trip after NotBefore, at most InFlightWait/8 later if there are other
+// calls, or after a restart InFlightWait and a round trip later. A response proves nothing about another replica of the service
+// or the queue of a proxy.
 //
 // If another process may have sent the payment, lastSent is the latest time at which it can have done so, such as when you
 // took over its lock.

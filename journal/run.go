@@ -24,7 +24,7 @@ type Sender interface {
 
 // Run is one run of a payment: the intent, the call, and what it means. A store of your own does what a [Journal] does:
 //
-//  1. Wait with [Entry.Await] or, in a queue, until [Entry.Earliest] before that, and see to it that nobody else works on the payment.
+//  1. Wait with [Entry.Await] or, in a queue, until [Entry.Earliest] before that, and make sure that no other worker has the payment.
 //  2. [Entry.Begin], and commit Run.Entry. Nothing may leave before that.
 //  3. [Run.Send].
 //  4. [Run.End], and commit the entry that it returns; or [Run.GiveBack], if Send was not called.

@@ -43,7 +43,7 @@ func (c *claimed) late() bool {
 // restOf returns how long a payment of unknown outcome rests after it was sent.
 func restOf(sender journal.Sender) time.Duration {
 	now := time.Now()
-	return min(max(sender.NotBefore(now).Sub(now), 0), journal.Window) // after that nobody sends it
+	return min(max(sender.NotBefore(now).Sub(now), 0), journal.Window) // it is not sent after that
 }
 
 // claim takes at most n payments that are due. One of unknown outcome is taken only if it became due up to admitted.

@@ -50,7 +50,7 @@ func (c *watchedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close reads to the end: after a farewell of TLS nobody else does.
+// Close reads to the end: the server does not, after the close alert of TLS.
 func (c *watchedConn) Close() error {
 	c.once.Do(func() {
 		_ = c.SetReadDeadline(time.Now().Add(time.Second))

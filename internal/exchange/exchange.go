@@ -97,7 +97,7 @@ func New(withBody bool) *Exchange {
 	return &both.exchange
 }
 
-// content is what only a request with a body needs.
+// content is the part of an Exchange for a request with a body.
 type content struct {
 	bytes.Reader
 
