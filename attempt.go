@@ -159,12 +159,7 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 		slot.Release(Feedback{NotSent: true})
 		return
 	}
-	admitted := options.notBefore
-	if c.op.class == classKeyed {
-		if at := c.core.alive.Admitted(a.started); at.After(admitted) {
-			admitted = at
-		}
-	}
+	admitted := c.admitted(a.started, options.notBefore)
 	a.exchange = exchange.New(c.content != nil)
 	c.send(a.exchange.Begin(observed, c.core.config.AttemptTimeout), a, slot, options.fresh)
 	if a.sent {

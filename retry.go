@@ -274,6 +274,17 @@ func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notB
 // isVendorType reports whether only the service sends a media type.
 func isVendorType(mediaType string) bool { return strings.HasPrefix(mediaType, "application/vnd.") }
 
+// admitted returns the latest notBefore of a movement of which a request sent now is a permitted repeat, awaited included.
+func (c *attempts) admitted(now, awaited time.Time) time.Time {
+	if c.op.class != classKeyed {
+		return awaited
+	}
+	if at := c.core.alive.Admitted(now); at.After(awaited) {
+		return at
+	}
+	return awaited
+}
+
 // awaitRepeat waits until a movement of source with unknown outcome may be repeated: until notBefore or, if the service does not
 // respond, later. See [AccountsService.AwaitRepeat].
 func (c *core) awaitRepeat(ctx context.Context, source AccountID, notBefore time.Time) error {
