@@ -99,9 +99,8 @@ func New(withBody bool) *Exchange {
 
 // content is the part of an Exchange for a request with a body.
 type content struct {
-	bytes.Reader
-
-	alone aloneContext
+	reader bytes.Reader
+	alone  aloneContext
 }
 
 // Request is what an Exchange sends.
@@ -148,8 +147,8 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 		WithContext(httptrace.WithClientTrace(ctx, x.trace(s, r)))
 	if r.Body != nil {
 		out.ContentLength = int64(len(r.Body))
-		x.content.Reset(r.Body)
-		out.Body = io.NopCloser(&x.content.Reader) // net/http knows this type, see body
+		x.content.reader.Reset(r.Body)
+		out.Body = io.NopCloser(&x.content.reader) // net/http knows this type, see body
 		body := r.Body                             // of r, the function would hold all of it
 		out.GetBody = func() (io.ReadCloser, error) { return x.body(body) }
 	}
