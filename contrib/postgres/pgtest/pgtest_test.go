@@ -102,9 +102,10 @@ func TestFreezeThawCut(t *testing.T) {
 
 	held, err := pool.Acquire(t.Context())
 	require.NoError(t, err)
-	defer held.Release()
 	require.NoError(t, server.Cut(t.Context()))
 	require.Error(t, held.Ping(t.Context()))
+	held.Release()
+	pool.Close() // a frozen server does not close its end
 	connection, err := pgx.Connect(t.Context(), server.URL())
 	require.NoError(t, err)
 	require.NoError(t, connection.Close(t.Context()))
