@@ -16,7 +16,7 @@ import (
 
 // What the code of the README may import.
 var imports = []string{
-	"context", "crypto/rand", "errors", "fmt", "log", "log/slog", "net/http", "strconv", "sync", "time",
+	"context", "crypto/rand", "database/sql", "errors", "fmt", "log", "log/slog", "net/http", "strconv", "sync", "time",
 	"github.com/cardprograms/prepaid", "github.com/cardprograms/prepaid/journal",
 }
 

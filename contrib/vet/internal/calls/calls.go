@@ -27,7 +27,7 @@ func New(model *Model) *analysis.Analyzer {
 			return find(pass, model), nil
 		},
 		ResultType: reflect.TypeFor[*Result](),
-		FactTypes:  []analysis.Fact{new(user), new(wrapper)},
+		FactTypes:  []analysis.Fact{new(user), new(wrapper), new(maker), new(rerun)},
 	}
 }
 
@@ -92,17 +92,23 @@ type Result struct {
 
 	pass     *analysis.Pass
 	wrappers map[*ssa.Function]Func
+	makers   map[*ssa.Function]maker
 	exprs    map[token.Pos]*ast.CallExpr // by their left parentheses
 	ignored  map[line][]ignore
 }
 
 func find(pass *analysis.Pass, model *Model) *Result {
 	r := &Result{Model: model, pass: pass}
-	if !r.inUse() {
+	used := r.inUse()
+	if used || !Standard(pass) {
+		loops(pass)
+	}
+	if !used {
 		return r
 	}
 	r.build()
 	r.ignores()
+	r.makes()
 	r.wrap()
 	for _, fn := range r.Funcs {
 		r.Calls = append(r.Calls, r.in(fn)...)

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"go/types"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -46,6 +47,8 @@ type Func struct {
 	Err, Result int
 	// Recorded means that the function itself records the error that it returns.
 	Recorded bool
+	// Own means that the function makes a new request ID each time.
+	Own bool
 }
 
 // Model describes an SDK. Names of functions are those of [types.Func.FullName], names of types begin with the import path.
@@ -71,6 +74,12 @@ type Model struct {
 	ID string
 	// Clients make a client.
 	Clients []string
+	// Opens open a journal.
+	Opens []string
+	// Message is the type of a webhook message.
+	Message string
+	// Personal are fields with what must not be logged, in addition to those whose tag "redact" says so.
+	Personal []string
 	// Reveal return the text of a secret first.
 	Reveal []string
 	// Amount is the type of an amount.
@@ -103,7 +112,7 @@ func Prepaid() *Model {
 	batch := record("Store.EnqueueBatch", 2)
 	batch.Err, batch.Result = 1, 0
 	return &Model{
-		Packages: []string{sdk, sdk + "/journal", sdk + "/contrib/postgres"},
+		Packages: []string{sdk, sdk + "/journal", sdk + "/webhook", sdk + "/contrib/postgres"},
 		Money: map[string]Func{
 			accounts + "Transfer":            keyed("Accounts.Transfer", 2),
 			accounts + "DirectEntryOut":      keyed("Accounts.DirectEntryOut", 2),
@@ -141,6 +150,9 @@ func Prepaid() *Model {
 		Derived:  []string{sdk + ".DeriveRequestID"},
 		ID:       sdk + ".RequestID",
 		Clients:  []string{sdk + ".NewClient"},
+		Opens:    []string{sdk + "/journal.Open"},
+		Message:  sdk + ".Message",
+		Personal: []string{sdk + ".APIError.Body", sdk + ".APIError.Description"},
 		Reveal:   []string{"(" + sdk + ".Secret).Reveal", "(" + sdk + ".EphemeralKey).Bytes", "(*" + sdk + ".Client).Token"},
 		Amount:   sdk + ".Amount",
 		Guide:    "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md",
@@ -151,6 +163,37 @@ func Prepaid() *Model {
 func (m *Model) result(t types.Type) bool {
 	_, ok := m.Verdicts[typeName(t)]
 	return ok || slices.Contains(m.Results, typeName(t))
+}
+
+// Private is the name of a field with personal data or a body, which must not be logged, or "".
+func (m *Model) Private(t types.Type, index int) string {
+	name := typeName(t)
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok || !m.Owns(t) {
+		return ""
+	}
+	tag := reflect.StructTag(s.Tag(index)).Get("redact")
+	if full := name + "." + s.Field(index).Name(); tag == "personal" || tag == "content" || slices.Contains(m.Personal, full) {
+		return name[strings.LastIndex(name, ".")+1:] + "." + s.Field(index).Name()
+	}
+	return ""
+}
+
+// HasPrivate reports whether a struct of the SDK has such a field, also in another one.
+func (m *Model) HasPrivate(t types.Type) bool {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	for i := 0; ok && m.Owns(t) && i < s.NumFields(); i++ {
+		if m.Private(t, i) != "" || !types.Identical(s.Field(i).Type(), t) && m.HasPrivate(s.Field(i).Type()) {
+			return true
+		}
+	}
+	return false
 }
 
 // VerdictsOf are the fields and methods of a result that say whether something was done, nil if an error says it.

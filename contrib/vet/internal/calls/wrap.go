@@ -48,6 +48,7 @@ func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 		f := Func{
 			Kind: call.Kind, Name: name(fn), Params: None, Key: keyOf(fn, call),
 			Err: fate.Returned[0], Result: None, Recorded: fate.Recorded || call.Recorded,
+			Own: call.Own || !writes(fn) && slices.ContainsFunc(r.Key(call), func(p Part) bool { return p.New != "" && p.New != Clock && p.Value.Parent() == fn }),
 		}
 		for i := range results.Len() {
 			if r.Model.result(results.At(i).Type()) {
@@ -180,4 +181,14 @@ func parameter(fn *ssa.Function, at place) Source {
 		}
 	}
 	return Source{Param: None}
+}
+
+// writes reports whether a function may store the ID that it makes.
+func writes(fn *ssa.Function) bool {
+	return slices.ContainsFunc(fn.Blocks, func(b *ssa.BasicBlock) bool {
+		return slices.ContainsFunc(b.Instrs, func(instr ssa.Instruction) bool {
+			call, ok := instr.(*ssa.Call)
+			return ok && Writes(call.Common())
+		})
+	})
 }

@@ -15,7 +15,7 @@ import (
 // Analyzer is the rule.
 var Analyzer = &analysis.Analyzer{
 	Name:     "outcome",
-	Doc:      "report errors of money calls that are dropped, or only compared with nil",
+	Doc:      "report errors of money calls that are dropped, or taken for a failure",
 	URL:      calls.Prepaid().Guide + "#outcome",
 	Requires: []*analysis.Analyzer{calls.Analyzer},
 	Run:      run,
@@ -23,7 +23,15 @@ var Analyzer = &analysis.Analyzer{
 
 func run(pass *analysis.Pass) (any, error) {
 	found := calls.Of(pass)
+	for _, fn := range found.Funcs {
+		for _, block := range fn.Blocks {
+			for _, instr := range block.Instrs {
+				compared(pass, found, instr)
+			}
+		}
+	}
 	for _, call := range found.Calls {
+		after(pass, found, call)
 		if call.Err == calls.None || call.Recorded {
 			continue
 		}

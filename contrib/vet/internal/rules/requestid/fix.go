@@ -7,33 +7,40 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/astutil"
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
 // hoist is the fix for an ID that is made in the loop which sends it: the call moves in front of the loop. A goto in the loop may be what
 // sends again.
-func (r *rule) hoist(f finding) []analysis.SuggestedFix {
-	if f.send == nil || !f.direct || f.source.kind != maker || f.source.call == nil || f.send.own != nil {
+func (r *rule) hoist(p calls.Part) []analysis.SuggestedFix {
+	made, ok := p.Value.(*ssa.Call)
+	if !ok || !calls.Calls(made.Common(), r.Model.Fresh) {
 		return nil
 	}
+	const name = "requestID"
+	call := r.Expr(made)
 	for _, file := range r.pass.Files {
-		if file.FileStart > f.pos || f.pos >= file.FileEnd {
+		if call == nil || file.FileStart > call.Pos() || call.Pos() >= file.FileEnd {
 			continue
 		}
-		path, _ := astutil.PathEnclosingInterval(file, f.pos, f.pos)
-		var call *ast.CallExpr
+		path, _ := astutil.PathEnclosingInterval(file, call.Pos(), call.End())
 		for _, n := range path {
-			switch n := n.(type) {
-			case *ast.CallExpr:
-				if call == nil && n.Lparen == f.source.call.Pos() && len(n.Args) == 0 {
-					call = n
-				}
+			switch n.(type) {
 			case *ast.FuncLit, *ast.FuncDecl:
 				return nil
 			case *ast.ForStmt, *ast.RangeStmt:
-				if !jumps(n) {
-					return r.moved(call, n)
+				if _, taken := r.pass.Pkg.Scope().Innermost(call.Pos()).LookupParent(name, call.Pos()); taken != nil || jumps(n) {
+					return nil
 				}
-				return nil
+				return []analysis.SuggestedFix{{
+					Message: "Make the request ID before the loop",
+					TextEdits: []analysis.TextEdit{
+						{Pos: n.Pos(), End: n.Pos(), NewText: []byte(name + " := " + types.ExprString(call) + "\n")},
+						{Pos: call.Pos(), End: call.End(), NewText: []byte(name)},
+					},
+				}}
 			}
 		}
 	}
@@ -47,27 +54,4 @@ func jumps(loop ast.Node) (found bool) {
 		return !found
 	})
 	return found
-}
-
-func (r *rule) moved(call *ast.CallExpr, loop ast.Node) []analysis.SuggestedFix {
-	const name = "requestID"
-	if call == nil || !free(r.pass.Pkg.Scope().Innermost(call.Pos()), name, call.Pos()) {
-		return nil
-	}
-	return []analysis.SuggestedFix{{
-		Message: "Make the request ID before the loop",
-		TextEdits: []analysis.TextEdit{
-			{Pos: loop.Pos(), End: loop.Pos(), NewText: []byte(name + " := " + types.ExprString(call) + "\n")},
-			{Pos: call.Pos(), End: call.End(), NewText: []byte(name)},
-		},
-	}}
-}
-
-// free reports whether nothing has a name.
-func free(scope *types.Scope, name string, at token.Pos) bool {
-	if scope == nil {
-		return false
-	}
-	_, found := scope.LookupParent(name, at)
-	return found == nil
 }

@@ -1,9 +1,8 @@
-// Package requestid is the rule that a payment that is sent again has the request ID of the first time, and that no request ID is
-// made from the time or a random value.
+// Package requestid is the rule that a payment has one request ID, which is made once, before the first sending, and stored.
 package requestid
 
 import (
-	"go/constant"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -16,278 +15,480 @@ import (
 
 // Analyzer is the rule.
 var Analyzer = &analysis.Analyzer{
-	Name:      "requestid",
-	Doc:       "report payments that are sent again under a new request ID, and request IDs made from the time or random values",
-	URL:       calls.Prepaid().Guide + "#requestid",
-	Requires:  []*analysis.Analyzer{calls.Analyzer},
-	Run:       run,
-	FactTypes: []analysis.Fact{new(sender), new(madeBy), new(repeater)},
+	Name:     "requestid",
+	Doc:      "report payments that are sent again under a new request ID, and request IDs that a second run does not make again",
+	URL:      calls.Prepaid().Guide + "#requestid",
+	Requires: []*analysis.Analyzer{calls.Analyzer},
+	Run:      run,
 }
-
-// sender is the fact of a function that pays under a request ID that it makes itself: to call it again pays again. The lists have
-// what is known of its results after a success, and after an error with unknown outcome.
-type sender struct{ Succeeds, Fails []known }
-
-func (*sender) AFact()         {}
-func (*sender) String() string { return "sends under a new request ID" }
-
-// madeBy is the fact of a function whose result is another one each time, or has another request ID.
-type madeBy struct {
-	Kind   kind
-	Name   string
-	Result int
-	// Field is the path of the request ID in the result.
-	Field string
-}
-
-func (*madeBy) AFact()         {}
-func (*madeBy) String() string { return "makes an ID" }
-
-// repeater is the fact of a function that calls the function which it is given again after an error.
-type repeater struct{ Param int }
-
-func (*repeater) AFact()         {}
-func (*repeater) String() string { return "calls its parameter again after an error" }
 
 type rule struct {
-	pass     *analysis.Pass
-	calls    *calls.Result
-	funcs    []*ssa.Function
-	matters  map[*ssa.Function]bool // are walked
-	follow   map[*ssa.Function]bool // are followed as well
-	outcomes map[string]string      // names by value
-	live     map[*ssa.Function]liveness
-	paying   map[*ssa.Function]map[*ssa.BasicBlock]bool // blocks from which a sending may be reached
+	*calls.Result
+	pass *analysis.Pass
+	done map[token.Pos]bool
 }
 
 func run(pass *analysis.Pass) (any, error) {
-	r := &rule{pass: pass, calls: calls.Of(pass), outcomes: map[string]string{}, live: map[*ssa.Function]liveness{}, paying: map[*ssa.Function]map[*ssa.BasicBlock]bool{}}
-	r.funcs = r.calls.Funcs
-	switch {
-	case r.inSDK(pass.Pkg), // which makes IDs, and whose functions the model has
-		r.calls.SSA == nil && calls.Standard(pass):
+	r := &rule{calls.Of(pass), pass, map[token.Pos]bool{}}
+	if r.SSA == nil || r.Model.OwnsPackage(pass.Pkg) {
 		return nil, nil
-	case r.calls.SSA == nil:
-		r.funcs = r.helpers()
 	}
-	r.readOutcomes()
-	r.relevant()
-	all := &findings{sources: map[*source]bool{}}
-	for _, fn := range r.funcs {
-		if !r.matters[fn] || len(fn.Blocks) == 0 || strings.HasSuffix(pass.Fset.Position(fn.Pos()).Filename, "_test.go") {
-			continue
-		}
-		w := &walk{rule: r, root: fn, seen: map[string]bool{}, found: newFindings()}
-		w.start(fn)
-		if w.steps <= maxSteps {
-			r.export(fn, w.found)
-			all.add(w.found)
+	for _, call := range r.Calls {
+		if call.Kind == calls.Keyed {
+			r.again(call)
+			r.shared(call)
+			r.unstored(call)
 		}
 	}
-	r.report(all)
+	for _, fn := range r.Funcs {
+		for _, block := range fn.Blocks {
+			for _, instr := range block.Instrs {
+				if call, ok := instr.(ssa.CallInstruction); ok {
+					r.rerun(call)
+				}
+				r.site(instr)
+			}
+			r.reused(block)
+		}
+	}
 	return nil, nil
 }
 
-func (r *rule) inSDK(pkg *types.Package) bool {
-	return pkg != nil && slices.Contains(r.calls.Model.Packages, pkg.Path())
+func (r *rule) report(pos token.Pos, message string, fixes ...analysis.SuggestedFix) {
+	if pos.IsValid() && !r.done[pos] {
+		r.done[pos] = true
+		r.Report(r.pass, analysis.Diagnostic{Pos: pos, Message: message, SuggestedFixes: fixes})
+	}
 }
 
-// readOutcomes finds the constants of outcomes.
-func (r *rule) readOutcomes() {
-	for _, pkg := range r.pass.Pkg.Imports() {
-		if !r.inSDK(pkg) {
+const (
+	cost  = " after an error: if the first one has moved the money, it moves twice; "
+	anew  = "the payment is sent again under a new request ID" + cost + "make the ID once, before the first sending, and store it"
+	owner = " makes a new request ID each time, and is called again" + cost + "make the ID once, store it, and pass it in"
+)
+
+// pos is where to report what makes an ID.
+func (r *rule) pos(p calls.Part) token.Pos {
+	if call, ok := p.Value.(*ssa.Call); ok {
+		return r.Pos(call)
+	}
+	return p.Value.Pos()
+}
+
+// again reports a second sending of the same payment, after an unknown outcome, under an ID that is made in between.
+func (r *rule) again(call *calls.Call) {
+	payment, loop := r.Payment(call), calls.Cycle(call.Instr.Block())
+	renewed := calls.Renewed(payment)
+	var second []*calls.Call
+	between := r.After(call, true, func(instr ssa.Instruction) bool {
+		c, ok := instr.(*ssa.Call)
+		if !ok {
+			return !renewed[instr]
+		}
+		next := r.Find(c)
+		if next == nil || next.Kind != calls.Keyed {
+			return !renewed[instr]
+		}
+		itself := c == call.Instr
+		if itself || calls.Same(payment, r.Payment(next)) || r.Covers(next, payment) {
+			second = append(second, next)
+		}
+		return !itself && !slices.Contains(second, next)
+	})
+	for _, next := range second {
+		if r.After(call, false, func(instr ssa.Instruction) bool { return instr != next.Instr && !renewed[instr] })[next.Instr] {
+			continue // it goes on after success
+		}
+		if next.Own {
+			r.report(next.Pos(), next.Name+owner)
 			continue
 		}
-		for _, name := range []string{"OutcomeUnknown", "OutcomeApplied", "OutcomeRejected", "OutcomeNotProcessed"} {
-			if c, ok := pkg.Scope().Lookup(name).(*types.Const); ok && c.Val().Kind() != constant.Unknown {
-				r.outcomes[c.Val().ExactString()] = name
+		key := r.Key(next)
+		for _, p := range key {
+			if made, ok := p.Value.(ssa.Instruction); ok && p.New != "" && p.New != calls.Clock && between[made] {
+				var fixes []analysis.SuggestedFix
+				if next.Instr == call.Instr {
+					fixes = r.hoist(p)
+				}
+				r.report(r.pos(p), anew, fixes...)
 			}
 		}
-	}
-}
-
-// relevant finds the functions that pay or make a request ID, with their callers, which are walked; and those that return a text which is
-// another one each time, or call a function that they were given, which are followed.
-func (r *rule) relevant() {
-	r.matters, r.follow = map[*ssa.Function]bool{}, map[*ssa.Function]bool{}
-	callers := map[*ssa.Function][]*ssa.Function{}
-	var pays, texts []*ssa.Function
-	for _, fn := range r.funcs {
-		if fn.Parent() != nil {
-			callers[fn] = append(callers[fn], fn.Parent())
-		}
-		for _, block := range fn.Blocks {
-			for _, instr := range block.Instrs {
-				switch instr := instr.(type) {
-				case ssa.CallInstruction:
-					if r.starts(instr) {
-						pays = append(pays, fn)
-					}
-					if callee := calls.Callee(instr.Common()); callee != nil && (fresh(callee) || r.pass.ImportObjectFact(callee, new(madeBy))) {
-						texts = append(texts, fn)
-					}
-				case *ssa.ChangeType:
-					if calls.Named(instr.Type(), r.calls.Model.ID) {
-						pays = append(pays, fn)
-					}
-				case *ssa.Convert:
-					if calls.Named(instr.Type(), r.calls.Model.ID) {
-						pays = append(pays, fn)
-					}
-				}
-				for _, operand := range instr.Operands(nil) {
-					if callee, ok := (*operand).(*ssa.Function); ok {
-						callers[callee] = append(callers[callee], fn)
-					}
-				}
-			}
-		}
-		if slices.ContainsFunc(fn.Params, func(p *ssa.Parameter) bool { return returnsError(p.Type()) }) {
-			r.follow[fn] = true
-			r.matters[fn] = fn.Object() != nil && fn.Object().Exported()
-		}
-	}
-	spread(r.matters, pays, callers, func(*ssa.Function) bool { return true })
-	spread(r.follow, texts, callers, textual)
-	for fn := range r.follow {
-		if textual(fn) && fn.Object() != nil && fn.Object().Exported() {
-			r.matters[fn] = true
+		if next.Instr == call.Instr && slices.ContainsFunc(key, func(p calls.Part) bool { return numbers(p, loop) }) {
+			r.report(call.Pos(), "the payment is sent again under a request ID with the number of the attempt"+cost+"leave the number out")
 		}
 	}
 }
 
-// spread adds functions and their callers to a set.
-func spread(set map[*ssa.Function]bool, next []*ssa.Function, callers map[*ssa.Function][]*ssa.Function, wanted func(*ssa.Function) bool) {
-	done := map[*ssa.Function]bool{}
-	for len(next) > 0 {
-		fn := next[len(next)-1]
-		next = next[:len(next)-1]
-		if !done[fn] && wanted(fn) {
-			done[fn], set[fn] = true, true
-			next = append(next, callers[fn]...)
-		}
-	}
-}
-
-// textual reports whether the first result of a function may be an ID.
-func textual(fn *ssa.Function) bool {
-	results := fn.Signature.Results()
-	if results.Len() == 0 {
+// numbers reports whether a part is the counter of a loop.
+func numbers(p calls.Part, loop map[*ssa.BasicBlock]bool) bool {
+	phi, ok := p.Value.(*ssa.Phi)
+	if !ok || !p.Changes || !loop[phi.Block()] {
 		return false
 	}
-	switch t := results.At(0).Type().Underlying().(type) {
-	case *types.Basic:
-		return t.Info()&types.IsString != 0
-	case *types.Array, *types.Slice, *types.Struct:
-		return true
+	basic, ok := phi.Type().Underlying().(*types.Basic)
+	return ok && basic.Info()&types.IsInteger != 0
+}
+
+// rerun reports a function that makes an ID and pays, and is run again by a library or a helper.
+func (r *rule) rerun(instr ssa.CallInstruction) {
+	list, again := r.Reruns(instr)
+	for len(list) > 0 && again {
+		fn := list[0]
+		list = append(list[1:], fn.AnonFuncs...)
+		for _, call := range r.Calls {
+			if call.In != fn || call.Kind != calls.Keyed || r.Asks(fn) {
+				continue
+			}
+			if call.Own {
+				r.report(call.Pos(), call.Name+owner)
+			}
+			for _, p := range r.Key(call) {
+				if p.New != "" && p.Value.Parent() == fn {
+					r.report(r.pos(p), anew)
+				}
+			}
+		}
+	}
+}
+
+// site reports an ID, or its text, that is made from the time or a random value: another run makes another one.
+func (r *rule) site(instr ssa.Instruction) {
+	value, ok := instr.(ssa.Value)
+	if !ok {
+		return
+	}
+	var from []ssa.Value
+	switch v := instr.(type) {
+	case *ssa.ChangeType:
+		from = []ssa.Value{v.X}
+	case *ssa.Convert:
+		from = []ssa.Value{v.X}
+	case *ssa.Call:
+		if calls.Calls(v.Common(), r.Model.Derived) {
+			from = v.Call.Args
+		} else if fn := v.Call.StaticCallee(); fn != nil && fn.Blocks != nil && calls.Steady(fn) { // it converts
+			from = v.Call.Args
+		}
+	}
+	if len(from) == 0 || !calls.Named(value.Type(), r.Model.ID) || r.handed(value, nil) {
+		return
+	}
+	for _, of := range from {
+		if phi, ok := of.(*ssa.Phi); ok && slices.ContainsFunc(phi.Edges, func(edge ssa.Value) bool { return !made(r.Parts(edge, "")) }) {
+			continue // or it is the text of a request
+		}
+		for _, p := range r.Parts(of, "") {
+			if p.New != calls.Clock && p.New != "a random value" || p.Value.Parent() == instr.Parent() && r.handed(p.Value, value) {
+				continue
+			}
+			call, derived := instr.(*ssa.Call)
+			if derived && !slices.ContainsFunc(call.Call.Args, func(arg ssa.Value) bool { return ofData(r.Parts(arg, "")) }) {
+				continue
+			}
+			advice := "use DeriveRequestID, or NewRequestID and store it"
+			if derived {
+				advice = "derive it from the payment's own day, which is stored"
+			}
+			r.report(value.Pos(), "request ID made from "+p.New+" ("+p.Name+"): a run that repeats the payment makes another ID and pays twice; "+advice)
+		}
+	}
+}
+
+// ofData reports whether something is made of more than constants and what is new.
+func ofData(of []calls.Part) bool {
+	return slices.ContainsFunc(of, func(p calls.Part) bool {
+		_, constant := p.Value.(*ssa.Const)
+		call, ok := p.Value.(*ssa.Call)
+		return !constant && (p.New == "a random value" || p.New == "" && !(ok && calls.Callee(call.Common()) != nil && calls.Pure(calls.Callee(call.Common()))))
+	})
+}
+
+func made(of []calls.Part) bool {
+	return slices.ContainsFunc(of, func(p calls.Part) bool { return p.New != "" })
+}
+
+// handed reports whether a value, or what is made of it, is given to something that may store it, on the way to an ID or not.
+func (r *rule) handed(v, id ssa.Value) bool {
+	f := forward{rule: r, id: id, seen: map[ssa.Value]bool{}}
+	f.follow(v)
+	return len(f.uses) > 0
+}
+
+// forward finds the calls that are given a value.
+type forward struct {
+	*rule
+	id       ssa.Value
+	seen     map[ssa.Value]bool
+	uses     []ssa.Instruction
+	returned bool
+}
+
+func (f *forward) follow(v ssa.Value) {
+	if v == nil || v == f.id || f.seen[v] || v.Referrers() == nil {
+		return
+	}
+	f.seen[v] = true
+	for _, ref := range *v.Referrers() {
+		switch ref := ref.(type) {
+		case *ssa.Store:
+			if ref.Val == v {
+				f.stored(ref)
+			}
+		case *ssa.MapUpdate, *ssa.Send:
+			f.uses = append(f.uses, ref)
+		case *ssa.Return:
+			f.returned = true
+		case ssa.CallInstruction:
+			f.call(ref)
+		case *ssa.FieldAddr: // of a variable with it in another field
+		case ssa.Value:
+			f.follow(ref)
+		}
+	}
+}
+
+func (f *forward) stored(store *ssa.Store) {
+	address := store.Addr
+	for {
+		switch a := address.(type) {
+		case *ssa.FieldAddr:
+			if _, local := a.X.(*ssa.Alloc); local {
+				for _, ref := range *a.X.Referrers() { // the field is read
+					if other, ok := ref.(*ssa.FieldAddr); ok && other.Field == a.Field {
+						for _, load := range *other.Referrers() {
+							if load, ok := load.(*ssa.UnOp); ok {
+								f.follow(load)
+							}
+						}
+					}
+				}
+			}
+			address = a.X
+			continue
+		case *ssa.IndexAddr:
+			address = a.X
+			continue
+		case *ssa.Alloc:
+			f.follow(a)
+			return
+		}
+		f.uses = append(f.uses, store) // somebody else's
+		return
+	}
+}
+
+func (f *forward) call(call ssa.CallInstruction) {
+	common := call.Common()
+	callee := calls.Callee(common)
+	money := f.Find(call)
+	switch {
+	case money != nil && money.Kind != calls.Record:
+	case callee != nil && calls.Pure(callee):
+		if value := call.Value(); value != nil && !calls.Logs(callee) {
+			f.follow(value)
+		}
+	case callee != nil && (calls.Logs(callee) || callee.Pkg() != nil && callee.Pkg().Path() == "net/http"):
+	case common.StaticCallee() != nil && common.StaticCallee().Blocks != nil && calls.Steady(common.StaticCallee()):
+		if value := call.Value(); value != nil {
+			f.follow(value)
+		}
+	default:
+		f.uses = append(f.uses, call)
+	}
+}
+
+// unstored reports an ID that a function makes, sends, and stores only after that, or leaves out of what it stores.
+func (r *rule) unstored(call *calls.Call) {
+	if strings.HasPrefix(call.Name, "Journal.") || strings.HasPrefix(call.Name, "Run.") {
+		return
+	}
+	for _, p := range r.Key(call) {
+		at, ok := p.Value.(*ssa.Call)
+		if !ok || p.New != "a request ID" || p.Value.Parent() != call.In {
+			continue
+		}
+		f := forward{rule: r, seen: map[ssa.Value]bool{}}
+		f.follow(at)
+		f.uses = slices.DeleteFunc(f.uses, func(use ssa.Instruction) bool { return use == call.Instr })
+		if f.returned || slices.ContainsFunc(f.uses, func(use ssa.Instruction) bool { return !follows(use, call.Instr) }) {
+			continue
+		}
+		records := false
+		for instr := range r.After(call, false, func(ssa.Instruction) bool { return true }) {
+			if c, ok := instr.(*ssa.Call); ok && follows(c, call.Instr) && r.Find(c) == nil {
+				records = records || calls.Writes(c.Common())
+			}
+		}
+		if records {
+			r.report(r.pos(p), "the request ID is not stored before "+call.Name+" sends it: a program that ends in between makes another one and pays twice; "+
+				"store it with the payment first")
+		}
+	}
+}
+
+// follows reports whether an instruction is only executed after another one.
+func follows(instr, first ssa.Instruction) bool {
+	if instr.Block() == first.Block() {
+		return slices.Index(instr.Block().Instrs, instr) > slices.Index(instr.Block().Instrs, first)
+	}
+	return first.Block().Dominates(instr.Block())
+}
+
+// final are the errors after which no other ID may be made.
+var final = []string{"ErrRequestIDReused", "ErrRequestIDExpired", "ErrWindow", "ErrChanged"}
+
+// reused reports a new ID in a branch for an error that says that the old one has been used.
+func (r *rule) reused(block *ssa.BasicBlock) {
+	name := ""
+	for _, pred := range block.Preds {
+		condition, ok := pred.Instrs[len(pred.Instrs)-1].(*ssa.If)
+		if !ok || pred.Succs[0] != block {
+			return
+		}
+		if name = r.spent(condition.Cond); name == "" {
+			return
+		}
+	}
+	if name == "" {
+		return
+	}
+	var found []token.Pos
+	for _, b := range block.Parent().Blocks {
+		if !block.Dominates(b) {
+			continue
+		}
+		for _, instr := range b.Instrs {
+			switch instr := instr.(type) {
+			case *ssa.FieldAddr:
+				if calls.FieldName(instr.X.Type(), instr.Field) == "Runs" { // none was sent
+					return
+				}
+			case *ssa.Call:
+				if callee := calls.Callee(instr.Common()); callee != nil && callee.Name() == "NotMoved" {
+					return
+				}
+				money := r.Find(instr)
+				if calls.Calls(instr.Common(), r.Model.Fresh) || calls.Calls(instr.Common(), r.Model.Derived) || money != nil && money.Own ||
+					calls.Named(instr.Type(), r.Model.ID) && made(r.Parts(instr, "")) {
+					found = append(found, r.Pos(instr))
+				}
+			}
+		}
+	}
+	for _, pos := range found {
+		r.report(pos, "a new request ID after "+name+": the payment recorded under the old one may have been made, so it is paid twice; let a person decide which is right")
+	}
+}
+
+// spent is the name of the error that a condition asks for, or "".
+func (r *rule) spent(condition ssa.Value) string {
+	if extract, ok := condition.(*ssa.Extract); ok {
+		condition = extract.Tuple
+	}
+	call, ok := condition.(*ssa.Call)
+	if !ok {
+		return ""
+	}
+	switch common := call.Common(); {
+	case calls.Calls(common, []string{"errors.Is"}):
+		if name := r.Sentinel(common.Args[1]); slices.Contains(final, name) {
+			return name
+		}
+	case calls.Calls(common, []string{"errors.AsType"}):
+		if strings.HasSuffix(common.Signature().Results().At(0).Type().String(), "/journal.ChangedError") {
+			return "ErrChanged"
+		}
+	case calls.Calls(common, []string{"errors.As"}):
+		if boxed, ok := common.Args[1].(*ssa.MakeInterface); ok && strings.HasSuffix(boxed.X.Type().String(), "/journal.ChangedError") {
+			return "ErrChanged"
+		}
+	}
+	return ""
+}
+
+// shared reports an ID of two payments: those of a loop, or two calls.
+func (r *rule) shared(call *calls.Call) {
+	key := r.Key(call)
+	if len(key) == 0 || call.Params == calls.None {
+		return
+	}
+	const two = "two payments have the same request ID: the second one is not made, or is refused; derive an ID from the data of each"
+	loop := calls.Cycle(call.Instr.Block())
+	varies := slices.ContainsFunc(paid(r, call), func(p calls.Part) bool { return numbers(p, loop) || next(p, loop) })
+	if varies && !calls.Varies(key, loop) && r.After(call, false, func(instr ssa.Instruction) bool { return instr != call.Instr })[call.Instr] {
+		r.report(call.Pos(), two)
+		return
+	}
+	if slices.ContainsFunc(key, func(p calls.Part) bool { return p.Changes && p.New == "" }) {
+		return
+	}
+	var other *calls.Call
+	between := r.After(call, false, func(instr ssa.Instruction) bool {
+		if c, ok := instr.(*ssa.Call); ok && c != call.Instr && other == nil {
+			if found := r.Find(c); found != nil && found.Kind == calls.Keyed && found.Params != calls.None && calls.Same(key, r.Key(found)) {
+				other = found
+			}
+		}
+		return other == nil
+	})
+	if other == nil {
+		return
+	}
+	changed, renewed := false, false
+	for instr := range between {
+		if store, ok := instr.(*ssa.Store); ok {
+			if field, ok := store.Addr.(*ssa.FieldAddr); ok {
+				name := calls.FieldName(field.X.Type(), field.Field)
+				changed = changed || slices.Contains(paying, name)
+				renewed = renewed || name == "RequestID"
+			}
+		}
+	}
+	operation := func(c *calls.Call) string { return c.Name[strings.LastIndex(c.Name, ".")+1:] }
+	switch variable := sameVariable(call, other); {
+	case variable && changed && !renewed,
+		!variable && !call.Wrapper && !other.Wrapper && operation(call) != operation(other),
+		!variable && !calls.Same(paid(r, call), paid(r, other)) && len(paid(r, call)) > 0 && len(paid(r, other)) > 0:
+		r.report(other.Pos(), two)
+	}
+}
+
+var paying = []string{"Amount", "DestinationAccountID", "Destination"}
+
+// paid are the parts of amount and destination.
+func paid(r *rule, call *calls.Call) (of []calls.Part) {
+	for _, field := range paying {
+		if arg := call.Arg(call.Params); has(arg.Type(), field) {
+			of = append(of, r.Parts(arg, field)...)
+		}
+	}
+	return of
+}
+
+func has(t types.Type, field string) bool {
+	s, ok := t.Underlying().(*types.Struct)
+	for i := 0; ok && i < s.NumFields(); i++ {
+		if s.Field(i).Name() == field {
+			return true
+		}
 	}
 	return false
 }
 
-// starts reports whether a call pays or makes an ID.
-func (r *rule) starts(instr ssa.CallInstruction) bool {
-	if call := r.find(instr); call != nil && call.Kind == calls.Keyed {
-		return true
+// next reports whether a part is the next element of a map, or of a channel.
+func next(p calls.Part, loop map[*ssa.BasicBlock]bool) bool {
+	switch v := p.Value.(type) {
+	case *ssa.Next:
+		return loop[v.Block()]
+	case *ssa.UnOp:
+		return v.Op == token.ARROW && loop[v.Block()]
 	}
-	callee := calls.Callee(instr.Common())
-	if callee == nil {
-		return false
-	}
-	return calls.Calls(instr.Common(), r.calls.Model.Fresh) || r.pass.ImportObjectFact(callee, new(sender))
+	return false
 }
 
-// find returns the money call that an instruction is. There is none in a package that does not use the SDK.
-func (r *rule) find(instr ssa.CallInstruction) *calls.Call {
-	if r.calls.SSA == nil {
-		return nil
-	}
-	return r.calls.Find(instr)
-}
-
-// fresh reports whether a function may return another value each time.
-func fresh(callee *types.Func) bool {
-	path := pathOf(callee)
-	return isRandom(path) || path == "time" && callee.Name() == "Now"
-}
-
-// export tells other packages about a function.
-func (r *rule) export(fn *ssa.Function, f *findings) {
-	object, ok := fn.Object().(*types.Func)
-	if !ok || !exported(fn) {
-		return
-	}
-	results := fn.Signature.Results()
-	if f.sends > 0 && f.sends == f.fresh && len(f.succeeds) == results.Len() && len(f.fails) == results.Len() {
-		r.pass.ExportObjectFact(object, &sender{f.succeeds, f.fails})
-	}
-	for p, s := range f.again {
-		if s.param >= 0 && !f.paid[p] {
-			r.pass.ExportObjectFact(object, &repeater{s.param})
-		}
-	}
-	if fact := makesID(f, results, r.calls.Model.ID); fact != nil {
-		r.pass.ExportObjectFact(object, fact)
-	}
-}
-
-// exported reports whether other packages learn about a function.
-func exported(fn *ssa.Function) bool {
-	return fn.Parent() == nil && fn.Object() != nil && fn.Object().Exported()
-}
-
-// makesID finds the result, or a field of it, that a function makes on each path without an error.
-func makesID(f *findings, results *types.Tuple, id string) *madeBy {
-	var fact *madeBy
-	for _, returned := range f.returned {
-		list := returned.parts
-		if results.Len() == 1 {
-			list = []value{returned}
-		}
-		if n := len(list); n > 1 && list[n-1].known == notNil && isError(results.At(n-1).Type()) {
-			continue
-		}
-		var here *madeBy
-		for i, v := range list {
-			if i >= results.Len() || isError(results.At(i).Type()) {
-				continue
-			}
-			if v.age == made && v.source != nil && len(v.fields) == 0 {
-				here = &madeBy{v.source.kind, v.source.name, i, ""}
-				break
-			}
-			if inner, ok := v.fields[".RequestID"]; ok && inner.age == made && inner.source != nil {
-				here = &madeBy{inner.source.kind, inner.source.name, i, ".RequestID"}
-				break
-			}
-		}
-		if here == nil || fact != nil && *fact != *here {
-			return nil
-		}
-		fact = here
-	}
-	return fact
-}
-
-// ofFact is the result of a function of another package.
-func (w *walk) ofFact(fact *madeBy, callee *types.Func, instr ssa.CallInstruction, result value, st *state) value {
-	fresh := w.made(fact.Kind, callee, instr, st)
-	if fresh.parts != nil {
-		fresh = fresh.parts[0]
-	}
-	if fact.Field != "" {
-		whole := result
-		whole.age, whole.source = result.age, nil
-		whole.fields = map[string]value{fact.Field: fresh}
-		fresh = whole
-	}
-	n := instr.Common().Signature().Results().Len()
-	if n == 1 {
-		return fresh
-	}
-	tuple := value{name: result.name, parts: make([]value, n)}
-	for i := range tuple.parts {
-		tuple.parts[i] = value{name: result.name, age: other, phase: st.phase}
-	}
-	tuple.parts[fact.Result] = fresh
-	return tuple
+// sameVariable reports whether two calls are given the same variable.
+func sameVariable(a, b *calls.Call) bool {
+	x, ok := a.Arg(a.Params).(*ssa.UnOp)
+	y, also := b.Arg(b.Params).(*ssa.UnOp)
+	return ok && also && x.X == y.X
 }

@@ -3,7 +3,9 @@ package retry
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 
 	"golang.org/x/tools/go/analysis"
@@ -14,27 +16,19 @@ import (
 
 // Analyzer is the rule.
 var Analyzer = &analysis.Analyzer{
-	Name:      "retry",
-	Doc:       "report money calls that a retry library repeats",
-	URL:       calls.Prepaid().Guide + "#retry",
-	Requires:  []*analysis.Analyzer{calls.Analyzer},
-	Run:       run,
-	FactTypes: []analysis.Fact{new(again)},
+	Name:     "retry",
+	Doc:      "report money calls that are repeated without their outcome",
+	URL:      calls.Prepaid().Guide + "#retry",
+	Requires: []*analysis.Analyzer{calls.Analyzer},
+	Run:      run,
 }
 
-// again is the fact of a function that runs a parameter, which is a function, until it succeeds.
-type again struct{ Params uint64 }
-
-func (*again) AFact()         {}
-func (*again) String() string { return "runs a function again" }
-
 func run(pass *analysis.Pass) (any, error) {
-	r := &rule{pass: pass, Result: calls.Of(pass)}
-	if r.SSA != nil || !calls.Standard(pass) {
-		loops(pass)
-	}
-	if r.SSA == nil {
-		return nil, nil
+	r := &rule{pass: pass, Result: calls.Of(pass), reported: map[token.Pos]bool{}}
+	for _, call := range r.Calls {
+		if call.Kind == calls.Unkeyed || call.Kind == calls.Creation {
+			r.again(call)
+		}
 	}
 	for _, fn := range r.Funcs {
 		for _, block := range fn.Blocks {
@@ -53,39 +47,108 @@ func run(pass *analysis.Pass) (any, error) {
 
 type rule struct {
 	*calls.Result
-	pass *analysis.Pass
+	pass     *analysis.Pass
+	reported map[token.Pos]bool
+}
+
+const twice = "after a lost response it does the same again, a second time; look for what happened first, by the outcome"
+
+// again reports a call without a request ID that is made again after an unknown outcome, or whose order goes back to its queue.
+func (r *rule) again(call *calls.Call) {
+	payment := r.Payment(call)
+	renewed := calls.Renewed(payment)
+	var second, queued ssa.Instruction
+	r.After(call, true, func(instr ssa.Instruction) bool {
+		switch instr := instr.(type) {
+		case *ssa.Send:
+			if related(r.Parts(instr.X, ""), payment) {
+				queued = instr
+			}
+		case *ssa.Call:
+			next := r.Find(instr)
+			switch {
+			case next == nil:
+				if callee := calls.Callee(instr.Common()); callee != nil && requeues.MatchString(callee.Name()) && !r.Model.OwnsPackage(callee.Pkg()) &&
+					slices.ContainsFunc(instr.Call.Args, func(arg ssa.Value) bool { return related(r.Parts(arg, ""), payment) }) {
+					queued = instr
+				}
+			case instr == call.Instr,
+				instr != call.Instr && next.Kind == call.Kind && (same(call, next) && calls.Same(payment, r.Payment(next)) || r.Covers(next, payment)):
+				if !r.looks(call, next) {
+					second = instr
+				}
+				return false
+			}
+		}
+		return !renewed[instr]
+	})
+	if second != nil && r.After(call, false, func(instr ssa.Instruction) bool { return instr != second && !renewed[instr] })[second] {
+		return // it goes on after success
+	}
+	at := call.Pos()
+	if r.reported[at] {
+		return
+	}
+	switch {
+	case second != nil:
+		r.Reportf(r.pass, at, call.Name+" is made again after an error: "+twice)
+	case queued != nil:
+		r.Reportf(r.pass, at, call.Name+" goes back to its queue after an error: "+twice)
+	default:
+		return
+	}
+	r.reported[at] = true
+}
+
+// same reports whether two calls do the same: an inner one that the outer one wraps, or the same function.
+func same(a, b *calls.Call) bool {
+	return a.Name == b.Name || a.Callee == nil || b.Callee == nil || b.Wrapper
+}
+
+// looks reports whether the second call, of Issue with Again, searches before it creates.
+func (r *rule) looks(call, next *calls.Call) bool {
+	again := func(c *calls.Call) bool {
+		return c.Params != calls.None && slices.ContainsFunc(calls.Origins(c.Arg(c.Params), "Again"), func(v ssa.Value) bool {
+			constant, ok := v.(*ssa.Const)
+			return !ok && call != next || ok && constant.Value != nil && constant.Value.String() == "true"
+		})
+	}
+	return next.Params != calls.None && calls.Named(next.Arg(next.Params).Type(), r.Model.Packages[0]+".IssueParams") && again(next)
+}
+
+var requeues = regexp.MustCompile(`(?i)^(re?queue|enqueue|push|publish|nack|reschedule|schedule|retry|release|put)`)
+
+// related reports whether a value has the order of a payment.
+func related(value, payment []calls.Part) bool {
+	return slices.ContainsFunc(value, func(a calls.Part) bool {
+		_, constant := a.Value.(*ssa.Const)
+		return !constant && a.Text != "" && slices.ContainsFunc(payment, func(b calls.Part) bool { return a.Value == b.Value })
+	})
 }
 
 // call reports a call of a retry library with a function that makes a money call, and does not look at its outcome.
 func (r *rule) call(instr ssa.CallInstruction) {
-	common := instr.Common()
-	library := runs(common)
-	fact := new(again)
-	if callee := calls.Callee(common); !library && (callee == nil || !r.pass.ImportObjectFact(callee, fact)) {
+	list, again := r.Reruns(instr)
+	if !again {
 		return
 	}
 	var money *calls.Call
-	for i, arg := range common.Args {
-		if !library && fact.Params>>min(i, 63)&1 == 0 {
-			continue
+	for _, fn := range list {
+		if money == nil {
+			money = r.money(fn)
 		}
-		for _, fn := range functions(arg, 0) {
-			if money == nil {
-				money = r.money(fn)
-			}
-			if r.asks(fn) {
-				return
-			}
+		if r.Asks(fn) {
+			return
 		}
 	}
 	if money == nil || r.asksWithin(instr) {
 		return
 	}
-	name := calls.Callee(common).Pkg().Name() + "." + calls.Callee(common).Name()
+	name := calls.Callee(instr.Common()).Pkg().Name() + "." + calls.Callee(instr.Common()).Name()
 	wrong := "it repeats what was refused, and its last error hides that an earlier attempt may have paid; " +
 		"the client repeats a transfer where that is safe: send the same params again later, by the outcome"
 	if money.Kind != calls.Keyed {
-		wrong = "after a lost response it does the same again, a second time; look for what happened first, by the outcome"
+		wrong = twice
 	}
 	r.Reportf(r.pass, r.Pos(instr), money.Name+" is run again by "+name+", which does not know outcomes: "+wrong)
 }
@@ -116,7 +179,7 @@ func (r *rule) asksWithin(instr ssa.CallInstruction) bool {
 		return false
 	}
 	if slices.ContainsFunc(r.Funcs, func(fn *ssa.Function) bool {
-		return fn.Parent() != nil && expr.Pos() <= fn.Pos() && fn.Pos() < expr.End() && r.asks(fn)
+		return fn.Parent() != nil && expr.Pos() <= fn.Pos() && fn.Pos() < expr.End() && r.Asks(fn)
 	}) {
 		return true
 	}
@@ -128,76 +191,11 @@ func (r *rule) asksWithin(instr ssa.CallInstruction) bool {
 		}
 		if object, ok := r.pass.TypesInfo.Uses[id].(*types.Func); ok {
 			fn := r.SSA.Prog.FuncValue(object)
-			named = named || r.judges(object) || fn != nil && r.asks(fn)
+			named = named || r.Judges(object) || fn != nil && r.Asks(fn)
 		}
 		return true
 	})
 	return named
-}
-
-// judges reports whether a function of the SDK says something about an error.
-func (r *rule) judges(callee *types.Func) bool {
-	return callee != nil && r.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil &&
-		callee.Signature().Params().Len() > 0 && types.Identical(callee.Signature().Params().At(0).Type(), types.Universe.Lookup("error").Type())
-}
-
-// asks reports whether a function asks the SDK about an error, or reads the outcome in it.
-func (r *rule) asks(fn *ssa.Function) bool {
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			switch instr := instr.(type) {
-			case *ssa.Call:
-				if r.judges(calls.Callee(instr.Common())) {
-					return true
-				}
-			case *ssa.FieldAddr:
-				if of, ok := instr.X.Type().Underlying().(*types.Pointer); ok {
-					if s, ok := of.Elem().Underlying().(*types.Struct); ok && s.Field(instr.Field).Name() == "Outcome" {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return slices.ContainsFunc(fn.AnonFuncs, r.asks)
-}
-
-// functions are those that a value of function type, perhaps in an interface or a struct, can be.
-func functions(v ssa.Value, depth int) []*ssa.Function {
-	var found []*ssa.Function
-	if depth > 4 {
-		return nil
-	}
-	for _, origin := range calls.Origins(v, "") {
-		if load, ok := origin.(*ssa.UnOp); ok {
-			origin = load.X
-		}
-		switch origin := origin.(type) {
-		case *ssa.Function:
-			found = append(found, origin)
-		case *ssa.MakeClosure:
-			found = append(found, origin.Fn.(*ssa.Function))
-		case *ssa.Alloc: // a struct with a function in a field
-			for _, ref := range *origin.Referrers() {
-				if field, ok := ref.(*ssa.FieldAddr); ok {
-					for _, ref := range *field.Referrers() {
-						if store, ok := ref.(*ssa.Store); ok {
-							found = append(found, functions(store.Val, depth+1)...)
-						}
-					}
-				}
-			}
-		case *ssa.Call: // of a function that returns a function
-			if maker := origin.Common().StaticCallee(); maker != nil {
-				for _, block := range maker.Blocks {
-					if ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return); ok && len(ret.Results) > 0 {
-						found = append(found, functions(ret.Results[0], depth+1)...)
-					}
-				}
-			}
-		}
-	}
-	return found
 }
 
 // transport reports a client that is given a transport which repeats requests.
@@ -212,14 +210,14 @@ func (r *rule) transport(store *ssa.Store) {
 		of.Underlying().(*types.Struct).Field(field.Field).Name() != "Transport" {
 		return
 	}
-	if name := repeating(store.Val, 0); name != "" {
-		r.Reportf(r.pass, store.Pos(), "the transport of "+name+" repeats requests below the client: a request that is never repeated, "+
+	if name := r.repeating(store.Val, 0); name != "" {
+		r.Reportf(r.pass, store.Pos(), "the transport "+name+" repeats requests below the client: a request that is never repeated, "+
 			"such as a funding or an account creation, is sent twice when its response is lost; give the client a transport that sends once")
 	}
 }
 
-// repeating is the name of the package of a transport that repeats, or "".
-func repeating(v ssa.Value, depth int) string {
+// repeating is the name of a transport that repeats, or "".
+func (r *rule) repeating(v ssa.Value, depth int) string {
 	if depth > 3 {
 		return ""
 	}
@@ -228,28 +226,97 @@ func repeating(v ssa.Value, depth int) string {
 		if p, ok := typ.Underlying().(*types.Pointer); ok {
 			typ = p.Elem()
 		}
-		if named, ok := types.Unalias(typ).(*types.Named); ok && named.Obj().Pkg() != nil && slices.Contains(transports, unversioned(named.Obj().Pkg().Path())) {
-			return named.Obj().Pkg().Name()
+		if pkg, name := calls.Repeats(typ); pkg || name != "" && r.sendsTwice(r.roundTrip(typ), 0) {
+			return name
 		}
 		switch origin := origin.(type) {
 		case *ssa.FieldAddr: // the transport of an http.Client
-			if name := repeating(origin.X, depth+1); name != "" {
+			if name := r.repeating(origin.X, depth+1); name != "" {
 				return name
 			}
-		case *ssa.Call:
-			callee := calls.Callee(origin.Common())
-			if callee == nil || callee.Pkg() == nil {
-				continue
+		case *ssa.Function:
+			if r.sendsTwice(origin, 0) {
+				return "the function"
 			}
-			if slices.Contains(transports, unversioned(callee.Pkg().Path())) {
-				return callee.Pkg().Name()
+		case *ssa.MakeClosure:
+			if r.sendsTwice(origin.Fn.(*ssa.Function), 0) {
+				return "the function"
+			}
+		case *ssa.Call:
+			if fn := origin.Call.StaticCallee(); fn != nil { // it makes the transport
+				for _, block := range fn.Blocks {
+					if ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return); ok && len(ret.Results) > 0 {
+						if name := r.repeating(ret.Results[0], depth+1); name != "" {
+							return name
+						}
+					}
+				}
+			}
+			if pkg, name := calls.Transports(calls.Callee(origin.Common())); pkg {
+				return name
 			}
 			for _, arg := range origin.Common().Args { // another transport around it
-				if name := repeating(arg, depth+1); name != "" {
+				if name := r.repeating(arg, depth+1); name != "" {
 					return name
 				}
 			}
 		}
 	}
 	return ""
+}
+
+func (r *rule) roundTrip(t types.Type) *ssa.Function {
+	object, _, _ := types.LookupFieldOrMethod(t, true, r.pass.Pkg, "RoundTrip")
+	if method, ok := object.(*types.Func); ok && !types.IsInterface(t) {
+		return r.SSA.Prog.FuncValue(method)
+	}
+	return nil
+}
+
+// sendsTwice reports whether a transport, unless it asks for the method of the request, can send it a second time.
+func (r *rule) sendsTwice(fn *ssa.Function, depth int) bool {
+	if fn == nil || depth > 2 {
+		return false
+	}
+	var trips []*ssa.Call
+	for _, block := range fn.Blocks {
+		for _, instr := range block.Instrs {
+			switch instr := instr.(type) {
+			case *ssa.FieldAddr:
+				if calls.Named(instr.X.Type(), "net/http.Request") && calls.FieldName(instr.X.Type(), instr.Field) == "Method" {
+					if slices.ContainsFunc(*instr.Referrers(), func(ref ssa.Instruction) bool { return compared(ref, 0) }) {
+						return false
+					}
+				}
+			case *ssa.Call:
+				if callee := calls.Callee(instr.Common()); callee != nil && (callee.Name() == "RoundTrip" || callee.FullName() == "(*net/http.Client).Do") {
+					trips = append(trips, instr)
+				} else if inner := instr.Call.StaticCallee(); inner != nil && inner.Pkg == fn.Pkg && r.sendsTwice(inner, depth+1) {
+					return true
+				}
+			}
+		}
+	}
+	for i, trip := range trips {
+		if calls.Cycle(trip.Block())[trip.Block()] {
+			return true
+		}
+		for _, next := range trips[i+1:] {
+			if trip.Block() == next.Block() || trip.Block().Dominates(next.Block()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// compared reports whether a value that an instruction reads decides something.
+func compared(ref ssa.Instruction, depth int) bool {
+	switch ref := ref.(type) {
+	case *ssa.BinOp, *ssa.Call, *ssa.Lookup:
+		return true
+	case ssa.Value:
+		return depth < 3 && slices.ContainsFunc(*ref.Referrers(), func(ref ssa.Instruction) bool { return compared(ref, depth+1) })
+	}
+	return false
 }

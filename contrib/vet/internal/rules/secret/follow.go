@@ -3,6 +3,8 @@ package secret
 import (
 	"go/token"
 	"go/types"
+	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
@@ -22,6 +24,11 @@ type printing struct {
 	pos    token.Pos
 	into   string
 	common *ssa.CallCommon // nil for a panic
+}
+
+// stays reports whether the text goes into a log or an error, and not to a user.
+func (p printing) stays() bool {
+	return strings.HasPrefix(p.into, "a log") || strings.HasPrefix(p.into, "an error") || strings.HasSuffix(p.into, "logs it")
 }
 
 // any reports whether the result of a call is, without another step, an argument of any type, and nothing else.
@@ -71,6 +78,9 @@ func (t *tracer) flow(fn *ssa.Function) *flow {
 	f := new(flow)
 	t.flows[fn] = f
 	for _, from := range t.sources(fn) {
+		if from.personal {
+			continue
+		}
 		f.Reveals |= t.follow(from.value).returned
 	}
 	for i, param := range fn.Params {
@@ -83,6 +93,9 @@ func (t *tracer) flow(fn *ssa.Function) *flow {
 		}
 		if len(trace.prints) > 0 {
 			f.Prints |= 1 << i
+			if slices.ContainsFunc(trace.prints, printing.stays) {
+				f.Logs |= 1 << i
+			}
 		}
 	}
 	return f
@@ -274,7 +287,11 @@ func (f *trace) call(instr ssa.CallInstruction, v ssa.Value) {
 		}
 		known := f.t.of(common)
 		if known.Prints>>min(i, 63)&1 == 1 {
-			f.prints = append(f.prints, printing{f.t.found.Pos(instr), name(calls.Callee(common)) + ", which prints it", common})
+			does := ", which prints it"
+			if known.Logs>>min(i, 63)&1 == 1 {
+				does = ", which logs it"
+			}
+			f.prints = append(f.prints, printing{f.t.found.Pos(instr), name(calls.Callee(common)) + does, common})
 		}
 		if known.Through>>min(i, 63)&1 == 1 || passes(common) {
 			f.value(instr.Value())

@@ -16,7 +16,7 @@ import (
 // Analyzer is the rule.
 var Analyzer = &analysis.Analyzer{
 	Name:      "secret",
-	Doc:       "report revealed secrets that are printed, logged or put into an error",
+	Doc:       "report secrets that are printed, and personal data that is logged or put into an error",
 	URL:       calls.Prepaid().Guide + "#secret",
 	Requires:  []*analysis.Analyzer{calls.Analyzer},
 	Run:       run,
@@ -27,8 +27,8 @@ var Analyzer = &analysis.Analyzer{
 type flow struct {
 	// Reveals are the results that have the text of a secret.
 	Reveals uint64
-	// Through are the parameters that are part of the first result, Prints those that are printed.
-	Through, Prints uint64
+	// Through are the parameters that are part of the first result, Prints those that are printed, Logs those of them that stay.
+	Through, Prints, Logs uint64
 }
 
 func (*flow) AFact() {}
@@ -60,10 +60,15 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 		for _, source := range t.sources(fn) {
 			for _, at := range t.follow(source.value).prints {
-				if reported[at.pos] {
+				if reported[at.pos] || source.personal && !at.stays() {
 					continue
 				}
 				reported[at.pos] = true
+				if source.personal {
+					found.Reportf(pass, at.pos, "personal data or a body ("+source.name+") goes into "+at.into+
+						": it stays there, with all who can read it; log the ID, a status or a length, or the struct itself, which shows none of it")
+					continue
+				}
 				found.Report(pass, analysis.Diagnostic{
 					Pos: at.pos,
 					Message: "the text of a secret (" + source.name + ") goes into " + at.into +
@@ -105,16 +110,27 @@ type source struct {
 	name  string
 	value ssa.Value
 	call  *ssa.Call
+	// personal data may be shown to a user, but not be kept in a log or an error.
+	personal bool
 }
 
-// sources are the results of calls in fn that reveal a secret.
+// sources are the results of calls in fn that reveal a secret, and what it reads of personal data.
 func (t *tracer) sources(fn *ssa.Function) []source {
 	var found []source
 	for _, block := range fn.Blocks {
 		for _, instr := range block.Instrs {
+			field, ok := instr.(*ssa.FieldAddr)
+			if ok {
+				found = append(found, t.read(field)...)
+			}
 			call, ok := instr.(*ssa.Call)
 			if !ok {
 				continue
+			}
+			if calls.Calls(call.Common(), []string{"encoding/json.Marshal", "encoding/json.MarshalIndent"}) {
+				if boxed, ok := call.Call.Args[0].(*ssa.MakeInterface); ok && t.found.Model.HasPrivate(boxed.X.Type()) && resultOf(call, 0) != nil {
+					found = append(found, source{"JSON of " + boxed.X.Type().String()[strings.LastIndex(boxed.X.Type().String(), ".")+1:], resultOf(call, 0), call, true})
+				}
 			}
 			callee := calls.Callee(call.Common())
 			if callee == nil {
@@ -127,10 +143,21 @@ func (t *tracer) sources(fn *ssa.Function) []source {
 			for i := range call.Common().Signature().Results().Len() {
 				if reveals>>i&1 == 1 {
 					if value := resultOf(call, i); value != nil {
-						found = append(found, source{name(callee), value, call})
+						found = append(found, source{name(callee), value, call, false})
 					}
 				}
 			}
+		}
+	}
+	return found
+}
+
+// read is what is read of a field with personal data.
+func (t *tracer) read(field *ssa.FieldAddr) (found []source) {
+	name := t.found.Model.Private(field.X.Type(), field.Field)
+	for _, ref := range *field.Referrers() {
+		if load, ok := ref.(*ssa.UnOp); ok && name != "" {
+			found = append(found, source{name, load, nil, true})
 		}
 	}
 	return found

@@ -1,9 +1,6 @@
 package secret
 
 import (
-	"go/types"
-	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -12,12 +9,6 @@ import (
 )
 
 var (
-	// loggers are packages whose functions all log what they are given, or make a field of a log record or a span.
-	loggers = []string{
-		"log/slog", "go.uber.org/zap", "go.uber.org/zap/zapcore", "github.com/sirupsen/logrus", "github.com/rs/zerolog", "github.com/rs/zerolog/log",
-		"github.com/go-logr/logr", "github.com/hashicorp/go-hclog", "github.com/golang/glog", "k8s.io/klog", "k8s.io/klog/v2",
-		"github.com/charmbracelet/log", "github.com/apex/log", "github.com/go-kit/log", "github.com/go-kit/log/level", "go.opentelemetry.io/otel/attribute",
-	}
 	// failures are functions that make an error of what they are given.
 	failures = []string{
 		"errors.New", "fmt.Errorf", "github.com/pkg/errors.New", "github.com/pkg/errors.Errorf", "github.com/pkg/errors.Wrap", "github.com/pkg/errors.Wrapf",
@@ -29,8 +20,6 @@ var (
 		"strings.ToLower", "strings.Clone", "strings.Repeat", "bytes.Clone", "bytes.TrimSpace", "strconv.Quote", "net/url.QueryEscape", "net/url.PathEscape",
 		"encoding/hex.EncodeToString", "(*encoding/base64.Encoding).EncodeToString",
 	}
-	// verb is the name of a function that logs, if its type or package is named after logs.
-	verb = regexp.MustCompile(`^(Debug|Info|Warn|Warning|Error|Fatal|Panic|Print|Log|Trace|Output)(f|ln|w|S|Context|Ctx|Depth|fContext)?$`)
 )
 
 // sink is what a call prints to, or "".
@@ -56,21 +45,11 @@ func sink(common *ssa.CallCommon) string {
 	case path == "testing", path == "fmt", strings.HasPrefix(callee.Name(), "New"):
 		return ""
 	}
-	if slices.Contains(loggers, path) {
-		return "a log (" + name(callee) + ")"
-	}
-	typ := ""
-	if recv := callee.Signature().Recv(); recv != nil {
-		typ = types.TypeString(recv.Type(), func(*types.Package) string { return "" })
-	}
-	if verb.MatchString(callee.Name()) && (strings.Contains(strings.ToLower(typ), "log") || logs.MatchString(path)) {
+	if calls.Logs(callee) {
 		return "a log (" + name(callee) + ")"
 	}
 	return ""
 }
-
-// logs is the path of a package that logs.
-var logs = regexp.MustCompile(`(^|/)([a-z]{0,2}log|logs|logger|logging)(/v[0-9]+)?$`)
 
 // standard reports whether a writer is standard output or error.
 func standard(writer ssa.Value) bool {

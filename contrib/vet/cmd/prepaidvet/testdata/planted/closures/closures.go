@@ -14,13 +14,13 @@ import (
 func BadClosure(ctx context.Context, c *prepaid.Client, amount prepaid.Amount) error {
 	send := func() error {
 		_, err := c.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{
-			RequestID: prepaid.NewRequestID(), Amount: amount, DestinationAccountID: "EA2", // want: requestid
+			RequestID: prepaid.NewRequestID(), Amount: amount, DestinationAccountID: "EA2",
 		})
 		return err
 	}
 	if err := send(); err != nil {
 		log.Print(err)
-		return send()
+		return send() // want: requestid
 	}
 	return nil
 }

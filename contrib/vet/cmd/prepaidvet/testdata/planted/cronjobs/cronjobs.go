@@ -13,6 +13,7 @@ import (
 
 type Salary struct {
 	Employee string
+	Payday   prepaid.Date
 	Account  prepaid.AccountID
 	Amount   prepaid.Amount
 	Hours    float64
@@ -27,12 +28,12 @@ type Scheduler interface {
 func Register(c Scheduler, client *prepaid.Client, config prepaid.Config, salaries []Salary) {
 	c.AddFunc("@monthly", func() {
 		for _, s := range salaries {
-			client.Accounts.Transfer(context.Background(), "EA1", prepaid.TransferParams{Amount: s.Amount, RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), s.Employee)}) // want: outcome
+			client.Accounts.Transfer(context.Background(), "EA1", prepaid.TransferParams{Amount: s.Amount, RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), s.Employee)}) // want: outcome requestid
 		}
 	})
 	c.AddFunc("@monthly", func() {
 		for _, s := range salaries {
-			_, err := client.Accounts.Transfer(context.Background(), "EA1", prepaid.TransferParams{Amount: s.Amount, RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), s.Employee)})
+			_, err := client.Accounts.Transfer(context.Background(), "EA1", prepaid.TransferParams{Amount: s.Amount, RequestID: prepaid.DeriveRequestID(s.Payday, s.Employee)})
 			if err != nil {
 				log.Printf("salary of %s: %v", s.Employee, err)
 			}

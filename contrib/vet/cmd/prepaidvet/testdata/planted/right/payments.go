@@ -42,6 +42,7 @@ type Service struct {
 type Order struct {
 	ID     string
 	Key    string
+	Placed prepaid.Date
 	To     prepaid.AccountID
 	Amount prepaid.Amount
 	Pct    float64
@@ -219,7 +220,7 @@ func (s *Service) StoredUUID(ctx context.Context, o Order) error {
 
 func (s *Service) Day(ctx context.Context, o Order) error {
 	p := o.Params()
-	p.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(time.Now().UTC()), "payout", o.ID)
+	p.RequestID = prepaid.DeriveRequestID(o.Placed, "payout", o.ID)
 	_, err := s.client.Accounts.Transfer(ctx, "EA1", p)
 	return err
 }

@@ -38,7 +38,7 @@ type Payout struct {
 
 func (s *PayoutService) params(p Payout) prepaid.TransferParams {
 	return prepaid.TransferParams{
-		RequestID: prepaid.NewRequestID(), Amount: p.Amount, DestinationAccountID: p.To, // want: requestid
+		RequestID: prepaid.NewRequestID(), Amount: p.Amount, DestinationAccountID: p.To,
 		SourceReference: p.ID, DestinationReference: p.ID,
 	}
 }
@@ -47,7 +47,7 @@ func (s *PayoutService) params(p Payout) prepaid.TransferParams {
 func (s *PayoutService) BadHelper(ctx context.Context, p Payout) error {
 	var err error
 	for i := range 3 {
-		if _, err = s.client.Accounts.Transfer(ctx, s.source, s.params(p)); err == nil {
+		if _, err = s.client.Accounts.Transfer(ctx, s.source, s.params(p)); err == nil { // want: requestid
 			return nil
 		}
 		s.log.Warn("payout failed", "attempt", i, "err", err)

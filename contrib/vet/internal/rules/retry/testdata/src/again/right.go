@@ -88,6 +88,6 @@ func elsewhere(config prepaid.Config, store func() error) (*http.Client, *prepai
 	return retryablehttp.NewClient().StandardClient(), client, err // for another service
 }
 
-func backoffStore(store func() error) error { // want backoffStore:"runs a function again"
+func backoffStore(store func() error) error {
 	return avast.Do(store)
 }

@@ -85,7 +85,7 @@ func (s *service) goroutine(ctx context.Context, payments <-chan prepaid.Transfe
 	}()
 }
 
-func retried[T any](ctx context.Context, call func(context.Context) (T, error)) (result T, err error) { // want retried:"runs a function again"
+func retried[T any](ctx context.Context, call func(context.Context) (T, error)) (result T, err error) {
 	err = retrier.New().RunCtx(ctx, func(ctx context.Context) error {
 		result, err = call(ctx)
 		return err

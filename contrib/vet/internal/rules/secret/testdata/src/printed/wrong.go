@@ -94,7 +94,7 @@ func wrapped(c prepaid.Config, s *vault.Settings) error {
 		return err
 	}
 	logging.Infof("header %s", header) // want `a secret \(Settings.Header\) goes into a log \(logging.Infof\)`
-	vault.Audit("header %s", header)   // want `goes into vault.Audit, which prints it`
+	vault.Audit("header %s", header)   // want `goes into vault.Audit, which logs it`
 	dsn := vault.DSN("payments", vault.Password(c))
 	return fmt.Errorf("cannot open %s", dsn) // want `a secret \(vault.Password\) goes into an error`
 }

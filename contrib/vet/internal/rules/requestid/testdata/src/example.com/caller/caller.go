@@ -22,11 +22,6 @@ func loop(ctx context.Context, s *wrapper.Service, o wrapper.Order) (err error) 
 	return err
 }
 
-func tries(ctx context.Context, s *wrapper.Service, o wrapper.Order) {
-	for !s.Try(ctx, o) { // want `Try makes a new request ID each time`
-	}
-}
-
 func library(ctx context.Context, s *wrapper.Service, o wrapper.Order) error {
 	return backoff.Retry(func() error {
 		return s.Pay(ctx, o) // want `Pay makes a new request ID each time`
@@ -43,17 +38,6 @@ func own(ctx context.Context, s *wrapper.Service, c *prepaid.Client, o wrapper.O
 		return c.Accounts.Transfer(ctx, o.To, wrapper.Params(o)) // want `sent again under a new request ID`
 	})
 	return err
-}
-
-func keys(ctx context.Context, s *wrapper.Service, o wrapper.Order) error {
-	if err := s.PayKey(ctx, ids.New(), o); err != nil { // want `made from a random value \(ids.New\)`
-		return err
-	}
-	key, err := ids.Stamp("tx")
-	if err != nil {
-		return err
-	}
-	return s.PayAs(ctx, prepaid.RequestID(key), o) // want `made from the time \(ids.Stamp\)`
 }
 
 func right(ctx context.Context, s *wrapper.Service, orders []wrapper.Order, o wrapper.Order) error {

@@ -81,7 +81,7 @@ func (p *payer) load(ctx context.Context, to prepaid.AccountID, amount prepaid.A
 }
 
 func (p *payer) method(ctx context.Context, o order) error {
-	send := func() error { return p.send(ctx, o) }
+	send := func() error { return p.send(ctx, o) } // want `payer.send makes a new request ID each time`
 	return p.retry(ctx, "send", send)
 }
 
@@ -92,19 +92,19 @@ func (p *payer) send(ctx context.Context, o order) error {
 }
 
 func (p *payer) params(o order) prepaid.TransferParams {
-	return prepaid.TransferParams{RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To} // want `sent again under a new request ID`
+	return prepaid.TransferParams{RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To}
 }
 
 // The literal is called twice.
 func twice(ctx context.Context, c *prepaid.Client, o order) error {
 	pay := func() error {
 		_, err := c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{
-			RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To, // want `sent again under a new request ID`
+			RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To,
 		})
 		return err
 	}
 	if err := pay(); err != nil {
-		return pay()
+		return pay() // want `the function literal makes a new request ID`
 	}
 	return nil
 }

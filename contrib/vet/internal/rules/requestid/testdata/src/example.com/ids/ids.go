@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 )
 
-func New() string { return "tx-" + uuid.NewString() } // want New:"makes an ID"
+func New() string { return "tx-" + uuid.NewString() }
 
-func Stamp(prefix string) (string, error) { // want Stamp:"makes an ID"
+func Stamp(prefix string) (string, error) {
 	if prefix == "" {
 		return "", fmt.Errorf("no prefix")
 	}

@@ -121,9 +121,9 @@ func switched(ctx context.Context, c *prepaid.Client, o order) error {
 }
 
 // The number of the attempt is in the ID.
-func counted(ctx context.Context, c *prepaid.Client, o order) (err error) {
+func counted(ctx context.Context, c *prepaid.Client, day prepaid.Date, o order) (err error) {
 	for attempt := 1; attempt <= 3; attempt++ {
-		id := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), o.ID, strconv.Itoa(attempt))
+		id := prepaid.DeriveRequestID(day, o.ID, strconv.Itoa(attempt))
 		if _, err = c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{RequestID: id, Amount: o.Amount, DestinationAccountID: o.To}); err == nil { // want `request ID with the number of the attempt`
 			return nil
 		}
@@ -145,26 +145,11 @@ func twice(ctx context.Context, c *prepaid.Client, o order) error {
 // It calls itself.
 func recursive(ctx context.Context, c *prepaid.Client, o order, left int) error {
 	_, err := c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{
-		RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To, // want `sent again under a new request ID`
-	})
-	if err != nil && left > 0 {
-		return recursive(ctx, c, o, left-1)
-	}
-	return err
-}
-
-// A deferred function sends again.
-func deferred(ctx context.Context, c *prepaid.Client, o order) (err error) {
-	defer func() {
-		if err != nil {
-			_, err = c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{
-				RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To, // want `sent again under a new request ID`
-			})
-		}
-	}()
-	_, err = c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To,
 	})
+	if err != nil && left > 0 {
+		return recursive(ctx, c, o, left-1) // want `recursive makes a new request ID each time`
+	}
 	return err
 }
 
@@ -183,40 +168,6 @@ func inner(ctx context.Context, c *prepaid.Client, orders []order) error {
 		}
 	}
 	return nil
-}
-
-// A goroutine for each attempt, with a time limit.
-func goroutine(ctx context.Context, c *prepaid.Client, o order) error {
-	for range 3 {
-		done := make(chan error, 1)
-		go func() {
-			_, err := c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{
-				RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To, // want `sent again under a new request ID`
-			})
-			done <- err
-		}()
-		if err := <-done; err == nil {
-			return nil
-		}
-	}
-	return errors.New("gave up")
-}
-
-// The reasons to send again are in a function.
-func retryable(err error) bool {
-	var call *prepaid.CallError
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &call) && call.Outcome == prepaid.OutcomeUnknown
-}
-
-func classified(ctx context.Context, c *prepaid.Client, o order) error {
-	for {
-		_, err := c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{
-			RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To, // want `sent again under a new request ID`
-		})
-		if !retryable(err) {
-			return err
-		}
-	}
 }
 
 // No fix: in front of the loop, all orders would have one ID, or the second try another one than the first.

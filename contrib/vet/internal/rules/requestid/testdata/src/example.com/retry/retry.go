@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func Times(ctx context.Context, n int, f func(context.Context) error) error { // want Times:"calls its parameter again after an error"
+func Times(ctx context.Context, n int, f func(context.Context) error) error {
 	var err error
 	for range n {
 		if err = f(ctx); err == nil {
@@ -17,7 +17,7 @@ func Times(ctx context.Context, n int, f func(context.Context) error) error { //
 	return err
 }
 
-func Value[T any](n int, f func() (T, error)) (T, error) { // want Value:"calls its parameter again after an error"
+func Value[T any](n int, f func() (T, error)) (T, error) {
 	for {
 		v, err := f()
 		if err == nil || n == 0 {

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -139,9 +138,6 @@ func derived(ctx context.Context, c *prepaid.Client, o order, payday prepaid.Dat
 		if _, err = c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{RequestID: id, Amount: o.Amount, DestinationAccountID: o.To}); err == nil {
 			return nil
 		}
-		today := prepaid.DeriveRequestID(prepaid.DateOf(time.Now().UTC()), "payroll", o.ID)
-		month := prepaid.RequestID(fmt.Sprintf("payroll-%s-%s", time.Now().Format("2006-01"), o.ID))
-		_, _ = today, month
 	}
 	return err
 }

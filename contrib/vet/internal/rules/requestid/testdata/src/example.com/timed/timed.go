@@ -57,7 +57,7 @@ func token() string {
 }
 
 func helper(ctx context.Context, c *prepaid.Client, o order) error {
-	params := prepaid.DirectEntryOutParams{RequestID: prepaid.RequestID(token()), Amount: o.Amount} // want `made from a random value \(rand.Read\)`
+	params := prepaid.DirectEntryOutParams{RequestID: prepaid.RequestID(token()), Amount: o.Amount} // want `made from a random value \(timed.token\)`
 	_, err := c.Accounts.DirectEntryOut(ctx, o.From, params)
 	return err
 }
@@ -131,8 +131,8 @@ func ofForm(c *prepaid.Client, w http.ResponseWriter, r *http.Request) {
 
 func ofQueue(ctx context.Context, c *prepaid.Client, day prepaid.Date, orders <-chan order) error {
 	o := <-orders
-	id := prepaid.DeriveRequestID(day, o.ID, uuid.NewString())
-	_, err := c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{RequestID: id}) // want `made from a random value`
+	id := prepaid.DeriveRequestID(day, o.ID, uuid.NewString()) // want `made from a random value`
+	_, err := c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{RequestID: id})
 	return err
 }
 

@@ -24,7 +24,7 @@ type Service struct {
 }
 
 // Pay makes an ID in each call.
-func (s *Service) Pay(ctx context.Context, o Order) error { // want Pay:"sends under a new request ID"
+func (s *Service) Pay(ctx context.Context, o Order) error {
 	_, err := s.client.Accounts.Transfer(ctx, o.From, Params(o))
 	if err != nil {
 		return fmt.Errorf("pay: %w", err)
@@ -33,12 +33,12 @@ func (s *Service) Pay(ctx context.Context, o Order) error { // want Pay:"sends u
 }
 
 // Try says whether it has paid.
-func (s *Service) Try(ctx context.Context, o Order) bool { // want Try:"sends under a new request ID"
+func (s *Service) Try(ctx context.Context, o Order) bool {
 	return s.Pay(ctx, o) == nil
 }
 
 // Params has an ID of its own.
-func Params(o Order) prepaid.TransferParams { // want Params:"makes an ID"
+func Params(o Order) prepaid.TransferParams {
 	return prepaid.TransferParams{RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To}
 }
 
@@ -64,7 +64,7 @@ func (s *Service) PayOnce(ctx context.Context, o Order) error {
 }
 
 // Fallback pays in two ways at most.
-func Fallback(ctx context.Context, c *prepaid.Client, o Order) error { // want Fallback:"sends under a new request ID"
+func Fallback(ctx context.Context, c *prepaid.Client, o Order) error {
 	return send(ctx, c, o, prepaid.RequestID(uuid.NewString())) // want `made from a random value`
 }
 

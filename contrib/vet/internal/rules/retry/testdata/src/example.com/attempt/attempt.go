@@ -8,7 +8,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-func Times(n int, f func() error) (err error) { // want Times:"runs a function again"
+func Times(n int, f func() error) (err error) {
 	for range n {
 		if err = f(); err == nil {
 			return nil
@@ -18,7 +18,7 @@ func Times(n int, f func() error) (err error) { // want Times:"runs a function a
 	return err
 }
 
-func Forever(ctx context.Context, f func(context.Context) error) error { // want Forever:"runs a function again"
+func Forever(ctx context.Context, f func(context.Context) error) error {
 	for {
 		err := f(ctx)
 		if err != nil {
@@ -29,13 +29,13 @@ func Forever(ctx context.Context, f func(context.Context) error) error { // want
 	}
 }
 
-func Backoff(f func() error) error { // want Backoff:"runs a function again"
+func Backoff(f func() error) error {
 	return backoff.Retry(func() error { return f() }, backoff.NewExponentialBackOff())
 }
 
 type Policy struct{ n int }
 
-func (p Policy) Do(f func() error) error { return Times(p.n, f) } // want Do:"runs a function again"
+func (p Policy) Do(f func() error) error { return Times(p.n, f) }
 
 // Every runs f at intervals: there is something else to do each time.
 func Every(ctx context.Context, wait time.Duration, f func() error) error {

@@ -55,7 +55,30 @@ var (
 	ErrTransferFailed  error
 	ErrRequestIDReused error
 	ErrOutcomeUnknown  error
+	ErrServer          error
+
+	ErrRequestIDExpired error
 )
+
+type APIError struct {
+	StatusCode  int
+	Description string
+	Body        []byte
+}
+
+func (*APIError) Error() string { return "" }
+
+type Message struct {
+	ID        string
+	Timestamp time.Time
+	Raw       []byte `redact:"content"`
+}
+
+func (*Message) Decode(any) error { return nil }
+
+type Cardholder struct {
+	FirstName string `redact:"personal"`
+}
 
 type Date struct{ day int }
 
@@ -192,8 +215,9 @@ type TransferResult struct {
 
 type (
 	Account struct {
-		ID      AccountID
-		Balance Amount
+		ID         AccountID
+		Balance    Amount
+		Cardholder *Cardholder
 	}
 	AccountSummary      struct{ Balance Amount }
 	Include             string

@@ -26,6 +26,8 @@ type (
 	Run struct{ Entry Entry }
 )
 
+var ErrWindow, ErrChanged error
+
 func Open(string, Options) (*Journal, error) { return nil, nil }
 func Moved(prepaid.TransactionID) Resolution { return Resolution{} }
 func NotMoved() Resolution                   { return Resolution{} }

@@ -1,4 +1,4 @@
-package retry
+package calls
 
 import (
 	"go/ast"
@@ -37,7 +37,7 @@ func loops(pass *analysis.Pass) {
 				}
 			}
 			if bits != 0 {
-				pass.ExportObjectFact(object, &again{bits})
+				pass.ExportObjectFact(object, &rerun{bits})
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func (f *finder) in(body *ast.BlockStmt) (found bool) {
 // passed reports whether the parameter, or a literal that calls it, is an argument of a retry library or of such a helper.
 func (f *finder) passed(call *ast.CallExpr) bool {
 	callee := function(f.info, call)
-	if callee == nil || callee.Pkg() == nil || !runner(callee) && !f.pass.ImportObjectFact(callee.Origin(), new(again)) {
+	if callee == nil || callee.Pkg() == nil || !runner(callee) && !f.pass.ImportObjectFact(callee.Origin(), new(rerun)) {
 		return false
 	}
 	for _, arg := range call.Args {
@@ -145,6 +145,9 @@ func (f *finder) compared(cond ast.Expr, errs map[types.Object]bool) token.Token
 	binary, ok := ast.Unparen(cond).(*ast.BinaryExpr)
 	if !ok {
 		return token.ILLEGAL
+	}
+	if binary.Op == token.LOR || binary.Op == token.LAND { // "err == nil || attempt == last", "err != nil && attempt < last"
+		return max(f.compared(binary.X, errs), f.compared(binary.Y, errs))
 	}
 	if id, ok := binary.Y.(*ast.Ident); !ok || id.Name != "nil" {
 		return token.ILLEGAL

@@ -1,4 +1,4 @@
-package retry
+package calls
 
 import (
 	"go/types"
@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
-
-	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
 // runners are functions and methods that run a function again until it succeeds, by the paths of their packages without the
@@ -46,7 +44,7 @@ func unversioned(path string) string { return major.ReplaceAllString(path, "") }
 
 // runs reports whether a call is of a function that runs another one again.
 func runs(common *ssa.CallCommon) bool {
-	callee := calls.Callee(common)
+	callee := Callee(common)
 	if callee == nil || callee.Pkg() == nil || !runner(callee) {
 		return false
 	}
@@ -63,7 +61,7 @@ const failsafe = "github.com/failsafe-go/failsafe-go"
 // repeats reports whether a call of failsafe-go is made with a policy that repeats. Its other policies limit, or break a circuit.
 func repeats(common *ssa.CallCommon) bool {
 	if common.IsInvoke() { // the last step of a chain that begins with the policies
-		for _, origin := range calls.Origins(common.Value, "") {
+		for _, origin := range Origins(common.Value, "") {
 			if call, ok := origin.(*ssa.Call); ok && repeats(call.Common()) {
 				return true
 			}
@@ -111,4 +109,84 @@ func elements(v ssa.Value) []ssa.Value {
 		}
 	}
 	return values
+}
+
+// Reruns are the functions that a call runs again until they succeed, and whether it is of a library or helper that does so.
+func (r *Result) Reruns(instr ssa.CallInstruction) (list []*ssa.Function, again bool) {
+	common := instr.Common()
+	library := runs(common)
+	fact := new(rerun)
+	if callee := Callee(common); !library && (callee == nil || !r.pass.ImportObjectFact(callee, fact)) {
+		return nil, false
+	}
+	for i, arg := range common.Args {
+		if library || fact.Params>>min(i, 63)&1 == 1 {
+			list = append(list, functions(arg, 0)...)
+		}
+	}
+	return list, true
+}
+
+// rerun is the fact of a function that runs a parameter, which is a function, until it succeeds.
+type rerun struct{ Params uint64 }
+
+func (*rerun) AFact()         {}
+func (*rerun) String() string { return "runs a function again" }
+
+// functions are those that a value of function type, perhaps in an interface or a struct, can be.
+func functions(v ssa.Value, depth int) []*ssa.Function {
+	var found []*ssa.Function
+	if depth > 4 {
+		return nil
+	}
+	for _, origin := range Origins(v, "") {
+		if load, ok := origin.(*ssa.UnOp); ok {
+			origin = load.X
+		}
+		switch origin := origin.(type) {
+		case *ssa.Function:
+			found = append(found, origin)
+		case *ssa.MakeClosure:
+			found = append(found, origin.Fn.(*ssa.Function))
+		case *ssa.Alloc: // a struct with a function in a field
+			for _, ref := range *origin.Referrers() {
+				if field, ok := ref.(*ssa.FieldAddr); ok {
+					for _, ref := range *field.Referrers() {
+						if store, ok := ref.(*ssa.Store); ok {
+							found = append(found, functions(store.Val, depth+1)...)
+						}
+					}
+				}
+			}
+		case *ssa.Call: // of a function that returns a function
+			if maker := origin.Common().StaticCallee(); maker != nil {
+				for _, block := range maker.Blocks {
+					if ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return); ok && len(ret.Results) > 0 {
+						found = append(found, functions(ret.Results[0], depth+1)...)
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// Repeats reports whether the package of a transport's type repeats requests, and its name or that of the type.
+func Repeats(t types.Type) (yes bool, name string) {
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
+		return false, ""
+	}
+	if slices.Contains(transports, unversioned(named.Obj().Pkg().Path())) {
+		return true, "of " + named.Obj().Pkg().Name()
+	}
+	return false, named.Obj().Name()
+}
+
+// Transports reports whether the package of a function makes transports that repeat requests.
+func Transports(callee *types.Func) (yes bool, name string) {
+	if callee == nil || callee.Pkg() == nil {
+		return false, ""
+	}
+	return slices.Contains(transports, unversioned(callee.Pkg().Path())), "of " + callee.Pkg().Name()
 }

@@ -1,0 +1,357 @@
+package calls
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// After walks the paths that follow a call: one that failed with unknown outcome, or one that succeeded. A path ends where see returns
+// false, and where the program asks something for which that is no answer. The result has the instructions on all paths.
+func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map[ssa.Instruction]bool {
+	a := after{Result: r, call: c, failed: failed, see: see, visited: map[ssa.Instruction]bool{}, seen: map[*ssa.BasicBlock][]map[ssa.Value]answer{}}
+	start, ok := c.Instr.(*ssa.Call)
+	if !ok {
+		return a.visited
+	}
+	held := map[ssa.Value]answer{}
+	if value := c.Value(c.Err); value != nil {
+		held[value] = theError
+	}
+	a.through(start.Block(), slices.Index(start.Block().Instrs, ssa.Instruction(start))+1, held)
+	return a.visited
+}
+
+type after struct {
+	*Result
+	call    *Call
+	failed  bool
+	see     func(ssa.Instruction) bool
+	visited map[ssa.Instruction]bool
+	seen    map[*ssa.BasicBlock][]map[ssa.Value]answer
+}
+
+func (a *after) through(block *ssa.BasicBlock, from int, held map[ssa.Value]answer) {
+	for _, instr := range block.Instrs[from:] {
+		switch instr := instr.(type) {
+		case *ssa.Store: // in a variable that others read
+			if local, ok := instr.Addr.(*ssa.Alloc); ok {
+				held = maps.Clone(held)
+				if known := a.known(instr.Val, held); known != unsettled {
+					held[local] = known
+				} else {
+					delete(held, local)
+				}
+			}
+		case *ssa.UnOp:
+			if instr.Op == token.MUL && held[instr.X] != unsettled {
+				held = maps.Clone(held)
+				held[instr] = held[instr.X]
+			}
+		}
+		a.visited[instr] = true
+		if !a.see(instr) {
+			return
+		}
+	}
+	taken := unsettled
+	if condition, ok := block.Instrs[len(block.Instrs)-1].(*ssa.If); ok {
+		taken = a.eval(condition.Cond, held, 0)
+	}
+	for i, next := range block.Succs {
+		if taken == unsettled || taken == holds && i == 0 || taken == fails && i == 1 {
+			a.enter(block, next, held)
+		}
+	}
+}
+
+func (a *after) enter(from, to *ssa.BasicBlock, held map[ssa.Value]answer) {
+	edge := slices.Index(to.Preds, from)
+	next := maps.Clone(held)
+	for _, instr := range to.Instrs {
+		phi, ok := instr.(*ssa.Phi)
+		if !ok {
+			break
+		}
+		delete(next, phi)
+		if known := a.known(phi.Edges[edge], held); known != unsettled {
+			next[phi] = known
+		}
+	}
+	if slices.ContainsFunc(a.seen[to], func(before map[ssa.Value]answer) bool { return maps.Equal(before, next) }) || len(a.seen[to]) > 8 {
+		return
+	}
+	a.seen[to] = append(a.seen[to], next)
+	a.through(to, 0, next)
+}
+
+// known is what is known of a value that goes into a variable: that it is the error, or what a condition says.
+func (a *after) known(v ssa.Value, held map[ssa.Value]answer) answer {
+	if held[v] == theError || !types.Identical(v.Type().Underlying(), types.Typ[types.Bool]) {
+		return held[v]
+	}
+	if found := a.eval(v, held, 0); found != asked {
+		return found
+	}
+	return unsettled
+}
+
+// answer is what is known of a condition.
+type answer uint8
+
+const (
+	unsettled answer = iota
+	holds
+	fails
+	theError
+	asked // the program asks something else about the payment, whose answer decides
+)
+
+func says(yes bool) answer {
+	if yes {
+		return holds
+	}
+	return fails
+}
+
+func (a *after) eval(condition ssa.Value, held map[ssa.Value]answer, depth int) answer {
+	if known := held[condition]; known == holds || known == fails {
+		return known
+	}
+	switch v := condition.(type) {
+	case *ssa.Const:
+		return says(constant.BoolVal(v.Value))
+	case *ssa.UnOp:
+		if v.Op == token.NOT {
+			switch found := a.eval(v.X, held, depth); found {
+			case holds:
+				return fails
+			case fails:
+				return holds
+			default:
+				return found
+			}
+		}
+	case *ssa.Call:
+		if !a.failed && slices.ContainsFunc(v.Call.Args, func(arg ssa.Value) bool { return held[arg] == theError }) && types.Identical(v.Type(), types.Typ[types.Bool]) {
+			return fails // what asks about errors says no to nil
+		}
+		if found := a.evalCall(v); found != unsettled {
+			return found
+		}
+	case *ssa.Extract:
+		if call, ok := v.Tuple.(*ssa.Call); ok && v.Index == 1 && Calls(call.Common(), []string{"errors.AsType"}) {
+			return a.as(call.Common().Signature().Results().At(0).Type())
+		}
+	case *ssa.BinOp:
+		if found := a.compared(v, held); found != unsettled {
+			return found
+		}
+	}
+	if a.call.Kind != 0 && a.depends(condition, 0) {
+		return asked
+	}
+	return unsettled
+}
+
+// compared evaluates a comparison with nil, of outcomes, of a request ID with none, and of the number of the attempt with the first.
+func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]answer) answer {
+	x, y := op.X, op.Y
+	if _, ok := x.(*ssa.Const); ok {
+		x, y = y, x
+	}
+	c, ok := y.(*ssa.Const)
+	if !ok || op.Op != token.EQL && op.Op != token.NEQ && op.Op != token.GTR {
+		return unsettled
+	}
+	equal := op.Op == token.EQL
+	switch {
+	case c.IsNil() && held[x] == theError:
+		return says(equal != a.failed)
+	case c.IsNil() && x == a.call.Value(a.call.Result) && x != nil:
+		return says(equal == a.failed)
+	case c.Value == nil:
+	case a.isOutcome(x.Type()):
+		name := "OutcomeApplied"
+		if a.failed {
+			name = "OutcomeUnknown"
+		}
+		return says(equal == constant.Compare(c.Value, token.EQL, a.outcome(x.Type(), name)))
+	case c.Value.Kind() == constant.String && constant.StringVal(c.Value) == "" && Named(x.Type(), a.Model.ID):
+		return says(!equal)
+	case c.Value.Kind() == constant.Int && counts(x, c):
+		return says(!equal)
+	}
+	return unsettled
+}
+
+// counts reports whether a value is the counter of a loop, and a constant is what it begins with.
+func counts(v ssa.Value, first *ssa.Const) bool {
+	phi, ok := v.(*ssa.Phi)
+	return ok && slices.ContainsFunc(phi.Edges, func(edge ssa.Value) bool {
+		c, ok := edge.(*ssa.Const)
+		return ok && c.Value != nil && constant.Compare(c.Value, token.EQL, first.Value)
+	})
+}
+
+func (a *after) isOutcome(t types.Type) bool { return Named(t, a.Model.Packages[0]+".Outcome") }
+
+func (a *after) outcome(t types.Type, name string) constant.Value {
+	if c, ok := types.Unalias(t).(*types.Named).Obj().Pkg().Scope().Lookup(name).(*types.Const); ok {
+		return c.Val()
+	}
+	return constant.MakeUnknown()
+}
+
+// vague are errors of the service that do not say whether the money moved.
+var vague = []string{"ErrServer", "ErrNotFound", "ErrForbidden", "ErrConflict", "ErrBadRequest", "ErrUnauthorized"}
+
+func (a *after) evalCall(call *ssa.Call) answer {
+	common := call.Common()
+	callee := Callee(common)
+	switch {
+	case callee == nil:
+	case a.Judges(callee): // a proof, which there is none of
+		if types.Identical(call.Type(), types.Typ[types.Bool]) {
+			return says(!a.failed)
+		}
+	case Calls(common, []string{"errors.Is"}):
+		if name := a.Sentinel(common.Args[1]); name != "" && !slices.Contains(vague, name) {
+			return says(a.failed && name == "ErrOutcomeUnknown")
+		}
+		return a.vague()
+	case Calls(common, []string{"errors.As"}):
+		if boxed, ok := common.Args[1].(*ssa.MakeInterface); ok {
+			return a.as(boxed.X.Type().Underlying().(*types.Pointer).Elem())
+		}
+	case slices.Contains(a.Model.VerdictsOf(receiver(callee)), callee.Name()):
+		return says(!a.failed)
+	}
+	return unsettled
+}
+
+func receiver(fn *types.Func) types.Type {
+	if recv := fn.Signature().Recv(); recv != nil {
+		return recv.Type()
+	}
+	return types.Typ[types.Invalid]
+}
+
+// as is for errors that say that nothing was sent.
+func (a *after) as(t types.Type) answer {
+	name := typeName(t)
+	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "ThrottledError", "TokenError", "TransferFailedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
+		return fails
+	}
+	return a.vague()
+}
+
+// vague is for what an error may be, if there is one.
+func (a *after) vague() answer {
+	if a.failed {
+		return unsettled
+	}
+	return fails
+}
+
+// Sentinel is the name of an error variable of the SDK, or "".
+func (r *Result) Sentinel(v ssa.Value) string {
+	if boxed, ok := v.(*ssa.MakeInterface); ok {
+		v = boxed.X
+	}
+	if load, ok := v.(*ssa.UnOp); ok {
+		if global, ok := load.X.(*ssa.Global); ok && r.Model.OwnsPackage(global.Pkg.Pkg) {
+			return global.Name()
+		}
+	}
+	return ""
+}
+
+// Judges reports whether a function of the SDK says something about an error.
+func (r *Result) Judges(callee *types.Func) bool {
+	return callee != nil && r.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil &&
+		callee.Signature().Params().Len() > 0 && isError(callee.Signature().Params().At(0).Type())
+}
+
+// Asks reports whether a function, or one in it, asks the SDK about an error, or reads the outcome in it.
+func (r *Result) Asks(fn *ssa.Function) bool {
+	for _, block := range fn.Blocks {
+		for _, instr := range block.Instrs {
+			switch instr := instr.(type) {
+			case *ssa.Call:
+				if r.Judges(Callee(instr.Common())) {
+					return true
+				}
+			case *ssa.FieldAddr:
+				if FieldName(instr.X.Type(), instr.Field) == "Outcome" {
+					return true
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(fn.AnonFuncs, r.Asks)
+}
+
+// depends reports whether a condition is about what another function says, that was given something: perhaps whether the payment was made.
+func (a *after) depends(v ssa.Value, depth int) bool {
+	if call, ok := v.(*ssa.Call); ok {
+		callee := Callee(call.Common())
+		switch {
+		case call == a.call.Instr:
+			return false
+		case callee == nil:
+			_, builtin := call.Call.Value.(*ssa.Builtin)
+			return !builtin && len(call.Call.Args) > 0
+		case a.Judges(callee):
+			return true
+		case Pure(callee) || callee.Pkg() == nil || callee.Pkg().Path() == "context":
+		case call.Call.StaticCallee() != nil && call.Call.StaticCallee().Blocks != nil:
+			return a.Asks(call.Call.StaticCallee()) || a.money(call.Call.StaticCallee(), 0)
+		default:
+			return len(call.Call.Args) > 0
+		}
+	}
+	instr, ok := v.(ssa.Instruction)
+	if _, phi := v.(*ssa.Phi); !ok || phi && depth > 0 || depth > 6 {
+		return false
+	}
+	return slices.ContainsFunc(instr.Operands(nil), func(operand *ssa.Value) bool { return *operand != nil && a.depends(*operand, depth+1) })
+}
+
+// money is for a function that decides by what it reads elsewhere.
+func (a *after) money(fn *ssa.Function, depth int) bool {
+	for _, block := range fn.Blocks {
+		for _, instr := range block.Instrs {
+			if call, ok := instr.(*ssa.Call); ok {
+				if callee := Callee(call.Common()); callee != nil && !Pure(callee) && callee.Pkg() != nil && call.Call.StaticCallee() == nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// Cycle are the blocks of the loops that a block is in.
+func Cycle(block *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
+	reach := func(next func(*ssa.BasicBlock) []*ssa.BasicBlock) map[*ssa.BasicBlock]bool {
+		found := map[*ssa.BasicBlock]bool{}
+		for todo := next(block); len(todo) > 0; {
+			b := todo[0]
+			if todo = todo[1:]; !found[b] {
+				found[b] = true
+				todo = append(todo, next(b)...)
+			}
+		}
+		return found
+	}
+	cycle := reach(func(b *ssa.BasicBlock) []*ssa.BasicBlock { return b.Succs })
+	before := reach(func(b *ssa.BasicBlock) []*ssa.BasicBlock { return b.Preds })
+	maps.DeleteFunc(cycle, func(b *ssa.BasicBlock, _ bool) bool { return !before[b] })
+	return cycle
+}

@@ -1,0 +1,67 @@
+// Package journal is the rule that a journal that was opened is closed.
+package journal
+
+import (
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+// Analyzer is the rule.
+var Analyzer = &analysis.Analyzer{
+	Name:     "journal",
+	Doc:      "report journals that are not closed on some path",
+	URL:      calls.Prepaid().Guide + "#journal",
+	Requires: []*analysis.Analyzer{calls.Analyzer},
+	Run:      run,
+}
+
+func run(pass *analysis.Pass) (any, error) {
+	found := calls.Of(pass)
+	for _, fn := range found.Funcs {
+		for _, block := range fn.Blocks {
+			for _, instr := range block.Instrs {
+				call, ok := instr.(*ssa.Call)
+				if !ok || !calls.Calls(call.Common(), found.Model.Opens) {
+					continue
+				}
+				opened := &calls.Call{Func: calls.Func{Err: 1, Result: 0, Params: calls.None, Key: calls.Source{Param: calls.None}}, Instr: call, In: fn}
+				if journal := opened.Value(0); journal == nil || left(found, opened, journal) {
+					found.Reportf(pass, found.Pos(call), "the journal is not closed on some path: its file stays locked, and the next run of the process cannot open it; "+
+						"close it with defer, and return the error of Close")
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// left reports whether a path after the opening returns, and nothing has closed the journal or keeps it.
+func left(found *calls.Result, opened *calls.Call, journal ssa.Value) bool {
+	ends := false
+	found.After(opened, false, func(instr ssa.Instruction) bool {
+		if ends || instr != opened.Instr && slices.ContainsFunc(instr.Operands(nil), func(v *ssa.Value) bool { return *v == journal && keeps(instr) }) {
+			return false
+		}
+		if _, ok := instr.(*ssa.Return); ok {
+			ends = true
+		}
+		return true
+	})
+	return ends
+}
+
+// keeps reports whether an instruction closes a journal, defers that, or passes it on; the other methods of the journal do not.
+func keeps(instr ssa.Instruction) bool {
+	switch instr := instr.(type) {
+	case *ssa.DebugRef, *ssa.BinOp:
+		return false
+	case *ssa.Call:
+		callee := calls.Callee(instr.Common())
+		return callee == nil || callee.Signature().Recv() == nil || callee.Name() == "Close"
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+// Package closed opens journals.
+package closed
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+func never(ctx context.Context, c *prepaid.Client, path string) error {
+	j, err := journal.Open(path, journal.Options{}) // want `the journal is not closed on some path`
+	if err != nil {
+		return err
+	}
+	for _, err := range j.Resume(ctx, c.Accounts, 4) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func onOnePath(path string, id prepaid.RequestID) error {
+	j, err := journal.Open(path, journal.Options{}) // want `the journal is not closed on some path`
+	if err != nil {
+		return err
+	}
+	if err := j.Retry(id); err != nil {
+		return err
+	}
+	return j.Close()
+}
+
+func deferred(path string, id prepaid.RequestID) (err error) {
+	j, err := journal.Open(path, journal.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	return j.Retry(id)
+}
+
+func always(path string, id prepaid.RequestID) error {
+	j, err := journal.Open(path, journal.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.Retry(id), j.Close())
+}
+
+type service struct{ j *journal.Journal }
+
+func kept(path string) (*service, error) {
+	j, err := journal.Open(path, journal.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &service{j}, nil
+}
+
+func optional(path string, id prepaid.RequestID) (err error) {
+	var j *journal.Journal
+	if path != "" {
+		if j, err = journal.Open(path, journal.Options{}); err != nil {
+			return err
+		}
+	}
+	if j == nil {
+		return nil
+	}
+	return errors.Join(j.Retry(id), j.Close())
+}

@@ -1,0 +1,85 @@
+package outcome
+
+import (
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+// causes are the types of errors that an error of a call wraps.
+var causes = []string{"APIError", "ValidationError", "TransportError", "DecodeError", "TokenError", "ThrottledError", "TransferFailedError"}
+
+// compared reports comparisons with what an error of a call never is: it wraps it.
+func compared(pass *analysis.Pass, found *calls.Result, instr ssa.Instruction) {
+	const never = " never matches an error of a call, which wraps it; use "
+	switch instr := instr.(type) {
+	case *ssa.BinOp:
+		for _, pair := range [][2]ssa.Value{{instr.X, instr.Y}, {instr.Y, instr.X}} {
+			name := found.Sentinel(pair[1])
+			if (instr.Op == token.EQL || instr.Op == token.NEQ) && strings.HasPrefix(name, "Err") && !strings.HasSuffix(name, "Syntax") && !strings.HasSuffix(name, "Range") &&
+				global(pair[1]) == found.Model.Packages[0] && ofCall(found, pair[0], true) {
+				found.Reportf(pass, instr.Pos(), "a comparison with prepaid."+name+never+"errors.Is")
+			}
+		}
+	case *ssa.TypeAssert:
+		for _, cause := range causes {
+			if calls.Named(instr.AssertedType, found.Model.Packages[0]+"."+cause) && ofCall(found, instr.X, cause != "ValidationError") {
+				found.Reportf(pass, instr.Pos(), "an assertion of *prepaid."+cause+never+"errors.AsType")
+			}
+		}
+	}
+}
+
+func global(v ssa.Value) string {
+	if load, ok := v.(*ssa.UnOp); ok {
+		if of, ok := load.X.(*ssa.Global); ok {
+			return of.Pkg.Pkg.Path()
+		}
+	}
+	return ""
+}
+
+// ofCall reports whether an error may be that of a call of the SDK: it is, or the program may pass one on.
+func ofCall(found *calls.Result, v ssa.Value, passed bool) bool {
+	if !types.Identical(v.Type(), types.Universe.Lookup("error").Type()) {
+		return false
+	}
+	yes := false
+	for _, origin := range calls.Origins(v, "") {
+		if extract, ok := origin.(*ssa.Extract); ok {
+			origin = extract.Tuple
+		}
+		switch origin := origin.(type) {
+		case *ssa.Const:
+		case *ssa.Call:
+			callee := calls.Callee(origin.Common())
+			switch {
+			case found.Find(origin) != nil:
+			case callee == nil || callee.Pkg() == nil || callee.Pkg().Path() == "errors":
+				return false
+			case found.Model.OwnsPackage(callee.Pkg()):
+				params := callee.Signature().Params()
+				if params.Len() == 0 || !calls.Named(params.At(0).Type(), "context.Context") || callee.Pkg().Path() != found.Model.Packages[0] {
+					return false
+				}
+			default:
+				return false
+			}
+			yes = true
+		case *ssa.Parameter:
+			if !passed || slices.Contains([]string{"Is", "As", "Unwrap"}, origin.Parent().Name()) {
+				return false
+			}
+			yes = true
+		default:
+			return false
+		}
+	}
+	return yes
+}

@@ -1,0 +1,177 @@
+// Package webhook is the rule that a message is handled once, and is acknowledged when that is done.
+package webhook
+
+import (
+	"go/constant"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+// Analyzer is the rule.
+var Analyzer = &analysis.Analyzer{
+	Name:     "webhook",
+	Doc:      "report messages that are paid twice, acknowledged before the work is done, or lost",
+	URL:      calls.Prepaid().Guide + "#webhook",
+	Requires: []*analysis.Analyzer{calls.Analyzer},
+	Run:      run,
+}
+
+type rule struct {
+	*calls.Result
+	pass *analysis.Pass
+}
+
+func run(pass *analysis.Pass) (any, error) {
+	r := &rule{calls.Of(pass), pass}
+	for _, call := range r.Calls {
+		if call.Kind.Sends() {
+			r.early(call)
+		}
+	}
+	for _, fn := range r.Funcs {
+		if message := r.message(fn); message != nil {
+			r.handler(fn, message)
+		}
+	}
+	return nil, nil
+}
+
+// message is the parameter of a function that handles messages, or nil.
+func (r *rule) message(fn *ssa.Function) ssa.Value {
+	results := fn.Signature.Results()
+	if results.Len() != 1 || !types.Identical(results.At(0).Type(), types.Universe.Lookup("error").Type()) {
+		return nil
+	}
+	for _, param := range fn.Params {
+		if calls.Named(param.Type(), r.Model.Message) {
+			return param
+		}
+	}
+	return nil
+}
+
+func (r *rule) handler(fn *ssa.Function, message ssa.Value) {
+	waits := false
+	var started []*ssa.Go
+	for _, block := range fn.Blocks {
+		for _, instr := range block.Instrs {
+			switch instr := instr.(type) {
+			case *ssa.Go:
+				started = append(started, instr)
+			case *ssa.UnOp:
+				waits = waits || instr.Op.String() == "<-"
+			case *ssa.Select:
+				waits = true
+			case *ssa.Call:
+				callee := calls.Callee(instr.Common())
+				waits = waits || callee != nil && callee.Name() == "Wait"
+				if callee != nil && !waits {
+					r.swallowed(instr, message)
+				}
+			}
+		}
+	}
+	for _, instr := range started {
+		if !waits {
+			r.Reportf(r.pass, r.Pos(instr), "the message is acknowledged while a goroutine still works on it: if the process ends, it is lost; "+
+				"do the work before the function returns, or put the message into a durable queue")
+		}
+	}
+	for _, call := range r.Calls {
+		if call.In != fn || call.Kind != calls.Keyed {
+			continue
+		}
+		for _, p := range r.Key(call) {
+			if made, ok := p.Value.(*ssa.Call); ok && p.New != "" && p.New != calls.Clock {
+				r.Reportf(r.pass, r.Pos(made), "a webhook message can arrive more than once, and is paid under a new request ID each time; derive the ID from that of the message")
+			}
+		}
+		if call.Own {
+			r.Reportf(r.pass, call.Pos(), "a webhook message can arrive more than once, and "+call.Name+" pays it under a new request ID each time; derive the ID from that of the message")
+		}
+	}
+}
+
+// swallowed reports an error of the work after which the function acknowledges the message.
+func (r *rule) swallowed(instr *ssa.Call, message ssa.Value) {
+	results := instr.Common().Signature().Results()
+	callee := calls.Callee(instr.Common())
+	if results.Len() == 0 || !types.Identical(results.At(results.Len()-1).Type(), types.Universe.Lookup("error").Type()) || calls.Logs(callee) ||
+		calls.Pure(callee) || callee.Name() == "Decode" || r.Model.OwnsPackage(callee.Pkg()) && r.Find(instr) == nil {
+		return
+	}
+	work := &calls.Call{Func: calls.Func{Err: results.Len() - 1, Result: calls.None, Params: calls.None, Key: calls.Source{Param: calls.None}}, Instr: instr, In: instr.Parent()}
+	if work.Value(work.Err) == nil {
+		return
+	}
+	calm := false
+	r.After(work, true, func(next ssa.Instruction) bool {
+		switch next := next.(type) {
+		case ssa.CallInstruction:
+			callee := calls.Callee(next.Common())
+			if _, builtin := next.Common().Value.(*ssa.Builtin); !builtin && (callee == nil || !calls.Logs(callee) && !calls.Pure(callee)) {
+				return false // it does something about it
+			}
+			if callee != nil && calls.Calls(next.Common(), []string{"errors.Is", "errors.As", "errors.AsType"}) {
+				return false
+			}
+		case *ssa.Send, *ssa.MapUpdate:
+			return false
+		case *ssa.Return:
+			c, ok := next.Results[0].(*ssa.Const)
+			calm = calm || ok && c.IsNil()
+		}
+		return true
+	})
+	if calm {
+		r.Reportf(r.pass, r.Pos(instr), "after an error of "+callee.Name()+" the message is acknowledged, and lost; return the error")
+	}
+}
+
+var (
+	done    = regexp.MustCompile(`(?i)^(ack(nowledge)?(message)?|(mark)?(done|handled|processed|seen|completed?|finished)|commit(message|offset)s?|markmessage|deletemessage(withcontext)?)$`)
+	handled = regexp.MustCompile(`(?i)\b(handled|processed|seen|done|acked)\b`)
+)
+
+// early reports what marks a message, or an entry of a queue, as done before it is paid.
+func (r *rule) early(call *calls.Call) {
+	for _, block := range call.In.Blocks {
+		if !block.Dominates(call.Instr.Block()) {
+			continue
+		}
+		for _, instr := range block.Instrs {
+			if instr == call.Instr {
+				break
+			}
+			mark, ok := instr.(*ssa.Call)
+			if !ok || !r.marks(mark) {
+				continue
+			}
+			r.Reportf(r.pass, r.Pos(mark), "this is marked as done before "+call.Name+" is made: if that fails, or the process ends in between, it is never made; mark it afterwards")
+			return
+		}
+	}
+}
+
+func (r *rule) marks(call *ssa.Call) bool {
+	common := call.Common()
+	callee := calls.Callee(common)
+	if callee == nil || callee.Pkg() == nil || callee.Pkg().Path() == "context" || callee.Pkg().Path() == "sync" || calls.Logs(callee) {
+		return false
+	}
+	if done.MatchString(callee.Name()) && callee.Signature().Recv() != nil && (common.IsInvoke() || callee.Pkg() != r.pass.Pkg || len(common.Args) > 1) {
+		return true
+	}
+	return strings.HasPrefix(callee.Name(), "Exec") && slices.ContainsFunc(common.Args, func(arg ssa.Value) bool {
+		c, ok := arg.(*ssa.Const)
+		return ok && c.Value != nil && c.Value.Kind() == constant.String && handled.MatchString(constant.StringVal(c.Value)) &&
+			!strings.HasPrefix(strings.ToLower(strings.TrimSpace(constant.StringVal(c.Value))), "select")
+	})
+}
