@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -18,7 +19,8 @@ import (
 // value is not usable.
 type AccountsService struct{ client *Client }
 
-// AccountStatus is one of the eleven states of reference section 3.1. A state that the reference does not list is kept
+// AccountStatus is a state of reference section 3.1: active, pre_active, inactive, deactivated, lost_or_stolen, expired,
+// suspected_fraud, closed, inactive_pin_tries_exceeded, vendor_inactive or replaced. A state that the reference does not list is kept
 // as received.
 type AccountStatus string
 
@@ -190,12 +192,15 @@ type Account struct {
 
 func accountIdentity(a *Account) string { return string(a.ID) }
 
-func (a *Account) startUnset() { a.Balance = amountUnset() }
+// companyUnset marks a CompanyID before decoding, as amountUnset marks an Amount.
+const companyUnset CompanyID = math.MinInt64
+
+func (a *Account) startUnset() { a.Balance, a.CompanyID = amountUnset(), companyUnset }
 
 // missing also refuses an account without ID or company: it would be unusable, and Issue would mistake it for another
 // one.
 func (a *Account) missing() bool {
-	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == 0
+	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == companyUnset
 }
 
 // Format prints a without personal data.
@@ -251,7 +256,7 @@ var opGetAccount = operation{
 // API: GET /accounts/{id}.
 func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Include) (*Account, error) {
 	v := s.client.validator()
-	v.pathID("id", string(id))
+	v.readID("id", string(id))
 	v.includes(include, IncludeCardholder, IncludeDirectEntry, IncludeFreeText, IncludeBPay,
 		IncludeTokenInfo, IncludeCorrespondingAccountID, IncludeCardholderType)
 	return fetch[Account](ctx, s.client, request{
@@ -281,10 +286,39 @@ var opAccountSummary = operation{
 // API: GET /accounts/{id}/status.
 func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSummary, error) {
 	var v validator
-	v.pathID("id", string(id))
+	v.readID("id", string(id))
 	return fetch[AccountSummary](ctx, s.client, request{
 		op: opAccountSummary, account: id, path: pathValues{string(id)}, faults: v.faults,
 	})
+}
+
+// TransferDiagnosis is what [AccountsService.DiagnoseTransfer] read.
+type TransferDiagnosis struct {
+	// SourceStatus is the status of the account that pays.
+	SourceStatus AccountStatus
+	// SourceBalance is its balance, in currency units.
+	SourceBalance Amount
+	// DestinationStatus is the status of the account that receives.
+	DestinationStatus AccountStatus
+}
+
+// DiagnoseTransfer reads the accounts of a transfer that failed ([ErrTransferFailed]), because the service gives no reason: both
+// statuses and the payer's balance, as they are now. It is an indication and not a proof: they may have changed since, and other
+// reasons leave no trace in them. Never take it for the outcome of a transfer.
+//
+// Errors: [ErrNotFound]; [CallError].AccountID says which account is unknown. Safety: read.
+//
+// API: GET /accounts/{id}/status, twice.
+func (s *AccountsService) DiagnoseTransfer(ctx context.Context, source AccountID, params TransferParams) (*TransferDiagnosis, error) {
+	payer, err := s.Summary(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	receiver, err := s.Summary(ctx, params.DestinationAccountID)
+	if err != nil {
+		return nil, err
+	}
+	return &TransferDiagnosis{SourceStatus: payer.Status, SourceBalance: payer.Balance, DestinationStatus: receiver.Status}, nil
 }
 
 // SetStatusParams sets the state of an account.
@@ -295,7 +329,7 @@ type SetStatusParams struct {
 
 var opSetStatus = operation{
 	Operation: Operation{"Accounts.SetStatus", "PUT", "/accounts/{id}/status"},
-	class:     classReplayable, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
+	class:     classRepeated, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // SetStatus sets the state of an account. Read it back with Summary after [OutcomeUnknown].
@@ -327,7 +361,7 @@ type SetPlasticEnabledParams struct {
 
 var opSetPlasticEnabled = operation{
 	Operation: Operation{"Accounts.SetPlasticEnabled", "PUT", "/accounts/{id}/plastic"},
-	class:     classReplayable, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
+	class:     classRepeated, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // SetPlasticEnabled sets the plastic flag of an account. Read it back with Summary after [OutcomeUnknown].

@@ -18,9 +18,9 @@ import (
 var (
 	// ErrAmountSyntax means that a string or JSON value is not an amount in a form that [ParseAmount],
 	// [Amount.UnmarshalJSON] or [Amount.Scan] accepts.
-	ErrAmountSyntax = errors.New("prepaid: amount: not a plain decimal number")
+	ErrAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal number"}
 	// ErrAmountRange means that an amount needs more than 19 digits or 19 decimals and would have to be rounded.
-	ErrAmountRange = errors.New("prepaid: amount: needs more than 19 digits")
+	ErrAmountRange error = &valueError{"prepaid: amount: needs more than 19 digits"}
 )
 
 // Amount is an exact decimal number of currency units, such as dollars. It holds up to 19 digits in total, before and
@@ -61,7 +61,7 @@ func (a Amount) unset() bool { return a == amountUnset() }
 func ParseAmount(s string) (Amount, error) {
 	var a Amount
 	err := a.set(number.Parse(s, false))
-	return a, err
+	return a, ofInput(err)
 }
 
 // MustAmount is [ParseAmount] for constants and tests. It panics if ParseAmount returns an error.

@@ -22,7 +22,7 @@ func TestAmountDoesNotAllocate(t *testing.T) {
 		}
 		_, err1 = ParseAmount("12345678901234567890")
 		_, err2 = ParseAmount("1x")
-		if err1 != ErrAmountRange || err2 != ErrAmountSyntax {
+		if !errors.Is(err1, ErrAmountRange) || !errors.Is(err2, ErrAmountSyntax) {
 			panic("wrong")
 		}
 	}))

@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/pause"
 )
@@ -127,21 +126,12 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 			return
 		}
 	}
-	if c.op.class != classToken {
-		if a.err = c.authorize(ctx, options); a.err != nil {
-			if errors.Is(a.err, errSameToken) {
-				c.last, c.gaveUp = previous, true
-			}
-			return
-		}
-	}
 	waiting := time.Time{}
-	if c.observer.traced() {
-		waiting = time.Now()
-	}
-	slot, err := admitAhead(ctx, c.core.limiter, c.lane, c.awaited)
-	if err != nil {
-		a.err = limiterError(ctx, err)
+	slot, err := c.admit(ctx, options, &waiting)
+	if a.err = err; err != nil {
+		if errors.Is(err, errSameToken) {
+			c.last, c.gaveUp = previous, true
+		}
 		return
 	}
 	a.started = time.Now()
@@ -169,6 +159,34 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 	if a.stream == nil {
 		a.exchange.End()
 	}
+}
+
+// admit authorizes the attempt and takes a slot, for which it waits since waiting. If the token was refused meanwhile, it waits once
+// more for another.
+func (c *attempts) admit(ctx context.Context, options *attemptOptions, waiting *time.Time) (Slot, error) {
+	for range 2 {
+		if c.op.class != classToken {
+			if err := c.authorize(ctx, options); err != nil {
+				return nil, err
+			}
+		}
+		if c.observer.traced() {
+			*waiting = time.Now()
+		}
+		slot, err := admitAhead(ctx, c.core.limiter, c.lane, c.awaited)
+		if err != nil {
+			return nil, limiterError(ctx, err)
+		}
+		if c.token == nil || c.core.manager == nil || options.suspect != nil {
+			return slot, nil
+		}
+		if current := c.core.manager.Current(c.token); current != nil {
+			c.token = current
+			return slot, nil
+		}
+		slot.Release(Feedback{NotSent: true})
+	}
+	return nil, &TokenError{Err: errTokenRefused}
 }
 
 // count adds an attempt that may have left. If it outlasted its limit, because the RoundTripper ignores the context or the
@@ -254,8 +272,8 @@ func (c *attempts) read(ctx context.Context, response *http.Response, a *attempt
 	case a.status >= 300:
 		a.api = c.apiError(a)
 	case success:
-		if code := a.errorCode(c.op.kind); code != "" {
-			a.unusable = a.undecodable(ErrorCode(printableCode(code)))
+		if err := a.errorWithin(c.op.kind); err != nil {
+			a.unusable = a.undecodable(err)
 		}
 	}
 	if err == nil && a.status < 500 && a.status != http.StatusTooManyRequests && c.op.class != classToken && isVendorType(a.mediaType) {
@@ -322,29 +340,6 @@ func (c *attempts) propagate(ctx context.Context, header http.Header) {
 	}
 }
 
-// isTraceHeader reports whether the caller may set a header. The others belong to the client or the connection; with an
-// idempotency key, net/http would repeat a POST by itself.
-func isTraceHeader(name string) bool {
-	if name == "" || !ascii.IsName(name) {
-		return false
-	}
-	name = strings.ToLower(name)
-	for _, taken := range []string{
-		"accept", "authorization", "connection", "content-", "cookie", "expect", "host", "if-", "keep-alive", "proxy-",
-		"range", "te", "trailer", "transfer-", "upgrade", "user-agent",
-	} {
-		if name == taken || strings.HasPrefix(name, taken) && (strings.HasSuffix(taken, "-") || taken == "accept") {
-			return false
-		}
-	}
-	return !strings.Contains(name, "idempotency") && !strings.Contains(name, "http-method")
-}
-
-// isHeaderValue reports whether net/http sends a value unchanged.
-func isHeaderValue(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
-}
-
 // authorize sets the token for this attempt; after a 401, a new one.
 func (c *attempts) authorize(ctx context.Context, options *attemptOptions) error {
 	if err := c.core.ended(ctx); err != nil { // ended during a pause; the caller's token source does not know about Close
@@ -369,7 +364,7 @@ func (c *attempts) authorize(ctx context.Context, options *attemptOptions) error
 		return &TokenError{Err: errNoToken}
 	case !c.core.sends(token.AccessToken) && !isHeaderText(token.AccessToken):
 		return &TokenError{Err: errTokenText}
-	case rejected != nil && token.AccessToken == rejected.AccessToken,
+	case rejected != nil && token.AccessToken == rejected.AccessToken && c.core.manager == nil, // the manager's has begun later
 		options.suspect != nil && token.AccessToken == options.suspect.AccessToken:
 		return errSameToken
 	}
@@ -394,9 +389,10 @@ func (c *attempts) requestToken(ctx context.Context, rejected, suspect *oauth2.T
 }
 
 var (
-	errSameToken = errors.New("the token source returned the rejected token")
-	errNoToken   = errors.New("the token source returned no token")
-	errTokenText = errors.New("the token source returned a token with white space or control characters")
+	errSameToken    = errors.New("the token source returned the rejected token")
+	errNoToken      = errors.New("the token source returned no token")
+	errTokenText    = errors.New("the token source returned a token with white space or control characters")
+	errTokenRefused = errors.New("the service refused it, and there is no other one in time")
 )
 
 // tokenError wraps err once, without the parts of x/oauth2's errors that may contain the credentials.

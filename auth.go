@@ -59,9 +59,9 @@ func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
 	}
 	var granted struct {
-		AccessToken string       `json:"access_token"`
-		TokenType   string       `json:"token_type"`
-		ExpiresIn   tokenSeconds `json:"expires_in"`
+		AccessToken string    `json:"access_token"`
+		TokenType   string    `json:"token_type"`
+		ExpiresIn   tokenLife `json:"expires_in"`
 	}
 	received := time.Now()
 	err := c.do(ctx, &described, func(r *response) error {
@@ -84,17 +84,17 @@ func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	return &oauth2.Token{
 		AccessToken: granted.AccessToken,
 		TokenType:   "Bearer",
-		ExpiresIn:   int64(granted.ExpiresIn),
-		Expiry:      received.Add(time.Duration(granted.ExpiresIn) * time.Second),
+		ExpiresIn:   int64(time.Duration(granted.ExpiresIn) / time.Second),
+		Expiry:      received.Add(time.Duration(granted.ExpiresIn)),
 	}, nil
 }
 
-// tokenSeconds is a token's lifetime in whole seconds. The reference says number: fractions are truncated, and the value is
-// limited to token.MaxLife.
-type tokenSeconds int64
+// tokenLife is a token's lifetime. The reference says a number of seconds, which may have a fraction. It is limited to
+// token.MaxLife.
+type tokenLife time.Duration
 
-// UnmarshalJSON reads a number, bare or in quotes. JSON null leaves s as it is.
-func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
+// UnmarshalJSON reads a number, bare or in quotes. JSON null leaves l as it is.
+func (l *tokenLife) UnmarshalJSON(data []byte) error {
 	kind, text := number.Scalar(data)
 	switch kind {
 	case number.Null:
@@ -106,7 +106,7 @@ func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
 		return errNotANumber
 	}
 	seconds, _ := strconv.ParseFloat(string(text), 64) // the syntax was checked; if too large, it is +Inf
-	*s = tokenSeconds(max(0, min(seconds, token.MaxLife.Seconds())))
+	*l = tokenLife(max(0, min(seconds, token.MaxLife.Seconds())) * float64(time.Second))
 	return nil
 }
 

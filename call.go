@@ -24,6 +24,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/token"
 	"github.com/cardprograms/prepaid/internal/turns"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // version is the SDK's version in the User-Agent.
@@ -68,10 +69,10 @@ type core struct {
 func (c *core) begin(config Config, base *url.URL) {
 	f := &family{base: base, limiter: config.Limiter, tokens: config.TokenSource}
 	f.turns, f.alive = turns.New(f.longest.notBefore), liveness.New(config.Retry.InFlightWait)
-	wire := "application/vnd." + config.Vendor + "+json"
-	f.mediaType = strings.ToLower(wire)
-	f.accept, f.contentType = []string{wire}, []string{wire}
-	f.acceptText = []string{"application/octet-stream, " + wire}
+	mediaType := "application/vnd." + config.Vendor + "+json"
+	f.mediaType = strings.ToLower(mediaType)
+	f.accept, f.contentType = []string{mediaType}, []string{mediaType}
+	f.acceptText = []string{"application/octet-stream, " + mediaType}
 	f.userAgent = []string{strings.TrimSpace("prepaid-go/" + version + " " + config.UserAgent)}
 	if base.Scheme == "http" && !isLoopback(base.Hostname()) {
 		config.Logger.LogAttrs(context.Background(), slog.LevelWarn, "prepaid: the address is http: client secret, tokens and data travel in clear")
@@ -153,19 +154,22 @@ type tokenManager struct{ *token.Manager }
 // Token implements TokenSource.
 func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
 	current, err := m.Manager.Token(ctx, rejected)
-	return current, mapClosed(err)
+	return current, fromManager(err)
 }
 
 // Spare returns a token other than suspect.
 func (m *tokenManager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
 	spare, err := m.Manager.Spare(ctx, suspect)
-	return spare, mapClosed(err)
+	return spare, fromManager(err)
 }
 
-// mapClosed maps token.ErrClosed to ErrClosed.
-func mapClosed(err error) error {
-	if errors.Is(err, token.ErrClosed) {
+// fromManager maps the errors of package token.
+func fromManager(err error) error {
+	switch {
+	case errors.Is(err, token.ErrClosed):
 		return ErrClosed
+	case errors.Is(err, token.ErrRefused):
+		return errTokenRefused
 	}
 	return err
 }
@@ -331,9 +335,12 @@ func (c *call) conclude(ctx context.Context, decode func(*response) error) error
 	a := c.last
 	if a.succeeded(&c.op) {
 		err := error(nil)
-		if a.oversize {
+		switch {
+		case a.oversize:
 			err = a.undecodable(exchange.ErrTooLarge)
-		} else {
+		case c.op.movesMoney() && wire.Repeats(a.body, "transaction_id", "outcome", "success"):
+			err = a.undecodable(errRepeatedMember)
+		default:
 			err = decode(&a.response)
 		}
 		c.capture(ctx)
@@ -373,7 +380,7 @@ func (c *call) outcomeOfResponse(a *attempt, err error) Outcome {
 		return OutcomeNotProcessed
 	case c.op.class == classRead && !a.fromService():
 		return OutcomeNotProcessed
-	case c.op.class == classKeyed, c.op.class == classReplayable,
+	case c.op.class == classKeyed, c.op.class == classRepeated,
 		c.op.class == classNever && (c.op.modelsFailure || !a.declared(c.op.kind)):
 		return OutcomeUnknown
 	}

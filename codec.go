@@ -305,9 +305,11 @@ var (
 	errEmptyBody          = errors.New("empty body")
 	errNull               = errors.New("null instead of a value")
 	errMissingMember      = errors.New("a required member is missing or null")
+	errRepeatedMember     = errors.New("a member that decides about the outcome is there twice")
 	errNotAnInteger       = errors.New("not an integer")
 	errNotANumber         = errors.New("not a number")
 	errNotATime           = errors.New("not an ISO 8601 date-time")
+	errPageHeader         = errors.New("a paging header is not a whole number")
 	errUnexpectedBody     = errors.New("not a response of the service")
 	errNotATransactionID  = errors.New("the transaction ID is not a whole number above zero")
 	errUnexpectedResponse = errors.New("unexpected status or unexpected body")
@@ -350,28 +352,33 @@ func (r *response) empty() bool {
 	return len(body) == 0 || string(body) == "null"
 }
 
-// errorCode returns the code of an error sent with a success status, or "". It ignores the 204 of a report that is not ready,
+// errorWithin returns the error that was sent with a success status, or nil. It ignores the 204 of a report that is not ready,
 // which has this shape, and bodies that only the caller can interpret.
-func (r *response) errorCode(kind responseKind) ErrorCode {
+func (r *response) errorWithin(kind responseKind) error {
 	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData ||
 		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !wire.HasError(r.body) {
-		return ""
+		return nil
 	}
-	code, _ := r.errorShape()
-	return code
+	if code, _ := r.errorShape(); code != "" {
+		return ErrorCode(printableCode(code))
+	}
+	if wire.Repeats(r.body, "error") {
+		return errRepeatedMember
+	}
+	return nil
 }
 
 // syntaxOptions are the options for all JSON: duplicate names and invalid UTF-8 are accepted.
 var syntaxOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // errorShape reads the error shape of section 7. It is strict about the code, which is evidence of who sent the response: in
-// any other shape, the code is empty. A description of another type is ignored.
+// any other shape, and if there are two, the code is empty. A description of another type is ignored.
 func (r *response) errorShape() (code ErrorCode, description string) {
 	var shape struct {
 		Error       ErrorCode      `json:"error"`
 		Description jsontext.Value `json:"error_description"`
 	}
-	if json.Unmarshal(r.body, &shape, syntaxOptions) != nil {
+	if json.Unmarshal(r.body, &shape, syntaxOptions) != nil || wire.Repeats(r.body, "error") {
 		return "", ""
 	}
 	switch shape.Description.Kind() {

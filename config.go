@@ -78,20 +78,32 @@ type Config struct {
 	// wrong code, a payment that was made is reported as rejected. In the environment variable, separate codes by commas.
 	RefusalCodes []ErrorCode `json:"refusal_codes,omitzero" yaml:"refusal_codes,omitempty"`
 	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at
-	// most 1. Default: 1. For four replicas behind one address, use 0.25.
+	// most 1. Default: 1. For four replicas behind one address, use 0.25. A slot is free again 10 s after its response: if reads
+	// take a small share at once in a process that has just started, payments wait up to 10 s, so give these a longer deadline.
 	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
-	// SkipValueChecks sends values that the client would otherwise refuse: lengths, characters, forms and enumeration values
-	// outside the reference, and registrations, portal identifiers, source and destination references without required
-	// parts. Set it if the service accepts more than this version knows. You lose the early, complete list of faults: the
-	// service reports a mistyped value after the request, or nobody does. Request IDs, account IDs, path segments, amounts,
-	// other required fields, UTF-8, the PIN envelope and secrets are still checked, and so is the Config itself.
+	// SkipValueChecks sends values that the client would otherwise refuse. Set it if the service accepts more than this version
+	// knows. You lose the early, complete list of faults: the service reports a mistyped value after the request, or nobody
+	// does. It reaches every rule but these, which keep a request from being another one than you meant:
+	//
+	//   - A path value of an operation that changes something, report start included, is not "." or "..", and has no slash,
+	//     backslash, percent sign or control character, because a gateway may decode it into another operation. A path value of a
+	//     read has no segment "." or "..".
+	//   - A required field is not empty, and a required number not zero, except in registrations and portal identifiers, and for
+	//     source and destination references. IDs of companies and acquirers are set, lists name at least one item.
+	//   - A request ID has at most 100 characters. Amounts of payments are above zero, others not below zero, and zero is said
+	//     explicitly (ZeroAmount).
+	//   - What cannot be written is refused: invalid UTF-8, a day that does not exist, a transaction ID or, in policy rules, a
+	//     category code that is not a number.
+	//   - Params do not contradict themselves (windows, paging, lists of Ensure methods), and [Client.Do] calls no known operation.
+	//   - Secrets, keys and the PIN envelope have their form, and the Config and [Overrides] are valid.
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
 	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at
 	// most 200 characters, with characters that are not printable replaced. It may repeat what was sent, such as a
 	// cardholder's name: set it only if the data is synthetic. It requires EnvironmentTest.
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
-	// TokenSource replaces the built-in token manager.
+	// TokenSource replaces the built-in token manager. That renews a token in the background when less than 10 minutes remain,
+	// as section 5.4 recommends, though not in its first minute, and one that lives for 10 minutes or less at half its life.
 	TokenSource TokenSource `json:"-" yaml:"-"`
 	// Transport sends the requests. Default: [NewTransport]. For a proxy or a client certificate, change the result of
 	// NewTransport: a plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed.
@@ -154,9 +166,10 @@ type RetryPolicy struct {
 	// reference states no limit: raise this if the operator names one.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials
-	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. If a token that
-	// replaced a rejected one is rejected too, calls wait as long, but at most 1 s, for another. A
-	// nanosecond means practically no wait. After a failed renewal of a token that is still valid, the next renewal waits 1 s
+	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. A token that
+	// the service has refused is never sent again: all calls wait for another, or end unsent ([TokenError]) if it would come
+	// after their deadline. If several tokens are refused, each within TokenHold (at most 1 s) of its arrival, the next one is
+	// requested that long after the last arrived. A nanosecond means practically no wait. After a failed renewal of a token that is still valid, the next renewal waits 1 s
 	// to 1 min, and no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
@@ -347,15 +360,19 @@ func ConfigFromEnv() (Config, error) {
 
 	v, missing := validator{}, validator{}
 	for _, fault := range faultsOf(config.Validate()) {
-		switch secret := fault.Field == "credentials.client_secret"; {
+		name, secret, file := envName(fault.Field), fault.Field == "credentials.client_secret", ""
+		if secret && from == "" {
+			file = "or PREPAID_CLIENT_SECRET_FILE "
+		}
+		switch {
 		case strings.HasPrefix(fault.Field, "credentials.") && from == "" && config.Credentials.ClientID == "":
-			missing.fault(envName(fault.Field), "is required without a TokenSource")
+			missing.fault(name, file+"is required without a TokenSource")
 		case secret && rule != "":
 			v.fault(from, rule)
 		case secret && from != "":
 			v.fault(from, fault.Rule)
 		default:
-			v.fault(envName(fault.Field), fault.Rule)
+			v.fault(name, file+fault.Rule)
 		}
 	}
 	if v.faults = append(v.faults, unread.faults...); len(v.faults) > 0 {

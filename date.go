@@ -5,8 +5,8 @@ import (
 	"database/sql/driver"
 	"encoding"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
@@ -16,7 +16,7 @@ import (
 
 // ErrDateSyntax means that a string, or the fields of a [Date], are not an existing calendar day from 0001-01-01 to
 // 9999-12-31.
-var ErrDateSyntax = errors.New("prepaid: date: not a calendar day as YYYY-MM-DD")
+var ErrDateSyntax error = &valueError{"prepaid: date: not a calendar day as YYYY-MM-DD"}
 
 // Date is a calendar day without time and zone, such as a date of birth: it is the same day in Sydney and in London.
 // Dates can be compared with == and be map keys. The zero Date means no date.
@@ -49,7 +49,7 @@ var (
 func ParseDate(s string) (Date, error) {
 	d, rest, ok := cutDate(s)
 	if !ok || rest != "" {
-		return Date{}, ErrDateSyntax
+		return Date{}, ofInput(ErrDateSyntax)
 	}
 	return d, nil
 }
@@ -122,7 +122,7 @@ func (d Date) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads YYYY-MM-DD or a date-time that begins with it, with or without seconds, fraction and offset, and
-// keeps the day as written. Empty text is the zero Date. It implements [encoding.TextUnmarshaler].
+// keeps the day as written; 24:00:00 is the next day. Empty text is the zero Date. It implements [encoding.TextUnmarshaler].
 //
 // Errors: [ErrDateSyntax].
 func (d *Date) UnmarshalText(text []byte) error {
@@ -131,6 +131,11 @@ func (d *Date) UnmarshalText(text []byte) error {
 		return nil
 	}
 	day, rest, ok := cutDate(string(text))
+	if end := len("T24:00"); ok && len(rest) >= end && rest[1:end] == "24:00" && !strings.HasPrefix(strings.TrimPrefix(rest[end:], ":00"), ":") {
+		day = DateOf(day.Time(nil).AddDate(0, 0, 1)) // the end of a day is the midnight that follows
+		rest = rest[:1] + "00:00" + rest[end:]
+		ok = day.valid()
+	}
 	if !ok || rest != "" && !isTimeOfDay(rest) {
 		return ErrDateSyntax
 	}

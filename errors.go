@@ -366,7 +366,7 @@ func (e *DecodeError) Error() string {
 func (e *DecodeError) Unwrap() error { return e.Err }
 
 // TransferFailedError is the 200 of a transfer whose transaction_id is empty ("" or null): no money moved. The service does
-// not cache a failure, so the same request ID may be sent again.
+// not cache a failure, so the same request ID may be sent again. [AccountsService.DiagnoseTransfer] looks for a reason.
 type TransferFailedError struct {
 	// CorrelationID is the service's, for a support case.
 	CorrelationID string
@@ -412,9 +412,9 @@ func (e *TokenError) Error() string {
 // Unwrap returns Err.
 func (e *TokenError) Unwrap() error { return e.Err }
 
-// Is matches [ErrUnauthorized] if the service refused the credentials, with 400 or 401.
+// Is matches [ErrUnauthorized] if the service refused the credentials, with 400 or 401, or the token.
 func (e *TokenError) Is(target error) bool {
-	return target == ErrUnauthorized && errors.Is(e.Err, CodeInvalidClient)
+	return target == ErrUnauthorized && (errors.Is(e.Err, CodeInvalidClient) || errors.Is(e.Err, errTokenRefused))
 }
 
 // bothCauses is a failure after an earlier one. If unknown, the earlier attempt may have been applied.

@@ -52,6 +52,28 @@ func TestOutcomeOf(t *testing.T) {
 	require.Zero(t, prepaid.OutcomeUnknown, "the zero value is the safe one")
 }
 
+// Text that cannot be parsed was never sent. The same sentinel from a received value proves nothing, alone and joined.
+func TestOutcomeOfInput(t *testing.T) {
+	t.Parallel()
+	parsed := func(_ any, err error) error { return err }
+	for name, tc := range map[string]struct {
+		input, received error
+		is              error
+	}{
+		"amount": {parsed(prepaid.ParseAmount("1e5")), new(prepaid.Amount).UnmarshalText([]byte("x")), prepaid.ErrAmountSyntax},
+		"range":  {parsed(prepaid.ParseAmount("12345678901234567890")), new(prepaid.Amount).UnmarshalJSON([]byte("1e19")), prepaid.ErrAmountRange},
+		"scan":   {parsed(prepaid.ParseAmount("")), new(prepaid.Amount).Scan(1.5), prepaid.ErrAmountSyntax},
+		"date":   {parsed(prepaid.ParseDate("2026-02-30")), new(prepaid.Date).UnmarshalJSON([]byte("1")), prepaid.ErrDateSyntax},
+		"mcc":    {parsed(prepaid.ParseMCC("x")), new(prepaid.MCC).UnmarshalJSON([]byte("true")), prepaid.ErrMCCSyntax},
+	} {
+		require.ErrorIs(t, tc.input, tc.is, name)
+		require.ErrorIs(t, tc.received, tc.is, name)
+		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(fmt.Errorf("row 3: %w", tc.input)), name)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(tc.received), name)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(errors.Join(tc.input, tc.received)), name)
+	}
+}
+
 // Each error is one line that names what broke and none of its content.
 func TestErrorTexts(t *testing.T) {
 	t.Parallel()

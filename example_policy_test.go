@@ -335,5 +335,5 @@ func ExamplePolicyService_EnsureTerminals() {
 		Terminals:     []prepaid.TerminalRule{{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T9"}},
 	})
 	fmt.Println(errors.Is(err, prepaid.ErrPolicyAction), err)
-	// Output: true prepaid: Policy.EnsureTerminals: rejected: another default action
+	// Output: true prepaid: Policy.EnsureTerminals: rejected: another default action: the policy has deny, the list is for allow
 }

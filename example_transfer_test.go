@@ -88,6 +88,31 @@ func ExampleAccountsService_Transfer_refused() {
 	// 10.00
 }
 
+// The service gives no reason for a transfer that failed. The accounts as they are now indicate one.
+func ExampleAccountsService_DiagnoseTransfer() {
+	srv := emulator()
+	defer srv.Close()
+	ctx, client, from, to := context.Background(), srv.Client(), seed(srv, "10.00"), seed(srv, "0")
+
+	params := prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	}
+	_, err := client.Accounts.Transfer(ctx, from, params)
+	if errors.Is(err, prepaid.ErrTransferFailed) {
+		seen, err := client.Accounts.DiagnoseTransfer(ctx, from, params)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(seen.SourceStatus, seen.DestinationStatus)
+		fmt.Println("too little money:", seen.SourceBalance.Compare(params.Amount) < 0)
+	}
+	// Output:
+	// active active
+	// too little money: true
+}
+
 // The service forgets a request ID after 30 days and would pay again. The client therefore refuses an ID that is too
 // old. An earlier call may have paid, so the outcome is unknown: check the history.
 func ExampleAccountsService_Transfer_expired() {
@@ -95,9 +120,10 @@ func ExampleAccountsService_Transfer_expired() {
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 
-	payday := prepaid.DateOf(time.Now().AddDate(0, -2, 0)) // two months ago
+	order := takeOrder("payroll")
+	order.Day = prepaid.DateOf(order.Day.Time(time.UTC).AddDate(0, -2, 0)) // two months ago
 	_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
-		RequestID: prepaid.DeriveRequestID(payday, "payroll", "emp-7"), Amount: prepaid.MustAmount("25.50"),
+		RequestID: prepaid.DeriveRequestID(order.Day, order.Number, "emp-7"), Amount: prepaid.MustAmount("25.50"),
 		DestinationAccountID: to, SourceReference: "payroll", DestinationReference: "salary",
 	})
 	fmt.Println(errors.Is(err, prepaid.ErrRequestIDExpired), prepaid.OutcomeOf(err), len(srv.Requests()), "requests sent")
@@ -204,6 +230,14 @@ func ExampleAccountsService_AwaitRepeat() {
 	// Output: send it again
 }
 
+// order is a row of your database. Its day is stored with it, so that a retry after midnight has the same request IDs.
+type order struct {
+	Number string
+	Day    prepaid.Date
+}
+
+func takeOrder(number string) order { return order{Number: number, Day: prepaid.DateOf(time.Now())} }
+
 // A payroll run that can be killed and restarted at any time: the request IDs are derived from the payments, so that
 // nobody is paid twice and no journal is needed.
 func ExampleAccountsService_Transfer() {
@@ -211,12 +245,12 @@ func ExampleAccountsService_Transfer() {
 	defer srv.Close()
 	client, float := srv.Client(), seed(srv, "1000.00")
 	staff := []prepaid.AccountID{seed(srv, "0"), seed(srv, "0"), seed(srv, "0")}
-	payday := prepaid.DateOf(time.Now()) // once per order: a program stores it with the order
+	payroll := takeOrder("payroll-2026-11")
 
 	run := func(ctx context.Context) (paid int) {
 		for _, employee := range staff {
 			_, err := client.Accounts.Transfer(ctx, float, prepaid.TransferParams{
-				RequestID:            prepaid.DeriveRequestID(payday, "payroll-2026-11", string(employee)),
+				RequestID:            prepaid.DeriveRequestID(payroll.Day, payroll.Number, string(employee)),
 				Amount:               prepaid.Cents(25000),
 				SourceReference:      "PAYROLL 2026-11",
 				DestinationReference: "SALARY",

@@ -66,14 +66,18 @@ type RedeemFundingParams struct {
 	// ZeroAmount allows an Amount of zero, which is otherwise refused because the amount may have been forgotten. It is
 	// not part of the JSON.
 	ZeroAmount bool `json:"-"`
+	// NegativeAmount allows an Amount below zero, to which the reference gives no meaning; ask the operator. Not part of the JSON.
+	NegativeAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
 	// Exception is FundingExceptionNone for an ordinary redemption.
 	Exception FundingException `json:"funding_exception"`
 	// MerchantNameLocation is card data element 43.
 	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused.
+	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
 	OriginatingTransaction int64 `json:"originating_transaction"`
+	// ZeroOriginating allows an OriginatingTransaction of 0, which may otherwise have been forgotten. Not part of the JSON.
+	ZeroOriginating bool `json:"-"`
 	// ClearingAdjustment is always sent.
 	ClearingAdjustment bool `json:"clearing_adjustment"`
 	// Currency is ISO 4217 numeric: "036" for AUD.
@@ -112,12 +116,14 @@ var (
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)
-	v.notNegative("amount", params.Amount)
+	if !params.NegativeAmount {
+		v.notNegative("amount", params.Amount)
+	}
 	v.accountID("account_id", params.AccountID)
 	requiredOneOf(&v, "funding_exception", params.Exception,
 		FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted)
 	v.required("merchant_name_location", params.MerchantNameLocation)
-	v.sequenceNumber("originating_transaction", params.OriginatingTransaction)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.ZeroOriginating)
 	v.currency("currency", params.Currency)
 	v.required("card_acceptor_id", params.CardAcceptorID)
 	v.required("correlation_id", params.CorrelationID)
@@ -131,8 +137,10 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 type ReverseFundingParams struct {
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused.
+	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
 	OriginatingTransaction int64 `json:"originating_transaction"`
+	// ZeroOriginating allows an OriginatingTransaction of 0, which may otherwise have been forgotten. Not part of the JSON.
+	ZeroOriginating bool `json:"-"`
 	// CorrelationID is your own ID of the originating transaction.
 	CorrelationID string `json:"correlation_id"`
 	// ParentTransactionID is the transaction ID that the redemption returned.
@@ -150,7 +158,7 @@ type ReverseFundingParams struct {
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.accountID("account_id", params.AccountID)
-	v.sequenceNumber("originating_transaction", params.OriginatingTransaction)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.ZeroOriginating)
 	v.required("correlation_id", params.CorrelationID)
 	if params.ParentTransactionID == "" {
 		v.fault("parent_transaction_id", ruleRequired)
@@ -170,14 +178,18 @@ type RefundFundingParams struct {
 	// ZeroAmount allows an Amount of zero, which is otherwise refused because the amount may have been forgotten. It is
 	// not part of the JSON.
 	ZeroAmount bool `json:"-"`
+	// NegativeAmount allows an Amount below zero, to which the reference gives no meaning; ask the operator. Not part of the JSON.
+	NegativeAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
 	// ParentTransactionID is the transaction ID that a redemption returned; optional.
 	ParentTransactionID TransactionID `json:"parent_transaction_id,omitzero"`
 	// MerchantNameLocation is card data element 43.
 	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused.
+	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
 	OriginatingTransaction int64 `json:"originating_transaction"`
+	// ZeroOriginating allows an OriginatingTransaction of 0, which may otherwise have been forgotten. Not part of the JSON.
+	ZeroOriginating bool `json:"-"`
 	// Currency is ISO 4217 numeric: "036" for AUD.
 	Currency string `json:"currency"`
 	// CardAcceptorID is card data element 42.
@@ -200,11 +212,13 @@ type RefundFundingParams struct {
 func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)
-	v.notNegative("amount", params.Amount)
+	if !params.NegativeAmount {
+		v.notNegative("amount", params.Amount)
+	}
 	v.accountID("account_id", params.AccountID)
 	v.numericID("parent_transaction_id", params.ParentTransactionID)
 	v.required("merchant_name_location", params.MerchantNameLocation)
-	v.sequenceNumber("originating_transaction", params.OriginatingTransaction)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.ZeroOriginating)
 	v.currency("currency", params.Currency)
 	v.required("card_acceptor_id", params.CardAcceptorID)
 	v.required("correlation_id", params.CorrelationID)
@@ -219,8 +233,8 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 }
 
 // sequenceNumber refuses zero: a movement that names no transaction cannot be traced.
-func (v *validator) sequenceNumber(field string, number int64) {
-	if number == 0 {
+func (v *validator) sequenceNumber(field string, number int64, zero bool) {
+	if number == 0 && !zero {
 		v.fault(field, ruleRequired)
 	}
 }

@@ -69,9 +69,9 @@ func TestGuideBadDay(t *testing.T) {
 	srv := prepaidtest.NewServer(t, prepaidtest.RandomSeed(7))
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 	srv.Inject(prepaidtest.AnyOperation, prepaidtest.CommitThenDrop().WithProbability(0.1))
-	payday := prepaid.DateOf(time.Now()) // one for all tries of a payment
+	order := takeOrder("bad day")
 	for i := range 20 {
-		key := prepaid.DeriveRequestID(payday, "bad day", string(rune('a'+i)))
+		key := prepaid.DeriveRequestID(order.Day, order.Number, string(rune('a'+i)))
 		for tries := 0; ; tries++ {
 			require.Less(t, tries, 10)
 			_, err := client.Accounts.Transfer(t.Context(), from, prepaid.TransferParams{
@@ -209,7 +209,7 @@ func TestGuideAllowOnly(t *testing.T) {
 	require.Equal(t, prepaid.Cents(10000), account.Balance)
 }
 
-// answers is a transport for one recorded response: no network, and no emulator either.
+// answers is a transport for one response: no network, and no emulator either.
 type answers func(*http.Request) *http.Response
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {

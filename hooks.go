@@ -115,7 +115,11 @@ func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*P
 
 func hookRequest(op operation, id HookID) (request, validator) {
 	var v validator
-	v.pathID("id", string(id))
+	if op.class == classRead {
+		v.readID("id", string(id))
+	} else {
+		v.pathID("id", string(id))
+	}
 	return request{op: op, path: pathValues{string(id)}}, v
 }
 
@@ -139,7 +143,7 @@ func (s *HooksService) Get(ctx context.Context, id HookID) (*Hook, error) {
 type CreateHookParams struct {
 	// URI is an https address. User information in it is sent unchanged; fmt and slog print the address without it.
 	URI string `json:"uri" redact:"user"`
-	// Scope are the companies to monitor, at least one.
+	// Scope are the companies to monitor. It is required; an empty list that is not nil monitors none.
 	Scope []CompanyID `json:"scope"`
 	// FilterSpec is FilterAll to match everything.
 	FilterSpec string `json:"filter_spec"`
@@ -184,8 +188,8 @@ func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*Cr
 	v := s.client.validator()
 	v.required("uri", params.URI)
 	v.httpsURI("uri", params.URI)
-	if len(params.Scope) == 0 {
-		v.fault("scope", "must name at least one company")
+	if params.Scope == nil {
+		v.fault("scope", ruleRequired)
 	}
 	v.required("filter_spec", params.FilterSpec)
 	requiredOneOf(&v, "reliability_mode", params.ReliabilityMode, ReliabilityModeNone, ReliabilityModeStoreUndeliverable)
@@ -250,7 +254,7 @@ func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookP
 
 var opDeleteHook = operation{
 	Operation: Operation{"Hooks.Delete", "DELETE", "/hooks/{id}"},
-	class:     classReplayable, kind: responseNone, success: []int{204, 200}, lane: LaneCall,
+	class:     classRepeated, kind: responseNone, success: []int{204, 200}, lane: LaneCall,
 }
 
 // Delete removes a hook.

@@ -24,7 +24,7 @@ import (
 
 // ErrTransactionIDSyntax means that a received transaction ID is a JSON value other than a number or string, or that an
 // ID must be sent as a number and is not one.
-var ErrTransactionIDSyntax = errors.New("prepaid: transaction id: not a number or string")
+var ErrTransactionIDSyntax error = &valueError{"prepaid: transaction id: not a number or string"}
 
 // HookID identifies a hook: a UUID.
 type HookID string
@@ -189,7 +189,7 @@ func formatRequestID(day Date, random [10]byte) RequestID {
 
 // ErrMCCSyntax means that a merchant category code is not one to four decimal digits, or was received as a JSON value
 // other than a number or string.
-var ErrMCCSyntax = errors.New("prepaid: merchant category code: not four digits")
+var ErrMCCSyntax error = &valueError{"prepaid: merchant category code: not four digits"}
 
 // MCC is a four-digit ISO 18245 merchant category code, such as "5411" or "0742", leading zeros included.
 //
@@ -205,7 +205,7 @@ func ParseMCC(s string) (MCC, error) {
 	if m := MCC(padCode(s)); m.valid() {
 		return m, nil
 	}
-	return "", ErrMCCSyntax
+	return "", ofInput(ErrMCCSyntax)
 }
 
 // UnmarshalJSON reads a number or a string, with or without leading zeros: 742, "742" and "0742" are the same code.

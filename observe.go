@@ -7,9 +7,11 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
@@ -271,4 +273,27 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 			o.guarded(func() { t.TokenRenewed(ctx, took, err) })
 		}
 	}
+}
+
+// isTraceHeader reports whether the caller may set a header. The others belong to the client or the connection; with an
+// idempotency key, net/http would repeat a POST by itself.
+func isTraceHeader(name string) bool {
+	if name == "" || !ascii.IsName(name) {
+		return false
+	}
+	name = strings.ToLower(name)
+	for _, taken := range []string{
+		"accept", "authorization", "connection", "content-", "cookie", "expect", "host", "if-", "keep-alive", "proxy-",
+		"range", "te", "trailer", "transfer-", "upgrade", "user-agent",
+	} {
+		if name == taken || strings.HasPrefix(name, taken) && (strings.HasSuffix(taken, "-") || taken == "accept") {
+			return false
+		}
+	}
+	return !strings.Contains(name, "idempotency") && !strings.Contains(name, "http-method")
+}
+
+// isHeaderValue reports whether net/http sends a value unchanged.
+func isHeaderValue(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

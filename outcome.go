@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -72,8 +73,8 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 // pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again does not resolve the unknown
 // outcome. Both are for a person.
 //
-// It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] (nothing was sent), and [OutcomeUnknown] for any other
-// error without a [*CallError]. For joined errors it returns OutcomeUnknown if one of them is unknown, otherwise the outcome of
+// It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the errors of [ParseAmount], [ParseDate] and
+// [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError]. For joined errors it returns OutcomeUnknown if one of them is unknown, otherwise the outcome of
 // the first; errors without an outcome, such as your own, do not count then.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
@@ -112,6 +113,31 @@ func outcomeIn(err error) (Outcome, bool) {
 	return OutcomeUnknown, false
 }
 
+// valueError is a sentinel of a value that cannot be read. By itself, the value may be part of a response, so the outcome is
+// unknown.
+type valueError struct{ text string }
+
+func (e *valueError) Error() string { return e.text }
+
+func (*valueError) knownOutcome() (Outcome, bool) { return OutcomeUnknown, true }
+
+// inputError is the same sentinel for text that the caller passed.
+type inputError valueError
+
+// ofInput returns a sentinel as an error about the caller's input: nothing was sent.
+func ofInput(err error) error {
+	if sentinel, ok := errors.AsType[*valueError](err); ok {
+		return (*inputError)(sentinel)
+	}
+	return err
+}
+
+func (e *inputError) Error() string { return e.text }
+
+func (e *inputError) Unwrap() error { return (*valueError)(e) }
+
+func (*inputError) knownOutcome() (Outcome, bool) { return OutcomeRejected, true }
+
 // Operation describes a call to observers. It has low cardinality: no ID, no query.
 type Operation struct {
 	// Name is the Go name, such as "Accounts.Transfer", or for [Client.Do] method and path, such as "PUT /accounts/{id}/expiry".
@@ -128,8 +154,8 @@ type class uint8
 const (
 	// classRead changes nothing. It is repeated if no response arrived or the service failed.
 	classRead class = iota
-	// classReplayable fails safe if it is repeated late: a hook is gone, an account or its plastic is blocked.
-	classReplayable
+	// classRepeated fails safe if it is repeated late: a hook is gone, an account or its plastic is blocked.
+	classRepeated
 	// classKeyed has a request ID: the service returns the cached response for a finished one.
 	classKeyed
 	// classNever must not be repeated once it may have arrived.
@@ -140,7 +166,7 @@ const (
 
 // String returns the name of the class in operations.txt.
 func (c class) String() string {
-	return [...]string{"read", "replayable", "keyed", "never", "token"}[c]
+	return [...]string{"read", "repeated", "keyed", "never", "token"}[c]
 }
 
 // responseKind is the declared form of a successful body.
@@ -183,6 +209,9 @@ type operation struct {
 func (o *operation) ownConnection() bool {
 	return o.class == classNever || o.class == classToken || o.kind == responseNone || o.bodyAfter204
 }
+
+// movesMoney reports whether the members of a success decide about a movement.
+func (o *operation) movesMoney() bool { return o.class == classKeyed || o.modelsFailure }
 
 // query is the query of a request, sorted by name; pathValues are the values of the path template's parameters, in order.
 type (
@@ -280,7 +309,7 @@ func (o *operation) judge(e evidence) verdict {
 			temporary = !o.failedOn500
 		}
 		return verdict{outcome: OutcomeNotProcessed, again: temporary || expected || e.status == http.StatusRequestTimeout}
-	case classReplayable:
+	case classRepeated:
 		return verdict{outcome: OutcomeUnknown, again: temporary || expected || e.status/100 == 4 ||
 			e.status == http.StatusInternalServerError}
 	case classKeyed:

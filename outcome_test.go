@@ -74,7 +74,7 @@ func TestOperationsHaveGoMethods(t *testing.T) {
 	t.Parallel()
 	forms := []string{
 		"Accounts.SearchPage", "Accounts.SearchCompanyPage", "Accounts.TransactionsPage", "Accounts.Issue",
-		"Accounts.FindCreated", "Accounts.FindMovement", "Policy.MerchantCategoryCodesPage",
+		"Accounts.FindCreated", "Accounts.FindMovement", "Accounts.DiagnoseTransfer", "Policy.MerchantCategoryCodesPage",
 		"Policy.EnsureCategories", "Policy.EnsureMerchants", "Policy.EnsureTerminals", "Reporting.Open",
 		"Reporting.Run", "Hooks.ListPage", "Hooks.UndeliverablePage",
 	}

@@ -149,7 +149,7 @@ func TestListThatItemsLeave(t *testing.T) {
 // A service that ignores page_number ends the iteration, though each of its pages has another text.
 func TestPageNumberIgnored(t *testing.T) {
 	t.Parallel()
-	for _, headers := range []string{"", "5 50 -", "5 50 250", "5 - 250"} {
+	for _, headers := range []string{"", "5 50 -", "5 50 250", "5 - 250", "5 50 counted"} {
 		for _, grows := range []bool{false, true} {
 			for _, prefetch := range []int{0, 3} {
 				var count atomic.Int64
@@ -162,7 +162,8 @@ func TestPageNumberIgnored(t *testing.T) {
 						}
 						rows = append(rows, fmt.Sprintf(`{"account_id":"acc-%d","company_id":7,"balance":%d,"status":"active"}`, n, calls))
 					}
-					return harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", pagingHeaders(headers)...)(r)
+					told := strings.ReplaceAll(headers, "counted", strconv.Itoa(249+calls))
+					return harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", pagingHeaders(told)...)(r)
 				})
 				config := harness.Config("https://cards.example")
 				config.Transport = service

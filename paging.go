@@ -83,7 +83,12 @@ type IncompleteListError struct {
 	Seen int
 	// Total is the expected number, from Paging.Page on; 0 if the service reported pages but no number of items.
 	Total int
+
+	cause error
 }
+
+// Unwrap returns the [*APIError] of a page that the service refused, or nil.
+func (e *IncompleteListError) Unwrap() error { return e.cause }
 
 // Error returns both numbers.
 func (e *IncompleteListError) Error() string {
@@ -159,7 +164,7 @@ func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 				if ended, incomplete := endOfList(&read, err); !ended {
 					yield(nil, err)
 				} else if incomplete != nil {
-					yield(nil, l.error(incomplete))
+					yield(nil, l.error(incomplete, err))
 				}
 				return
 			}
@@ -174,7 +179,7 @@ func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 				}
 			}
 			if last, err := read.End(); err != nil {
-				yield(nil, l.error(err))
+				yield(nil, l.error(err, nil))
 				return
 			} else if last {
 				return
@@ -192,10 +197,14 @@ func endOfList(read *pages.Progress, err error) (ended bool, incomplete error) {
 	return read.Refused()
 }
 
-// error returns the CallError for an error of the list.
-func (l pageList[T]) error(err error) error {
+// error returns the CallError for an error of the list, which the failure of a call may have caused.
+func (l pageList[T]) error(err, failure error) error {
 	if incomplete, ok := errors.AsType[*pages.Incomplete](err); ok {
-		err = &IncompleteListError{Seen: incomplete.Seen, Total: incomplete.Total}
+		refusal := error(nil)
+		if api, ok := errors.AsType[*APIError](failure); ok {
+			refusal = api
+		}
+		err = &IncompleteListError{Seen: incomplete.Seen, Total: incomplete.Total, cause: refusal}
 	} else if errors.Is(err, pages.ErrRepeated) {
 		err = ErrPageRepeated
 	}
@@ -224,7 +233,9 @@ func (l pageList[T]) fetch(ctx context.Context, c *core, number int, awaited <-c
 }
 
 func (p *Page[T]) decode(a *response) error {
-	p.readHeader(a)
+	if err := p.readHeader(a); err != nil {
+		return a.undecodable(err)
+	}
 	if a.status == http.StatusNoContent {
 		return nil
 	}
@@ -241,13 +252,16 @@ func (p *Page[T]) decode(a *response) error {
 	return nil
 }
 
-// readHeader reads the three paging headers and the service's clock. Malformed headers are treated as absent.
-func (p *Page[T]) readHeader(a *response) {
+// readHeader reads the three paging headers, which may be absent, and the service's clock.
+func (p *Page[T]) readHeader(a *response) error {
+	var malformed error
 	number := func(name string) (int, bool) {
-		if n, err := strconv.Atoi(a.header.Get(name)); err == nil && n >= 0 {
-			return n, true
+		text := a.header.Get(name)
+		n, err := strconv.Atoi(text)
+		if text != "" && (err != nil || n < 0) {
+			malformed = errPageHeader
 		}
-		return 0, false
+		return max(n, 0), text != ""
 	}
 	p.Size, _ = number("X-PageSize")
 	p.TotalItems, p.counted = number("X-TotalItems")
@@ -255,6 +269,7 @@ func (p *Page[T]) readHeader(a *response) {
 	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
 		p.skew = skew(date, a.started.Add(time.Since(a.started)/2))
 	}
+	return malformed
 }
 
 func (v *validator) paging(p Paging) {

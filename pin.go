@@ -130,7 +130,7 @@ func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*PINR
 }
 
 func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINParams) (*PINResponse, error) {
-	var v validator
+	v := s.client.validator()
 	v.uuid("operation_id", params.OperationID)
 	v.required("device_id", params.DeviceID)
 	v.required("ip_address", params.IPAddress)

@@ -242,9 +242,9 @@ func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID,
 	return send(ctx, s.client, r)
 }
 
-// MerchantKey identifies a merchant for removal; both fields are required.
+// MerchantKey identifies a merchant for removal; CardAcceptorID is required.
 type MerchantKey struct {
-	// AcquirerID is the merchant's acquirer.
+	// AcquirerID is the acquirer of the rule as the service holds it, also if it is 0.
 	AcquirerID int64 `json:"acquirer_id"`
 	// CardAcceptorID is the merchant's identifier.
 	CardAcceptorID string `json:"card_acceptor_id"`
@@ -279,7 +279,6 @@ func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, 
 		add[i] = rule
 	}
 	for i, key := range params.Remove {
-		v.acquirer(index("remove", i, "acquirer_id"), key.AcquirerID)
 		v.required(index("remove", i, "card_acceptor_id"), key.CardAcceptorID)
 	}
 	r.body = policyChange[MerchantRule, MerchantKey]{
@@ -295,9 +294,9 @@ func (v *validator) merchantRule(list string, i int, rule MerchantRule) {
 	v.required(index(list, i, "description"), rule.Description)
 }
 
-// TerminalKey identifies a terminal for removal; all fields are required.
+// TerminalKey identifies a terminal for removal; CardAcceptorID and TerminalID are required.
 type TerminalKey struct {
-	// AcquirerID is the terminal's acquirer.
+	// AcquirerID is the acquirer of the rule as the service holds it, also if it is 0.
 	AcquirerID int64 `json:"acquirer_id"`
 	// CardAcceptorID is the merchant's identifier.
 	CardAcceptorID string `json:"card_acceptor_id"`
@@ -334,7 +333,6 @@ func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, 
 		add[i] = rule
 	}
 	for i, key := range params.Remove {
-		v.acquirer(index("remove", i, "acquirer_id"), key.AcquirerID)
 		v.required(index("remove", i, "card_acceptor_id"), key.CardAcceptorID)
 		v.required(index("remove", i, "terminal_id"), key.TerminalID)
 	}

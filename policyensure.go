@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -263,7 +264,11 @@ func (s *ruleSet[K, R]) current(ctx context.Context, company CompanyID, action P
 		return nil, err
 	}
 	if policy.DefaultAction != action {
-		return nil, s.failed(OutcomeRejected, ErrPolicyAction)
+		has := "another"
+		if policy.DefaultAction.Known() {
+			has = string(policy.DefaultAction)
+		}
+		return nil, s.failed(OutcomeRejected, fmt.Errorf("%w: the policy has %s, the list is for %s", ErrPolicyAction, has, action))
 	}
 	rules := s.withoutIDs(s.rules(policy))
 	if len(s.byKey(rules)) < len(rules) {

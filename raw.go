@@ -53,7 +53,7 @@ func (s Safety) class() class {
 	case SafetyRead:
 		return classRead
 	case SafetyRepeated:
-		return classReplayable
+		return classRepeated
 	case SafetyNeverRepeated:
 	}
 	return classNever
@@ -89,7 +89,7 @@ func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 //
 // A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise; for the same reason, the
 // outcome is unknown after a success that cannot be read, except for a read. out is a pointer that receives the JSON value of
-// the response; a 204 sets it to zero. Names of members must match exactly. A missing member is zero in your own types, and an
+// the response; a 204 sets it to zero, and an error leaves it as it is. Names of members must match exactly. A missing member is zero in your own types, and an
 // error in results of this package such as [Account], also within yours, if it is required there. For the body as it is, give a
 // *[encoding/json.RawMessage]. If out is nil, the body is ignored.
 //
@@ -112,20 +112,26 @@ func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 		v.fault("out", "must be nil or a pointer that is not")
 	}
 	described.faults = v.faults
+	var received reflect.Value // out stays as it is until the call has succeeded
+	if out != nil && len(v.faults) == 0 {
+		received = reflect.New(reflect.TypeOf(out).Elem())
+	}
 	if len(v.faults) == 0 && plainSegment(segments[0]) == "simulation" && c.config.Environment != EnvironmentTest {
 		return c.withheld(ctx, described, OutcomeRejected, ErrTestOnly)
 	}
-	return c.do(ctx, &described, func(a *response) error {
+	err := c.do(ctx, &described, func(a *response) error {
 		switch {
 		case out != nil && a.status != http.StatusNoContent:
-			return decodeValue(a, out, isOurs(reflect.TypeOf(out).Elem()))
+			return decodeValue(a, received.Interface(), isOurs(received.Type().Elem()))
 		case !a.fromService():
 			return a.undecodable(errUnexpectedBody)
-		case out != nil:
-			reflect.ValueOf(out).Elem().SetZero()
 		}
 		return nil
 	})
+	if err == nil && out != nil {
+		reflect.ValueOf(out).Elem().Set(received.Elem())
+	}
+	return err
 }
 
 // check collects the faults of r, sets what is sent, and returns the segments of the path. It names the operation only by what

@@ -354,6 +354,29 @@ var (
 	ErrReportUsed = errors.New("prepaid: report reader already used or closed")
 )
 
+// ReportRunError means that a run was started and its report was not returned: it has the run, to open it again or to ask the
+// operator.
+type ReportRunError struct {
+	// Run is the started run.
+	Run ReportRun
+	// Err is the cause.
+	Err error
+}
+
+// Error returns the cause, without the run.
+func (e *ReportRunError) Error() string {
+	return fmt.Sprintf("prepaid: report started: %v", e.Err)
+}
+
+// Format prints Error for every verb, so that nothing prints what the service returned as the ID.
+func (e ReportRunError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
+
+// MarshalText returns the text of Error, so that a JSON log contains nothing else.
+func (e ReportRunError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
+
+// Unwrap returns Err.
+func (e *ReportRunError) Unwrap() error { return e.Err }
+
 // ReportError means that a report could not be read and checked to its end: the download was interrupted, the response
 // is not a report, the CSV text is malformed, or the number of rows does not match the service's count. The rows read
 // so far are correct but may be incomplete. It matches ErrReportIncomplete.

@@ -38,8 +38,9 @@ var opStartReport = operation{
 // Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400
 // may also be about the token (section 4.2): the built-in token manager then fetches a new one, at most one per second,
 // and the start is sent once more. The new token replaces the shared one only if that succeeds. After [OutcomeUnknown]
-// the run's ID is lost: Run with WaitForPrevious waits until the lost run has finished and starts a new one. Safety:
-// never repeated once it may have started a run.
+// the run's ID is lost: Run with WaitForPrevious waits until the lost run has finished and starts a new one. A run whose
+// ID cannot be requested is a *[ReportRunError], with outcome applied. Safety: never repeated once it may have started a
+// run.
 //
 // API: GET /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
@@ -52,15 +53,16 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 	run := &ReportRun{Template: template, RequestedAt: time.Now().UTC(), ColumnHeaders: params.IncludeColumnHeaders}
 	err := s.client.do(ctx, &r, func(a *response) error {
 		id, err := decodeReportID(a)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		var v validator
-		v.pathID("id", id)
-		if len(v.faults) > 0 || id[0] == '{' || id[0] == '[' { // an object or array is not an ID
+		case id == "" || id[0] == '{' || id[0] == '[': // an object or array is not an ID
 			return a.undecodable(errUnexpectedBody)
 		}
 		run.ID = id
+		if resultRequest(*run, responseJSON).faults != nil {
+			return &ReportRunError{Run: *run, Err: a.undecodable(errUnexpectedBody)}
+		}
 		return nil
 	})
 	if err != nil {
@@ -99,8 +101,8 @@ var opReportResult = operation{
 
 func resultRequest(run ReportRun, kind responseKind) request {
 	var v validator
-	v.pathID("template", run.Template)
-	v.pathID("id", run.ID)
+	v.readID("template", run.Template)
+	v.readID("id", run.ID)
 	op := opReportResult
 	op.kind = kind
 	return request{op: op, path: pathValues{run.Template, run.ID}, faults: v.faults, bulk: true}
@@ -214,7 +216,8 @@ type RunReportParams struct {
 
 // Run starts a report, waits for it and streams it in constant memory. Close the reader.
 //
-// Errors: those of Start and Open. Safety: the start is never repeated once it may have arrived.
+// Errors: those of Start and Open; after the start, within a *[ReportRunError] that has the run, which can be opened again.
+// Safety: the start is never repeated once it may have arrived.
 //
 // API: GET /reporting/templates/{templatename}, then GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Run(ctx context.Context, template string, params RunReportParams) (*ReportReader, error) {
@@ -224,10 +227,14 @@ func (s *ReportingService) Run(ctx context.Context, template string, params RunR
 	}
 	if params.OnStart != nil {
 		if err := params.OnStart(*run); err != nil {
-			return nil, &CallError{Operation: "Reporting.Run", Outcome: OutcomeApplied, Err: err}
+			return nil, &CallError{Operation: "Reporting.Run", Outcome: OutcomeApplied, Err: &ReportRunError{Run: *run, Err: err}}
 		}
 	}
-	return s.Open(ctx, *run, params.Wait)
+	reader, err := s.Open(ctx, *run, params.Wait)
+	if failure, ok := errors.AsType[*CallError](err); ok {
+		failure.Err = &ReportRunError{Run: *run, Err: failure.Err}
+	}
+	return reader, err
 }
 
 // startInTurn starts a run, after the previous one if WaitForPrevious is set.

@@ -109,6 +109,10 @@ func (c *retries) next(ctx context.Context) bool {
 	}
 	v := c.op.judge(a.evidence(c.op.kind))
 	c.effect.outcome = v.outcome
+	// After a renewal, the refusal of a hook is due to its scope.
+	if v.renew && !v.spare && c.core.manager != nil && !(c.renewed && v.outcome == OutcomeRejected) {
+		c.core.manager.Refuse(c.token)
+	}
 	if v.outcome == OutcomeUnknown {
 		if c.effect.unknown == nil {
 			c.effect.unknown = a.cause()

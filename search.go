@@ -216,7 +216,7 @@ type Finding struct {
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator
-	v.pathID("account_id", string(params.AccountID))
+	v.readID("account_id", string(params.AccountID))
 	if params.Amount.IsZero() {
 		v.fault("amount", "is required and must not be zero")
 	}

@@ -194,7 +194,7 @@ func TestFindMovementErrors(t *testing.T) {
 	config := harness.Config("https://cards.example")
 	config.Transport = service
 	client := harness.NewClient(t, config)
-	_, err := client.Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{AccountID: "a/b"})
+	_, err := client.Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{AccountID: "a/../b"})
 	failure := harness.CallError(t, err)
 	require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
 	require.Equal(t, "Accounts.FindMovement", failure.Operation)

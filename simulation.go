@@ -48,7 +48,7 @@ type SimulateParams struct {
 	MerchantID string `json:"merchant_id,omitzero"`
 	// TerminalID is the terminal.
 	TerminalID string `json:"terminal_id,omitzero"`
-	// MerchantCategoryCode is four digits. Required for a withdrawal: an ATM category such as 6011.
+	// MerchantCategoryCode is four digits. Transact requires it for a withdrawal: an ATM category such as 6011.
 	MerchantCategoryCode MCC `json:"mcc,omitzero"`
 	// BankName is for Transact, Advise and Reverse.
 	BankName string `json:"bank_name,omitzero"`
@@ -141,7 +141,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	v.text("acquirer_id", p.AcquirerID, 0)
 	v.text("merchant_id", p.MerchantID, 0)
 	v.text("terminal_id", p.TerminalID, 0)
-	if p.Type == SimulatedTypeWithdrawal || p.MerchantCategoryCode != "" {
+	if op.Name == opTransact.Name && p.Type == SimulatedTypeWithdrawal || p.MerchantCategoryCode != "" {
 		v.mcc("mcc", p.MerchantCategoryCode)
 	}
 	for _, field := range []struct {

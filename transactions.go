@@ -117,7 +117,7 @@ var opTransactions = operation{
 
 func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 	var v validator
-	v.pathID("id", string(id))
+	v.readID("id", string(id))
 	if !p.To.IsZero() && !p.Before.IsZero() {
 		v.fault("before", "must not be set together with to")
 	}

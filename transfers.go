@@ -341,6 +341,9 @@ func (m *movement) decode(received *response) error {
 		return &TransferFailedError{CorrelationID: m.result.CorrelationID}
 	}
 	m.result.TransactionID = TransactionID(moved.text)
+	if moved.kind == number.Number && !ascii.IsDigits(moved.text) {
+		_ = m.result.TransactionID.UnmarshalJSON([]byte(moved.text)) // 12 for 12.0
+	}
 	if m.result.missing() {
 		return received.undecodable(errNotATransactionID)
 	}

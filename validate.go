@@ -21,7 +21,8 @@ const (
 	ruleUTF8     = "must be valid UTF-8"
 	ruleDigits4  = "must be four digits (ISO 18245)"
 	ruleUUID     = "must be a UUID"
-	rulePath     = `must not be "." or ".." or contain a slash or a control character`
+	ruleClimbs   = `must not be or contain a segment "." or ".."`
+	rulePath     = `must not be "." or ".." or contain a slash, a percent sign or a control character`
 )
 
 // validator collects the faults of a request. A rule says what is wrong with a field, never its value. Each method of a service
@@ -84,15 +85,27 @@ func (v *validator) noControl(field, value string) {
 	}
 }
 
-// pathID checks a value that becomes one segment of the path: url.PathEscape does not change "..", and an empty segment would
-// call another operation.
+// pathID checks a value that becomes one segment of the path of an operation with an effect: url.PathEscape does not change "..",
+// an empty segment would call another operation, and so may a slash or an escape that a gateway decodes.
 func (v *validator) pathID(field, value string) {
 	if !v.required(field, value) {
 		return
 	}
-	bad := strings.ContainsFunc(value, func(r rune) bool { return r == '/' || r == '\\' || r < ' ' || r == 0x7f })
-	if bad || value == "." || value == ".." {
+	if value == "." || value == ".." || strings.ContainsFunc(value, func(r rune) bool { return strings.ContainsRune(`/\%`, r) || r < ' ' || r == 0x7f }) {
 		v.fault(field, rulePath)
+	}
+}
+
+// readID checks such a value of a read, which escapes it: all but segments that climb, also after a gateway has decoded them.
+func (v *validator) readID(field, value string) {
+	if !v.required(field, value) {
+		return
+	}
+	for segment := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if segment == "." || segment == ".." {
+			v.fault(field, ruleClimbs)
+			return
+		}
 	}
 }
 
@@ -189,7 +202,11 @@ func (v *validator) email(field, value string) {
 
 func isEmail(value string) bool {
 	address, err := mail.ParseAddress(value) // also accepts "Name <address>", and unquotes the local part
-	return err == nil && (address.Address == value || address.String() == "<"+value+">")
+	if err != nil || address.Address == value {
+		return err == nil
+	}
+	local, domain := value[:strings.LastIndexByte(value, '@')], value[strings.LastIndexByte(value, '@'):]
+	return address.Name == "" && strings.HasPrefix(local, `"`) && strings.HasSuffix(local, `"`) && strings.HasSuffix(address.Address, domain)
 }
 
 // isPlainEmail accepts the usual form without a parser.
@@ -426,9 +443,6 @@ func (c Config) checkBaseURL(v *validator) {
 }
 
 func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
 	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -146,7 +146,7 @@ var opWalletTokens = operation{
 // API: GET /accounts/{id}/tokens.
 func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]WalletToken, error) {
 	var v validator
-	v.pathID("id", string(id))
+	v.readID("id", string(id))
 	r := request{op: opWalletTokens, account: id, path: pathValues{string(id)}, faults: v.faults}
 	var tokens []WalletToken
 	err := s.client.do(ctx, &r, func(a *response) error {

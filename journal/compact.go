@@ -1,79 +1,95 @@
 package journal
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
-	"maps"
+	"io"
 	"path/filepath"
-	"slices"
 	"time"
-
-	"github.com/cardprograms/prepaid"
 )
 
-// Compact rewrites the file with the last record of each payment, without payments that were done, rejected or withdrawn before
-// a given time; the zero time drops none. Payments may continue meanwhile, but wait. A crash leaves the old file or the new
+// Compact rewrites the file with the last record of each payment, in the same order, without payments that were done, rejected or
+// withdrawn before a given time; the zero time drops none. Payments may continue meanwhile, but wait. A crash leaves the old file or the new
 // one, and the lock is held throughout.
 //
 // A dropped payment is unknown to the journal: if it is run again, it is sent again, also if it was withdrawn. Drop none that
 // could be run again: 30 days after its first sending the service has forgotten it too, and pays twice unless the client refuses
 // the request ID as expired.
 //
-// Errors: [ErrNotCompacted], and the journal is unchanged. [ErrNotRecorded] as everywhere, and if the file was replaced
-// but its name may not be durable: open the journal again.
+// Errors: [ErrNotCompacted], and the journal is unchanged; it is an [ErrNotRecorded] too if the file could not be read.
+// [ErrNotRecorded] as everywhere, for example [ErrMoved], and if the file was replaced but its name may not be durable: open the
+// journal again.
 func (j *Journal) Compact(before time.Time) error {
 	j.commit.Lock()
 	defer j.commit.Unlock()
-	j.mu.Lock()
-	err, entries := j.unusable(), maps.Clone(j.entries)
-	j.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotRecorded, err)
+	if err := j.usable(); err != nil {
+		return j.stop(err)
 	}
-	maps.DeleteFunc(entries, func(_ prepaid.RequestID, e Entry) bool { return !e.State.Pending() && e.Changed.Before(before) })
-	fresh, err := j.write(entries)
+	fresh, kept, err := j.write(before)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotCompacted, err)
 	}
+	if err := j.usable(); err != nil { // another process may have the path now
+		return errors.Join(j.stop(err), fresh.Close(), j.disk.remove(j.path+temporary))
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	now, moved, err := j.disk.replace(j.file, fresh, j.path+temporary, j.path)
 	j.file = now
 	if err != nil && !moved {
 		_ = fresh.Close() // may be closed
 		return fmt.Errorf("%w: %w", ErrNotCompacted, errors.Join(err, j.disk.remove(j.path+temporary)))
 	}
+	clear(j.index)
+	j.size = int64(len(header))
+	for _, l := range kept {
+		j.index[l.key] = l.place
+		j.size += int64(l.length)
+	}
 	if err == nil {
 		err = j.disk.sync(filepath.Dir(j.path))
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	if err != nil {
-		j.failed = err // new records might go to a file without a name
-		return fmt.Errorf("%w: %w", ErrNotRecorded, err)
+		return j.fail(err) // new records might go to a file without a name
 	}
-	j.entries = entries
 	return nil
 }
 
-// write creates the new file; everything except its name is durable. If it fails, it leaves no file.
-func (j *Journal) write(entries map[prepaid.RequestID]Entry) (fresh file, err error) {
-	content := bytes.NewBufferString(header)
-	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		line, err := encode(entries[id])
-		if err != nil {
-			return nil, err
-		}
-		content.Write(line)
-	}
+// write creates the new file, with the lines of the old one; everything except its name is durable. If it fails, it leaves no
+// file.
+func (j *Journal) write(before time.Time) (fresh file, kept []located, err error) {
 	fresh, err = j.disk.create(j.path+temporary, j.mode)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if _, err = fresh.Write(content.Bytes()); err == nil {
+	w := bufio.NewWriterSize(fresh, 64<<10)
+	at, current := int64(len(header)), 0
+	_, _ = w.WriteString(header) // Flush returns the error
+	kept = make([]located, 0, len(j.index))
+	good, _, err := scan(io.NewSectionReader(j.file, 0, j.size), func(from int64, line []byte, e *Entry) {
+		l := locate(from, line, e)
+		if j.index[l.key] != l.place {
+			return // a later record is the current one
+		}
+		current++
+		if e.State.Pending() || !e.Changed.Before(before) {
+			l.at = at
+			kept = append(kept, l)
+			_, _ = w.Write(line)
+			at += int64(len(line))
+		}
+	})
+	if err == nil && (good != j.size || current != len(j.index)) {
+		err = &CorruptError{Offset: good}
+	}
+	if err != nil { // the file was changed, or cannot be read any more
+		err = j.stop(err)
+	} else if err = w.Flush(); err == nil {
 		err = fresh.Sync()
 	}
 	if err != nil {
-		return nil, errors.Join(err, fresh.Close(), j.disk.remove(j.path+temporary))
+		return nil, nil, errors.Join(err, fresh.Close(), j.disk.remove(j.path+temporary))
 	}
-	return fresh, nil
+	return fresh, kept, nil
 }

@@ -26,9 +26,11 @@ func TestCompact(t *testing.T) {
 	j = open(t, path)
 	require.NoError(t, payThree(t, j, b))
 	at := time.Now()
-	for id, state := range map[prepaid.RequestID]State{"i": StateIntended, "n": StateNotSent, "u": StateUnknown, "r": StateRejected} {
-		require.NoError(t, j.record(Entry{RequestID: id, State: state, Changed: at.Add(-time.Hour)}))
+	var entries []Entry
+	for _, state := range []State{StateUnknown, StateIntended, StateRejected, StateNotSent} {
+		entries = append(entries, Entry{RequestID: prepaid.RequestID(state), State: state, Changed: at.Add(-time.Hour)})
 	}
+	require.NoError(t, j.record(entries...))
 	all := slices.Collect(j.All())
 	size := func() int64 {
 		info, err := os.Stat(target)
@@ -41,9 +43,9 @@ func TestCompact(t *testing.T) {
 	before := size()
 	require.NoError(t, j.Compact(time.Time{}))
 	require.Less(t, size(), before)
-	require.Equal(t, all, slices.Collect(j.All()), "only earlier records are gone")
+	require.Equal(t, all, slices.Collect(j.All()), "only earlier records are gone, and the order is that of the file")
 	require.NoError(t, j.Compact(at.Add(-time.Minute)))
-	_, known := j.Get("r")
+	_, known := j.Get("rejected")
 	require.False(t, known)
 	require.Len(t, slices.Collect(j.All()), 6)
 	require.NoError(t, j.Compact(time.Now().Add(time.Hour)))
@@ -51,7 +53,7 @@ func TestCompact(t *testing.T) {
 	for e := range j.All() {
 		left = append(left, e.RequestID)
 	}
-	require.Equal(t, []prepaid.RequestID{"i", "n", "u"}, left, "what is pending is never dropped")
+	require.Equal(t, []prepaid.RequestID{"unknown", "intended", "not_sent"}, left, "what is pending is never dropped")
 
 	_, err := j.Transfer(t.Context(), b, "from", payment(9))
 	require.NoError(t, err)
@@ -75,10 +77,19 @@ func TestCompactWhilePaying(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
+	wg.Go(func() { // records are found wherever they are by then
+		for j.Err() == nil && len(done(j)) < 40 {
+			for e := range j.All() {
+				_, known := j.Get(e.RequestID)
+				require.True(t, known)
+			}
+		}
+	})
 	for range 5 {
 		require.NoError(t, j.Compact(time.Time{}))
 	}
 	wg.Wait()
+	require.NoError(t, j.Err())
 	require.NoError(t, j.Close())
 	require.Len(t, done(open(t, path)), 40)
 }

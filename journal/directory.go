@@ -16,6 +16,8 @@ type directory interface {
 	// replace renames fresh, which create created at temporary, to path in place of old, and closes old. It returns the
 	// file to continue with; if moved is false that is old, unchanged.
 	replace(old, fresh file, temporary, path string) (now file, moved bool, err error)
+	// names returns ErrMoved unless each of paths means the open file.
+	names(open file, paths []string) error
 	// remove removes the file at path, if there is one.
 	remove(path string) error
 	// sync makes the names in a directory durable.
@@ -25,6 +27,23 @@ type directory interface {
 // osDirectory is the directory of the operating system. The methods that depend on the system are in the files of the
 // lock.
 type osDirectory struct{}
+
+func (osDirectory) names(open file, paths []string) error {
+	mine, err := open.Stat()
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		there, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), err == nil && !os.SameFile(mine, there):
+			return ErrMoved
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
 
 func (osDirectory) remove(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {

@@ -6,13 +6,13 @@
 //
 // # Paying and resuming
 //
-// [Journal.Transfer] and [Journal.DirectEntryOut] write the intent, sync it, send the payment, and write the outcome. To
-// resume, run the whole list again with the same params. A payment that is done is not sent. One that was rejected or not
-// sent is sent. One of unknown outcome is sent again under its request ID, for which the service returns the cached
-// response if it has paid, and not before [Journal.NotBefore], when the first request can no longer be running. With the
-// client's default settings that is 40 s after the sending or, if its process died, after the file was opened. A rejected
-// payment is not pending, but is sent when it is called again: [Journal.Withdraw] what you paid some other way.
-// Concurrent calls share their syncs, so pay from many goroutines.
+// [Journal.PayAll] makes all payments of a list, [Journal.Transfer] and [Journal.DirectEntryOut] one: they write the intent, sync
+// it, send the payment, and write the outcome. To resume, run the whole list again with the same params. A payment that is done
+// is not sent. One that was rejected or not sent is sent. One of unknown outcome is sent again under its request ID, for which the
+// service returns the cached response if it has paid, and not before [Journal.NotBefore], when the first request can no longer be
+// running. With the client's default settings that is 40 s after the sending or, if its process died, after the file was next
+// opened. A rejected payment is not pending, but is sent when it is called again: [Journal.Withdraw] what you paid some other
+// way. Payments that are made at the same time share their syncs.
 //
 // With [Options].Seal the file has the params, encrypted, and [Journal.Resume] sends what is pending without your list.
 //
@@ -36,8 +36,9 @@
 //
 // # Your own store
 //
-// A database can keep payments as the journal does: [State.Next] is the one state machine, and [Entry] and [Run] have all the rules
-// around it, without file, clock or sender. A row has an Entry and sealed params. See [Run], and docs/money-safety.md.
+// [Workers] send the payments of any [Store]: of a Journal, of contrib/postgres, or of one that you write for your database. It has
+// four methods, of one transaction each; [Entry] has the rules for what they write. Package storetest has a small store as its
+// example, and the tests that each store must pass. See docs/money-safety.md.
 //
 // # File
 //
@@ -46,9 +47,16 @@
 // [ErrCorrupt], and nothing is repaired by guessing: a power cut in the middle of a shared sync may leave a hole, which a
 // person must look at. [Journal.Compact] rewrites the file without settled payments.
 //
+// Open reads and checks the whole file, and keeps an index of it in memory: about 100 bytes for each payment. Entries are read
+// from the file when they are needed. If one cannot be read again, nothing more is recorded or sent: see [Journal.Err].
+//
 // The file is locked while it is open. On Unix the lock is on the file itself, on Windows it is a separate file with the
 // suffix .lock; the system releases both when the process dies. On other systems the .lock file of a dead process must be
 // removed manually. Keep the journal on a local disk: locks and syncs of network file systems guarantee less.
+//
+// Do not rename or remove the file, its directory or a link to it while it is open: another process could open a new file under
+// the same path and send the same payments. The journal checks its path before and after each write, and records and sends
+// nothing more if the path names another file or none: [ErrMoved].
 //
 // # Privacy
 //

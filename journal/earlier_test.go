@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -10,39 +12,50 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// A file of a version that kept digests only is opened, with a key for params too, and its list is run to its end.
+// Files of earlier versions, with digests only and with sealed params, are opened, resumed and run to their end.
 func TestEarlierJournal(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		data, err := os.ReadFile("testdata/without-sealed-params")
-		require.NoError(t, err)
-		options := sealing(t, 1)
-		options.DigestKey = prepaid.NewSecret("key")
-		j, m := openMemoryWith(t, data, options)
-		require.Zero(t, j.Torn())
-		require.Equal(t, data, m.data)
-		day, err := prepaid.ParseDate("2026-11-20")
-		require.NoError(t, err)
-		states := map[string]State{
-			"done": StateDone, "moved": StateDone, "unknown": StateUnknown, "intended": StateIntended, "not sent": StateNotSent,
-			"rejected": StateRejected, "not moved": StateRejected,
-		}
-		_, errs := collect(t.Context(), j, newBank(), 1)
-		require.Len(t, errs, 3)
-		for name, state := range states {
-			params := prepaid.TransferParams{
-				RequestID: prepaid.DeriveRequestID(day, "old", name), Amount: prepaid.MustAmount("25.50"),
-				SourceReference: "PAYROLL", DestinationReference: "SALARY", DestinationAccountID: "987",
+	for file, resumed := range map[string]error{"without-sealed-params": ErrNoParams, "with-sealed-params": nil} {
+		synctest.Test(t, func(t *testing.T) {
+			data, err := os.ReadFile("testdata/" + file)
+			require.NoError(t, err)
+			options := sealing(t, 1)
+			options.DigestKey = prepaid.NewSecret("key")
+			j, m := openMemoryWith(t, data, options)
+			require.Zero(t, j.Torn())
+			require.True(t, bytes.HasPrefix(m.data, data), "what was read is kept")
+			day, err := prepaid.ParseDate("2026-11-20")
+			require.NoError(t, err)
+			states := map[string]State{
+				"done": StateDone, "moved": StateDone, "unknown": StateUnknown, "intended": StateIntended, "not sent": StateNotSent,
+				"rejected": StateRejected, "not moved": StateRejected, "withdrawn": StateWithdrawn,
 			}
-			e, known := j.Get(params.RequestID)
-			require.True(t, known, name)
-			require.Equal(t, state, e.State, name)
-			if state.Pending() {
-				require.ErrorIs(t, errs[params.RequestID], ErrNoParams, name)
+			if resumed != nil {
+				delete(states, "withdrawn") // a state that did not exist
 			}
-			_, err := j.Transfer(t.Context(), newBank(), "1234567890", params)
-			require.NoError(t, err, name)
-		}
-		require.Len(t, done(j), len(states))
-	})
+			params := func(name string) prepaid.TransferParams {
+				return prepaid.TransferParams{
+					RequestID: prepaid.DeriveRequestID(day, "old", name), Amount: prepaid.MustAmount("25.50"),
+					SourceReference: "PAYROLL", DestinationReference: "SALARY", DestinationAccountID: "987",
+				}
+			}
+			for name, state := range states {
+				e, known := j.Get(params(name).RequestID)
+				require.True(t, known, name)
+				require.Equal(t, state, e.State, name)
+			}
+			_, errs := collect(t.Context(), j, newBank(), 1)
+			require.Len(t, errs, 3)
+			for _, name := range []string{"unknown", "intended", "not sent"} {
+				require.ErrorIs(t, errs[params(name).RequestID], resumed, name)
+			}
+			for name, state := range states {
+				_, err := j.Transfer(t.Context(), newBank(), "1234567890", params(name))
+				require.Equal(t, state == StateWithdrawn, errors.Is(err, ErrWithdrawn), name)
+				require.Equal(t, state == StateWithdrawn, err != nil, name)
+			}
+			delete(states, "withdrawn")
+			require.Len(t, done(j), len(states))
+		})
+	}
 }

@@ -36,15 +36,16 @@ type Entry struct {
 	// [prepaid.ErrRequestIDExpired] or were given back. It is 0 if this store has never sent it.
 	Runs int `json:"runs"`
 	// FirstSent is when the first request may have been sent, UTC; zero if unknown. Like LastSent and Attempts it comes
-	// from the [prepaid.CallError] of failed runs: a run that succeeded or whose process died adds nothing to the three.
+	// from the [prepaid.CallError] of failed runs: a run that succeeded adds nothing to the three, and one whose process died
+	// only LastSent.
 	FirstSent time.Time `json:"first_sent,omitzero"`
-	// LastSent is when the last request may have been sent, UTC; zero if unknown.
+	// LastSent is when the last request may have been sent, UTC; zero if unknown. See [Entry.Died].
 	LastSent time.Time `json:"last_sent,omitzero"`
 	// Attempts counts the requests that may have been sent, in all runs for which the number is known.
 	Attempts int `json:"attempts,omitzero"`
 	// NotBefore is when a payment of unknown outcome may be sent again, UTC: [prepaid.CallError].NotBefore of its last
-	// run. It is kept when [NotMoved] resolves the payment. It is zero for any other payment and while a call is running:
-	// if a run died, its last sending is unknown, see [Entry.Earliest].
+	// run, or what [Entry.Died] says. It is kept when [NotMoved] resolves the payment. It is zero for any other payment and
+	// while a call is running.
 	NotBefore time.Time `json:"not_before,omitzero"`
 	// TransactionID is the movement's, when done.
 	TransactionID prepaid.TransactionID `json:"transaction_id,omitzero"`
@@ -56,6 +57,9 @@ type Entry struct {
 	Resolved bool `json:"resolved,omitzero"`
 	// Review is why a person must decide, see [Entry.NeedsPerson]; empty if nobody must.
 	Review Review `json:"review,omitzero"`
+	// Rest is how long after the end of a run that a journal began its last request may be in progress; only while it runs. It is for
+	// the case that its process dies.
+	Rest time.Duration `json:"rest,omitzero"`
 	// Sealed are the params, from [Entry.Seal], if the store keeps them here. They are dropped when the payment is done or
 	// withdrawn.
 	Sealed []byte `json:"sealed,omitzero"`
@@ -85,42 +89,35 @@ func (e Entry) NeedsPerson(now time.Time) error {
 	return nil
 }
 
+// Due reports whether workers send the payment by themselves: it is pending, and no person must decide.
+func (e Entry) Due() bool { return e.State.Pending() && e.Review == "" }
+
 func (e Entry) outsideWindow(now time.Time) bool { return e.State.Open() && now.Sub(e.Began) > Window }
 
 // Earliest returns when the payment may be sent through sender; the zero time means at once. A payment of unknown outcome rests
 // until the first request can no longer be in progress: the later of NotBefore and the sender's NotBefore of the last sending. So
 // does one that a person resolved as [NotMoved], who may have been wrong or early.
-//
-// If a run died, the entry does not have its last sending. heldUntil is the latest time at which it can have sent: when this
-// process took the lock of the file, or when the lease of the dead worker had ended. Zero if no run died, or if it can have sent
-// only until Changed.
-func (e Entry) Earliest(sender Sender, now, heldUntil time.Time) time.Time {
-	if !e.rests() {
+func (e Entry) Earliest(sender Sender, now time.Time) time.Time {
+	if !e.Rests() {
 		return time.Time{}
 	}
-	at := later(sender.NotBefore(e.lastSending(heldUntil)), e.NotBefore)
-	// A clock that was set back must not make it longer: counted from now, either wait is enough.
-	if latest := later(sender.NotBefore(now), now.Add(e.NotBefore.Sub(e.Changed))); at.After(latest) {
-		return latest
-	}
-	return at
+	last := e.lastSending()
+	// A clock that was set back must not make it longer: counted from now, any of the waits is enough.
+	return earlier(later(sender.NotBefore(last), e.NotBefore), later(sender.NotBefore(now), now.Add(e.NotBefore.Sub(last))))
 }
 
 // Await waits until the payment may be sent through sender: until Earliest, and until the service has responded to a request that
 // was sent after the earlier one had ended, see [Sender].AwaitRepeat. It returns at once for a payment that need not wait, or whose
-// request ID the client refuses as too old. For heldUntil see Earliest.
+// request ID the client refuses as too old.
 //
 // Errors: those of ctx and of AwaitRepeat; the payment must not be sent.
-func (e Entry) Await(ctx context.Context, sender Sender, heldUntil time.Time) error {
+func (e Entry) Await(ctx context.Context, sender Sender) error {
 	now := time.Now()
-	at := e.Earliest(sender, now, heldUntil)
+	at := e.Earliest(sender, now)
 	if at.IsZero() || e.RequestID.Expired(now) {
 		return nil
 	}
-	lastSent := e.lastSending(heldUntil)
-	if lastSent.After(now) { // by another clock
-		lastSent = now
-	}
+	lastSent := earlier(e.lastSending(), now)                     // by another clock
 	if longer := at.Sub(sender.NotBefore(lastSent)); longer > 0 { // another sender gave its attempts more time
 		lastSent = lastSent.Add(longer)
 		if err := pause.For(ctx, time.Until(lastSent)); err != nil {
@@ -130,19 +127,48 @@ func (e Entry) Await(ctx context.Context, sender Sender, heldUntil time.Time) er
 	return sender.AwaitRepeat(ctx, e.AccountID, lastSent)
 }
 
-// rests reports whether e must wait before it is sent again.
-func (e Entry) rests() bool { return e.State.Open() || e.Resolved && e.State != StateDone }
+// Rests reports whether the payment must wait before it is sent again: its outcome is unknown, or only a person says that it moved
+// nothing.
+func (e Entry) Rests() bool { return e.State.Open() || e.Resolved && e.State != StateDone }
 
-// lastSending returns the latest time at which e may have been sent; see Earliest for heldUntil.
-func (e Entry) lastSending(heldUntil time.Time) time.Time {
+// Died returns e after a run that never ended, because its process died: it can have sent until heldUntil, and its last request
+// may be in progress for rest after that. A store calls it before the payment is claimed again: a [Journal] when it is opened, a
+// database with the end of the worker's lease.
+func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
+	e.LastSent, e.Rest = heldUntil.UTC(), 0
+	e.NotBefore = e.LastSent.Add(rest)
+	return e
+}
+
+// bounded returns e with the time until which it can have been sent, if it has none, or one that lies in the future because a clock
+// was set back: then it can have been sent until now. No run of e may be in progress.
+func (e Entry) bounded(now time.Time) (Entry, bool) {
+	switch {
+	case e.State.Open() && (e.NotBefore.IsZero() || e.LastSent.IsZero()):
+		return e.Died(now, e.Rest), true
+	case e.Rests() && e.lastSending().After(now):
+		return e.Died(now, max(e.NotBefore.Sub(e.LastSent), 0)), true
+	}
+	return e, false
+}
+
+// lastSending returns the latest time at which e may have been sent.
+func (e Entry) lastSending() time.Time {
 	if !e.NotBefore.IsZero() && !e.LastSent.IsZero() {
 		return e.LastSent
 	}
-	return later(e.Changed, heldUntil) // a run died, or nobody knows when it sent
+	return e.Changed // nobody knows when it was sent
 }
 
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
 		return b
 	}
 	return a

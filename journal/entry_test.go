@@ -47,7 +47,7 @@ var (
 
 func begin(t *testing.T, e journal.Entry, now time.Time) journal.Run {
 	t.Helper()
-	run, err := e.Begin(now, time.Time{})
+	run, err := e.Begin(now)
 	require.NoError(t, err)
 	return run
 }
@@ -74,7 +74,7 @@ func TestAwaitCountsFromTheEndOfALongerAttempt(t *testing.T) {
 				Outcome: prepaid.OutcomeUnknown, Attempts: 1, FirstSent: now, LastSent: now, NotBefore: now.Add(rest), Err: errCut,
 			})
 			s := new(sender)
-			require.NoError(t, e.Await(t.Context(), s, time.Time{}))
+			require.NoError(t, e.Await(t.Context(), s))
 			require.Equal(t, rest, time.Since(now))
 			require.Len(t, s.awaited, 1)
 			require.WithinDuration(t, now.Add(rest-40*time.Second), s.awaited[0], 0)
@@ -90,7 +90,7 @@ func TestRunOfAQueuedPayment(t *testing.T) {
 		queued := entry(t, params)
 		require.Equal(t, journal.StateQueued, queued.State)
 		require.Zero(t, queued.Began)
-		require.Zero(t, queued.Earliest(&sender{}, at, at))
+		require.Zero(t, queued.Earliest(&sender{}, at))
 		run := begin(t, queued, at)
 		require.Equal(t, queued, run.Before)
 		intent := queued
@@ -106,7 +106,7 @@ func TestRunOfAQueuedPayment(t *testing.T) {
 		want := intent
 		want.State, want.Changed, want.TransactionID, want.CorrelationID = journal.StateDone, at.Add(time.Second), result.TransactionID, "payer"
 		require.Equal(t, want, after)
-		_, err = after.Begin(at, time.Time{})
+		_, err = after.Begin(at)
 		require.ErrorIs(t, err, journal.ErrState)
 		require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err))
 	}
@@ -117,13 +117,16 @@ func TestRunAfterTheHolderDied(t *testing.T) {
 	t.Parallel()
 	heldUntil := at.Add(time.Minute)
 	now := at.Add(time.Hour)
-	died := begin(t, entry(t, canaryTransfer()), at).Entry
-	require.Equal(t, heldUntil.Add(40*time.Second), died.Earliest(&sender{}, now, heldUntil))
-	require.Equal(t, at.Add(40*time.Second), died.Earliest(&sender{}, now, time.Time{}), "if it could send only until then")
-	for _, tc := range []struct{ held, lastSent time.Time }{
-		{heldUntil, heldUntil}, {time.Time{}, at}, {now.Add(time.Hour), now}, // the last by a clock ahead
-	} {
-		run, err := died.Begin(now, tc.held)
+	intent := begin(t, entry(t, canaryTransfer()), at).Entry
+	require.Equal(t, at.Add(40*time.Second), intent.Earliest(&sender{}, now), "if it could send only until then")
+	died := intent.Died(heldUntil, time.Minute)
+	require.Equal(t, heldUntil.Add(time.Minute), died.Earliest(&sender{}, now), "its own rest was longer")
+	require.Equal(t, heldUntil.Add(40*time.Second), intent.Died(heldUntil, time.Second).Earliest(&sender{}, now))
+	for _, tc := range []struct {
+		died     journal.Entry
+		lastSent time.Time
+	}{{died, heldUntil}, {intent, at}, {intent.Died(now.Add(time.Hour), 0), now}} { // the last by a clock ahead
+		run, err := tc.died.Begin(now)
 		require.NoError(t, err)
 		require.Equal(t, journal.StateUnknown, run.Entry.State)
 		require.Equal(t, 2, run.Entry.Runs)
@@ -136,13 +139,13 @@ func TestRunAfterTheHolderDied(t *testing.T) {
 		params.LastSent = tc.lastSent
 		require.Equal(t, []prepaid.PaymentParams{params}, s.sent)
 	}
-	// A run that ended says when it sent, so that the time of a lease no longer counts.
-	run, err := died.Begin(now, heldUntil)
+	// A run that ended says when it sent, so that what was known of the earlier one no longer counts.
+	run, err := died.Begin(now)
 	require.NoError(t, err)
 	ended, err := run.End(now, nil, &prepaid.CallError{LastSent: now, NotBefore: now.Add(time.Minute), Attempts: 1, Err: errCut})
 	require.ErrorIs(t, err, errCut)
-	require.Equal(t, now.Add(time.Minute), ended.Earliest(&sender{}, now, now.Add(time.Hour)))
-	again, err := ended.Begin(now.Add(time.Minute), now.Add(time.Hour))
+	require.Equal(t, now.Add(time.Minute), ended.Earliest(&sender{}, now))
+	again, err := ended.Begin(now.Add(time.Minute))
 	require.NoError(t, err)
 	require.Equal(t, now, again.LastSent)
 	// The caller's own knowledge counts if it is later.
@@ -216,7 +219,7 @@ func TestNeedsPerson(t *testing.T) {
 	require.NoError(t, died.NeedsPerson(at.Add(journal.Window)))
 	late := at.Add(journal.Window + 1)
 	require.Equal(t, journal.ErrWindow, died.NeedsPerson(late))
-	_, err := died.Begin(late, time.Time{})
+	_, err := died.Begin(late)
 	require.ErrorIs(t, err, journal.ErrWindow)
 	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 	notSent := end(t, queued, at, failed(prepaid.OutcomeNotProcessed, errCut))
@@ -243,7 +246,7 @@ func TestDecisions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, journal.StateWithdrawn, withdrawn.State)
 	require.Nil(t, withdrawn.Sealed)
-	_, err = withdrawn.Begin(at, time.Time{})
+	_, err = withdrawn.Begin(at)
 	require.ErrorIs(t, err, journal.ErrWithdrawn)
 	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
 	_, err = withdrawn.Withdraw(at)
@@ -253,7 +256,7 @@ func TestDecisions(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, journal.StateNotSent, due.State)
 		require.Equal(t, at.Add(3*time.Second), due.Changed)
-		require.Equal(t, at.Add(time.Minute), due.Earliest(&sender{}, at.Add(3*time.Second), time.Time{}))
+		require.Equal(t, at.Add(time.Minute), due.Earliest(&sender{}, at.Add(3*time.Second)))
 		run := begin(t, due, at.Add(time.Minute))
 		require.Zero(t, run.LastSent, "a person's word is proof")
 		require.False(t, run.Entry.Resolved)
@@ -267,7 +270,7 @@ func TestDecisions(t *testing.T) {
 	done, err := unknown.Resolve(at, journal.Moved("7"))
 	require.NoError(t, err)
 	require.Nil(t, done.Sealed)
-	require.Zero(t, done.Earliest(&sender{}, at, at))
+	require.Zero(t, done.Earliest(&sender{}, at))
 }
 
 func TestMatch(t *testing.T) {

@@ -25,8 +25,11 @@ var (
 	// too old. Look at the history with FindMovement, and record the result with [Journal.Resolve]; if [Entry].Runs is 0,
 	// this journal has never sent it.
 	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
-	// ErrNotRecorded: the file could not be written. Nothing more is sent by this Journal.
+	// ErrNotRecorded: the file could not be written or read. Nothing more is sent by this Journal.
 	ErrNotRecorded = errors.New("journal: not recorded")
+	// ErrMoved: the file was renamed, removed or replaced while the Journal had it open. Another process can open a file under the
+	// same name, and the next run would not find what is recorded here. Restore the name of the file before you run again.
+	ErrMoved = errors.New("journal: the file was renamed or removed while it was open")
 	// ErrNotUnknown: there is nothing to resolve, because the outcome or no payment under the request ID is known.
 	ErrNotUnknown = errors.New("journal: no payment of unknown outcome under this request id")
 	// ErrUnderWay: a call for the request ID is running and will determine the outcome.
@@ -49,7 +52,7 @@ var (
 
 // CorruptError says where the file is damaged.
 type CorruptError struct {
-	// Line is the number of the line, from 1.
+	// Line is the number of the line, from 1; 0 if the damage was found after the file was opened.
 	Line int
 	// Offset is the byte at which the line starts.
 	Offset int64
@@ -57,6 +60,9 @@ type CorruptError struct {
 
 // Error returns line and offset.
 func (e *CorruptError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("journal: corrupt at byte %d", e.Offset)
+	}
 	return fmt.Sprintf("journal: corrupt at line %d, byte %d", e.Line, e.Offset)
 }
 

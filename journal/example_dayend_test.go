@@ -65,6 +65,9 @@ func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.Ac
 			}
 		}
 	}
+	if err := j.Err(); err != nil { // the loop may have ended early
+		return nil, err
+	}
 	if len(unseen) > 0 {
 		const tolerance = 10 * time.Minute // clocks differ, and the service may book late
 		wider, err := debits(ctx, h, payer, earliest.Add(-tolerance), next.Add(tolerance))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -48,9 +49,9 @@ func ExampleJournal_Transfer() {
 	// <nil> 74.50 1
 }
 
-// A run encounters a dead connection and ends with a payment of unknown outcome. The next run finds what is
-// pending, and runs the list again.
-func ExampleJournal_Pending() {
+// A payroll loses a connection and ends with a payment of unknown outcome. It is run again with the same list, and nobody is paid
+// twice.
+func ExampleJournal_PayAll() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
 		fmt.Println(err)
@@ -77,30 +78,29 @@ func ExampleJournal_Pending() {
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the first payment's response is lost
 
 	payday := prepaid.DateOf(time.Now()) // once, when the order is made: a program stores it with the order
+	var list []journal.Payment
+	for n, employee := range []string{"emp-7", "emp-8"} {
+		list = append(list, journal.Payment{Account: from, Params: prepaid.TransferParams{
+			RequestID: prepaid.DeriveRequestID(payday, "payroll", employee), Amount: prepaid.Cents(int64(2550 + n)),
+			SourceReference: "PAYROLL", DestinationReference: "SALARY", DestinationAccountID: to,
+		}})
+	}
 	for range 2 {
 		j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		for _, employee := range []string{"emp-7", "emp-8"} {
-			_, err := j.Transfer(context.Background(), client.Accounts, from, prepaid.TransferParams{
-				RequestID: prepaid.DeriveRequestID(payday, "payroll", employee), Amount: prepaid.Cents(2550),
-				SourceReference: "PAYROLL", DestinationReference: "SALARY", DestinationAccountID: to,
-			})
-			fmt.Println(employee, prepaid.OutcomeOf(err))
-		}
-		for e := range j.Pending() {
-			fmt.Println("pending:", e.Amount, e.State)
+		for e, err := range j.PayAll(context.Background(), client.Accounts, 1, slices.Values(list)) {
+			fmt.Println(e.Amount, e.State, prepaid.OutcomeOf(err))
 		}
 		_ = j.Close()
 	}
 	fmt.Println(srv.Balance(from), srv.Balance(to))
 	// Output:
-	// emp-7 outcome unknown
-	// emp-8 applied
-	// pending: 25.50 unknown
-	// emp-7 applied
-	// emp-8 applied
-	// 49.00 51.00
+	// 25.50 unknown outcome unknown
+	// 25.51 done applied
+	// 25.51 done applied
+	// 25.50 done applied
+	// 48.99 51.01
 }

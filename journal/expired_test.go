@@ -124,7 +124,7 @@ func (retrying) Transfer(context.Context, prepaid.AccountID, prepaid.TransferPar
 func TestExpiredAfterAnAttemptCountsAsARun(t *testing.T) {
 	t.Parallel()
 	j, _ := openMemory(t, nil)
-	_, err := j.Transfer(t.Context(), retrying{}, "1", aged(23*day))
+	_, err := j.Transfer(t.Context(), retrying{newBank()}, "1", aged(23*day))
 	require.ErrorIs(t, err, ErrWindow)
 	e, _ := j.Get(aged(23 * day).RequestID)
 	require.Equal(t, 1, e.Runs)

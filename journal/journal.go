@@ -1,11 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -31,6 +31,8 @@ type Options struct {
 // file is what a Journal needs of *os.File.
 type file interface {
 	io.WriteCloser
+	io.ReaderAt
+	Stat() (fs.FileInfo, error)
 	Sync() error
 }
 
@@ -45,29 +47,38 @@ type openFile interface {
 // batch holds the records that share one sync.
 type batch struct {
 	data    []byte
-	entries []Entry
-	flushed bool // guarded by Journal.commit
+	records []located // from the start of data
+	flushed bool      // guarded by Journal.commit
 	err     error
 }
 
 // Journal is an open journal, safe for concurrent use. Create one with Open.
 type Journal struct {
 	options Options
-	path    string
+	path    string      // without links
+	names   []string    // which must mean the open file: as the caller wrote it, and path
 	mode    fs.FileMode // of the file, for the one that replaces it
 	disk    directory
 	unlock  func() error
-	opened  time.Time
 	torn    int64
+	unbound map[key]struct{} // until bound
 
-	commit  sync.Mutex // held while writing
-	file    file       // guarded by commit
-	mu      sync.Mutex
-	next    *batch
-	entries map[prepaid.RequestID]Entry
-	turns   map[prepaid.RequestID]*turn
-	failed  error // the first failure to write; it stays
-	closed  bool
+	commit sync.Mutex // held while writing
+	mu     sync.Mutex // held after commit
+	file   file       // changed with both held
+	size   int64      // of file; guarded by commit
+	next   *batch
+	index  map[key]place // changed with both held
+	turns  map[prepaid.RequestID]*turn
+	holds  map[prepaid.RequestID]*hold
+	failed error // the first failure to write or read; it stays
+	closed bool
+
+	recording      sync.Mutex // held while ends are recorded
+	claiming       sync.Mutex // held by claims; guards what follows
+	candidatesLeft []candidate
+	candidatesRead time.Time
+	candidatesTook time.Duration
 }
 
 // Open opens or creates the journal at path and locks it. An incomplete last line is cut off; see [Journal.Torn].
@@ -78,10 +89,11 @@ func Open(path string, options Options) (*Journal, error) {
 	if options.FileMode == 0 {
 		options.FileMode = 0o600
 	}
-	path, err := filepath.Abs(path) // the working directory may change before a compaction
+	path, err := filepath.Abs(path) // the working directory may change
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
+	written := path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a compaction replaces the file, not the link
 	}
@@ -94,11 +106,11 @@ func Open(path string, options Options) (*Journal, error) {
 	}
 	j, err := load(f, options)
 	if err == nil {
-		j.path, j.mode, j.disk, j.unlock = path, options.FileMode, osDirectory{}, unlock
+		j.path, j.names, j.mode, j.disk, j.unlock = path, []string{written, path}, options.FileMode, osDirectory{}, unlock
 		if info, err := f.Stat(); err == nil {
 			j.mode = info.Mode().Perm()
 		}
-		err = errors.Join(j.disk.remove(path+temporary), j.disk.sync(filepath.Dir(path)))
+		err = errors.Join(j.disk.remove(path+temporary), j.disk.sync(filepath.Dir(path)), j.bound())
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close(), unlock())
@@ -108,11 +120,20 @@ func Open(path string, options Options) (*Journal, error) {
 
 // load reads f and cuts off an incomplete end.
 func load(f openFile, options Options) (*Journal, error) {
-	entries := make(map[prepaid.RequestID]Entry)
-	good, size, err := scan(f, func(e Entry) { entries[e.RequestID] = e })
+	index, unbound, now := make(map[key]place), make(map[key]struct{}), time.Now()
+	good, size, err := scan(f, func(at int64, line []byte, e *Entry) {
+		l := locate(at, line, e)
+		index[l.key] = l.place
+		if _, moved := e.bounded(now); moved {
+			unbound[l.key] = struct{}{}
+		} else {
+			delete(unbound, l.key)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
+	torn := size - good
 	if err := f.Truncate(good); err != nil {
 		return nil, err
 	}
@@ -123,15 +144,38 @@ func load(f openFile, options Options) (*Journal, error) {
 		if _, err := io.WriteString(f, header); err != nil {
 			return nil, err
 		}
+		good = int64(len(header))
 	}
 	// Data that was read may not have been durable yet.
 	if err := f.Sync(); err != nil {
 		return nil, err
 	}
 	return &Journal{
-		options: options, file: f, opened: time.Now(), torn: size - good, next: &batch{},
-		entries: entries, turns: make(map[prepaid.RequestID]*turn),
+		options: options, file: f, torn: torn, next: &batch{}, size: good, index: index, unbound: unbound,
+		turns: make(map[prepaid.RequestID]*turn), holds: make(map[prepaid.RequestID]*hold),
 	}, nil
+}
+
+// bound records until when payments can have been sent whose process died: until now, since this process has the lock. It is
+// written at once, so that the wait does not begin again when the file is opened again.
+func (j *Journal) bound() error {
+	now := time.Now()
+	keys := slices.SortedFunc(maps.Keys(j.unbound), func(a, b key) int { return cmp.Compare(j.index[a].at, j.index[b].at) })
+	j.unbound = nil
+	for some := range slices.Chunk(keys, 1000) {
+		entries := make([]Entry, len(some))
+		for i, k := range some {
+			e, _, err := j.read(k, "")
+			if err != nil {
+				return err
+			}
+			entries[i], _ = e.bounded(now)
+		}
+		if err := j.record(entries...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Torn returns how many bytes of an incomplete last line Open cut off.
@@ -152,50 +196,33 @@ func (j *Journal) Close() error {
 	return errors.Join(release(j.file), j.file.Close(), j.unlock())
 }
 
-// Get returns the entry of a request ID.
-func (j *Journal) Get(id prepaid.RequestID) (Entry, bool) {
+// Err returns why nothing can be recorded any more, or nil: the first failure to write or read the file, or [ErrClosed]. If it is
+// nil after a loop over [Journal.All] or [Journal.Pending], the loop had all entries.
+func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e, ok := j.entries[id]
-	return e, ok
+	return j.unusable()
 }
 
-// All iterates over the current entries, in the order of their request IDs.
-func (j *Journal) All() iter.Seq[Entry] {
-	j.mu.Lock()
-	all := maps.Clone(j.entries)
-	j.mu.Unlock()
-	return func(yield func(Entry) bool) {
-		for _, id := range slices.Sorted(maps.Keys(all)) {
-			if !yield(all[id]) {
-				return
-			}
-		}
+// record returns when entries are durable, which are written together. Calls that arrive while another is writing share the
+// next sync.
+func (j *Journal) record(entries ...Entry) error {
+	if len(entries) == 0 {
+		return nil
 	}
-}
-
-// Pending iterates over the entries that still have to be sent, see [State.Pending]: run them again, or [Journal.Resume]. A rejected
-// payment is not pending, but is sent when it is called again: [Journal.Withdraw] what you paid some other way.
-func (j *Journal) Pending() iter.Seq[Entry] {
-	all := j.All()
-	return func(yield func(Entry) bool) {
-		for e := range all {
-			if e.State.Pending() && !yield(e) {
-				return
-			}
+	lines := make([][]byte, len(entries))
+	for i, e := range entries {
+		var err error
+		if lines[i], err = encode(e); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotRecorded, err)
 		}
-	}
-}
-
-// record returns when e is durable. Calls that arrive while another is writing share the next sync.
-func (j *Journal) record(e Entry) error {
-	line, err := encode(e)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotRecorded, err)
 	}
 	j.mu.Lock()
 	b := j.next
-	b.data, b.entries = append(b.data, line...), append(b.entries, e)
+	for i, e := range entries {
+		b.records = append(b.records, locate(int64(len(b.data)), lines[i], &e))
+		b.data = append(b.data, lines[i]...)
+	}
 	j.mu.Unlock()
 
 	j.commit.Lock()
@@ -206,8 +233,46 @@ func (j *Journal) record(e Entry) error {
 	return b.err
 }
 
-// unusable returns why nothing can be written, if so. The first failure outlives Close: it says what happened to the
-// file.
+func (j *Journal) flush(b *batch) {
+	j.mu.Lock()
+	j.next = &batch{}
+	j.mu.Unlock()
+	err := j.usable()
+	if err == nil {
+		_, err = j.file.Write(b.data)
+		if err == nil {
+			err = j.file.Sync()
+		}
+		if err == nil {
+			err = j.usable() // if not, the next run will not find what was written
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	b.flushed = true
+	if err != nil {
+		b.err = j.fail(err)
+		return
+	}
+	for _, l := range b.records {
+		l.at += j.size
+		j.index[l.key] = l.place
+	}
+	j.size += int64(len(b.data))
+}
+
+// usable returns why nothing can be written, if so. The caller holds j.commit.
+func (j *Journal) usable() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.unusable(); err != nil {
+		return err
+	}
+	return j.disk.names(j.file, j.names)
+}
+
+// unusable returns the known reason why nothing can be written, if any. The first failure outlives Close: it says what happened
+// to the file. The caller holds j.mu.
 func (j *Journal) unusable() error {
 	if j.failed == nil && j.closed {
 		return ErrClosed
@@ -215,28 +280,18 @@ func (j *Journal) unusable() error {
 	return j.failed
 }
 
-func (j *Journal) flush(b *batch) {
-	j.mu.Lock()
-	j.next = &batch{}
-	err := j.unusable()
-	j.mu.Unlock()
-	if err == nil {
-		_, err = j.file.Write(b.data)
-		if err == nil {
-			err = j.file.Sync()
-		}
+// fail keeps the first failure, after which the content of the file is unknown, and returns err as the caller's. The caller
+// holds j.mu.
+func (j *Journal) fail(err error) error {
+	if err != ErrClosed && j.failed == nil { //nolint:errorlint // the sentinel itself, nothing that wraps it
+		j.failed = err
 	}
+	return fmt.Errorf("%w: %w", ErrNotRecorded, err)
+}
+
+// stop is fail for callers that do not hold j.mu.
+func (j *Journal) stop(err error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	b.flushed = true
-	if err != nil {
-		if err != ErrClosed && j.failed == nil { //nolint:errorlint // the sentinel itself, nothing that wraps it
-			j.failed = err // the content of the file is now unknown
-		}
-		b.err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
-		return
-	}
-	for _, e := range b.entries {
-		j.entries[e.RequestID] = e
-	}
+	return j.fail(err)
 }

@@ -1,8 +1,11 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"io/fs"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +19,7 @@ var errFull = errors.New("disk full")
 
 // memory is a file whose disk may be full, without the cost of a real one.
 type memory struct {
+	mu     sync.Mutex // of data
 	data   []byte
 	at     int
 	writes int // made so far
@@ -35,11 +39,21 @@ func (m *memory) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+func (m *memory) ReadAt(p []byte, at int64) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return bytes.NewReader(m.data).ReadAt(p, at)
+}
+
+func (m *memory) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
+
 func (m *memory) Seek(offset int64, _ int) (int64, error) { m.at = int(offset); return offset, nil }
 
 func (m *memory) Truncate(size int64) error { m.data = m.data[:size]; return nil }
 
 func (m *memory) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.writes++
 	if m.full > 0 && m.writes >= m.full {
 		part := min(m.part, len(p))
@@ -80,8 +94,15 @@ func openMemoryWith(t testing.TB, data []byte, options Options) (*Journal, *memo
 	m := &memory{data: append([]byte(nil), data...)}
 	j, err := load(m, options)
 	require.NoError(t, err)
+	j.disk = nameless{}
+	require.NoError(t, j.bound())
 	return j, m
 }
+
+// nameless is the directory of a memory, which no path means.
+type nameless struct{ osDirectory }
+
+func (nameless) names(file, []string) error { return nil }
 
 // payThree runs what a program would: three payments, of which the last goes to a bank.
 func payThree(t *testing.T, j *Journal, b *bank) (failed error) {

@@ -25,16 +25,15 @@ import (
 // The journal knows when it sent a payment: LastSent of params is only for one that was sent without it, with unknown
 // outcome, and is taken over as such.
 func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
-	return j.pay(ctx, sender, source, params, params.LastSent)
+	return j.pay(ctx, sender, source, params)
 }
 
 // DirectEntryOut makes a payment to a bank account once. Otherwise like [Journal.Transfer].
 func (j *Journal) DirectEntryOut(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
-	return j.pay(ctx, sender, source, params, params.LastSent)
+	return j.pay(ctx, sender, source, params)
 }
 
-// pay makes a payment. lastSent is when it was sent without this journal, with unknown outcome; else zero.
-func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.PaymentParams, lastSent time.Time) (*prepaid.TransferResult, error) {
+func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
 	fresh, _ := NewEntry(j.options.DigestKey, source, params) // a value
 	if fresh.RequestID == "" {
 		fault := prepaid.Fault{Field: "request_id", Rule: "is required"}
@@ -47,7 +46,11 @@ func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.Account
 	}
 	defer leave()
 
-	e, known := j.Get(fresh.RequestID)
+	e, known, err := j.find(fresh.RequestID)
+	if err != nil {
+		fresh.NotBefore = sender.NotBefore(time.Now())
+		return nil, fresh.failure(prepaid.OutcomeUnknown, err) // an earlier run may have sent it
+	}
 	if known {
 		if err := e.Match(fresh); err != nil { // never sent: with any other outcome a loop would retry forever
 			return nil, fresh.failure(prepaid.OutcomeRejected, err)
@@ -58,43 +61,49 @@ func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.Account
 	} else {
 		e = fresh
 	}
-	if now := time.Now(); !known && !lastSent.IsZero() { // as if it had been recorded then
-		if lastSent.After(now) { // by another clock
-			lastSent = now
-		}
-		lastSent = lastSent.UTC().Round(0)
+	if lastSent := sentBefore(params); !known && !lastSent.IsZero() { // as if it had been recorded then
+		lastSent = earlier(lastSent, time.Now()).UTC().Round(0) // by another clock
 		e.State, e.Began, e.Changed, e.LastSent, e.NotBefore = StateUnknown, lastSent, lastSent, lastSent, sender.NotBefore(lastSent).UTC()
 	}
 	return j.run(ctx, sender, e, params)
 }
 
+// sentBefore returns when a payment was sent without this journal, with unknown outcome; else zero.
+func sentBefore(params prepaid.PaymentParams) time.Time {
+	if p, ok := params.(prepaid.DirectEntryOutParams); ok {
+		return p.LastSent
+	}
+	return params.(prepaid.TransferParams).LastSent //nolint:forcetypeassert // there is no other
+}
+
 // run makes one run of the payment e, whose turn the caller has.
 func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
 	now := time.Now()
-	run, err := e.Begin(now, j.opened)
+	run, err := e.Begin(now)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Await(ctx, sender, j.opened); err != nil {
-		return nil, e.notBegun(e.Earliest(sender, now, j.opened), err)
+	err = ctx.Err()
+	if bound, moved := e.bounded(now); moved && err == nil {
+		e = bound
+		err = j.record(e)
 	}
+	if err == nil {
+		err = e.Await(ctx, sender)
+	}
+	if err != nil {
+		return nil, e.notBegun(sender, err)
+	}
+	run.Entry.Rest = restOf(sender)
 	if run.Entry.Changed = time.Now().UTC(); j.options.Seal != nil && e.Sealed == nil {
 		if run.Entry.Sealed, err = e.Seal(j.options.Seal, params); err != nil {
-			return nil, e.notBegun(e.NotBefore, err)
+			return nil, e.notBegun(sender, err)
 		}
 	}
 	if err := j.record(run.Entry); err != nil {
-		return nil, e.notBegun(e.NotBefore, err)
+		return nil, e.notBegun(sender, err)
 	}
-	returned := false
-	defer func() {
-		if !returned { // it panicked, and may have sent until now
-			run.Entry.Changed = time.Now().UTC()
-			_ = j.record(run.Entry) // after a failure nothing more is sent
-		}
-	}()
 	result, err := run.Send(ctx, sender, params)
-	returned = true
 	e, err = run.End(time.Now(), result, err)
 	if failed := j.record(e); failed != nil {
 		return result, e.failure(prepaid.OutcomeOf(err), errors.Join(failed, err))
@@ -102,13 +111,13 @@ func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepai
 	return result, err
 }
 
-// notBegun returns the error of a run that sent nothing, because of err. at is when a payment of unknown outcome may be sent again.
-func (e Entry) notBegun(at time.Time, err error) error {
+// notBegun returns the error of a run that sent nothing, because of err.
+func (e Entry) notBegun(sender Sender, err error) error {
 	known := e
 	known.NotBefore = time.Time{}
 	outcome := prepaid.OutcomeNotProcessed
 	if e.State.Open() {
-		known.NotBefore, outcome = at, prepaid.OutcomeUnknown
+		known.NotBefore, outcome = e.Earliest(sender, time.Now()), prepaid.OutcomeUnknown
 	}
 	return known.failure(outcome, err)
 }
@@ -116,8 +125,8 @@ func (e Entry) notBegun(at time.Time, err error) error {
 // NotBefore returns when [Journal.Transfer] and [Journal.DirectEntryOut], which wait for it, send a payment again through
 // sender; the zero time means at once. For a payment of unknown outcome it is the later of [Entry].NotBefore and the
 // sender's NotBefore of the last sending. If a process died, its last sending is unknown: it was before the journal was
-// opened.
+// opened for the first time after that.
 func (j *Journal) NotBefore(sender Sender, id prepaid.RequestID) time.Time {
 	e, _ := j.Get(id)
-	return e.Earliest(sender, time.Now(), j.opened)
+	return e.Earliest(sender, time.Now())
 }

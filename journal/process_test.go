@@ -9,8 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,31 +85,27 @@ func payAll() int {
 		return exitOther
 	}
 	from, to := prepaid.AccountID(os.Getenv(childFrom)), prepaid.AccountID(os.Getenv(childTo))
-	var next, failed atomic.Int32
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for n := int(next.Add(1)) - 1; n < payments; n = int(next.Add(1)) - 1 {
-				if err := payOne(j, client, from, to, payrollID(day, n), n); err != nil {
-					failed.Add(1)
+	list := func(yield func(Payment) bool) {
+		for n := range payments {
+			p := Payment{Account: from, Params: bankPayment(payrollID(day, n), n)}
+			if n%2 == 0 {
+				p.Params = prepaid.TransferParams{
+					RequestID: payrollID(day, n), Amount: prepaid.Cents(int64(100 + n)), DestinationAccountID: to,
+					SourceReference: "PAY", DestinationReference: "PAY",
 				}
 			}
-		})
+			if !yield(p) {
+				return
+			}
+		}
 	}
-	wg.Wait()
-	return ended(j, failed.Load())
-}
-
-func payOne(j *Journal, client *prepaid.Client, from, to prepaid.AccountID, id prepaid.RequestID, n int) error {
-	if n%2 == 0 {
-		_, err := j.Transfer(context.Background(), client.Accounts, from, prepaid.TransferParams{
-			RequestID: id, Amount: prepaid.Cents(int64(100 + n)), DestinationAccountID: to,
-			SourceReference: "PAY", DestinationReference: "PAY",
-		})
-		return err
+	failed := int32(0)
+	for _, err := range j.PayAll(context.Background(), client.Accounts, 8, list) {
+		if err != nil {
+			failed++
+		}
 	}
-	_, err := j.DirectEntryOut(context.Background(), client.Accounts, from, bankPayment(id, n))
-	return err
+	return ended(j, failed)
 }
 
 func bankPayment(id prepaid.RequestID, n int) prepaid.DirectEntryOutParams {

@@ -3,9 +3,10 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"slices"
@@ -25,7 +26,7 @@ func encode(e Entry) ([]byte, error) {
 		return nil, err
 	}
 	line := append(frame(body), body...)
-	if _, ok := decode(line); !ok { // or the whole file would become unreadable
+	if !decode(line, new(Entry)) { // or the whole file would become unreadable
 		return nil, errors.New("a field cannot be read again")
 	}
 	return append(line, '\n'), nil
@@ -47,31 +48,37 @@ func (e Entry) validUTF8() bool {
 
 // frame is what precedes the JSON.
 func frame(body []byte) []byte {
-	return fmt.Appendf(nil, "%08x %08x ", crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)), len(body))
+	var sums [8]byte
+	binary.BigEndian.PutUint32(sums[:], crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+	binary.BigEndian.PutUint32(sums[4:], uint32(len(body))) //nolint:gosec // a record is never that long
+	b := hex.AppendEncode(make([]byte, 0, prefix), sums[:4])
+	return append(hex.AppendEncode(append(b, ' '), sums[4:]), ' ')
 }
 
 // prefix is the length of what precedes the JSON in a line.
 const prefix = 18
 
-// decode parses a line without its end. It accepts only what encode writes, so that nothing is lost when the record is
+// decode parses a line without its end into e. It accepts only what encode writes, so that nothing is lost when the record is
 // written again.
-func decode(line []byte) (Entry, bool) {
+func decode(line []byte, e *Entry) bool {
+	*e = Entry{}
 	if len(line) < prefix {
-		return Entry{}, false
+		return false
 	}
 	body := line[prefix:]
-	var e Entry
-	if !bytes.Equal(line[:prefix], frame(body)) || json.Unmarshal(body, &e) != nil {
-		return Entry{}, false
+	if !bytes.Equal(line[:prefix], frame(body)) {
+		return false
 	}
-	again, err := json.Marshal(e)
-	if err != nil || !bytes.Equal(again, body) || e.RequestID == "" {
-		return Entry{}, false
+	if !decodePlain(string(body), e) {
+		*e = Entry{}
+		if json.Unmarshal(body, e) != nil {
+			return false
+		}
+		if again, err := json.Marshal(e); err != nil || !bytes.Equal(again, body) {
+			return false
+		}
 	}
-	if !slices.Contains(States(), e.State) {
-		return Entry{}, false
-	}
-	return e, true
+	return e.RequestID != "" && slices.Contains(States(), e.State)
 }
 
 // overrun reports whether rest, a last line without its end, is more than a whole record: then its end is damaged, not
@@ -84,13 +91,13 @@ func overrun(rest []byte) bool {
 	if err != nil || length < 0 || length >= int64(len(rest)-prefix) {
 		return false
 	}
-	_, ok := decode(rest[:prefix+int(length)])
-	return ok
+	return decode(rest[:prefix+int(length)], new(Entry))
 }
 
-// scan reads a file and keeps each record. good is the length of the valid part; what follows, up to size, is an
-// incomplete last line. After an error the kept records are invalid.
-func scan(from io.Reader, keep func(Entry)) (good, size int64, err error) {
+// scan reads a file and passes each record to keep: where its line begins, the line and its entry, which are valid during the call.
+// good is the length of the valid part; what follows, up to size, is an incomplete last line. After an error the records are
+// invalid.
+func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, size int64, err error) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	head, err := r.Peek(len(header))
 	switch {
@@ -105,19 +112,24 @@ func scan(from io.Reader, keep func(Entry)) (good, size int64, err error) {
 		return 0, 0, err
 	}
 	good = int64(len(header))
+	var e Entry
 	for line := 2; ; line++ {
-		text, err := r.ReadBytes('\n')
+		text, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			begun := bytes.Clone(text)
+			text, err = r.ReadBytes('\n')
+			text = append(begun, text...)
+		}
 		switch {
 		case errors.Is(err, io.EOF) && !overrun(text):
 			return good, good + int64(len(text)), nil
 		case err != nil && !errors.Is(err, io.EOF):
 			return 0, 0, err
 		}
-		e, ok := decode(bytes.TrimSuffix(text, []byte("\n")))
-		if err != nil || !ok {
+		if ok := decode(bytes.TrimSuffix(text, []byte("\n")), &e); err != nil || !ok {
 			return 0, 0, &CorruptError{Line: line, Offset: good}
 		}
-		keep(e)
+		keep(good, text, &e)
 		good += int64(len(text))
 	}
 }

@@ -1,10 +1,15 @@
 package journal
 
 import (
+	"bytes"
+	"encoding/json"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 // Every text of an entry, those that are added one day included.
@@ -25,4 +30,68 @@ func TestNoTextOfAnEntryIsInvalid(t *testing.T) {
 		require.ErrorContains(t, err, "not valid UTF-8", field.Name)
 	}
 	require.Equal(t, 10, texts)
+}
+
+// everyMember returns an entry with all members, those that are added one day included.
+func everyMember() Entry {
+	e := Entry{State: StateUnknown}
+	fields := reflect.ValueOf(&e).Elem()
+	for _, field := range fields.Fields() {
+		switch {
+		case field.Type() == reflect.TypeFor[time.Time]():
+			field.Set(reflect.ValueOf(time.Date(2026, 2, 28, 23, 59, 59, 120, time.UTC)))
+		case field.Type() == reflect.TypeFor[prepaid.Amount]():
+			field.Set(reflect.ValueOf(prepaid.Cents(-1250)))
+		case field.Type() == reflect.TypeFor[[]byte]():
+			field.SetBytes([]byte("sealed"))
+		case field.CanInt():
+			field.SetInt(-7)
+		case field.Kind() == reflect.Bool:
+			field.SetBool(true)
+		case field.IsZero():
+			field.SetString("a")
+		}
+	}
+	return e
+}
+
+// A large file is opened in time only if its usual records are decoded without encoding/json, and they must be the same.
+func TestEveryMemberIsPlain(t *testing.T) {
+	t.Parallel()
+	whole := everyMember()
+	for i := range reflect.TypeFor[Entry]().NumField() + 1 {
+		e := whole
+		if i > 0 { // without one
+			reflect.ValueOf(&e).Elem().Field(i - 1).SetZero()
+		}
+		body, err := json.Marshal(e)
+		require.NoError(t, err)
+		var plain, slow Entry
+		require.True(t, decodePlain(string(body), &plain), string(body))
+		require.NoError(t, json.Unmarshal(body, &slow))
+		require.Equal(t, slow, plain)
+		require.Equal(t, e, plain)
+	}
+}
+
+// Text that needs escapes, times with an offset and very long records are read all the same.
+func TestUnusualRecords(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*Entry){
+		func(e *Entry) { e.CorrelationID = "<\u00e9\"\\>" },
+		func(e *Entry) { e.Began = e.Began.In(time.FixedZone("", 3600)) },
+		func(e *Entry) { e.Sealed = bytes.Repeat([]byte("x"), 200_000) },
+		func(e *Entry) { e.Sealed = []byte{} },
+	} {
+		e := everyMember()
+		change(&e)
+		line, err := encode(e)
+		require.NoError(t, err)
+		entries, _, err := scanned(append([]byte(header), line...))
+		require.NoError(t, err)
+		require.Len(t, entries, 1)
+		again, err := encode(entries[0])
+		require.NoError(t, err)
+		require.Equal(t, line, again)
+	}
 }

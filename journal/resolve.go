@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -30,7 +31,7 @@ func NotMoved() Resolution { return Resolution{event: EventNotMoved} }
 //
 // Errors: [ErrNotUnknown], [ErrUnderWay], a [*prepaid.ValidationError] of the resolution, [ErrNotRecorded].
 func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
-	err := j.decide(id, func(e Entry, now time.Time) (Entry, error) { return e.Resolve(now, resolution) })
+	err := j.Decide(context.Background(), id, func(e Entry, now time.Time) (Entry, error) { return e.Resolve(now, resolution) })
 	if errors.Is(err, ErrNoPayment) {
 		return ErrNotUnknown
 	}
@@ -43,32 +44,14 @@ func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
 // Errors: [ErrState] for a payment that is done, already withdrawn, or that may have moved the money (resolve it first),
 // [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
 func (j *Journal) Withdraw(id prepaid.RequestID) error {
-	return j.decide(id, func(e Entry, now time.Time) (Entry, error) { return e.Withdraw(now) })
+	return j.Decide(context.Background(), id, func(e Entry, now time.Time) (Entry, error) { return e.Withdraw(now) })
 }
 
 // Retry makes a payment pending that was rejected or withdrawn; see [Entry.Retry].
 //
 // Errors: [ErrState] for any other payment, [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
 func (j *Journal) Retry(id prepaid.RequestID) error {
-	return j.decide(id, func(e Entry, now time.Time) (Entry, error) { return e.Retry(now) })
-}
-
-// decide records a person's decision about a payment on which no call works.
-func (j *Journal) decide(id prepaid.RequestID, decision func(e Entry, now time.Time) (Entry, error)) error {
-	leave, free := j.tryEnter(id)
-	if !free {
-		return ErrUnderWay
-	}
-	defer leave()
-	e, known := j.Get(id)
-	if !known {
-		return ErrNoPayment
-	}
-	e, err := decision(e, time.Now())
-	if err != nil {
-		return err
-	}
-	return j.record(e)
+	return j.Decide(context.Background(), id, func(e Entry, now time.Time) (Entry, error) { return e.Retry(now) })
 }
 
 func refused(field, rule string) error {
@@ -101,17 +84,23 @@ type Stats struct {
 	Withdrawn Total
 }
 
+// Of returns the totals of a state.
+func (s *Stats) Of(state State) *Total {
+	return map[State]*Total{
+		StateQueued: &s.Queued, StateIntended: &s.Intended, StateNotSent: &s.NotSent, StateUnknown: &s.Unknown, StateDone: &s.Done,
+		StateRejected: &s.Rejected, StateWithdrawn: &s.Withdrawn,
+	}[state]
+}
+
 // Stats returns the current totals. Payments dropped by Compact are not counted.
 //
-// Errors: [prepaid.ErrAmountRange] if a sum has too many digits; the counts are correct nevertheless.
+// Errors: [prepaid.ErrAmountRange] if a sum has too many digits; the counts are correct nevertheless. Otherwise that of
+// [Journal.Err]: the totals may be incomplete.
 func (j *Journal) Stats() (Stats, error) {
 	var stats Stats
 	var failed error
 	for e := range j.All() {
-		total := map[State]*Total{
-			StateIntended: &stats.Intended, StateNotSent: &stats.NotSent, StateUnknown: &stats.Unknown,
-			StateDone: &stats.Done, StateRejected: &stats.Rejected, StateQueued: &stats.Queued, StateWithdrawn: &stats.Withdrawn,
-		}[e.State]
+		total := stats.Of(e.State)
 		total.Count++
 		sum, err := total.Sum.Add(e.Amount)
 		if err != nil {
@@ -119,6 +108,9 @@ func (j *Journal) Stats() (Stats, error) {
 			continue
 		}
 		total.Sum = sum
+	}
+	if failed == nil {
+		failed = j.Err()
 	}
 	return stats, failed
 }

@@ -40,12 +40,12 @@ type Run struct {
 	LastSent time.Time
 }
 
-// Begin begins a run of e: call it after Await, just before you store Run.Entry. For heldUntil see [Entry.Earliest].
+// Begin begins a run of e: call it after Await, just before you store Run.Entry.
 //
 // Errors: a [*prepaid.CallError]. [ErrWindow] if the outcome is unknown and the first intent is longer ago than [Window];
 // [ErrWithdrawn] with [prepaid.OutcomeRejected]; [ErrState] with [prepaid.OutcomeApplied] if the payment is done.
-func (e Entry) Begin(now, heldUntil time.Time) (Run, error) {
-	next, err := e.after(now, EventBegin)
+func (e Entry) Begin(now time.Time) (Run, error) {
+	next, err := e.Intent(now)
 	switch {
 	case err != nil && e.State == StateDone:
 		return Run{}, e.failure(prepaid.OutcomeApplied, err)
@@ -56,25 +56,45 @@ func (e Entry) Begin(now, heldUntil time.Time) (Run, error) {
 	}
 	run := Run{Before: e}
 	if e.State.Open() {
-		run.LastSent = e.lastSending(heldUntil)
-		if run.LastSent.After(now) { // by another clock
-			run.LastSent = now
-		}
+		run.LastSent = earlier(e.lastSending(), now) // by another clock
+	}
+	run.Entry = next
+	return run, nil
+}
+
+// Intent returns e as it is while it is sent, for a [Store] that claims it.
+//
+// Errors: a [*StateError] if the payment is done or withdrawn.
+func (e Entry) Intent(now time.Time) (Entry, error) {
+	next, err := e.after(now, EventBegin)
+	if err != nil {
+		return e, err
 	}
 	next.Runs++
 	if next.Began.IsZero() {
 		next.Began = next.Changed
 	}
-	next.NotBefore, next.CorrelationID, next.Code, next.Resolved = time.Time{}, "", "", false
-	run.Entry = next
-	return run, nil
+	next.NotBefore, next.CorrelationID, next.Code, next.Resolved, next.Rest = time.Time{}, "", "", false, 0
+	return next, nil
 }
 
 // Send sends params, which are those of the entry, through sender. It adds LastSent, so that the client treats what an earlier
 // run sent as its own: it waits, and takes no refusal for proof that is none.
 //
-// Errors: those of the sender; a [*prepaid.ValidationError] if params are a pointer or nil.
-func (r Run) Send(ctx context.Context, sender Sender, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
+// Errors: those of the sender; a [*prepaid.ValidationError] if params are a pointer or nil. If the sender panics or calls
+// runtime.Goexit, the outcome is unknown.
+func (r Run) Send(ctx context.Context, sender Sender, params prepaid.PaymentParams) (result *prepaid.TransferResult, err error) {
+	if unsafe := guard(func() { result, err = r.send(ctx, sender, params) }); unsafe != nil {
+		now := time.Now()
+		return nil, &prepaid.CallError{
+			Operation: r.Entry.Operation, Outcome: prepaid.OutcomeUnknown, AccountID: r.Entry.AccountID, RequestID: r.Entry.RequestID,
+			Attempts: 1, FirstSent: now, LastSent: now, NotBefore: sender.NotBefore(now), Err: unsafe,
+		}
+	}
+	return result, err
+}
+
+func (r Run) send(ctx context.Context, sender Sender, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
 	switch p := params.(type) {
 	case prepaid.TransferParams:
 		p.LastSent = later(p.LastSent, r.LastSent)
@@ -100,6 +120,7 @@ func (r Run) GiveBack() Entry {
 // [prepaid.ErrRequestIDReused] a person must decide: see [Entry.NeedsPerson].
 func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entry, error) {
 	e, old := r.Entry, r.Before
+	e.Rest = 0
 	call, _ := errors.AsType[*prepaid.CallError](err)
 	expired := errors.Is(err, prepaid.ErrRequestIDExpired)
 	if held := expired && (call == nil || call.Attempts == 0); held { // this run sent nothing

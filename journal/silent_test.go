@@ -27,7 +27,7 @@ func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
 			start := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 			e, fault := journal.NewEntry(prepaid.NewSecret("k"), "EA1", params)
 			require.NoError(t, fault)
-			run, fault := e.Begin(start, time.Time{})
+			run, fault := e.Begin(start)
 			require.NoError(t, fault)
 			e, _ = run.End(start.Add(time.Second), nil, &prepaid.CallError{
 				Outcome: prepaid.OutcomeUnknown, Attempts: 1, FirstSent: start, LastSent: start, NotBefore: start.Add(40 * time.Second),
@@ -35,14 +35,14 @@ func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
 			require.Equal(t, journal.StateUnknown, e.State)
 
 			second := start.Add(time.Hour)
-			run, fault = e.Begin(second, time.Time{})
+			run, fault = e.Begin(second)
 			require.NoError(t, fault)
 			end := second.Add(30 * time.Second)
 			e, _ = run.End(end, nil, err)
 			require.Equal(t, journal.StateUnknown, e.State)
-			require.False(t, e.Earliest(rule, end, time.Time{}).Before(end.Add(40*time.Second)),
-				"may be sent again at %v, although it was sent until %v", e.Earliest(rule, end, time.Time{}).Format("15:04:05"), end.Format("15:04:05"))
-			third, fault := e.Begin(end.Add(time.Minute), time.Time{})
+			require.False(t, e.Earliest(rule, end).Before(end.Add(40*time.Second)),
+				"may be sent again at %v, although it was sent until %v", e.Earliest(rule, end).Format("15:04:05"), end.Format("15:04:05"))
+			third, fault := e.Begin(end.Add(time.Minute))
 			require.NoError(t, fault)
 			require.False(t, third.LastSent.Before(end), "LastSent for the client")
 		})

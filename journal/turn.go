@@ -33,6 +33,9 @@ func (j *Journal) join(id prepaid.RequestID) (t *turn, part func()) {
 
 // enter waits for the turn.
 func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (leave func(), err error) {
+	if leave, free := j.tryEnter(id); free { // whether or not ctx has ended
+		return leave, nil
+	}
 	t, part := j.join(id)
 	select {
 	case t.held <- struct{}{}:

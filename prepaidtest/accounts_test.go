@@ -225,6 +225,14 @@ func TestSpec_4_4_SearchCompany_EachFilter(t *testing.T) {
 	bare := start(t, NoCompanySearchPaging())
 	bare.AddAccount(SeedAccount{})
 	require.Empty(t, bare.get("accounts/company/42").ok().header.Get("X-TotalItems"))
+
+	single := start(t, CompanySearchObject())
+	single.get("accounts/company/42").empty(204)
+	a = single.AddAccount(SeedAccount{})
+	single.AddAccount(SeedAccount{})
+	got := single.get("accounts/company/42").ok()
+	require.Equal(t, a, got.object()["account_id"])
+	require.Empty(t, got.header.Get("X-TotalItems"))
 }
 
 func TestSpec_4_4_UpdateAccount(t *testing.T) {

@@ -24,7 +24,7 @@
 //
 // # Money
 //
-// Amounts are exact, with up to four decimals. In the history credits are positive and debits negative, and the
+// Amounts are exact, with up to 19 digits. In the history credits are positive and debits negative, and the
 // balance of an account is always the sum of its history. In addition to the transaction types that the reference names
 // there are the emulator's own: 2951 card to card transfer, 2960 direct entry out, 3010 funding redemption, 3011
 // its reversal, 3012 funding refund, 3900 adjustment by a test. Clearing an authorisation books its opposite (1117)

@@ -83,7 +83,7 @@ func (s *Server) ActivateThroughPortal(id prepaid.AccountID) {
 		return
 	}
 	a.Status = "active"
-	if old := l.Account(a.Corresponding); old != nil && old.Status == "active" && old.Balance == 0 {
+	if old := l.Account(a.Corresponding); old != nil && old.Status == "active" && old.Balance.Sign() == 0 {
 		old.Status = "closed"
 	}
 }

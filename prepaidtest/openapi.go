@@ -16,8 +16,8 @@ const version = "0.1.0"
 //
 // Parameters and bodies are described by the code that checks them, and all responses of the emulator in this project's tests
 // are compared with the document. The options that change it are Vendor, WalletProviders, WithSignature, MessageTypes,
-// BadTokenOnReportStart, NoCompanySearchPaging, EmptyIDForFailedDirectEntry and CategoryWithoutMerchant. It fails when an option
-// is out of its range.
+// BadTokenOnReportStart, NoCompanySearchPaging, CompanySearchObject, FailedTransfer, EmptyIDForFailedDirectEntry and
+// CategoryWithoutMerchant. It fails when an option is out of its range.
 func OpenAPI(options ...Option) ([]byte, error) {
 	settings, err := newSettings(options)
 	if err != nil {
@@ -30,7 +30,8 @@ func (s settings) openAPI() ([]byte, error) {
 	return openapi.Text(openapi.Options{
 		Routes: service.New(s.service(nil, nil)).Routes(), MediaType: s.mediaType(), Version: version,
 		Wallets:     slices.Concat([]string{s.walletWithCertificates}, s.otherWallets),
-		BadOnReport: s.badTokenOnReport, EmptyIDs: s.emptyDirectEntry, NoPaging: s.noCompanyPaging,
+		BadOnReport: s.badTokenOnReport, EmptyIDs: s.emptyDirectEntry, EmptyID: map[EmptyTransactionID]string{EmptyString: "string", EmptyNull: "null"}[s.failedTransfer],
+		NoPaging: s.noCompanyPaging, OneAccount: s.companyObject,
 		PingType: s.webhooks.pingType, AlertType: s.webhooks.alertType,
 		Signature: s.webhooks.signature.Header, SignatureKey: s.webhooks.signature.KeyIDHeader, EmptyCategory: s.noCategory == "",
 	})

@@ -136,7 +136,11 @@ func TestOpenAPIIsNotStricterThanTheReference(t *testing.T) {
 		Components struct {
 			Schemas map[string]struct {
 				Required   []string
-				Properties map[string]struct{ Format, Pattern string }
+				Properties map[string]struct {
+					Format, Pattern string
+					MaxLength       int
+					MinItems        int
+				}
 			}
 			SecuritySchemes map[string]struct {
 				Flows map[string]struct{ TokenURL string }
@@ -149,6 +153,10 @@ func TestOpenAPIIsNotStricterThanTheReference(t *testing.T) {
 	require.Equal(t, []string{"default_action", "description"}, schemas["PolicyTerminals"].Required)
 	require.Equal(t, []string{"terminal_rules", "category_rules"}, schemas["Restrictions"].Required)
 	require.Empty(t, schemas["PolicyCategory"].Properties["merchant_category_code"].Pattern)
+	require.Empty(t, schemas["ProvisionWalletRequest"].Properties["token_unique_reference"].Pattern, "it has a length in 2.9 only")
+	sequence := schemas["WalletToken"].Properties["account_pan_sequence_number"]
+	require.Equal(t, []any{3, ""}, []any{sequence.MaxLength, sequence.Pattern}, "up to 3 characters")
+	require.Zero(t, schemas["CreateHookRequest"].Properties["scope"].MinItems)
 
 	// The address of a token, with respect to that of each server, whose path has no slash at the end.
 	base, err := url.Parse("https://api.example/3.0")

@@ -17,6 +17,7 @@ type openAPI struct {
 		Schemas map[string]struct {
 			Required   []string
 			Properties map[string]struct {
+				Ref                  string `json:"$ref"`
 				Type                 any
 				Pattern              string
 				Enum                 []string
@@ -83,9 +84,40 @@ func TestOpenAPIDescribesWhatIsChecked(t *testing.T) {
 	name := creation.Properties["name_on_card"]
 	require.Equal(t, []any{"string", 2, 19, "^[0-9A-Z./-]*$"}, []any{name.Type, name.MinLength, name.MaxLength, name.Pattern})
 	require.Equal(t, []string{"new", "replace"}, creation.Properties["request_type"].Enum)
-	require.Equal(t, []any{"number", "string"}, d.Components.Schemas["SimulateTransactRequest"].Properties["amount"].Type)
+	require.Equal(t, "#/components/schemas/Amount", d.Components.Schemas["SimulateTransactRequest"].Properties["amount"].Ref)
 	require.NotContains(t, d.Components.Schemas["SimulateTransactRequest"].Properties, "authorization_id")
 	require.Contains(t, d.Components.Schemas["SimulateClearRequest"].Properties, "authorization_id")
+}
+
+// Generators have one type for a member, or none; only "or null" is understood by all. Amounts have a format.
+func TestOpenAPIHasTypesThatGeneratorsUnderstand(t *testing.T) {
+	t.Parallel()
+	_, text := described(t)
+	var document any
+	require.NoError(t, json.Unmarshal(text, &document))
+	numbers := 0
+	var walk func(any)
+	walk = func(value any) {
+		switch value := value.(type) {
+		case []any:
+			for _, element := range value {
+				walk(element)
+			}
+		case map[string]any:
+			if types, several := value["type"].([]any); several {
+				require.Equal(t, []any{"string", "null"}, types)
+			}
+			if value["type"] == "number" {
+				require.Equal(t, "decimal", value["format"])
+				numbers++
+			}
+			for _, member := range value {
+				walk(member)
+			}
+		}
+	}
+	walk(document)
+	require.Equal(t, 1, numbers, "Amount")
 }
 
 func TestOpenAPIFollowsTheOptions(t *testing.T) {
@@ -99,7 +131,7 @@ func TestOpenAPIFollowsTheOptions(t *testing.T) {
 		_, changed := described(t, option)
 		require.Contains(t, string(changed), text)
 	}
-	for _, option := range []Option{BadTokenOnReportStart(400), NoCompanySearchPaging(), EmptyIDForFailedDirectEntry()} {
+	for _, option := range []Option{BadTokenOnReportStart(400), NoCompanySearchPaging(), CompanySearchObject(), EmptyIDForFailedDirectEntry()} {
 		_, changed := described(t, option)
 		require.NotEqual(t, string(usual), string(changed))
 	}

@@ -49,6 +49,7 @@ type settings struct {
 	quotedStrings    bool
 	pageSizes        wire.PageSizes
 	noCompanyPaging  bool
+	companyObject    bool
 	newestFirst      bool
 
 	initialStatus          string
@@ -60,6 +61,7 @@ type settings struct {
 	failedTransfer         EmptyTransactionID
 	emptyDirectEntry       bool
 	matchedReversals       bool
+	matchByID              bool
 	simulationDelay        time.Duration
 	reportDelay            time.Duration
 	otpLifetime            time.Duration
@@ -208,6 +210,12 @@ func NewestTransactionsFirst() Option { return func(s *settings) { s.newestFirst
 // reference shows none. By default they are sent.
 func NoCompanySearchPaging() Option { return func(s *settings) { s.noCompanyPaging = true } }
 
+// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers, as
+// its row in the reference reads literally. By default it responds with an array in pages.
+func CompanySearchObject() Option {
+	return func(s *settings) { s.companyObject, s.noCompanyPaging = true, true }
+}
+
 // InitialStatus sets the status of a new account. Default "pre_active": the cardholder activates the card first.
 func InitialStatus(status string) Option { return func(s *settings) { s.initialStatus = status } }
 
@@ -256,6 +264,10 @@ func EmptyIDForFailedDirectEntry() Option { return func(s *settings) { s.emptyDi
 // MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing when there is no matching clearing, or one
 // that was reversed before. The reference names no condition: by default each request books a clearing reversal.
 func MatchedReversalsOnly() Option { return func(s *settings) { s.matchedReversals = true } }
+
+// MatchByAuthorizationID makes the simulator find an authorisation by authorization_id, account_id and transaction_type alone.
+// The reference does not say what must match: by default acquirer_id, merchant_id, terminal_id and mcc must too.
+func MatchByAuthorizationID() Option { return func(s *settings) { s.matchByID = true } }
 
 // CategoryWithoutMerchant sets the merchant_category_code of history items that have no merchant, such as loads, transfers
 // and adjustments, and of a simulated transaction without mcc. The reference requires four digits and does not say

@@ -122,9 +122,10 @@ func checkSeededHistory(t *testing.T, c *caller, id string, written map[string]a
 	slices.SortStableFunc(items, func(a, b map[string]any) int {
 		return strings.Compare(a["occurred_at"].(string), b["occurred_at"].(string))
 	})
-	running := wire.Money(0)
+	var running wire.Money
 	for _, item := range items {
-		running += amountOf(t, item["amount"]) - amountOf(t, item["fee_amount"])
+		running, _ = running.Plus(amountOf(t, item["amount"]))
+		running, _ = running.Minus(amountOf(t, item["fee_amount"]))
 		require.Equal(t, running, amountOf(t, item["running_balance_amount"]))
 	}
 	history := objectsOf(written["transactions"])

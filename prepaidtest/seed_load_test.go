@@ -69,7 +69,7 @@ func TestLoad_TellsAllFaults(t *testing.T) {
 	c := startWithoutToken(t)
 	err := c.Load(strings.NewReader(`{"colour":1,"companies":["sekret",{"id":7},{"id":7}],"accounts":[{},{"status":"sekret","balance":"sekret"}]}`))
 	require.EqualError(t, err, "prepaidtest: seed document: companies[0] must be a JSON object; "+
-		"accounts[1].balance must be a decimal number with at most four decimals; "+
+		"accounts[1].balance must be a decimal number of at most 19 digits; "+
 		"accounts[1].status must be one of "+strings.Join(AccountStatuses(), ", ")+"; "+
 		"colour is not known here; known are accounts, companies, hooks, reports; companies[2].id is there twice")
 }
@@ -86,7 +86,7 @@ func TestLoad_OpeningLoad(t *testing.T) {
 		"explained":           {`"balance":2,"transactions":[{"type":"2950","amount":2,"occurred_at":"2024-01-01T00:00:00Z"}]`, "2.00", ""},
 		"no balance":          {`"transactions":[{"type":"2950","amount":2,"occurred_at":"2024-01-01T00:00:00Z"}]`, "2.00", ""},
 		"back to nothing":     {`"balance":0,"transactions":[{"type":"1118","amount":-2,"occurred_at":"2024-01-01T00:00:00Z"}]`, "0.00", "2.00"},
-		"up to the last unit": {`"balance":-922337203685477.5807,"transactions":[{"type":"3900","amount":-922337203685477.5807,"occurred_at":"2024-01-01T00:00:00Z"}]`, "-922337203685477.5807", ""},
+		"up to the last unit": {`"balance":-9999999999999999999,"transactions":[{"type":"3900","amount":-9999999999999999999,"occurred_at":"2024-01-01T00:00:00Z"}]`, "-9999999999999999999", ""},
 	} {
 		c := startWithoutToken(t, FrozenClock())
 		require.NoError(t, c.Load(strings.NewReader(`{"accounts":[{"account_id":"a",`+tc.account+`}]}`)), name)

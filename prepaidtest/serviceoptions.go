@@ -30,11 +30,11 @@ func (s *settings) service(running *activity.Activity, deliveryFaults *faults.Qu
 		},
 		Accounts: accounts.Options{
 			InitialStatus: s.initialStatus, ClearOmitted: s.clearOmitted, CustomPlasticExpiry: s.customPlasticExpiry,
-			NewestFirst: s.newestFirst, NoCompanyPaging: s.noCompanyPaging, WalletWithCertificates: s.walletWithCertificates,
-			OtherWallets: s.otherWallets, CardNetwork: s.cardNetwork,
+			NewestFirst: s.newestFirst, NoCompanyPaging: s.noCompanyPaging, CompanyObject: s.companyObject,
+			WalletWithCertificates: s.walletWithCertificates, OtherWallets: s.otherWallets, CardNetwork: s.cardNetwork,
 		},
 		Transfers: transfers.Options{Failed: transfers.EmptyID(s.failedTransfer), EmptyDirectEntry: s.emptyDirectEntry, Logger: s.logger},
-		Simulator: simulator.Options{Delay: s.simulationDelay, MatchedReversals: s.matchedReversals},
+		Simulator: simulator.Options{Delay: s.simulationDelay, MatchedReversals: s.matchedReversals, MatchByID: s.matchByID},
 		PINs:      pin.Options{OTPLifetime: s.otpLifetime, Tries: s.pinTries, MGF1: s.pinMGF1},
 		Hooks: hooks.Options{
 			MediaType: s.mediaType(), Roots: webhooks.roots, HTTPLoopback: webhooks.httpLoopback, Signature: hooks.Signing(webhooks.signature),

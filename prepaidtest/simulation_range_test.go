@@ -10,7 +10,7 @@ import (
 // An amount that the balance has no room for books nothing, not even a part, and says so.
 func TestSimulation_BeyondTheRangeOfMoney(t *testing.T) {
 	t.Parallel()
-	const huge = "900000000000000"
+	const huge = "9000000000000000000"
 	s := simulate(t)
 	ok, _, first := s.run("advice", map[string]any{"amount": huge})
 	require.True(t, ok)
@@ -25,7 +25,7 @@ func TestSimulation_BeyondTheRangeOfMoney(t *testing.T) {
 	s.run("clear", map[string]any{"amount": huge})
 	s.run("clear", map[string]any{"amount": huge, "authorization_id": authorisation})
 	s.Advance(2 * time.Minute)
-	require.Equal(t, "-899999999999910.00", s.Balance(s.id), "the first cleared, the second not")
+	require.Equal(t, "-8999999999999999910", s.Balance(s.id), "the first cleared, the second not")
 	ok, _, _ = s.run("reverse", map[string]any{"authorization_id": authorisation})
 	require.True(t, ok, "the authorisation is still open")
 
@@ -79,10 +79,10 @@ func TestKitRefusesWhatCannotBe(t *testing.T) {
 	t.Parallel()
 	recorder := &failures{TB: t}
 	s := NewServer(recorder)
-	lost := s.AddAccount(SeedAccount{Status: "lost_or_stolen", Balance: "800000000000000"})
+	lost := s.AddAccount(SeedAccount{Status: "lost_or_stolen", Balance: "8000000000000000000"})
 	s.ActivateThroughPortal(lost)
 	require.Equal(t, "lost_or_stolen", s.Status(lost))
-	s.Adjust(lost, "800000000000000")
-	require.Equal(t, "800000000000000.00", s.Balance(lost))
+	s.Adjust(lost, "8000000000000000000")
+	require.Equal(t, "8000000000000000000", s.Balance(lost))
 	require.Len(t, recorder.messages, 2)
 }

@@ -51,11 +51,30 @@ func TestSpec_1_ApplicationJSONIsRefusedOnEachOperation(t *testing.T) {
 
 func TestSpec_1_VendorIsASetting(t *testing.T) {
 	t.Parallel()
-	c := startWithoutToken(t, Vendor("acme"))
-	const media = "application/vnd.acme+json"
+	c := startWithoutToken(t, Vendor("AcMe"))
+	const media = "application/vnd.AcMe+json"
 	token := c.send("GET", "policy/42/policy", "", http.Header{"Authorization": {"Bearer x"}})
 	require.Equal(t, 401, token.status)
 	require.Equal(t, media, token.header.Get("Content-Type"))
+	require.NoError(t, c.Client().Accounts.SetStatus(t.Context(), prepaid.AccountID(c.AddAccount(SeedAccount{})),
+		prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}), "an operation with a body")
+}
+
+// A JSON number has no type: 2950.0 and 295e1 are integers, 2950.5 is none.
+func TestIntegersAreNumbersWithoutAFraction(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	from, to := c.AddAccount(SeedAccount{Balance: "5", Status: "active"}), c.AddAccount(SeedAccount{Status: "active"})
+	pay := func(kind string) answer {
+		return c.post("accounts/"+from+"/transfer", `{"amount":1,"source_reference":"s","destination_reference":"d","destination_account_id":"`+to+
+			`","transaction_type":`+kind+`}`)
+	}
+	pay("2950.0").ok()
+	require.Equal(t, "2950", c.Transactions(to)[0].Type)
+	pay("295e1").ok()
+	require.Contains(t, pay("2950.5").refused(400, "invalid_request"), "transaction_type must be an integer")
+	c.post("policy/42/categories", `{"add":[5812.0]}`).empty(200)
+	require.Contains(t, c.post("policy/42/categories", `{"add":[5812.1]}`).refused(400, "invalid_request"), "add[0] must be an integer")
 }
 
 func TestSpec_1_AcceptIsOptional(t *testing.T) {

@@ -35,7 +35,10 @@ func TestSpec_4_8_400_InvalidURI(t *testing.T) {
 
 func TestSpec_4_8_400_InvalidScope(t *testing.T) {
 	t.Parallel()
-	refusedHook(t, "scope", "invalid_scope", []int{}, 42, "42", []string{"42"}, []float64{42.5}, []any{42, true})
+	refusedHook(t, "scope", "invalid_scope", 42, "42", []string{"42"}, []float64{42.5}, []any{42, true})
+	c := start(t)
+	id := c.addHook(hookText(t, "https://partner.example/", map[string]any{"enabled": false, "scope": []int{}}))
+	require.Empty(t, c.get("hooks/" + id).ok().object()["scope"].([]any), "the reference has no least number")
 }
 
 func TestSpec_4_8_400_InvalidFilterSpec(t *testing.T) {

@@ -131,7 +131,7 @@ func TestSpec_2_8_EachItemHasTheSeventeenFields(t *testing.T) {
 		require.Equal(t, s.id, item["account_id"])
 		amount, err := wire.ParseMoney(item["amount"].(json.Number).String())
 		require.NoError(t, err)
-		sum += amount
+		sum, _ = sum.Plus(amount)
 		require.Equal(t, json.Number(sum.String()), item["running_balance_amount"])
 	}
 	require.Equal(t, sum.String(), s.Balance(s.id))

@@ -116,6 +116,9 @@ func TestSpec_2_3_RequiredMembersOfARegistration(t *testing.T) {
 	} {
 		require.Contains(t, c.post("accounts", body(t, full, map[string]any{field: nil})).refused(400, "invalid_request"), field+" is required")
 	}
+	for _, field := range []string{"registration.first_name", "registration.last_name", "registration.primary_address.state"} {
+		require.Contains(t, c.post("accounts", body(t, full, map[string]any{field: ""})).refused(400, "invalid_request"), field+" must not be empty")
+	}
 	// What may be absent: every other member, the two objects among them.
 	require.Equal(t, 201, c.post("accounts", creation).status)
 }
@@ -124,8 +127,9 @@ func TestSpec_2_3_SexAndEmailAddressAreOptional(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	for field, values := range map[string]map[string]int{
-		"registration.sex":           {"M": 201, "F": 201, "m": 400, "X": 400, "": 400},
-		"registration.email_address": {"a@b.example": 201, "nobody": 400, "Ada <a@b.example>": 400, "a@b@c": 400, "": 400},
+		"registration.sex": {"M": 201, "F": 201, "m": 400, "X": 400, "": 400},
+		"registration.email_address": {"a@b.example": 201, "nobody": 400, "Ada <a@b.example>": 400, "a@b@c": 400, "": 400,
+			`"ada"@b.example`: 201, `"ada lovelace"@b.example`: 201, `"a@b"@b.example`: 201, `"Ada" <"a"@b.example>`: 400, `"ada" @b.example`: 400},
 	} {
 		for value, status := range values {
 			require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{field: value})).status, field)

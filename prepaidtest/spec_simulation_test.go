@@ -129,6 +129,19 @@ func TestSpec_4_6_WhatMatches(t *testing.T) {
 	}
 }
 
+func TestSpec_4_6_WhatMatchesIsASetting(t *testing.T) {
+	t.Parallel()
+	s := simulate(t, MatchByAuthorizationID())
+	_, _, id := s.run("transact", nil)
+	elsewhere := map[string]any{"acquirer_id": "2", "merchant_id": "N", "terminal_id": "U", "mcc": "5814", "amount": 1}
+	ok, _, _ := s.run("reverse", elsewhere)
+	require.False(t, ok, "without the id")
+	elsewhere["authorization_id"] = id
+	ok, _, _ = s.run("reverse", elsewhere)
+	require.True(t, ok)
+	require.Equal(t, []string{"1118 -10.00", "1120 1.00"}, s.booked())
+}
+
 func TestSpec_4_6_ClearedOnceThenForced(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)

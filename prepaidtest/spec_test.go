@@ -27,7 +27,7 @@ func specCounts() map[string]int {
 		"2.15 field": 2,
 		"3.1 row":    3, "3.1 open": 3, "3.2 row": 5, "3.3 row": 6, "3.4 row": 2, "3.5 open": 1,
 		"4 rule": 1, "4.1 row": 5, "4.2 row": 2, "4.2 open": 2, "4.3 row": 9, "4.3 rule": 3,
-		"4.4 row": 14, "4.4 field": 33, "4.4 open": 7, "4.5 row": 3, "4.5 open": 1, "4.6 row": 5, "4.6 rule": 3, "4.6 open": 4,
+		"4.4 row": 14, "4.4 field": 33, "4.4 open": 8, "4.5 row": 3, "4.5 open": 1, "4.6 row": 5, "4.6 rule": 3, "4.6 open": 5,
 		"4.7 row": 2, "4.7 rule": 6, "4.7 open": 2, "4.8 row": 7, "4.8 code": 12, "4.8 open": 2,
 		"5 rule": 7, "6 row": 3, "6 rule": 3, "6 open": 5,
 		"7 row": 10, "7 code": 9, "7 open": 1, "8 limit": 14, "8 open": 1, "9 rule": 3,

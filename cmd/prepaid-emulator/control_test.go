@@ -130,13 +130,13 @@ func TestHookFaultsAreReached(t *testing.T) {
 func TestABalanceStaysInItsRange(t *testing.T) {
 	t.Parallel()
 	seed := filepath.Join(t.TempDir(), "seed.json")
-	require.NoError(t, os.WriteFile(seed, []byte(`{"accounts":[{"account_id":"full","balance":922337203685477}]}`), 0o600))
+	require.NoError(t, os.WriteFile(seed, []byte(`{"accounts":[{"account_id":"full","balance":99999999999999999}]}`), 0o600))
 	p := launch(t, "-log", "off", "-seed", seed)
 	require.Equal(t, http.StatusOK, p.control("/accounts/full/adjust", "amount=0.25").status)
 	got := p.control("/accounts/full/adjust", "amount=999999999")
 	require.Equal(t, http.StatusUnprocessableEntity, got.status)
 	require.Contains(t, got.body, "out of its range")
-	require.Contains(t, p.control("/accounts/full/adjust", "amount=-0.25").body, `"balance":922337203685477.00`)
+	require.Contains(t, p.control("/accounts/full/adjust", "amount=-0.25").body, `"balance":99999999999999999.00`)
 }
 
 // A transfer that is sent again while it is still running is paid twice, and the log says so without the request id.

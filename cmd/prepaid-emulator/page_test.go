@@ -28,7 +28,7 @@ func busy(t *testing.T) (p *program, secrets []string) {
 		}
 	}))
 	t.Cleanup(receiver.Close)
-	clientSecret, hookSecret, pin, otp := "canary-client-secret", hex.EncodeToString([]byte("canary-hook-secret-of-32-bytes!!")), "73519", "canary-otp"
+	clientSecret, hookSecret, pin, otp := "canary-client-secret", hex.EncodeToString([]byte("canary-hook-secret-of-32-bytes!!")), "735194826157", "canary-otp"
 	p = launch(t, "-client-secret", clientSecret, "-allow-http-hooks", "-log", "off")
 	p.token = p.newToken("emulator-client", clientSecret)
 	secrets = []string{clientSecret, hookSecret, pin, otp, p.token, "canary-address-key", "canary-user", "canary-password"}

@@ -99,6 +99,10 @@ func TestStateInJSON(t *testing.T) {
 	require.JSONEq(t, `{"error":"Declined: the balance is only 80.00 AUD."}`, got.body)
 
 	var transfers struct {
+		Armed []struct {
+			Operation, Fault string
+			Left             int
+		}
 		Running []struct {
 			RequestID string `json:"request_id"`
 			LeftMS    int    `json:"left_ms"`
@@ -107,10 +111,14 @@ func TestStateInJSON(t *testing.T) {
 	}
 	read(p.control("/transfers/hold", "operation=POST /accounts/{id}/transfer"), &transfers)
 	require.Empty(t, transfers.Running)
+	require.Len(t, transfers.Armed, 1)
+	require.Equal(t, []any{"POST /accounts/{id}/transfer", "proxy-page 502 commit-after 30s", 1},
+		[]any{transfers.Armed[0].Operation, transfers.Armed[0].Fault, transfers.Armed[0].Left})
 	pay := `{"amount":1,"source_reference":"s","destination_reference":"d","destination_account_id":"` + grace + `","transaction_type":1,"request_id":"r-1"}`
 	require.Equal(t, http.StatusBadGateway, p.call("POST", "accounts/"+ada+"/transfer", pay).status)
 	inJSON := http.Header{"Accept": {"application/json"}}
 	read(p.send("GET", p.page+"transfers", "", inJSON), &transfers)
+	require.Empty(t, transfers.Armed)
 	require.Equal(t, "r-1", transfers.Running[0].RequestID)
 	require.Greater(t, transfers.Running[0].LeftMS, 1000)
 	require.Equal(t, http.StatusUnprocessableEntity, p.control("/transfers/hold", "operation=*").status)

@@ -2,12 +2,12 @@ package prepaidpg
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -55,19 +55,35 @@ func (s *Store) Archive(ctx context.Context, before time.Time) (moved int, err e
 	if err := s.pool.QueryRow(ctx, "select now()").Scan(&now); err != nil {
 		return 0, failure("archive", err)
 	}
-	if now.Sub(before) < archiveAge {
-		fault := prepaid.Fault{Field: "before", Rule: "must be at least 37 days ago"}
-		return 0, fmt.Errorf("prepaidpg: archive: %w", &prepaid.ValidationError{Faults: []prepaid.Fault{fault}})
+	var f faults.List
+	f.Require(now.Sub(before) >= archiveAge, "before", "must be at least 37 days ago")
+	if err := f.Err(); err != nil {
+		return 0, failure("archive", err)
 	}
 	for _, state := range journal.States() {
 		if state.Pending() {
 			continue
 		}
-		a := archiver{Store: s, state: state, before: before, expired: now.Add(-expiredAge)}
-		for more := true; more; {
-			var n int
-			err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-				n, more, err = a.page(ctx, tx)
+		var id string // of the last row that was read, which may not be archived
+		var changed time.Time
+		for read := archiveRows; read == archiveRows; {
+			n := 0
+			err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+				var expired []string
+				read = 0
+				rows, _ := tx.Query(ctx, s.sql.Replace(settledSQL), state, before, changed, id, archiveRows) // ForEachRow returns the error
+				_, err := pgx.ForEachRow(rows, []any{&id, &changed}, func() error {
+					read++
+					if day, ok := prepaid.RequestID(id).Date(); ok && day.Time(time.UTC).Before(now.Add(-expiredAge)) {
+						expired = append(expired, id)
+					}
+					return nil
+				})
+				if err != nil || len(expired) == 0 {
+					return err
+				}
+				tag, err := tx.Exec(ctx, s.sql.Replace(archiveSQL), expired)
+				n = int(tag.RowsAffected())
 				return err
 			})
 			if err != nil {
@@ -77,35 +93,4 @@ func (s *Store) Archive(ctx context.Context, before time.Time) (moved int, err e
 		}
 	}
 	return moved, nil
-}
-
-// archiver moves the payments of one state.
-type archiver struct {
-	*Store
-	state           journal.State
-	before, expired time.Time
-	changed         time.Time // of the last row that was read, which may not be archived
-	id              string
-}
-
-// page moves those of the next rows that can go, and reports whether there may be more.
-func (a *archiver) page(ctx context.Context, tx pgx.Tx) (moved int, more bool, err error) {
-	rows, err := tx.Query(ctx, a.sql.settled, a.state, a.before, a.changed, a.id, archiveRows)
-	if err != nil {
-		return 0, false, err
-	}
-	var expired []string
-	read := 0
-	_, err = pgx.ForEachRow(rows, []any{&a.id, &a.changed}, func() error {
-		read++
-		if day, ok := prepaid.RequestID(a.id).Date(); ok && day.Time(time.UTC).Before(a.expired) {
-			expired = append(expired, a.id)
-		}
-		return nil
-	})
-	if err != nil || len(expired) == 0 {
-		return 0, read == archiveRows, err
-	}
-	tag, err := tx.Exec(ctx, a.sql.archive, expired)
-	return int(tag.RowsAffected()), read == archiveRows, err
 }

@@ -111,7 +111,7 @@ func TestArchivedIsKnown(t *testing.T) {
 		if _, err := tx.Exec(t.Context(), "update prepaid.payments set state = 'done', due = null, sealed = null"); err != nil {
 			return err
 		}
-		_, err := tx.Exec(t.Context(), s.sql.archive, []string{"own-1"})
+		_, err := tx.Exec(t.Context(), s.sql.Replace(archiveSQL), []string{"own-1"})
 		return err
 	}))
 	other := salary("own-1")
@@ -119,7 +119,7 @@ func TestArchivedIsKnown(t *testing.T) {
 	for _, add := range []func(pgx.Tx, prepaid.PaymentParams) error{
 		func(tx pgx.Tx, p prepaid.PaymentParams) error { return s.Enqueue(t.Context(), tx, "float", p) },
 		func(tx pgx.Tx, p prepaid.PaymentParams) error {
-			_, err := s.EnqueueBatch(t.Context(), tx, each(Payment{"float", p}))
+			_, err := s.EnqueueBatch(t.Context(), tx, each(Payment{Account: "float", Params: p}))
 			return err
 		},
 	} {

@@ -5,22 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
 )
 
 // Payment is one payment of a batch.
-type Payment struct {
-	// Account is the account that pays.
-	Account prepaid.AccountID
-	// Params are a [prepaid.TransferParams] or a [prepaid.DirectEntryOutParams], as values.
-	Params prepaid.PaymentParams
-}
+type Payment = journal.Payment
 
 // BatchError lists the payments because of which nothing of a batch was added. errors.Is and errors.As look into each
 // fault.
@@ -72,156 +67,108 @@ const (
 // database, such as a deadlock with another batch that has the same payments in another order.
 func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[Payment, error]) (added int, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { // a savepoint
-		b := batch{Store: s, tx: tx, first: make(map[prepaid.RequestID]int, batchRows)}
+		var faults []BatchFault
+		var list []journal.Entry // for one statement
+		var indexes []int        // in the batch
+		flush := func() error {
+			if len(list) == 0 {
+				return nil
+			}
+			n, err := s.insert(ctx, tx, list, func(i int, err error) {
+				faults = append(faults, BatchFault{Index: indexes[i], RequestID: list[i].RequestID, Err: err})
+			})
+			added += n
+			list, indexes = list[:0], indexes[:0]
+			return err
+		}
 		index := 0
 		for p, err := range payments {
 			if err != nil {
 				return err
 			}
-			r, err := s.row(p.Account, p.Params, time.Now())
+			e, err := s.newEntry(p.Account, p.Params, time.Now())
 			if err != nil {
-				b.refuse(index, r.entry.RequestID, err)
-			} else if err := b.add(ctx, index, r); err != nil {
-				return err
+				faults = append(faults, BatchFault{Index: index, RequestID: e.RequestID, Err: err})
+			} else {
+				list, indexes = append(list, e), append(indexes, index)
 			}
-			if len(b.faults) >= batchFaults {
+			if len(list) == batchRows {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+			if len(faults) >= batchFaults {
 				break
 			}
 			index++
 		}
-		if err := b.flush(ctx); err != nil {
+		if err := flush(); err != nil {
 			return err
 		}
-		if len(b.faults) > 0 {
-			slices.SortFunc(b.faults, func(a, b BatchFault) int { return a.Index - b.Index })
-			return &BatchError{Faults: b.faults[:min(len(b.faults), batchFaults)]}
-		}
-		if added = b.added; added > 0 {
-			_, err := tx.Exec(ctx, b.sql.notify)
-			return err
+		if len(faults) > 0 {
+			slices.SortFunc(faults, func(a, b BatchFault) int { return a.Index - b.Index })
+			return &BatchError{Faults: faults[:min(len(faults), batchFaults)]}
 		}
 		return nil
 	})
-	if _, refused := errors.AsType[*BatchError](err); err != nil && !refused {
-		return 0, failure("enqueue", err)
+	if err == nil {
+		return added, nil
 	}
-	return added, err
+	if _, refused := errors.AsType[*BatchError](err); !refused {
+		err = failure("enqueue", err)
+	}
+	return 0, err
 }
 
-// batchSQL is enqueueSQL for many payments; it returns the request IDs that were new.
+// batchSQL adds payments with their history, the first of each request ID, and returns the request IDs that were new. An insert that meets another
+// transaction's row under the same request ID waits for its end. $9 is how long ago a payment was sent without this store, in
+// microseconds, or null.
 const batchSQL = `with b as (
-	select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[], $8::text[], $9::bigint[])
-	as b(request_id, operation, account_id, amount, destination, params, sealed, state, ago)
+	select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bigint[])
+	with ordinality as b(request_id, operation, account_id, amount, destination, params, sealed, state, ago, position)
 ), p as (
 	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, last_sent, not_before)
-	select request_id, operation, account_id, amount::numeric, destination, params, sealed, state, now(),
+	select request_id, operation, account_id, amount::numeric, decode(destination, 'hex'), decode(params, 'hex'), sealed, state, now(),
 		now() - ago * interval '1 microsecond', now() - ago * interval '1 microsecond', now() - ago * interval '1 microsecond'
-	from b where not exists (select from {s}.archive a where a.request_id = b.request_id)
+	from b where not exists (select from {s}.archive a where a.request_id = b.request_id) order by position
 	on conflict (request_id) do nothing returning request_id, number, lease, state, attempts
 ), h as (
 	insert into {s}.history (payment, lease, event, state, attempts) select number, lease, 'enqueue', state, attempts from p
 )
 select request_id from p`
 
-const (
-	knownSQL  = `select {columns}, now() from {s}.all_payments p where p.request_id = any($1)`
-	notifySQL = `select pg_notify({channel}, '')`
-)
+const knownSQL = `select {columns} from {s}.all_payments p where p.request_id = any($1)`
 
-// batch collects payments for one statement.
-type batch struct {
-	*Store
-	tx      pgx.Tx
-	rows    []row
-	indexes []int                     // of rows in the batch
-	first   map[prepaid.RequestID]int // place in rows
-	added   int
-	faults  []BatchFault
-}
-
-func (b *batch) refuse(index int, id prepaid.RequestID, err error) {
-	b.faults = append(b.faults, BatchFault{Index: index, RequestID: id, Err: err})
-}
-
-func (b *batch) add(ctx context.Context, index int, r row) error {
-	id := r.entry.RequestID
-	if i, twice := b.first[id]; twice {
-		if err := b.rows[i].entry.Match(r.entry); err != nil {
-			b.refuse(index, id, err)
-		}
-		return nil
-	}
-	b.first[id] = len(b.rows)
-	b.rows, b.indexes = append(b.rows, r), append(b.indexes, index)
-	if len(b.rows) < batchRows {
-		return nil
-	}
-	return b.flush(ctx)
-}
-
-// flush adds what was collected and compares what was known.
-func (b *batch) flush(ctx context.Context) error {
-	n := len(b.rows)
-	if n == 0 {
-		return nil
-	}
+// insert adds payments, and returns how many were new. refuse gets those that are known with other params.
+func (s *Store) insert(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse func(i int, err error)) (int, error) {
+	n := len(list)
 	var (
-		ids, operations, accounts, amounts, states = make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-		destinations, params, sealed               = make([][]byte, n), make([][]byte, n), make([][]byte, n)
-		ago                                        = make([]*int64, n)
+		ids, operations, accounts, amounts = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+		destinations, params, states       = make([]string, n), make([]string, n), make([]string, n)
+		sealed, ago                        = make([][]byte, n), make([]*int64, n)
 	)
-	for i, r := range b.rows {
-		e := r.entry
-		ids[i], operations[i], accounts[i], amounts[i], states[i] = string(e.RequestID), e.Operation, string(e.AccountID), e.Amount.String(), string(e.State)
-		destinations[i], params[i], sealed[i], ago[i] = r.destination, r.params, r.sealed, r.ago
+	now := time.Now()
+	for i, e := range list {
+		ids[i], operations[i], accounts[i], amounts[i] = string(e.RequestID), e.Operation, string(e.AccountID), e.Amount.String()
+		destinations[i], params[i], states[i], sealed[i], ago[i] = e.Destination, e.Params, string(e.State), e.Sealed, age(now, e.LastSent)
 	}
-	rows, err := b.tx.Query(ctx, b.sql.batch, ids, operations, accounts, amounts, destinations, params, sealed, states, ago)
-	if err != nil {
-		return err
-	}
+	rows, _ := tx.Query(ctx, s.sql.Replace(batchSQL), ids, operations, accounts, amounts, destinations, params, sealed, states, ago)
 	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return err
+	if err != nil || len(added) == n {
+		return len(added), err
 	}
-	b.added += len(added)
-	for _, id := range added {
-		delete(b.first, prepaid.RequestID(id))
+	rows, _ = tx.Query(ctx, s.sql.Replace(knownSQL), ids) // CollectRows returns the error
+	entries, err := pgx.CollectRows(rows, collectEntry)
+	known := make(map[prepaid.RequestID]journal.Entry, len(entries))
+	for _, e := range entries {
+		known[e.RequestID] = e
 	}
-	if err := b.compare(ctx); err != nil {
-		return err
-	}
-	clear(b.first)
-	b.rows, b.indexes = b.rows[:0], b.indexes[:0]
-	return nil
-}
-
-// compare finds what differs from the payments that were known: those left in first.
-func (b *batch) compare(ctx context.Context) error {
-	if len(b.first) == 0 {
-		return nil
-	}
-	rows, err := b.tx.Query(ctx, b.sql.known, slices.Collect(maps.Keys(b.first)))
-	if err != nil {
-		return err
-	}
-	found := 0
-	for rows.Next() {
-		var known payment
-		if err := known.scan(rows); err != nil {
-			rows.Close()
-			return err
-		}
-		found++
-		i := b.first[known.entry.RequestID]
-		if err := known.entry.Match(b.rows[i].entry); err != nil {
-			b.refuse(b.indexes[i], known.entry.RequestID, err)
+	for i, e := range list {
+		if k, ok := known[e.RequestID]; !ok && err == nil {
+			err = pgx.ErrNoRows // another transaction has removed it meanwhile
+		} else if changed := k.Match(e); ok && changed != nil {
+			refuse(i, changed)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if found < len(b.first) {
-		return pgx.ErrNoRows // another transaction has removed them meanwhile
-	}
-	return nil
+	return len(added), err
 }

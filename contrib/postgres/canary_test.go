@@ -100,7 +100,7 @@ func TestNothingPersonalInClear(t *testing.T) {
 	}
 	workers := Workers{
 		Settled: func(context.Context, pgx.Tx, journal.Entry) error { panic("CANARYNAME") },
-		Trace: Trace{
+		Trace: journal.Trace{
 			Sent:     func(e journal.Entry, _ time.Duration, err error) { show(e, err) },
 			Recorded: func(e journal.Entry) { show(e) },
 			Failed:   func(err error) { show(err) },

@@ -2,6 +2,9 @@ package prepaidpg
 
 import (
 	"context"
+	"errors"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -9,62 +12,31 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// lease says how long a claimed payment belongs to a worker. Nobody else sends it before the call that this worker starts at the
-// last moment has ended, and the service has had its time after that.
-type lease struct {
-	wait  time.Duration // that the payment may wait for its turn
-	call  time.Duration // that its call may take
-	sends time.Duration // after the claim, this worker no longer sends: wait and call
-	whole time.Duration // after the claim, others may send: sends, and the rest that AttemptTimeout and InFlightWait of the sender demand
-}
-
-// safeLease is the only lease but in the test that shows what happens with a shorter one.
-func safeLease(call time.Duration, sender journal.Sender) lease {
-	wait := call / 2
-	return lease{wait: wait, call: call, sends: wait + call, whole: wait + call + restOf(sender)}
-}
-
-// claimed is a payment that this worker holds.
-type claimed struct {
-	payment
-	term  lease
-	taken time.Time // before the claim was sent
-	wall  time.Time // the same without its monotonic reading
-	idle  int       // runs in a row that settled nothing
-}
-
-// late reports whether too much of the lease is over to send. A machine that was suspended has a monotonic clock that stood
-// still, and one whose clock is set has a wall clock that is wrong: the later one counts.
-func (c *claimed) late() bool {
-	now := time.Now()
-	return max(now.Sub(c.taken), now.Round(0).Sub(c.wall)) > c.term.wait
-}
-
-// restOf returns how long a payment of unknown outcome rests after it was sent.
-func restOf(sender journal.Sender) time.Duration {
-	now := time.Now()
-	return min(max(sender.NotBefore(now).Sub(now), 0), journal.Window) // it is not sent after that
-}
-
-// claim takes at most n payments that are due. One of unknown outcome is taken only if it became due up to admitted.
-func (s *Store) claim(ctx context.Context, sender journal.Sender, n int, admitted time.Time) ([]*claimed, error) {
-	l := s.lease(s.options.CallTimeout, sender)
-	// The end of ctx does not break the connection during the commit: what was claimed would be left until the lease ends.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit)
-	defer cancel()
-	taken := time.Now()
-	var list []*claimed
+// Claim implements [journal.Store].
+func (s *Store) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, error) {
+	from := s.horizon.from(c.Admitted)
+	var list []journal.Held
+	var now, first time.Time
 	err := durably(ctx, s.pool, func(batch *pgx.Batch) {
-		batch.Queue(planned)
-		batch.Queue(s.sql.claim, n, l.whole.Microseconds(), l.sends.Microseconds(), time.Since(admitted).Microseconds()).Query(func(rows pgx.Rows) (err error) {
-			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*claimed, error) {
-				c := &claimed{term: l, taken: taken, wall: taken.Round(0)}
+		batch.Queue(planned).QueryRow(func(row pgx.Row) error { return row.Scan(nil, nil, nil, &now) })
+		arguments := []any{c.N, (c.Sends + c.Rest).Microseconds(), c.Sends.Microseconds(), c.Admitted, from}
+		batch.Queue(s.sql.Replace(claimSQL), arguments...).Query(func(rows pgx.Rows) (err error) {
+			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (journal.Held, error) {
+				var h journal.Held
+				var lease int64
+				var due time.Time
 				var heldUntil *time.Time
-				if err := c.scan(row, &c.sealed, &c.lease, &heldUntil, &c.idle); err != nil {
-					return nil, err
+				if err := scan(row, &h.Entry, &h.Now, &h.Entry.Sealed, &lease, &due, &heldUntil); err != nil {
+					return h, err
 				}
-				c.adopt(heldUntil)
-				return c, nil
+				if first.IsZero() || due.Before(first) {
+					first = due
+				}
+				h.Fence = strconv.FormatInt(lease, 10)
+				if heldUntil != nil {
+					h.Entry = h.Entry.Died(*heldUntil, due.Sub(*heldUntil))
+				}
+				return h, nil
 			})
 			return err
 		})
@@ -72,18 +44,60 @@ func (s *Store) claim(ctx context.Context, sender journal.Sender, n int, admitte
 	if err != nil {
 		return nil, failure("claim", err)
 	}
+	if len(list) < c.N { // nothing else is due
+		first = now
+	}
+	s.horizon.saw(first)
 	return list, nil
 }
 
-// adopt makes the entry one of this process's clock. If an earlier worker died, it may have sent the payment until heldUntil.
-func (c *claimed) adopt(heldUntil *time.Time) {
-	e, received := &c.entry, time.Now()
-	if heldUntil != nil {
-		e.LastSent, e.NotBefore = *heldUntil, *heldUntil
+// Resting implements [journal.Store].
+func (s *Store) Resting(ctx context.Context, admitted time.Time) (*journal.Resting, error) {
+	var r journal.Resting
+	var now time.Time
+	err := s.pool.QueryRow(ctx, s.sql.Replace(restingSQL), admitted).Scan(&r.Account, &r.Due, &now)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
 	}
-	for _, t := range []*time.Time{&e.Began, &e.Changed, &e.FirstSent, &e.LastSent, &e.NotBefore} {
-		if !t.IsZero() {
-			*t = received.Add(t.Sub(c.now))
-		}
+	if err != nil {
+		return nil, failure("resting", err)
 	}
+	r.Wait = r.Due.Sub(now)
+	return &r, nil
+}
+
+// horizon is where a claim begins to read the index of what is due. What was claimed leaves dead entries at its beginning, which
+// stay while any transaction of the server is older: without a horizon each claim would read them all.
+//
+// A payment can still be due before it: its transaction was slow, its row was locked, or it had to rest. So every so often, and when
+// payments that rest are admitted, a claim reads the whole index.
+type horizon struct {
+	mu       sync.Mutex
+	first    time.Time // when the first payment of the last claim was due, by Postgres's clock
+	whole    time.Time // when the whole index was last read
+	admitted time.Time
+}
+
+const (
+	horizonMargin = time.Second
+	wholeEvery    = 2 * time.Second
+)
+
+// from returns from when on payments are read; nil for all.
+func (h *horizon) from(admitted time.Time) *time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	if now.Sub(h.whole) >= wholeEvery || !admitted.Equal(h.admitted) || h.first.IsZero() {
+		h.whole, h.admitted = now, admitted
+		return nil
+	}
+	return new(h.first.Add(-horizonMargin))
+}
+
+// saw notes when the first payment of a claim was due.
+func (h *horizon) saw(first time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.first = first
 }

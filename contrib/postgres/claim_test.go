@@ -1,7 +1,6 @@
 package prepaidpg
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -35,72 +34,28 @@ func TestClaimIsBegin(t *testing.T) {
 			t.Parallel()
 			s := newStore(t)
 			id := s.add(1)[0]
-			s.exec(`update prepaid.payments set state = $1, began = now() - interval '1 hour', runs = 3, attempts = 4, code = 'c', correlation_id = 'i',
+			s.exec(`update prepaid.payments set state = $1, changed = now() - interval '1 hour', began = now() - interval '1 hour', runs = 3, attempts = 4, code = 'c', correlation_id = 'i',
 				resolved = true, not_before = now() - interval '1 minute', last_sent = now() - interval '2 minutes',
 				first_sent = now() - interval '3 minutes', sealed = case when $1 not in ('done', 'withdrawn') then sealed end,
 				due = case when $1 not in ('done', 'rejected', 'withdrawn') then now() end`, string(state))
 			before := s.entry(id)
-			list, err := s.claim(t.Context(), &teller{rest: time.Second}, 5, time.Now())
-			require.NoError(t, err)
+			list := s.claims(&teller{rest: time.Second}, 5)
 			if !state.Pending() {
 				require.Empty(t, list, "never claimed")
 				near(t, before, s.entry(id))
 				return
 			}
 			require.Len(t, list, 1)
-			near(t, before, list[0].entry)
-			run, err := before.Begin(time.Now(), time.Time{})
+			require.NotEmpty(t, list[0].Entry.Sealed)
+			list[0].Entry.Sealed = nil
+			near(t, before, list[0].Entry)
+			run, err := before.Begin(time.Now())
 			require.NoError(t, err)
 			near(t, run.Entry, s.entry(id))
 
-			again, err := s.claim(t.Context(), &teller{}, 5, time.Now())
-			require.NoError(t, err)
-			require.Empty(t, again, "it is held")
+			require.Empty(t, s.claims(&teller{}, 5), "it is held")
 		})
 	}
-}
-
-// A payment that a dead worker held may have been sent until the worker could no longer send.
-func TestClaimAfterADeadWorker(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	id := s.add(1)[0]
-	s.options.CallTimeout = 200 * time.Millisecond
-	sender := &teller{rest: 50 * time.Millisecond}
-	list, err := s.claim(t.Context(), sender, 1, time.Now())
-	require.NoError(t, err)
-	require.Len(t, list, 1)
-	taken := time.Now()
-
-	sender.reply = func(_ context.Context, _ prepaid.RequestID, lastSent time.Time) error {
-		require.WithinDuration(t, taken.Add(list[0].term.sends), lastSent, 150*time.Millisecond)
-		require.GreaterOrEqual(t, time.Since(taken), list[0].term.whole-20*time.Millisecond)
-		return nil
-	}
-	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, id)))
-	require.Regexp(t, "^enqueue:queued begin:intended begin:unknown .*end:done$", s.history(id))
-	require.Equal(t, 2, s.entry(id).Runs)
-}
-
-// The lease covers the call and the rest, whatever the sender's settings are; nobody can make it shorter.
-func TestLeaseCoversTheRest(t *testing.T) {
-	t.Parallel()
-	for _, rest := range []time.Duration{0, time.Second, time.Hour} {
-		l := safeLease(time.Minute, &teller{rest: rest})
-		require.GreaterOrEqual(t, l.whole, l.wait+l.call+rest)
-		require.Equal(t, l.sends, l.wait+l.call)
-		require.InDelta(t, l.whole, l.sends+rest, float64(time.Millisecond))
-	}
-}
-
-func TestLate(t *testing.T) {
-	t.Parallel()
-	l := lease{wait: time.Minute}
-	now := time.Now()
-	wall, before := now.Round(0), time.Minute+time.Second
-	require.False(t, (&claimed{term: l, taken: now, wall: wall}).late())
-	require.True(t, (&claimed{term: l, taken: now.Add(-before), wall: wall}).late(), "the wall clock was set back")
-	require.True(t, (&claimed{term: l, taken: now, wall: wall.Add(-before)}).late(), "the machine was suspended")
 }
 
 // The commit of a claim and of an outcome waits for the disk, even where the database has switched that off, and works with
@@ -118,40 +73,35 @@ func TestClaimIsDurable(t *testing.T) {
 	}
 	ids := s.add(10)
 	require.True(t, behind(), "what the caller commits is the caller's decision")
-	list, err := s.claim(t.Context(), &teller{}, 5, time.Now())
-	require.NoError(t, err)
+	list := s.claims(&teller{}, 5)
 	require.Len(t, list, 5)
 	require.False(t, behind())
 
-	var outcomes []*outcome
-	for _, c := range list {
-		going, err := c.entry.Begin(time.Now(), time.Time{})
-		require.NoError(t, err)
-		after, err := going.End(time.Now(), &prepaid.TransferResult{TransactionID: "7"}, nil)
-		require.NoError(t, err)
-		outcomes = append(outcomes, &outcome{claimed: c, after: after, event: eventEnd})
+	var ends []journal.End
+	for _, h := range list {
+		ends = append(ends, s.ended(h, &prepaid.TransferResult{TransactionID: "7"}, nil))
 	}
 	s.add(12)
 	require.True(t, behind())
-	written, err := s.record(t.Context(), outcomes[:2], nil)
+	_, err := s.record(t.Context(), ends, true)
 	require.NoError(t, err)
-	require.Len(t, written, 2)
 	require.False(t, behind())
 	s.add(14)
 	require.True(t, behind())
 	_, err = pool.Exec(t.Context(), "create table books (request_id text)")
 	require.NoError(t, err)
 	s.add(16)
-	written, err = s.record(t.Context(), outcomes[2:], writeTestBooks)
+	require.True(t, behind())
+	found, err := (&settler{Store: s.Store, workers: Workers{Settled: writeTestBooks}}).settle(t.Context(), nil)
 	require.NoError(t, err)
-	require.Len(t, written, 3)
+	require.Equal(t, 5, found)
 	require.False(t, behind())
 
 	require.NoError(t, server.Kill())
 	require.NoError(t, server.Restart(t.Context()))
-	for _, o := range outcomes {
+	for _, end := range ends {
 		require.Eventually(t, func() bool {
-			e, err := s.Get(t.Context(), o.after.RequestID)
+			e, err := s.Get(t.Context(), end.Entry.RequestID)
 			return err == nil && e.State == journal.StateDone
 		}, 5*time.Second, 10*time.Millisecond)
 	}
@@ -174,10 +124,10 @@ func TestOpenRefusesAnUnsafeServer(t *testing.T) {
 
 func TestOpenChecks(t *testing.T) {
 	t.Parallel()
-	_, err := Open(t.Context(), nil, Options{Schema: "Über", CallTimeout: time.Millisecond})
+	_, err := Open(t.Context(), nil, Options{Schema: "Über"})
 	var invalid *prepaid.ValidationError
 	require.ErrorAs(t, err, &invalid)
-	require.Len(t, invalid.Faults, 5)
+	require.Len(t, invalid.Faults, 4)
 	_, err = Open(t.Context(), emptyPool(t), testOptions(t))
 	require.ErrorIs(t, err, ErrSchemaOld)
 

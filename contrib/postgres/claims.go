@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/webhook"
 )
 
@@ -28,9 +28,9 @@ type ClaimsOptions struct {
 
 // Claims is a [webhook.ClaimStore] that replicas share through Postgres. Create one with [NewClaims].
 type Claims struct {
-	pool                       *pgxpool.Pool
-	options                    ClaimsOptions
-	claim, done, release, book string // statements
+	pool    *pgxpool.Pool
+	options ClaimsOptions
+	sql     *strings.Replacer // of statements
 }
 
 // NewClaims returns a store of claims in a schema that [Migrate] has made. Faults of the options are returned as a
@@ -44,19 +44,15 @@ func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
 	options.Schema = cmp.Or(options.Schema, defaultSchema)
 	options.Keep = cmp.Or(options.Keep, 24*time.Hour)
 	options.Timeout = cmp.Or(options.Timeout, 2*time.Second)
-	var f faults
-	f.require(pool != nil, "pool", "is required")
-	f.require(validSchema(options.Schema), "schema", schemaRule)
-	f.require(options.Keep >= time.Millisecond, "keep", "must be at least 1 ms")
-	f.require(options.Timeout > 0, "timeout", "must not be negative")
-	if err := f.err(); err != nil {
+	var f faults.List
+	f.Require(pool != nil, "pool", "is required")
+	f.Require(validSchema(options.Schema), "schema", schemaRule)
+	f.Require(options.Keep >= time.Millisecond, "keep", "must be at least 1 ms")
+	f.Require(options.Timeout > 0, "timeout", "must not be negative")
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	in := strings.NewReplacer("{s}", pgx.Identifier{options.Schema}.Sanitize())
-	return &Claims{
-		pool: pool, options: options, claim: in.Replace(claimIDSQL), done: in.Replace(doneIDSQL),
-		release: in.Replace(releaseIDSQL), book: in.Replace(bookIDSQL),
-	}, nil
+	return &Claims{pool: pool, options: options, sql: newSQL(pgx.Identifier{options.Schema}.Sanitize())}, nil
 }
 
 // A row is live until ends: leased, or handled. Time is read while a statement runs, since it may wait for another
@@ -92,30 +88,24 @@ select exists (select from won), exists (select from live where handled)`
 
 // Claim implements [webhook.ClaimStore].
 func (s *Claims) Claim(ctx context.Context, messageID string, lease time.Duration) (webhook.Claim, error) {
-	var f faults
-	f.checkID(messageID)
-	f.require(lease >= time.Millisecond, "lease", "must be at least 1 ms")
-	if err := f.err(); err != nil {
+	var f faults.List
+	checkID(&f, messageID)
+	f.Require(lease >= time.Millisecond, "lease", "must be at least 1 ms")
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	c := &claim{store: s, id: messageID, token: rand.Text(), state: webhook.ClaimInFlight}
-	err := s.run(ctx, func(ctx context.Context) error {
-		var won, handled bool
-		err := durably(ctx, s.pool, func(batch *pgx.Batch) {
-			batch.Queue(s.claim, c.id, c.token, lease.Microseconds()).QueryRow(func(row pgx.Row) error { return row.Scan(&won, &handled) })
-		})
-		switch {
-		case err != nil:
-			return failure("claim", err)
-		case won:
-			c.state = webhook.ClaimWon
-		case handled:
-			c.state = webhook.ClaimDone
-		}
-		return nil
+	var won, handled bool
+	err := s.execute(ctx, claimIDSQL, []any{c.id, c.token, lease.Microseconds()}, func(q *pgx.QueuedQuery) {
+		q.QueryRow(func(row pgx.Row) error { return row.Scan(&won, &handled) })
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case won:
+		c.state = webhook.ClaimWon
+	case handled:
+		c.state = webhook.ClaimDone
 	}
 	return c, nil
 }
@@ -127,26 +117,30 @@ func (s *Claims) Claim(ctx context.Context, messageID string, lease time.Duratio
 // It returns [webhook.ErrClaimLost], and changes nothing, if the message has been handled: roll back. It waits for another
 // transaction that marks the same message.
 func (s *Claims) DoneTx(ctx context.Context, tx pgx.Tx, messageID string) error {
-	var f faults
-	f.checkID(messageID)
-	if err := f.err(); err != nil {
+	var f faults.List
+	checkID(&f, messageID)
+	if err := f.Err(); err != nil {
 		return err
 	}
-	return changed(tx.Exec(ctx, s.book, messageID, "", s.options.Keep.Microseconds()))
+	tag, err := tx.Exec(ctx, s.sql.Replace(bookIDSQL), messageID, "", s.options.Keep.Microseconds())
+	if err == nil && tag.RowsAffected() == 0 {
+		return webhook.ErrClaimLost
+	}
+	return failure("claim", err)
 }
 
-// run calls the database. The context's error takes precedence over the one that pgx makes of it.
-func (s *Claims) run(ctx context.Context, call func(context.Context) error) error {
+// execute executes a statement durably. The context's error takes precedence over the one that pgx makes of it.
+func (s *Claims) execute(ctx context.Context, statement string, arguments []any, read func(q *pgx.QueuedQuery)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	err := call(bounded)
+	err := durably(bounded, s.pool, func(batch *pgx.Batch) { read(batch.Queue(s.sql.Replace(statement), arguments...)) })
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return err
+	return failure("claim", err)
 }
 
 // claim is one claim. Its token is the fence: it changes nothing if the row has another token, or is gone.
@@ -162,12 +156,12 @@ func (c *claim) State() webhook.ClaimState { return c.state }
 
 // Done implements webhook.Claim.
 func (c *claim) Done(ctx context.Context) error {
-	return c.settle(ctx, c.store.done, c.id, c.token, c.store.options.Keep.Microseconds())
+	return c.settle(ctx, doneIDSQL, c.id, c.token, c.store.options.Keep.Microseconds())
 }
 
 // Release implements webhook.Claim.
 func (c *claim) Release(ctx context.Context) error {
-	return c.settle(ctx, c.store.release, c.id, c.token)
+	return c.settle(ctx, releaseIDSQL, c.id, c.token)
 }
 
 // settle may be retried after an error of Postgres, when it is unknown whether it took effect.
@@ -175,52 +169,21 @@ func (c *claim) settle(ctx context.Context, statement string, arguments ...any) 
 	if c.state != webhook.ClaimWon || !c.settled.CompareAndSwap(false, true) {
 		return webhook.ErrClaimLost
 	}
-	err := c.store.run(ctx, func(ctx context.Context) error {
-		var tag pgconn.CommandTag
-		err := durably(ctx, c.store.pool, func(batch *pgx.Batch) {
-			batch.Queue(statement, arguments...).Exec(func(result pgconn.CommandTag) error {
-				tag = result
-				return nil
-			})
+	var tag pgconn.CommandTag
+	err := c.store.execute(ctx, statement, arguments, func(q *pgx.QueuedQuery) {
+		q.Exec(func(result pgconn.CommandTag) error {
+			tag = result
+			return nil
 		})
-		return changed(tag, err)
 	})
-	c.settled.Store(err == nil || err == webhook.ErrClaimLost) //nolint:errorlint // the sentinel itself, of changed
+	if err == nil && tag.RowsAffected() == 0 {
+		err = webhook.ErrClaimLost
+	}
+	c.settled.Store(err == nil || err == webhook.ErrClaimLost) //nolint:errorlint // the sentinel itself
 	return err
 }
 
-// changed returns ErrClaimLost if a statement found no row to change.
-func changed(tag pgconn.CommandTag, err error) error {
-	if err != nil {
-		return failure("claim", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return webhook.ErrClaimLost
-	}
-	return nil
-}
-
-// longestID is the longest message ID accepted, in bytes.
-const longestID = 128
-
-// faults collects the faults of arguments.
-type faults []prepaid.Fault
-
-func (f *faults) require(ok bool, field, rule string) {
-	if !ok {
-		*f = append(*f, prepaid.Fault{Field: field, Rule: rule})
-	}
-}
-
-func (f *faults) checkID(id string) {
-	f.require(id != "", "message_id", "is required")
-	f.require(len(id) <= longestID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }), "message_id",
-		"must be at most 128 printable ASCII characters without white space")
-}
-
-func (f faults) err() error {
-	if len(f) == 0 {
-		return nil
-	}
-	return &prepaid.ValidationError{Faults: f}
+func checkID(f *faults.List, id string) {
+	f.Require(id != "", "message_id", "is required")
+	f.RequireKey("message_id", id)
 }

@@ -2,14 +2,14 @@
 // out, whichever of them is killed or frozen at whichever moment.
 //
 // [Store.Enqueue] adds a payment to a transaction of yours, next to your order: both are committed, or neither. [Store.Run]
-// sends what is due, in as many processes as you like, and records each outcome in one transaction with what
-// [Workers].Settled writes to your books. It uses github.com/jackc/pgx/v5 and Postgres 14 or later.
+// sends what is due, in as many processes as you like, and records each outcome; then [Workers].Settled writes to your books, once. It uses github.com/jackc/pgx/v5 and Postgres 14 or later.
 //
 // # How a payment is sent
 //
 // A worker claims payments that are due with FOR UPDATE SKIP LOCKED. The commit of the claim is the intent, and waits for the
 // disk whatever synchronous_commit says. The call follows outside any transaction. The outcome is written only if the
-// payment still belongs to this worker (the row has the number of its lease), in one transaction with Settled.
+// payment still belongs to this worker (the row has the number of its lease), with the mark that Settled is due. Settled then runs in a
+// transaction that also removes the mark. The workers are those of [journal.Workers], and a Store is a [journal.Store].
 //
 // # The lease
 //
@@ -28,9 +28,18 @@
 // What remains: a process that is frozen between that last look at the clock and the write to the connection, which takes
 // microseconds, for longer than AttemptTimeout and InFlightWait, and whose request then overlaps with the one of the next
 // worker. And a clock of Postgres that is set forward by minutes, such as by a failover to a machine whose clock is wrong,
-// ends leases early: keep the clocks of the machines synchronised. And a failover to a standby that lacks the last commits
-// loses intents: use synchronous replication (synchronous_commit on and synchronous_standby_names), or stop the workers for
-// the length of a lease after a failover.
+// ends leases early: keep the clocks of the machines synchronised.
+//
+// # Failover
+//
+// A standby that replicates synchronously (synchronous_commit on and synchronous_standby_names) loses nothing. An asynchronous one,
+// or a backup, may lack the last commits. If that is a claim, workers send the payment at once, while an earlier worker may still be
+// sending it. So end the workers, call [Store.Recover] once on the promoted server, and start them again. What remains:
+//
+//   - A payment whose Enqueue was lost has no row, and may have been made. If its worker survives, it logs the success and
+//     calls Trace.Lost. Enqueue the order again under its request ID, with LastSent set to now: the service returns its first response.
+//   - A person's decision that was lost is void. Withdraw again, before Recover, what was paid some other way. A rejected payment may
+//     have been retried and made: look at the account's history before you withdraw it.
 //
 // # Outcomes
 //
@@ -49,9 +58,11 @@
 // names are not: they are encrypted with [Options].Seal until the payment is done or withdrawn, and recognised by digests under
 // [Options].DigestKey. Logs and errors have none of them.
 //
-// # Connections
+// # Connections and poolers
 //
-// A Run uses up to six connections of the pool, and one of its own that listens for new payments. pgxpool allows four by
-// default: set MaxConns to what your own queries need plus six. Behind a pooler that does not support LISTEN, a new payment
-// waits for up to 30 s.
+// A Run uses up to six connections of the pool. pgxpool allows four by default: set MaxConns to what your own queries need plus
+// six. Idle workers ask for payments four times a second, which reads a few pages of one index.
+//
+// Behind a pooler in transaction mode, such as PgBouncer, set default_query_exec_mode=exec in the address of the pool. Otherwise
+// [Open] returns [ErrPooler].
 package prepaidpg

@@ -1,10 +1,9 @@
 package prepaidpg
 
 import (
+	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -14,39 +13,26 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// row is a new payment.
-type row struct {
-	entry               journal.Entry
-	destination, params []byte
-	sealed              []byte
-	ago                 *int64 // since it was sent without this store, in microseconds
-}
-
-// row checks a payment as the client would before sending, and seals it. An error leaves the request ID in it.
-func (s *Store) row(account prepaid.AccountID, params prepaid.PaymentParams, now time.Time) (row, error) {
+// newEntry checks a payment as the client would before sending, and seals it. An error leaves the request ID in it.
+func (s *Store) newEntry(account prepaid.AccountID, params prepaid.PaymentParams, now time.Time) (journal.Entry, error) {
 	e, err := journal.NewEntry(s.options.DigestKey, account, params)
+	if err == nil {
+		err = validate(account, params)
+	}
+	if err == nil && e.RequestID.Expired(now) {
+		err = prepaid.ErrRequestIDExpired
+	}
 	if err != nil {
-		return row{}, err
-	}
-	r := row{entry: e}
-	if err := validate(account, params); err != nil {
-		return r, err
-	}
-	if e.RequestID.Expired(now) {
-		return r, prepaid.ErrRequestIDExpired
+		return e, err
 	}
 	if sent := lastSent(params); !sent.IsZero() {
-		r.entry.State = journal.StateUnknown
-		r.ago = new(max(now.Sub(sent), 0).Microseconds())
+		e.State, e.LastSent = journal.StateUnknown, sent
+		if sent.After(now) {
+			e.LastSent = now
+		}
 	}
-	if r.destination, err = hex.DecodeString(e.Destination); err != nil {
-		return r, err
-	}
-	if r.params, err = hex.DecodeString(e.Params); err != nil {
-		return r, err
-	}
-	r.sealed, err = e.Seal(s.options.Seal, params)
-	return r, err
+	e.Sealed, err = e.Seal(s.options.Seal, params)
+	return e, err
 }
 
 func lastSent(params prepaid.PaymentParams) time.Time {
@@ -63,8 +49,8 @@ func lastSent(params prepaid.PaymentParams) time.Time {
 func validate(account prepaid.AccountID, params prepaid.PaymentParams) error {
 	var all prepaid.ValidationError
 	id := string(account)
-	if id == "" || id == "." || id == ".." || strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r == '\\' || r < ' ' || r == 0x7f }) {
-		all.Faults = append(all.Faults, prepaid.Fault{Field: "id", Rule: `is required, and must not be "." or ".." or contain a slash or a control character`})
+	if id == "" || id == "." || id == ".." || strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r == '\\' || r == '%' || r < ' ' || r == 0x7f }) {
+		all.Faults = append(all.Faults, prepaid.Fault{Field: "id", Rule: `is required, and must not be "." or ".." or contain a slash, a percent sign or a control character`})
 	}
 	if invalid, ok := errors.AsType[*prepaid.ValidationError](params.Validate()); ok {
 		all.Faults = append(all.Faults, invalid.Faults...)
@@ -88,26 +74,10 @@ func validate(account prepaid.AccountID, params prepaid.PaymentParams) error {
 // known); [*journal.ChangedError] if the request ID is known with another account or other params. Then do not pay under a
 // new request ID: a person must decide. After an error of the database, tx is rolled back, as usual.
 func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountID, params prepaid.PaymentParams) error {
-	r, err := s.row(account, params, time.Now())
-	if err != nil {
-		return fmt.Errorf("prepaidpg: enqueue: %w", err)
-	}
-	e := &r.entry
-	var notified any
-	err = tx.QueryRow(ctx, s.sql.enqueue, e.RequestID, e.Operation, e.AccountID, e.Amount.String(), r.destination, r.params, r.sealed,
-		e.State, r.ago).Scan(&notified)
+	e, err := s.newEntry(account, params, time.Now())
 	if err == nil {
-		return nil
+		_, known := s.insert(ctx, tx, []journal.Entry{e}, func(_ int, refused error) { err = refused })
+		err = cmp.Or(err, known)
 	}
-	if !errors.Is(err, pgx.ErrNoRows) {
-		return failure("enqueue", err)
-	}
-	var known payment
-	if err := known.scan(tx.QueryRow(ctx, s.sql.get, e.RequestID)); err != nil {
-		return failure("enqueue", err)
-	}
-	if err := known.entry.Match(*e); err != nil {
-		return fmt.Errorf("prepaidpg: enqueue: %w", err)
-	}
-	return nil
+	return failure("enqueue", err)
 }

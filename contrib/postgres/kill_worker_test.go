@@ -91,11 +91,11 @@ func work(text string) error {
 			return nil
 		}
 	}
-	var sender journal.Sender = client.Accounts
 	if setup.Naive {
-		sender, store.lease = naiveSender{sender}, naiveLease
+		workers := journal.Workers{N: 8, Claim: 8, CallTimeout: 3 * time.Second, DigestKey: options.DigestKey, Seal: options.Seal}
+		return workers.Run(ctx, naiveStore{store}, naiveSender{client.Accounts})
 	}
-	return store.Run(ctx, sender, Workers{N: 8, Claim: 8, Settled: writeBooks})
+	return store.Run(ctx, client.Accounts, Workers{N: 8, Claim: 8, Settled: writeBooks})
 }
 
 // writeBooks is the Settled of the workers: one row per outcome, so that a second call shows.
@@ -107,10 +107,12 @@ func writeBooks(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 	return err
 }
 
-// naiveLease is what a job queue does: a fixed time, shorter than a call may take.
-func naiveLease(time.Duration, journal.Sender) lease {
-	const short = 50 * time.Millisecond
-	return lease{wait: time.Hour, call: 3 * time.Second, sends: short, whole: short}
+// naiveStore does what a job queue does: a fixed time, shorter than a call may take.
+type naiveStore struct{ *Store }
+
+func (s naiveStore) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, error) {
+	c.Sends, c.Rest = 50*time.Millisecond, 0
+	return s.Store.Claim(ctx, c)
 }
 
 // naiveSender does not know that a request may still be in progress after its sender is gone.

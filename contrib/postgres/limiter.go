@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
@@ -63,53 +63,32 @@ type Limiter struct{ fleet *fleet.Limiter }
 // options are returned as a *[prepaid.ValidationError]. It does not wait for Postgres: if the schema is missing or older than
 // this program, [LimiterStatus] says so.
 //
-// It is the limiter of contrib/redis on another store, for programs without Redis, and as strict. The allowance is a number of
-// slots. A slot rests for one window after the response headers arrived, and at any time at most one replica owns it. So no
-// fixed or sliding window of the service has more requests than it allows, whichever replicas send them. Slots that a replica
-// does not need go back to Postgres, and are granted there: money before calls before bulk, in equal parts among replicas that
-// need more than there is, and recalled from those with more. Owned slots are reused without asking. Postgres is asked in the
-// background, 100 times per window while there is traffic and four times per lease when there is none, and at once if it could
-// help a waiting call.
-//
-// While slots are scarce, calls and bulk are spaced evenly in each replica, so that slots return evenly and a payment
-// waits only for the next one, in its own replica or granted from another. A replica with very few slots may need up to a
-// Window to get those that its payments want. The last 0.4 % of the slots are reserved from calls and the last 2 % from
-// bulk, for replicas whose payments have none.
+// It is the limiter of contrib/redis on another store, for programs without Redis, and as strict: no fixed or sliding window of the
+// service has more requests than it allows, whichever replicas send them. NewLimiter of github.com/cardprograms/prepaid/contrib/redis
+// describes how slots are granted and spaced, and a 429 of any replica pauses all. See [prepaid.Limiter] for the errors of Acquire.
 //
 // If Postgres is unreachable, a replica continues with the slots it owns. Once its Lease has ended it uses at most its equal
 // share of the allowance, and about one Window later, when every other replica does the same, no less. Postgres that was
 // restarted, recovered from a crash, failed over or lost its data grants nothing for a Lease and a Window, until it has heard
 // from all replicas. So it does if it heard of nobody for a Lease, up to an hour, unless all replicas had closed their limiters:
-// those it did not hear of may have been at work. So close the limiter, or the next start waits. A replica that alone is
-// cut off for longer keeps its share, although the others may be granted it: they may then get a 429. A replica that starts
-// without Postgres does not know what was used before.
-//
-// A 429 of any replica pauses all: itself at once, the others with their next exchange, and from then on requests are
-// spaced evenly. See [prepaid.Limiter] for how long, and for the errors of Acquire.
+// so close the limiter, or the next start waits. A replica that alone is cut off for longer keeps its share, although the others may be
+// granted it: they may then get a 429.
 //
 // # What it costs
 //
 // An exchange is two statements on one row, each its own transaction, without a wait for the disk or a standby; no lock is
-// held between them, so that a replica that stands still holds up nobody. By default each replica exchanges ten to twenty times
-// a second while it has traffic: ten addresses with four replicas each, at the full rate, take 20 % of one core of Postgres.
-// The pool needs a connection for it within Timeout: if your own transactions can occupy all of them, give the limiter a pool
-// of its own, of two connections. The server needs no setting. It must be the primary, and its pg_postmaster_start_time and
-// pg_last_wal_replay_lsn must be those of Postgres: servers that only speak its protocol may not have them, which shows in
-// [LimiterStatus].
+// held between them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with four
+// replicas each, at the full rate, take 20 % of one core of Postgres. The pool needs a connection for it within Timeout: if your own
+// transactions can occupy all of them, give the limiter a pool of its own, of two connections. The server must be the primary, and its
+// pg_postmaster_start_time and pg_last_wal_replay_lsn must be those of Postgres: servers that only speak its protocol may not have
+// them, which shows in [LimiterStatus].
 func NewLimiter(pool *pgxpool.Pool, options LimiterOptions) (*Limiter, error) {
 	options.Schema = cmp.Or(options.Schema, defaultSchema)
 	options.Name = cmp.Or(options.Name, "default")
-	var faults []prepaid.Fault
-	require := func(ok bool, field, rule string) {
-		if !ok {
-			faults = append(faults, prepaid.Fault{Field: field, Rule: rule})
-		}
-	}
-	require(pool != nil, "pool", "is required")
-	require(validSchema(options.Schema), "schema", schemaRule)
-	plain := func(r rune) bool { return r > ' ' && r <= '~' }
-	require(len(options.Name) <= 128 && strings.IndexFunc(options.Name, func(r rune) bool { return !plain(r) }) < 0,
-		"name", "must be at most 128 printable ASCII characters without white space")
+	var f faults.List
+	f.Require(pool != nil, "pool", "is required")
+	f.Require(validSchema(options.Schema), "schema", schemaRule)
+	f.RequireKey("name", options.Name)
 	lease := cmp.Or(options.Lease, fleet.DefaultLease)
 	shared, err := fleet.New(newLimit(pool, options.Schema, options.Name), fleet.Options{
 		Replicas: options.Replicas, Allowance: options.Allowance, Window: options.Window, Lease: lease,
@@ -120,7 +99,7 @@ func NewLimiter(pool *pgxpool.Pool, options LimiterOptions) (*Limiter, error) {
 				options.OnChange(LimiterStatus(s))
 			}
 		},
-	}, faults...)
+	}, f...)
 	if err != nil {
 		return nil, err
 	}

@@ -34,14 +34,17 @@ func TestFleet(t *testing.T) {
 	for address := range addresses {
 		name := fmt.Sprint("10.0.0.", address)
 		s.Used(t, name)
-		load := fleettest.Load{Replicas: replicas, Callers: 40, For: *fleetLasts, Distance: 80 * time.Millisecond}
+		load := fleettest.Load{
+			Options: fleet.Options{Allowance: 1000, Window: 10 * time.Second, Replicas: replicas, Timeout: time.Second},
+			Callers: 40, For: *fleetLasts, Distance: 80 * time.Millisecond,
+		}
 		group.Go(func() {
 			seen[address] = load.Run(t, func() fleet.Pool { return s.Open(t, name) })
 		})
 	}
 	group.Wait()
 	for _, traffic := range seen {
-		traffic.Check(t, least)
+		traffic.Check(t, least, *fleetLasts)
 	}
 	var exchanges, wal, size float64
 	require.NoError(t, s.pool.QueryRow(t.Context(), `select sum(version), pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1::text::pg_lsn),

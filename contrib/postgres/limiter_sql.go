@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
@@ -47,8 +46,6 @@ with unsynced as (select set_config('synchronous_commit', 'off', true))
 update rate_limits set version = version + 1, state = $3 from unsynced where name = $1 and version = $2`
 )
 
-const serializationFailure = "40001" // code of an error of Postgres
-
 // Exchange implements fleet.Pool.
 func (l *limit) Exchange(ctx context.Context, r fleet.Report) (grant fleet.Grant, err error) {
 	err = l.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
@@ -59,10 +56,7 @@ func (l *limit) Exchange(ctx context.Context, r fleet.Report) (grant fleet.Grant
 		}
 		return nil
 	})
-	if err != nil {
-		return fleet.Grant{}, failure("rate limit", err)
-	}
-	return grant, nil
+	return grant, failure("rate limit", err)
 }
 
 // try reports false if another exchange was faster, or the row had to be created.
@@ -90,7 +84,7 @@ func (l *limit) try(ctx context.Context, c *pgxpool.Conn, r fleet.Report) (fleet
 		return fleet.Grant{}, false, err
 	}
 	written, err := c.Exec(ctx, l.write, l.name, version, string(text))
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == serializationFailure {
+	if isCode(err, serializationFailure) {
 		return fleet.Grant{}, false, nil // the pool's transactions are stricter than needed
 	}
 	return grant, written.RowsAffected() == 1, err

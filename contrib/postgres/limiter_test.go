@@ -2,7 +2,6 @@ package prepaidpg
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"strconv"
 	"sync"
@@ -34,23 +33,13 @@ func newLimitBackend(t *testing.T) fleettest.Backend {
 	return limitBackend{server, pool}
 }
 
-// openLimit has connections of its own.
-func openLimit(address, name string) (fleet.Pool, func(), error) {
-	pool, err := pgxpool.New(context.Background(), address)
-	if err != nil {
-		return nil, nil, err
-	}
-	return newLimit(pool, defaultSchema, name), pool.Close, nil
-}
-
 func (b limitBackend) Open(t *testing.T, name string) fleet.Pool {
-	l, closeLimit, err := openLimit(b.Address(), name)
+	pool, err := pgxpool.NewWithConfig(t.Context(), b.pool.Config())
 	require.NoError(t, err)
-	t.Cleanup(closeLimit)
-	return l
+	t.Cleanup(pool.Close)
+	return newLimit(pool, defaultSchema, name)
 }
 
-func (b limitBackend) Address() string     { return b.pool.Config().ConnString() }
 func (b limitBackend) Freeze(t *testing.T) { require.NoError(t, b.server.Freeze()) }
 func (b limitBackend) Thaw(t *testing.T)   { require.NoError(t, b.server.Thaw()) }
 func (b limitBackend) Kill(t *testing.T)   { require.NoError(t, b.server.Kill()) }
@@ -62,90 +51,15 @@ func (b limitBackend) Start(t *testing.T) {
 // Used writes what replicas that have left leave behind.
 func (b limitBackend) Used(t *testing.T, name string) {
 	l := newLimit(b.pool, defaultSchema, name)
-	_, err := l.Exchange(t.Context(), fleet.Report{ID: "a", Seq: 1, Leaving: time.Millisecond})
+	_, err := l.Exchange(t.Context(), fleet.Report{ID: "a", Seq: 1 << 40, Leaving: time.Millisecond})
 	require.NoError(t, err)
-	b.change(t, name, func(s *fleet.State) { s.Open, s.Members = 0, nil })
-}
-
-func (b limitBackend) Moved(t *testing.T, name string) {
-	b.change(t, name, func(s *fleet.State) { s.Server = "another" })
-}
-
-func (b limitBackend) change(t *testing.T, name string, change func(*fleet.State)) {
-	var text []byte
-	var state fleet.State
-	require.NoError(t, b.pool.QueryRow(t.Context(), "select state from prepaid.rate_limits where name = $1", name).Scan(&text))
-	require.NoError(t, json.Unmarshal(text, &state))
-	change(&state)
-	text, err := json.Marshal(state)
-	require.NoError(t, err)
-	_, err = b.pool.Exec(t.Context(), "update prepaid.rate_limits set state = $2 where name = $1", name, string(text))
+	_, err = b.pool.Exec(t.Context(), `update prepaid.rate_limits
+		set state = (state::jsonb || '{"open": 0, "members": {}}')::json where name = $1`, name)
 	require.NoError(t, err)
 }
 
-// awayLimit is a limit whose Postgres is not there.
-func awayLimit(t *testing.T) fleet.Pool {
-	l, closeLimit, err := openLimit("postgres:///none?user=none&host="+t.TempDir(), "")
-	require.NoError(t, err)
-	t.Cleanup(closeLimit)
-	return l
-}
-
-func TestLimit(t *testing.T) {
-	s := newLimitBackend(t)
-	for name, check := range fleettest.Cases() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, s)
-		})
-	}
-}
-
-func TestLimiterHandsOverWhatIsNotNeeded(t *testing.T) {
-	fleettest.HandsOverWhatIsNotNeeded(t, newLimitBackend(t))
-}
-
-func TestLimiterClose(t *testing.T) {
-	fleettest.Close(t, newLimitBackend(t))
-}
-
-func TestLimiterCloseWithoutPostgres(t *testing.T) {
-	fleettest.CloseWithoutStore(t, awayLimit(t))
-}
-
-func TestLimiterWithoutPostgresFromTheStart(t *testing.T) {
-	fleettest.StartWithoutStore(t, awayLimit(t))
-}
-
-func TestLimiterPostgresHangs(t *testing.T) {
-	fleettest.StoreHangs(t, newLimitBackend(t))
-}
-
-func TestLimiterPausesTheOthers(t *testing.T) {
-	fleettest.PausesTheOthers(t, newLimitBackend(t))
-}
-
-func TestLimiterAsksInBlocks(t *testing.T) {
-	fleettest.AsksInBlocks(t, newLimitBackend(t))
-}
-
-func TestLimitHoldsWhateverHappensToPostgres(t *testing.T) {
-	fleettest.LimitHolds(t, newLimitBackend(t))
-}
-
-func TestReplicasShareTheLimitInPostgres(t *testing.T) {
-	fleettest.ReplicasShareTheLimit(t, newLimitBackend(t))
-}
-
-func TestPostgresKilledUnderReplicas(t *testing.T) {
-	fleettest.StoreKilledInTheMiddle(t, newLimitBackend(t))
-}
-
-func TestReplicaKilledInTheMiddle(t *testing.T) {
-	fleettest.ReplicaKilledInTheMiddle(t, newLimitBackend(t))
-}
-
-func TestMoneyNextToReads(t *testing.T) { fleettest.MoneyNextToReads(t, newLimitBackend(t)) }
+// Postgres shares a limit, whatever happens to it.
+func TestLimitIsShared(t *testing.T) { fleettest.Run(t, newLimitBackend) }
 
 func TestLimiterRefusesOptions(t *testing.T) {
 	_, err := NewLimiter(nil, LimiterOptions{
@@ -228,16 +142,31 @@ func TestLimitExchangesAtOnce(t *testing.T) {
 	}
 }
 
-// A backend that is killed has Postgres recover without a restart. It may forget the last exchanges, and grants nothing until
-// it has heard from all replicas.
+// A server that was restarted in order recovers nothing, and one whose backend is killed recovers without a restart. It may forget the
+// last exchanges, and grants nothing until it has heard from all replicas.
 func TestLimitAfterARecovery(t *testing.T) {
 	s := newLimitBackend(t).(limitBackend)
-	s.Used(t, "limit")
 	l := s.Open(t, "limit")
-	r := fleet.Report{ID: "a", Seq: 1, Need: [3]int{0, 5, 0}, Allowance: 100, Lease: time.Minute, Gone: time.Hour}
-	g, err := l.Exchange(t.Context(), r)
-	require.NoError(t, err)
-	require.Equal(t, 5, g.Granted)
+	r := fleet.Report{ID: "a", Need: [3]int{0, 5, 0}, Allowance: 100, Lease: time.Minute, Gone: time.Hour}
+	grants := func(want int) fleet.Grant {
+		t.Helper()
+		var g fleet.Grant
+		require.Eventually(t, func() (done bool) { // the first finds its connection closed
+			var err error
+			r.Seq++
+			g, err = l.Exchange(t.Context(), r)
+			return err == nil
+		}, 5*time.Second, 10*time.Millisecond)
+		require.Equal(t, want, g.Granted)
+		return g
+	}
+	s.Used(t, "limit")
+	grants(5)
+	require.NoError(t, s.server.Restart(t.Context()))
+	s.pool.Reset() // of the connections that were closed
+	grants(0)
+	s.Used(t, "limit")
+	grants(5)
 	connection, err := s.pool.Acquire(t.Context())
 	require.NoError(t, err)
 	process, err := os.FindProcess(int(connection.Conn().PgConn().PID()))
@@ -250,10 +179,5 @@ func TestLimitAfterARecovery(t *testing.T) {
 		return err == nil && recovered
 	}, 20*time.Second, 50*time.Millisecond)
 	r.ID = "b"
-	require.Eventually(t, func() bool { // the first finds its connection closed
-		g, err = l.Exchange(t.Context(), r)
-		return err == nil
-	}, time.Second, 10*time.Millisecond)
-	require.Zero(t, g.Granted)
-	require.InDelta(t, time.Hour.Seconds(), g.Opens.Seconds(), 30)
+	require.InDelta(t, time.Hour.Seconds(), grants(0).Opens.Seconds(), 30)
 }

@@ -34,7 +34,6 @@ func TestOutcomeIsEnd(t *testing.T) {
 		}
 	}
 	s := newStore(t)
-	r := &run{Store: s.Store, sender: &teller{rest: time.Minute}}
 	for _, state := range journal.States() {
 		if !state.Pending() {
 			continue
@@ -48,21 +47,22 @@ func TestOutcomeIsEnd(t *testing.T) {
 					resolved = true, not_before = now() - interval '1 minute', last_sent = now() - interval '2 minutes',
 					first_sent = now() - interval '3 minutes' where request_id = $1`, params.RequestID)
 			}
-			list, err := s.claim(t.Context(), r.sender, 5, time.Now())
-			require.NoError(t, err)
+			list := s.claims(&teller{rest: time.Minute}, 5)
 			require.Len(t, list, 1)
-			going, err := list[0].entry.Begin(time.Now(), time.Time{})
+			going, err := list[0].Entry.Begin(time.Now())
 			require.NoError(t, err)
 			after := result(going)
-			o := r.end(list[0], after)
-			written, err := s.record(t.Context(), []*outcome{o}, nil)
+			end := journal.End{Fence: list[0].Fence, Entry: after, GivenBack: name == "given back"}
+			recorded, err := s.Record(t.Context(), []journal.End{end})
 			require.NoError(t, err)
-			require.Len(t, written, 1)
+			require.Equal(t, []journal.Recorded{{Written: true}}, recorded)
 			t.Log(fmt.Sprint(state, " ", name, " ", after.State))
-			want := o.after
-			want.Changed = time.Now()
-			near(t, want, s.entry(params.RequestID))
-			require.Equal(t, fmt.Sprint(o.due()), text(t, s.pool, "select (due is not null)::text from prepaid.payments where request_id = $1", params.RequestID))
+			after.Sealed = nil
+			if !end.GivenBack {
+				after.Changed = time.Now()
+			}
+			near(t, after, s.entry(params.RequestID))
+			require.Equal(t, fmt.Sprint(after.Due()), text(t, s.pool, "select (due is not null)::text from prepaid.payments where request_id = $1", params.RequestID))
 			s.exec("delete from prepaid.payments")
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
-	"github.com/cardprograms/prepaid/contrib/internal/fleet/fleettest"
 	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 )
 
@@ -19,7 +18,6 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	fleettest.Replica(openLimit)
 	if text := os.Getenv(workerVariable); text != "" {
 		os.Exit(workerMain(text))
 	}

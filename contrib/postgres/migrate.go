@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/faults"
 )
 
 var (
@@ -87,13 +87,14 @@ const (
 
 func migrate(ctx context.Context, pool *pgxpool.Pool, schema string, migrations []Migration) error {
 	schema = cmp.Or(schema, defaultSchema)
-	if !validSchema(schema) {
-		fault := prepaid.Fault{Field: "schema", Rule: schemaRule}
-		return fmt.Errorf("prepaidpg: %w", &prepaid.ValidationError{Faults: []prepaid.Fault{fault}})
+	var f faults.List
+	f.Require(validSchema(schema), "schema", schemaRule)
+	if err := f.Err(); err != nil {
+		return fmt.Errorf("prepaidpg: %w", err)
 	}
 	for {
 		done, err := migrateNext(ctx, pool, schema, migrations)
-		if done || err != nil && !isLockTimeout(err) {
+		if done || err != nil && !isCode(err, lockNotAvailable) {
 			return err
 		}
 		if err != nil { // others that waited for the table go first
@@ -124,16 +125,17 @@ func migrateNext(ctx context.Context, pool *pgxpool.Pool, schema string, migrati
 			}
 			if !ok {
 				step = m.Name
-				return m.apply(ctx, tx)
+				if _, err := tx.Exec(ctx, m.SQL); err != nil {
+					return err
+				}
+				_, err := tx.Exec(ctx, "update versions set checksum = $2 where version = $1", m.Version, m.checksum())
+				return err
 			}
 		}
 		done = true
 		return nil
 	})
-	if err != nil {
-		return false, failure(step, err)
-	}
-	return done, nil
+	return done, failure(step, err)
 }
 
 // enterSchema makes this transaction the only one that migrates the schema, which it creates if it does not exist.
@@ -157,33 +159,22 @@ func appliedVersions(ctx context.Context, tx pgx.Tx) (map[int]string, error) {
 	if err := tx.QueryRow(ctx, "select to_regclass('versions') is not null").Scan(&exists); err != nil || !exists {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, "select version, coalesce(checksum, '') from versions")
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := tx.Query(ctx, "select version, coalesce(checksum, '') from versions") // ForEachRow returns the error
 	applied := map[int]string{}
 	var version int
 	var sum string
-	_, err = pgx.ForEachRow(rows, []any{&version, &sum}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&version, &sum}, func() error {
 		applied[version] = sum
 		return nil
 	})
 	return applied, err
 }
 
-func (m Migration) apply(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, m.SQL); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, "update versions set checksum = $2 where version = $1", m.Version, m.checksum())
-	return err
-}
-
 // checkVersion returns ErrSchemaOld unless the schema has all versions up to need. A newer one is accepted.
 func checkVersion(ctx context.Context, pool *pgxpool.Pool, quoted string, need int) error {
 	var have int
 	err := pool.QueryRow(ctx, "select count(*) from "+quoted+".versions where version <= $1", need).Scan(&have)
-	if missing, ok := errors.AsType[*pgconn.PgError](err); ok && missing.Code == undefinedTable {
+	if isCode(err, undefinedTable) {
 		have, err = 0, nil
 	}
 	if err != nil {
@@ -196,24 +187,18 @@ func checkVersion(ctx context.Context, pool *pgxpool.Pool, quoted string, need i
 }
 
 func validSchema(name string) bool {
-	if name == "" || len(name) > longestSchema || name[0] < 'a' || name[0] > 'z' {
-		return false
-	}
-	for _, c := range []byte(name) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
-	}
-	return true
+	plain := strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	return plain && name != "" && len(name) <= longestSchema && name[0] >= 'a' && name[0] <= 'z'
 }
 
 // Codes of errors of Postgres.
 const (
-	undefinedTable   = "42P01"
-	lockNotAvailable = "55P03"
+	undefinedTable       = "42P01"
+	lockNotAvailable     = "55P03"
+	serializationFailure = "40001"
 )
 
-func isLockTimeout(err error) bool {
+func isCode(err error, code string) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && failed.Code == lockNotAvailable
+	return ok && failed.Code == code
 }

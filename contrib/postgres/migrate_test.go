@@ -168,9 +168,9 @@ func TestVersionsNextToEachOther(t *testing.T) {
 func TestMigrateRights(t *testing.T) {
 	t.Parallel()
 	pool := emptyPool(t)
-	for _, statement := range []string{
-		"drop role if exists keeper, worker", "create role keeper", "create role worker", "create schema prepaid authorization keeper",
-	} {
+	database := pool.Config().ConnConfig.Database
+	keeper, worker := "keeper_of_"+database, "worker_of_"+database // roles belong to the server
+	for _, statement := range []string{"create role " + keeper, "create role " + worker, "create schema prepaid authorization " + keeper} {
 		_, err := pool.Exec(t.Context(), statement)
 		require.NoError(t, err)
 	}
@@ -185,12 +185,12 @@ func TestMigrateRights(t *testing.T) {
 		t.Cleanup(own.Close)
 		return own
 	}
-	require.Error(t, Migrate(t.Context(), as("worker"), "other"))
-	require.NoError(t, Migrate(t.Context(), as("keeper"), ""))
-	_, err := pool.Exec(t.Context(), `grant usage on schema prepaid to worker;
-		grant select, insert, update, delete on all tables in schema prepaid to worker`)
+	require.Error(t, Migrate(t.Context(), as(worker), "other"))
+	require.NoError(t, Migrate(t.Context(), as(keeper), ""))
+	_, err := pool.Exec(t.Context(), "grant usage on schema prepaid to "+worker+";\n"+
+		"grant select, insert, update, delete on all tables in schema prepaid to "+worker)
 	require.NoError(t, err)
-	require.NoError(t, checkVersion(t.Context(), as("worker"), "prepaid", 1))
+	require.NoError(t, checkVersion(t.Context(), as(worker), "prepaid", 1))
 }
 
 func TestMigrateRefuses(t *testing.T) {

@@ -3,7 +3,6 @@ package prepaidpg
 import (
 	"encoding/json"
 	"flag"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
@@ -43,7 +42,7 @@ func TestWorkersOverACutLink(t *testing.T) { //nolint:paralleltest // the tests 
 			for i := range all {
 				params := transfer("")
 				params.RequestID = prepaid.RequestID("order-" + strconv.Itoa(i))
-				if !yield(Payment{"EA1", params}, nil) {
+				if !yield(Payment{Account: "EA1", Params: params}, nil) {
 					return
 				}
 			}
@@ -69,23 +68,10 @@ func TestWorkersOverACutLink(t *testing.T) { //nolint:paralleltest // the tests 
 			kill(i)
 		}
 	})
-	// In units of a tenth of all waits.
-	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {
-		require.Eventually(t, func() bool { return b.Count().Paid > all*(i+1)/10 }, patience, time.Millisecond)
-		if i%2 == 0 {
-			link.Cut()
-		} else {
-			link.Lose(netns.ToService) // responses arrive, and more requests follow
-		}
-		began, away := time.Now(), tenths*(attempt+rest)/10
-		if i == 2 || i == 5 {
-			time.Sleep(rand.N(away))
-			kill(i % 2)
-			workers[i%2] = start()
-		}
-		time.Sleep(time.Until(began.Add(away)))
-		link.Heal()
-	}
+	link.Interrupt(t, attempt+rest, patience, func(count int) bool { return b.Count().Paid > all*(count+1)/10 }, func(count int) {
+		kill(count % 2)
+		workers[count%2] = start()
+	})
 	require.Eventually(t, func() bool {
 		stats, err := s.Stats(t.Context())
 		return err == nil && stats.Done.Count == all

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -26,8 +28,7 @@ type Options struct {
 	// Seal encrypts what is sent, bank details included, see [journal.NewAEAD]. A payment that is done or withdrawn no
 	// longer has it.
 	Seal journal.AEAD
-	// CallTimeout bounds one call of the sender with all its attempts: 2 minutes by default, from 10 ms to 24 h. A longer one
-	// makes the lease of a payment longer, and so the time until another worker takes over from a dead one.
+	// CallTimeout is that of [journal.Workers]: 2 minutes by default.
 	CallTimeout time.Duration
 	// Logger gets a record of each failure of the database, of a hook or of a panic, with request IDs and without personal
 	// data. If nil, nothing is logged.
@@ -37,12 +38,6 @@ type Options struct {
 	Unsafe bool
 }
 
-const (
-	defaultCallTimeout = 2 * time.Minute
-	leastCallTimeout   = 10 * time.Millisecond
-	mostCallTimeout    = 24 * time.Hour // a sum of more could overflow, and make a lease that is over at once
-)
-
 // ErrUnsafeServer: the server may lose what it has committed, because fsync or full_page_writes is off.
 var ErrUnsafeServer = errors.New("prepaidpg: the server may lose what it has committed: fsync and full_page_writes must be on")
 
@@ -50,29 +45,38 @@ var ErrUnsafeServer = errors.New("prepaidpg: the server may lose what it has com
 type Store struct {
 	pool    *pgxpool.Pool
 	schema  string // quoted
-	channel string // of notifications, not quoted
 	options Options
 	log     *slog.Logger
-	sql     statements
-	lease   func(call time.Duration, sender journal.Sender) lease // safeLease
+	sql     *strings.Replacer // of statements
+	horizon horizon
 }
 
 // Open returns the store of a schema that [Migrate] has made. The caller closes pool, when no Run is left.
 //
-// Errors: a [*prepaid.ValidationError] of options, [ErrUnsafeServer], [ErrSchemaOld], those of the database.
+// Errors: a [*prepaid.ValidationError] of options, [ErrPooler], [ErrUnsafeServer], [ErrSchemaOld], those of
+// the database.
 func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, error) {
 	options.Schema = cmp.Or(options.Schema, defaultSchema)
-	options.CallTimeout = cmp.Or(options.CallTimeout, defaultCallTimeout)
+	options.CallTimeout = cmp.Or(options.CallTimeout, 2*time.Minute)
 	if err := options.check(pool); err != nil {
 		return nil, fmt.Errorf("prepaidpg: %w", err)
 	}
 	quoted := pgx.Identifier{options.Schema}.Sanitize()
 	s := &Store{
-		pool: pool, schema: quoted, channel: options.Schema + "_payments", options: options,
-		log: cmp.Or(options.Logger, slog.New(slog.DiscardHandler)), sql: newStatements(quoted, options.Schema+"_payments"), lease: safeLease,
+		pool: pool, schema: quoted, options: options,
+		log: cmp.Or(options.Logger, slog.New(slog.DiscardHandler)), sql: newSQL(quoted),
 	}
-	if err := s.checkServer(ctx); err != nil {
+	if err := s.checkPooler(ctx); err != nil { // before a statement is prepared
 		return nil, err
+	}
+	// What makes a commit durable, except for synchronous_commit, which each transaction of a Store sets.
+	var safe bool
+	err := pool.QueryRow(ctx, `select current_setting('fsync') = 'on' and current_setting('full_page_writes') = 'on'`).Scan(&safe)
+	if err != nil {
+		return nil, failure("open", err)
+	}
+	if !safe && !options.Unsafe {
+		return nil, ErrUnsafeServer
 	}
 	if err := checkVersion(ctx, pool, quoted, len(Migrations())); err != nil {
 		return nil, err
@@ -81,34 +85,12 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 }
 
 func (o Options) check(pool *pgxpool.Pool) error {
-	var faults []prepaid.Fault
-	require := func(ok bool, field, rule string) {
-		if !ok {
-			faults = append(faults, prepaid.Fault{Field: field, Rule: rule})
-		}
-	}
-	require(pool != nil, "pool", "is required")
-	require(validSchema(o.Schema), "schema", schemaRule)
-	require(!o.DigestKey.IsZero(), "digest_key", "is required")
-	require(o.Seal != nil, "seal", "is required")
-	require(o.CallTimeout >= leastCallTimeout && o.CallTimeout <= mostCallTimeout, "call_timeout", "must be between 10 ms and 24 h")
-	if len(faults) > 0 {
-		return &prepaid.ValidationError{Faults: faults}
-	}
-	return nil
-}
-
-// checkServer reads what makes a commit durable. synchronous_commit is not among it: each transaction of a Store sets it.
-func (s *Store) checkServer(ctx context.Context) error {
-	var durable bool
-	err := s.pool.QueryRow(ctx, `select current_setting('fsync') = 'on' and current_setting('full_page_writes') = 'on'`).Scan(&durable)
-	if err != nil {
-		return failure("open", err)
-	}
-	if !durable && !s.options.Unsafe {
-		return ErrUnsafeServer
-	}
-	return nil
+	var f faults.List
+	f.Require(pool != nil, "pool", "is required")
+	f.Require(validSchema(o.Schema), "schema", schemaRule)
+	f.Require(!o.DigestKey.IsZero(), "digest_key", "is required")
+	f.Require(o.Seal != nil, "seal", "is required")
+	return f.Err()
 }
 
 // Format prints no key, whatever the AEAD is.

@@ -3,7 +3,6 @@ package prepaidpg
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/jackc/pgx/v5"
@@ -17,28 +16,28 @@ import (
 //
 // Errors: [journal.ErrNoPayment], those of the database.
 func (s *Store) Get(ctx context.Context, id prepaid.RequestID) (journal.Entry, error) {
-	var p payment
-	err := p.scan(s.pool.QueryRow(ctx, s.sql.get, id))
+	var e journal.Entry
+	err := scan(s.pool.QueryRow(ctx, s.sql.Replace(getSQL), id), &e)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return journal.Entry{}, fmt.Errorf("prepaidpg: get: %w", journal.ErrNoPayment)
+		err = journal.ErrNoPayment
 	}
 	if err != nil {
 		return journal.Entry{}, failure("get", err)
 	}
-	return p.entry, nil
+	return e, nil
 }
 
 // All iterates over all payments in the order of their request IDs, archived ones included. It reads them in pages, so a
 // payment that changes meanwhile may be seen before or after that. An error ends it.
 func (s *Store) All(ctx context.Context) iter.Seq2[journal.Entry, error] {
-	return s.list(ctx, "all", s.sql.all)
+	return s.list(ctx, "all", allSQL)
 }
 
 // Waiting iterates over the payments for which a person must decide, in the order of their request IDs: sending them again
 // would not settle them. [journal.Entry].Review says why. If the outcome is unknown, look at the account's history, then call
 // [Store.Resolve]. A rejected one (the client knows another payment under its request ID) is for [Store.Withdraw] or [Store.Retry].
 func (s *Store) Waiting(ctx context.Context) iter.Seq2[journal.Entry, error] {
-	return s.list(ctx, "waiting", s.sql.waiting)
+	return s.list(ctx, "waiting", waitingSQL)
 }
 
 // page is how many payments one query of an iteration reads.
@@ -48,16 +47,8 @@ func (s *Store) list(ctx context.Context, step, query string) iter.Seq2[journal.
 	return func(yield func(journal.Entry, error) bool) {
 		after := prepaid.RequestID("")
 		for {
-			rows, err := s.pool.Query(ctx, query, after, page)
-			if err != nil {
-				yield(journal.Entry{}, failure(step, err))
-				return
-			}
-			list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (journal.Entry, error) {
-				var p payment
-				err := p.scan(row)
-				return p.entry, err
-			})
+			rows, _ := s.pool.Query(ctx, s.sql.Replace(query), after, page) // CollectRows returns the error
+			list, err := pgx.CollectRows(rows, collectEntry)
 			if err != nil {
 				yield(journal.Entry{}, failure(step, err))
 				return

@@ -3,7 +3,6 @@ package prepaidpg
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,8 +17,8 @@ import (
 // Errors: [journal.ErrNoPayment], [journal.ErrNotUnknown], [journal.ErrUnderWay] if a worker holds it, a
 // [*prepaid.ValidationError] of the resolution, those of the database.
 func (s *Store) Resolve(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, resolution journal.Resolution) error {
-	return s.decide(ctx, tx, id, "resolve", func(p *payment, now time.Time) (journal.Entry, error) {
-		return p.entry.Resolve(now, resolution)
+	return s.decide(ctx, tx, id, "resolve", func(e journal.Entry, now time.Time) (journal.Entry, error) {
+		return e.Resolve(now, resolution)
 	})
 }
 
@@ -29,9 +28,7 @@ func (s *Store) Resolve(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, re
 // Errors: [journal.ErrNoPayment], [journal.ErrState] unless the payment is queued, not sent or rejected,
 // [journal.ErrUnderWay] if a worker holds it, those of the database.
 func (s *Store) Withdraw(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) error {
-	return s.decide(ctx, tx, id, "withdraw", func(p *payment, now time.Time) (journal.Entry, error) {
-		return p.entry.Withdraw(now)
-	})
+	return s.decide(ctx, tx, id, "withdraw", journal.Entry.Withdraw)
 }
 
 // Retry makes in tx a rejected payment due again, with the same request ID and params, when the reason is gone. One that was resolved as
@@ -39,41 +36,50 @@ func (s *Store) Withdraw(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) e
 //
 // Errors: [journal.ErrNoPayment], [journal.ErrState] unless the payment is rejected, those of the database.
 func (s *Store) Retry(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) error {
-	return s.decide(ctx, tx, id, "retry", func(p *payment, now time.Time) (journal.Entry, error) {
-		if p.entry.State == journal.StateWithdrawn { // its params are erased
-			return p.entry, &journal.StateError{State: p.entry.State, Event: journal.EventRetry}
+	return s.decide(ctx, tx, id, "retry", func(e journal.Entry, now time.Time) (journal.Entry, error) {
+		if e.State == journal.StateWithdrawn { // its params are erased
+			return e, &journal.StateError{State: e.State, Event: journal.EventRetry}
 		}
-		return p.entry.Retry(now)
+		return e.Retry(now)
+	})
+}
+
+// Decide implements [journal.Store], in a transaction of its own. decision must be one of [journal.Entry]: Resolve, Withdraw or Retry.
+func (s *Store) Decide(ctx context.Context, id prepaid.RequestID, decision func(e journal.Entry, now time.Time) (journal.Entry, error)) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, durable); err != nil {
+			return failure("decide", err)
+		}
+		return s.decide(ctx, tx, id, "decide", decision)
 	})
 }
 
 // decide writes a person's decision about a payment that no worker holds.
-func (s *Store) decide(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, event string, decision func(p *payment, now time.Time) (journal.Entry, error)) error {
-	var p payment
+func (s *Store) decide(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, event string,
+	decision func(e journal.Entry, now time.Time) (journal.Entry, error)) error {
+	var e journal.Entry
+	var now time.Time
 	var running bool
-	err := p.scan(tx.QueryRow(ctx, s.sql.lock, id), &p.sealed, &p.lease, &running)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return fmt.Errorf("prepaidpg: %s: %w", event, journal.ErrNoPayment)
+	err := scan(tx.QueryRow(ctx, s.sql.Replace(lockSQL), id), &e, &now, &running)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		err = journal.ErrNoPayment
+	case running:
+		err = journal.ErrUnderWay
 	}
 	if err != nil {
 		return failure(event, err)
 	}
-	if running {
-		return fmt.Errorf("prepaidpg: %s: %w", event, journal.ErrUnderWay)
-	}
-	after, err := decision(&p, p.now)
+	after, err := decision(e, now)
 	if err != nil {
-		return fmt.Errorf("prepaidpg: %s: %w", event, err)
+		return failure(event, err)
 	}
 	var wait *int64
 	if after.State.Pending() {
-		wait = new(max(after.NotBefore.Sub(p.now), 0).Microseconds())
+		wait = new(max(after.NotBefore.Sub(now), 0).Microseconds())
 	}
 	keeps := after.State != journal.StateDone && after.State != journal.StateWithdrawn
-	_, err = tx.Exec(ctx, s.sql.write, id, after.State, orNull(after.TransactionID), after.Resolved, keeps, wait,
+	_, err = tx.Exec(ctx, s.sql.Replace(writeSQL), id, after.State, after.TransactionID, after.Resolved, keeps, wait,
 		!after.NotBefore.IsZero(), event)
-	if err != nil {
-		return failure(event, err)
-	}
-	return nil
+	return failure(event, err)
 }

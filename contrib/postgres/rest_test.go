@@ -21,31 +21,14 @@ func TestGivingBackDoesNotBeginTheRestAgain(t *testing.T) {
 	s.options.CallTimeout = 20 * time.Millisecond
 	id := s.add(1)[0]
 	sender := &teller{rest: rest}
-	_, err := s.claim(t.Context(), sender, 1, time.Now()) // its worker dies
-	require.NoError(t, err)
+	require.Len(t, s.claims(sender, 1), 1) // its worker dies
 	time.Sleep(rest + 100*time.Millisecond)
 	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Resolve(t.Context(), tx, id, journal.NotMoved()) }))
 	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Retry(t.Context(), tx, id) }))
 	s.options.CallTimeout = time.Second
-	r := &run{Store: s.Store, sender: sender, stopping: t.Context().Done()}
 	began := time.Now()
-	time.Sleep(rest / 3) // no worker was free
-	for time.Since(began) < 4*rest {
-		list, err := s.claim(t.Context(), sender, 1, time.Now())
-		require.NoError(t, err)
-		for _, c := range list {
-			o := r.payOne(t.Context(), c)
-			_, err := s.record(t.Context(), []*outcome{o}, nil)
-			require.NoError(t, err)
-			t.Logf("after %v: %s, again in %v", time.Since(began).Round(time.Millisecond), o.event, o.wait.Round(time.Millisecond))
-			if o.event == eventEnd {
-				require.Less(t, time.Since(began), 2*rest)
-				return
-			}
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Fatal("never sent")
+	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, id)))
+	require.Less(t, time.Since(began), 2*rest)
 }
 
 // A payment that was not sent is sent again when it is due, also by an idle worker that looked while it was held.

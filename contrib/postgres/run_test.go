@@ -2,7 +2,7 @@ package prepaidpg
 
 import (
 	"context"
-	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,7 +29,7 @@ func TestRunPaysEachOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	for _, count := range []*atomic.Int64{&first, &second} {
 		go func() {
-			results <- s.Run(ctx, sender, Workers{N: 5, Claim: 7, Trace: Trace{
+			results <- s.Run(ctx, sender, Workers{N: 5, Claim: 7, Trace: journal.Trace{
 				Claimed:  func(n int) { count.Add(int64(n)) },
 				Sent:     func(journal.Entry, time.Duration, error) { sent.Add(1) },
 				Recorded: func(e journal.Entry) {},
@@ -48,34 +48,6 @@ func TestRunPaysEachOnce(t *testing.T) {
 	require.NotEmpty(t, e.TransactionID)
 	require.Equal(t, 1, e.Runs)
 	require.Equal(t, "0", text(t, s.pool, "select count(sealed)::text from prepaid.payments"), "what was sent is erased")
-}
-
-// An unknown outcome is sent again under its request ID when it may be, until it is settled.
-func TestUnknownIsSentAgain(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	id := s.add(1)[0]
-	sender := &teller{rest: 500 * time.Millisecond}
-	var firstSent time.Time
-	sender.reply = func(_ context.Context, _ prepaid.RequestID, lastSent time.Time) error {
-		if firstSent.IsZero() {
-			require.True(t, lastSent.IsZero())
-			firstSent = time.Now()
-			return sender.unknownNow()
-		}
-		require.WithinDuration(t, firstSent, lastSent, 250*time.Millisecond)
-		require.GreaterOrEqual(t, time.Since(firstSent), sender.rest)
-		return nil
-	}
-	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateUnknown, id)))
-	e := s.entry(id)
-	require.Equal(t, 1, e.Attempts)
-	require.WithinDuration(t, firstSent, e.FirstSent, 250*time.Millisecond)
-	require.WithinDuration(t, firstSent, e.LastSent, 250*time.Millisecond)
-	require.WithinDuration(t, firstSent.Add(sender.rest), e.NotBefore, 250*time.Millisecond)
-	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, id)))
-	require.Equal(t, 2, sender.sendings(id))
-	require.Equal(t, "enqueue:queued begin:intended end:unknown begin:unknown end:done", s.history(id))
 }
 
 // What a person must decide is never claimed again.
@@ -114,9 +86,7 @@ func TestWaitsForAPerson(t *testing.T) {
 			require.Equal(t, test.review, e.Review)
 			require.Equal(t, test.state, e.State)
 			require.EqualValues(t, 1, settled.Load())
-			list, err := s.claim(t.Context(), sender, 5, time.Now())
-			require.NoError(t, err)
-			require.Empty(t, list)
+			require.Empty(t, s.claims(sender, 5))
 			stats, err := s.Stats(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, 1, stats.Waiting)
@@ -145,7 +115,7 @@ func TestNothingCanBeSent(t *testing.T) {
 	}
 	began := time.Now()
 	var claims atomic.Int64
-	workers := Workers{N: 2, Claim: 4, Trace: Trace{Claimed: func(n int) { claims.Add(1) }}}
+	workers := Workers{N: 2, Claim: 4, Trace: journal.Trace{Claimed: func(n int) { claims.Add(1) }}}
 	require.NoError(t, s.runUntil(sender, workers, func() bool {
 		if time.Since(began) > 1500*time.Millisecond {
 			open.Store(true)
@@ -172,8 +142,8 @@ func TestRunEndsInOrder(t *testing.T) {
 	result := make(chan error)
 	var given atomic.Int64
 	go func() {
-		result <- s.Run(ctx, sender, Workers{N: 1, Claim: 5, Trace: Trace{GivenBack: func(_ prepaid.RequestID, why error) {
-			require.ErrorIs(t, why, errStopping)
+		result <- s.Run(ctx, sender, Workers{N: 1, Claim: 5, Trace: journal.Trace{GivenBack: func(_ prepaid.RequestID, why error) {
+			require.ErrorContains(t, why, "Run ends")
 			given.Add(1)
 		}}})
 	}()
@@ -232,8 +202,8 @@ func TestSlowCalls(t *testing.T) {
 		return nil
 	}}
 	var given atomic.Int64
-	workers := Workers{N: 1, Claim: 60, Trace: Trace{GivenBack: func(_ prepaid.RequestID, why error) {
-		if errors.Is(why, errLate) {
+	workers := Workers{N: 1, Claim: 60, Trace: journal.Trace{GivenBack: func(_ prepaid.RequestID, why error) {
+		if strings.Contains(why.Error(), "too much of the lease") {
 			given.Add(1)
 		}
 	}}}
@@ -279,7 +249,7 @@ func TestWrongKey(t *testing.T) {
 	require.NoError(t, err)
 	var given atomic.Int64
 	sender := &teller{}
-	require.NoError(t, testStore{wrong, t}.runUntil(sender, Workers{Trace: Trace{GivenBack: func(_ prepaid.RequestID, why error) {
+	require.NoError(t, testStore{wrong, t}.runUntil(sender, Workers{Trace: journal.Trace{GivenBack: func(_ prepaid.RequestID, why error) {
 		require.ErrorIs(t, why, journal.ErrKey)
 		given.Add(1)
 	}}}, func() bool { return given.Load() > 0 }))

@@ -2,6 +2,9 @@ package prepaidpg
 
 import (
 	"context"
+	"runtime"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,7 +52,7 @@ func TestOutcomeIsRecordedWhateverSettledDoesToItsTransaction(t *testing.T) {
 					calls++
 					return settled(ctx, tx, e)
 				},
-				Trace: Trace{Recorded: func(journal.Entry) { recorded++ }},
+				Trace: journal.Trace{Recorded: func(journal.Entry) { recorded++ }},
 			})
 			e := s.entry(id)
 			unsettled := text(t, s.pool, "select (hook_due is not null)::text from prepaid.payments")
@@ -72,7 +75,7 @@ func TestSettledLaterIsNotHeldUpByAnother(t *testing.T) {
 	s.exec(`update prepaid.payments set state = 'done', due = null, sealed = null, hook_due = now() - interval '1 minute' where request_id = $1`, ids[0])
 	s.exec(`update prepaid.payments set state = 'done', due = null, sealed = null, hook_due = now() where request_id = $1`, ids[1])
 	var seen []prepaid.RequestID
-	r := &run{Store: s.Store, unsettled: make(chan struct{}, 1), workers: Workers{
+	h := &settler{Store: s.Store, workers: Workers{
 		Settled: func(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 			seen = append(seen, e.RequestID)
 			_, err := tx.Exec(ctx, "insert into books values ($1)", string(e.RequestID))
@@ -80,8 +83,80 @@ func TestSettledLaterIsNotHeldUpByAnother(t *testing.T) {
 		},
 	}}
 	for range 4 {
-		_, err := r.settleOne(t.Context())
+		_, err := h.settle(t.Context(), nil)
 		t.Log(err)
 	}
 	require.Contains(t, seen, ids[1])
+}
+
+// hooksOf has 200 payments paid, with a Settled that misbehaves for some of them, and returns when all but those are settled.
+func hooksOf(t *testing.T, misbehaves func(ctx context.Context, n int)) (s testStore, sender *teller, failed *atomic.Int64) {
+	t.Helper()
+	s = newStore(t)
+	s.exec("create table books (request_id text)")
+	ids := s.add(200)
+	sender, failed = &teller{}, new(atomic.Int64)
+	var calls atomic.Int64
+	workers := Workers{
+		Grace: time.Second,
+		Settled: func(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
+			if n := slices.Index(ids, e.RequestID); n%70 == 0 && calls.Add(1) <= 3 {
+				misbehaves(ctx, n)
+			}
+			return writeTestBooks(ctx, tx, e)
+		},
+		SettledFailed: func(journal.Entry, error) { failed.Add(1) },
+	}
+	began := time.Now()
+	require.NoError(t, s.runUntil(sender, workers, s.are(journal.StateDone, ids...)))
+	require.Less(t, time.Since(began), 20*time.Second)
+	require.Len(t, sender.sent, len(ids), "each was sent once")
+	return s, sender, failed
+}
+
+// A Settled that does not return, ends its goroutine or is slow keeps no outcome from being recorded, and Run from ending. Its
+// transaction is rolled back, and its connection does not stay in the pool.
+func TestSettledMisbehaves(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	defer close(hold)
+	for name, misbehaves := range map[string]func(ctx context.Context, n int){
+		"ignores its context": func(context.Context, int) { <-hold },
+		"Goexit":              func(context.Context, int) { runtime.Goexit() },
+		"slow":                func(ctx context.Context, _ int) { sleepFor(ctx, 3*time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _, failed := hooksOf(t, misbehaves)
+			require.NoError(t, s.runUntil(&teller{}, Workers{Settled: writeTestBooks}, func() bool {
+				return text(t, s.pool, "select count(distinct request_id)::text from books") == "200"
+			}))
+			require.Equal(t, "200", text(t, s.pool, "select count(*)::text from books"))
+			t.Log(failed.Load(), "calls failed")
+			require.Zero(t, s.pool.Stat().AcquiredConns())
+		})
+	}
+}
+
+func sleepFor(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// A call that spoils its transaction is repeated later, and not by another worker at once: the row is locked until then.
+func TestSettledThatSpoilsIsCalledLater(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.add(1)
+	s.exec("update prepaid.payments set hook_due = now()")
+	h := &settler{Store: s.Store, workers: Workers{Settled: func(ctx context.Context, tx pgx.Tx, _ journal.Entry) error {
+		_, err := tx.Exec(ctx, "insert into nowhere values (1)")
+		return err
+	}}}
+	before := s.pool.Stat().AcquireCount()
+	_, err := h.settle(t.Context(), nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, s.pool.Stat().AcquireCount()-before, "another transaction")
 }

@@ -63,7 +63,6 @@ func TestErrorWithoutTimesPaysOnce(t *testing.T) {
 	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Enqueue(t.Context(), tx, from, params) }))
 	require.NoError(t, s.runUntil(shyWorkers{client().Accounts, client, new(atomic.Int32)}, Workers{}, func() bool {
 		time.Sleep(50 * time.Millisecond)
-		s.exec("select pg_notify('prepaid_payments', '')") // as other payments that are enqueued meanwhile
 		return s.are(journal.StateDone, params.RequestID)()
 	}))
 	require.NoError(t, emulator.WaitIdle(t.Context()))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
 )
 
 // However Run is stopped, nothing is left claimed: what was not sent is given back, as Run says.
@@ -22,7 +23,7 @@ func TestStopLeavesNothingClaimed(t *testing.T) {
 	for range 40 {
 		ctx, cancel := context.WithCancel(t.Context())
 		claims := 0
-		w := Workers{N: 4, Claim: 4, Trace: Trace{Claimed: func(int) {
+		w := Workers{N: 4, Claim: 4, Trace: journal.Trace{Claimed: func(int) {
 			if claims++; claims == 3 {
 				time.AfterFunc(time.Duration(rand.IntN(4000))*time.Microsecond, cancel)
 			}

@@ -177,6 +177,23 @@ func (s testStore) exec(statement string, arguments ...any) {
 	require.NoError(s.t, err)
 }
 
+// claims claims payments for a worker whose calls take up to CallTimeout.
+func (s testStore) claims(sender *teller, n int) []journal.Held {
+	s.t.Helper()
+	list, err := s.Claim(s.t.Context(), journal.Claim{N: n, Sends: 3 * s.options.CallTimeout / 2, Rest: sender.rest, Admitted: time.Now().Add(time.Hour)})
+	require.NoError(s.t, err)
+	return list
+}
+
+// ended is the end of a run.
+func (s testStore) ended(h journal.Held, result *prepaid.TransferResult, failure error) journal.End {
+	s.t.Helper()
+	run, err := h.Entry.Begin(time.Now())
+	require.NoError(s.t, err)
+	after, _ := run.End(time.Now(), result, failure)
+	return journal.End{Fence: h.Fence, Entry: after}
+}
+
 // runUntil runs workers until enough reports true, which is asked after each event, and returns what Run returned.
 func (s testStore) runUntil(sender journal.Sender, workers Workers, enough func() bool) error {
 	s.t.Helper()
@@ -194,9 +211,13 @@ func (s testStore) runUntil(sender journal.Sender, workers Workers, enough func(
 
 // are reports whether each payment is in a state.
 func (s testStore) are(state journal.State, ids ...prepaid.RequestID) func() bool {
+	texts := make([]string, len(ids)) // pgx encodes no other slice in exec mode
+	for i, id := range ids {
+		texts[i] = string(id)
+	}
 	return func() bool {
 		var n int
-		err := s.pool.QueryRow(s.t.Context(), "select count(*) from prepaid.payments where request_id = any($1) and state = $2 and sends_until is null", ids, state).Scan(&n)
+		err := s.pool.QueryRow(s.t.Context(), "select count(*) from prepaid.payments where request_id = any($1) and state = $2 and sends_until is null", texts, state).Scan(&n)
 		return err == nil && n == len(ids)
 	}
 }

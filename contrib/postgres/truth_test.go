@@ -3,8 +3,6 @@ package prepaidpg
 import (
 	"context"
 	"errors"
-	"math"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,7 +38,7 @@ func TestStatsOldestQueuedCountsWhatWasGivenBack(t *testing.T) {
 	s.exec(`update prepaid.payments set changed = now() - interval '5 hours'`)
 	var given atomic.Int32
 	require.NoError(t, s.runUntil(&teller{reply: func(context.Context, prepaid.RequestID, time.Time) error { return notProcessed() }},
-		Workers{Trace: Trace{Sent: func(journal.Entry, time.Duration, error) { given.Add(1) }}}, func() bool { return given.Load() > 0 }))
+		Workers{Trace: journal.Trace{Sent: func(journal.Entry, time.Duration, error) { given.Add(1) }}}, func() bool { return given.Load() > 0 }))
 	require.Equal(t, journal.StateNotSent, s.entry(id).State)
 	stats, err := s.Stats(t.Context())
 	require.NoError(t, err)
@@ -72,17 +70,12 @@ func TestArchiveKeepsWhatWaitsForAPerson(t *testing.T) {
 
 // enqueueOld adds a payment whose request ID is too old for Enqueue.
 func (s testStore) enqueueOld(params prepaid.TransferParams) {
-	id := params.RequestID
-	params.RequestID = "own-format"
-	r, err := s.row("EA1", params, time.Now())
-	require.NoError(s.t, err)
-	params.RequestID = id
 	e, err := journal.NewEntry(s.options.DigestKey, "EA1", params)
 	require.NoError(s.t, err)
 	sealed, err := e.Seal(s.options.Seal, params)
 	require.NoError(s.t, err)
 	s.exec(`insert into prepaid.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due)
-		values ($1, $2, $3, $4::text::numeric, $5, decode($6, 'hex'), $7, 'queued', now())`, id, e.Operation, e.AccountID, e.Amount.String(), r.destination, e.Params, sealed)
+		values ($1, $2, $3, $4::text::numeric, decode($5, 'hex'), decode($6, 'hex'), $7, 'queued', now())`, e.RequestID, e.Operation, e.AccountID, e.Amount.String(), e.Destination, e.Params, sealed)
 }
 
 // A payment that cannot be read is for a person when its request ID has become too old.
@@ -125,48 +118,6 @@ func TestClaimsSurviveACrashWithoutSynchronousCommit(t *testing.T) {
 	require.Equal(t, webhook.ClaimDone, c.State(), "handled a second time otherwise")
 }
 
-// A sender that knows of no rest does not make the lease shorter than its call.
-func TestLeaseOfASenderWithoutRest(t *testing.T) {
-	t.Parallel()
-	l := safeLease(time.Minute, noRest{&teller{}})
-	require.GreaterOrEqual(t, l.whole, l.sends)
-}
-
-type noRest struct{ *teller }
-
-func (noRest) NotBefore(time.Time) time.Time { return time.Time{} }
-
-// A time limit that is meant as none does not make the lease shorter: two workers never send a payment at the same time.
-func TestCallTimeoutWithoutEnd(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	s.add(1)
-	options := s.options
-	options.CallTimeout = math.MaxInt64
-	endless, err := Open(t.Context(), s.pool, options)
-	if err != nil {
-		return // refused
-	}
-	var running, most atomic.Int32
-	sender := &teller{rest: time.Second, reply: func(context.Context, prepaid.RequestID, time.Time) error {
-		if n := running.Add(1); n > most.Load() {
-			most.Store(n)
-		}
-		time.Sleep(300 * time.Millisecond)
-		running.Add(-1)
-		return nil
-	}}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() { _ = endless.Run(ctx, sender, Workers{}) })
-	}
-	wg.Wait()
-	t.Log(len(sender.sent), "sent,", most.Load(), "at the same time")
-	require.Len(t, sender.sent, 1)
-}
-
 // A text of the service that Postgres cannot store does not keep the outcome from being recorded.
 func TestOutcomeWithAnUnstorableText(t *testing.T) {
 	t.Parallel()
@@ -190,32 +141,6 @@ func (n nulSender) Transfer(ctx context.Context, source prepaid.AccountID, param
 	return result, err
 }
 
-// A person's transaction ID is not a second transaction of the service.
-func TestPaidTwiceIsWhatTheServiceSaid(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	id := s.add(1)[0]
-	var twice []prepaid.TransactionID
-	var once sync.Once
-	require.NoError(t, s.runUntil(&teller{reply: func(context.Context, prepaid.RequestID, time.Time) error {
-		once.Do(func() {
-			err := s.in(func(tx pgx.Tx) error { // together, or a worker claims it again in between
-				if _, err := tx.Exec(t.Context(), "update prepaid.payments set due = now()"); err != nil {
-					return err
-				}
-				return s.Resolve(t.Context(), tx, id, journal.Moved("history-99"))
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-		return nil
-	}}, Workers{Trace: Trace{
-		PaidTwice: func(_ journal.Entry, known prepaid.TransactionID) { twice = append(twice, known) },
-	}}, s.are(journal.StateDone, id)))
-	require.Empty(t, twice, "reported as two transactions of the service")
-}
-
 // At most 100 faults are reported.
 func TestBatchFaultsAreBounded(t *testing.T) {
 	t.Parallel()
@@ -223,9 +148,9 @@ func TestBatchFaultsAreBounded(t *testing.T) {
 	var list, other []Payment
 	for i := range 500 {
 		p := transfer(string(rune('a'+i%26)) + time.Duration(i).String())
-		list = append(list, Payment{"EA1", p})
+		list = append(list, Payment{Account: "EA1", Params: p})
 		p.Amount = prepaid.Cents(1)
-		other = append(other, Payment{"EA1", p})
+		other = append(other, Payment{Account: "EA1", Params: p})
 	}
 	require.NoError(t, s.in(func(tx pgx.Tx) error {
 		_, err := s.EnqueueBatch(t.Context(), tx, each(list...))
@@ -240,10 +165,10 @@ func TestBatchFaultsAreBounded(t *testing.T) {
 	require.LessOrEqual(t, len(refused.Faults), 100)
 }
 
-// Poolers that cannot keep prepared statements need other modes of pgx.
+// See also TestRunBehindAPooler.
 func TestModesOfPgx(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
 			first := newPool(t)
@@ -258,14 +183,14 @@ func TestModesOfPgx(t *testing.T) {
 			defer cancel()
 			var failed error
 			sender := &teller{rest: 10 * time.Millisecond}
-			err = s.Run(ctx, sender, Workers{Settled: func(context.Context, pgx.Tx, journal.Entry) error { return nil }, Trace: Trace{Failed: func(err error) { failed = err }}})
+			err = s.Run(ctx, sender, Workers{Settled: func(context.Context, pgx.Tx, journal.Entry) error { return nil }, Trace: journal.Trace{Failed: func(err error) { failed = err }}})
 			t.Log(err, failed, len(sender.sent))
 			plain := openStore(t, first)
 			require.True(t, plain.are(journal.StateDone, ids...)())
 			_, err = s.Stats(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, s.in(func(tx pgx.Tx) error {
-				_, err := s.EnqueueBatch(t.Context(), tx, each(Payment{"EA1", transfer("x")}))
+				_, err := s.EnqueueBatch(t.Context(), tx, each(Payment{Account: "EA1", Params: transfer("x")}))
 				return err
 			}))
 			require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Withdraw(t.Context(), tx, transfer("x").RequestID) }))

@@ -2,6 +2,7 @@ package prepaidpg
 
 import (
 	"context"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func TestThisVersionOnTheNext(t *testing.T) {
 	recorded := 0
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.Run(ctx, instant{}, Workers{N: 2, Claim: 5, Trace: Trace{
+		ended <- s.Run(ctx, instant{}, Workers{N: 2, Claim: 5, Trace: journal.Trace{
 			Failed: func(err error) { t.Error(err) },
 			Recorded: func(journal.Entry) {
 				mu.Lock()
@@ -127,4 +128,29 @@ func TestOpenOldSchema(t *testing.T) {
 	_, err = Open(t.Context(), pool, Options{DigestKey: prepaid.NewSecret("key"), Seal: aead})
 	require.ErrorIs(t, err, ErrSchemaOld)
 	require.True(t, strings.HasSuffix(err.Error(), "schema prepaid lacks 1 of 1 versions"), err)
+}
+
+// Tables that an earlier version has filled are opened as they are, and what is left to do in them is done.
+func TestEarlierTables(t *testing.T) {
+	t.Parallel()
+	pool := emptyPool(t)
+	dump, err := os.ReadFile("testdata/earlier.sql")
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), string(dump))
+	require.NoError(t, err)
+	require.NoError(t, Migrate(t.Context(), pool, ""))
+	s := openStore(t, pool)
+	s.exec(`with age as (select now() - max(enqueued) as is from prepaid.payments) update prepaid.payments set due = due + age.is,
+		enqueued = enqueued + age.is, began = began + age.is, changed = changed + age.is, first_sent = first_sent + age.is,
+		last_sent = last_sent + age.is, not_before = not_before + age.is from age`) // as if it had been filled just now
+	for name, want := range map[string]journal.State{
+		"done": journal.StateDone, "moved": journal.StateDone, "rejected": journal.StateRejected, "not-moved": journal.StateRejected,
+		"withdrawn": journal.StateWithdrawn, "unknown": journal.StateUnknown, "queued": journal.StateQueued,
+	} {
+		require.Equal(t, want, s.entry(prepaid.RequestID("old-"+name)).State, name)
+	}
+	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Retry(t.Context(), tx, "old-rejected") }))
+	s.exec("update prepaid.payments set due = now() where request_id = 'old-unknown'") // it rests for an hour
+	require.NoError(t, s.runUntil(&teller{}, Workers{}, s.are(journal.StateDone, "old-queued", "old-rejected")))
+	require.Equal(t, time.Hour, s.entry("old-unknown").NotBefore.Sub(s.entry("old-unknown").LastSent).Round(time.Minute), "not before its time")
 }

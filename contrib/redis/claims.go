@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/webhook"
 )
 
@@ -36,12 +37,12 @@ func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.Cla
 	options.Prefix = cmp.Or(options.Prefix, "prepaid:claim:")
 	options.Keep = cmp.Or(options.Keep, 24*time.Hour)
 	options.Timeout = cmp.Or(options.Timeout, 2*time.Second)
-	var f faults
-	f.checkClient(client)
-	f.checkKey("prefix", options.Prefix)
-	f.require(options.Keep >= time.Millisecond, "keep", "must be at least 1 ms")
-	f.require(options.Timeout > 0, "timeout", "must not be negative")
-	if err := f.err(); err != nil {
+	var f faults.List
+	checkClient(&f, client)
+	f.RequireKey("prefix", options.Prefix)
+	f.Require(options.Keep >= time.Millisecond, "keep", "must be at least 1 ms")
+	f.Require(options.Timeout > 0, "timeout", "must not be negative")
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	return &claims{
@@ -86,11 +87,11 @@ type claims struct {
 
 // Claim implements webhook.ClaimStore.
 func (s *claims) Claim(ctx context.Context, messageID string, lease time.Duration) (webhook.Claim, error) {
-	var f faults
-	f.require(messageID != "", "message_id", "is required")
-	f.checkKey("message_id", messageID)
-	f.require(lease >= time.Millisecond, "lease", "must be at least 1 ms")
-	if err := f.err(); err != nil {
+	var f faults.List
+	f.Require(messageID != "", "message_id", "is required")
+	f.RequireKey("message_id", messageID)
+	f.Require(lease >= time.Millisecond, "lease", "must be at least 1 ms")
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	c := &claim{store: s, key: s.options.Prefix + messageID, token: rand.Text()}

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
@@ -84,9 +85,9 @@ type Limiter struct{ fleet *fleet.Limiter }
 // spaced evenly. See [prepaid.Limiter] for how long, and for the errors of Acquire.
 func NewLimiter(client redis.UniversalClient, options LimiterOptions) (*Limiter, error) {
 	options.Key = cmp.Or(options.Key, "prepaid:limit")
-	var f faults
-	f.checkClient(client)
-	f.checkKey("key", options.Key)
+	var f faults.List
+	checkClient(&f, client)
+	f.RequireKey("key", options.Key)
 	shared, err := fleet.New(newPool(client, options.Key), fleet.Options{
 		Replicas: options.Replicas, Allowance: options.Allowance, Window: options.Window, Lease: options.Lease,
 		Timeout: options.Timeout, MaxPause: options.MaxPause, Logger: options.Logger, Store: "Redis",
@@ -100,6 +101,22 @@ func NewLimiter(client redis.UniversalClient, options LimiterOptions) (*Limiter,
 		return nil, err
 	}
 	return &Limiter{shared}, nil
+}
+
+// checkClient checks that client ends its calls with their context. A client of an unknown type is accepted.
+func checkClient(f *faults.List, client redis.UniversalClient) {
+	ends := true
+	switch c := client.(type) {
+	case nil:
+		f.Require(false, "client", "is required")
+	case *redis.Client:
+		ends = c != nil && c.Options().ContextTimeoutEnabled
+	case *redis.ClusterClient:
+		ends = c != nil && c.Options().ContextTimeoutEnabled
+	case *redis.Ring:
+		ends = c != nil && c.Options().ContextTimeoutEnabled
+	}
+	f.Require(ends, "client", "must have ContextTimeoutEnabled")
 }
 
 // Acquire implements [prepaid.Limiter]. After Close it returns [prepaid.ErrClosed].

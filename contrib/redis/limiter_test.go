@@ -15,10 +15,7 @@ import (
 // backend is a Redis for the tests that every store must pass.
 type backend struct{ server *server }
 
-func newBackend(t *testing.T) fleettest.Backend { return backend{startServer(t)} }
-
 func (b backend) Open(_ *testing.T, name string) fleet.Pool { return newPool(b.server.client(), name) }
-func (b backend) Address() string                           { return b.server.address }
 func (b backend) Freeze(*testing.T)                         { b.server.freeze() }
 func (b backend) Thaw(*testing.T)                           { b.server.thaw() }
 func (b backend) Kill(*testing.T)                           { b.server.kill() }
@@ -26,87 +23,15 @@ func (b backend) Start(*testing.T)                          { b.server.start() }
 
 func (b backend) Used(t *testing.T, name string) {
 	run := b.server.client().InfoMap(t.Context(), "server").Item("Server", "run_id")
+	require.NoError(t, b.server.client().Del(t.Context(), name).Err())
 	require.NoError(t, b.server.client().HSet(t.Context(), name, "run", "r"+run, "open", 0, "seen", 0).Err())
 }
 
-func (b backend) Moved(t *testing.T, name string) {
-	require.NoError(t, b.server.client().HSet(t.Context(), name, "run", "rother").Err())
-}
-
-// away is a pool whose Redis is not there.
-func away(t *testing.T) fleet.Pool {
-	client := newClient("127.0.0.1:1")
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	return newPool(client, "prepaid:limit")
-}
-
-func TestScript(t *testing.T) {
+// Redis shares a limit, whatever happens to it.
+func TestLimitIsShared(t *testing.T) {
 	t.Parallel()
-	s := newBackend(t)
-	for name, check := range fleettest.Cases() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, s)
-		})
-	}
+	fleettest.Run(t, func(t *testing.T) fleettest.Backend { return backend{startServer(t)} })
 }
-
-func TestLimiterHandsOverWhatIsNotNeeded(t *testing.T) {
-	t.Parallel()
-	fleettest.HandsOverWhatIsNotNeeded(t, newBackend(t))
-}
-
-func TestLimiterClose(t *testing.T) {
-	t.Parallel()
-	fleettest.Close(t, newBackend(t))
-}
-
-func TestLimiterCloseWithoutRedis(t *testing.T) {
-	t.Parallel()
-	fleettest.CloseWithoutStore(t, away(t))
-}
-
-func TestLimiterWithoutRedisFromTheStart(t *testing.T) {
-	t.Parallel()
-	fleettest.StartWithoutStore(t, away(t))
-}
-
-func TestLimiterRedisHangs(t *testing.T) {
-	t.Parallel()
-	fleettest.StoreHangs(t, newBackend(t))
-}
-
-func TestLimiterPausesTheOthers(t *testing.T) {
-	t.Parallel()
-	fleettest.PausesTheOthers(t, newBackend(t))
-}
-
-func TestLimiterAsksInBlocks(t *testing.T) {
-	t.Parallel()
-	fleettest.AsksInBlocks(t, newBackend(t))
-}
-
-func TestLimitHoldsWhateverHappens(t *testing.T) {
-	t.Parallel()
-	fleettest.LimitHolds(t, newBackend(t))
-}
-
-func TestReplicasShareTheLimit(t *testing.T) {
-	t.Parallel()
-	fleettest.ReplicasShareTheLimit(t, newBackend(t))
-}
-
-func TestRedisKilledInTheMiddle(t *testing.T) {
-	t.Parallel()
-	fleettest.StoreKilledInTheMiddle(t, newBackend(t))
-}
-
-func TestReplicaKilledInTheMiddle(t *testing.T) {
-	t.Parallel()
-	fleettest.ReplicaKilledInTheMiddle(t, newBackend(t))
-}
-
-func TestMoneyNextToReads(t *testing.T) { fleettest.MoneyNextToReads(t, newBackend(t)) }
 
 func TestLimiterRefusesOptions(t *testing.T) {
 	t.Parallel()

@@ -54,6 +54,9 @@ func makePlan(l *list, j *journal.Journal, report func(error)) (pl plan, faults 
 			}
 		}
 	}
+	if err := j.Err(); err != nil { // it could not be read to its end
+		return pl, faults, err
+	}
 	if pl.left, err = l.total.Sum.Sub(pl.paid.Sum); err == nil && !l.job.retryRefused {
 		pl.left, err = pl.left.Sub(pl.rejected.Sum)
 	}

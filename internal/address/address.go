@@ -31,18 +31,20 @@ func (q Query) With(name, value string) Query {
 	return slices.Insert(q, at, Parameter{name, value})
 }
 
-// appendTo appends q, encoded like url.Values.
+// appendTo appends q, encoded like url.Values, but a space as %20: not every server reads + as one.
 func (q Query) appendTo(text []byte) []byte {
 	for i, p := range q {
 		if i > 0 {
 			text = append(text, '&')
 		}
-		text = append(text, url.QueryEscape(p.Name)...)
+		text = append(text, escape(p.Name)...)
 		text = append(text, '=')
-		text = append(text, url.QueryEscape(p.Value)...)
+		text = append(text, escape(p.Value)...)
 	}
 	return text
 }
+
+func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
 // Resolve expands template, such as "/accounts/{id}", under base, which has no trailing slash.
 func Resolve(base *url.URL, template string, values Values, query Query) url.URL {

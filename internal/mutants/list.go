@@ -65,11 +65,19 @@ func mutants() []mutant {
 		},
 		{
 			name: "the journal does not wait", file: "journal/pay.go", pkg: "./journal", test: "TestRepeatNeverOvertakesTheFirst",
-			old: "err := e.Await(ctx, sender, j.opened)", new: "err := error(nil)",
+			old: "err = e.Await(ctx, sender)", new: "err = nil",
 		},
 		{
 			name: "the journal does not count from its lock", file: "journal/entry.go", pkg: "./journal", test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",
-			old: "return later(e.Changed, heldUntil)", new: "return e.Changed",
+			old: "return e.Died(now, e.Rest), true", new: "return e.Died(e.Changed, e.Rest), true",
+		},
+		{
+			name: "a wait begins again with each opening", file: "journal/entry.go", pkg: "./journal", test: "TestAnOftenRestartedProgramCompletesItsList",
+			old: "(e.NotBefore.IsZero() || e.LastSent.IsZero())", new: "true",
+		},
+		{
+			name: "until when a dead process can have sent is not recorded", file: "journal/journal.go", pkg: "./journal/storetest", test: "TestJournal",
+			old: ", j.bound())", new: ")",
 		},
 		{
 			name: "a refusal ends what an earlier run left unknown", file: "journal/machine.go", pkg: "./journal", test: "TestNoSequenceForgetsMoneyThatMayHaveMoved",
@@ -85,7 +93,7 @@ func mutants() []mutant {
 			old: "if s == StateQueued || s == StateNotSent || s == StateRejected {", new: "if s != StateDone && s != StateWithdrawn {",
 		},
 		{
-			name: "the client does not know of the earlier run", file: "journal/run.go", pkg: "./journal", test: "TestGuideStore",
+			name: "the client does not know of the earlier run", file: "journal/run.go", pkg: "./journal", test: "TestRunAfterTheHolderDied",
 			old: "p.LastSent = later(p.LastSent, r.LastSent)\n		return sender.Transfer", new: "return sender.Transfer",
 		},
 		{
@@ -123,6 +131,14 @@ func mutants() []mutant {
 		{
 			name: "payments share a connection", file: "internal/exchange/exchange.go", pkg: "./internal/exchange", test: "TestConnectionsAreNotShared",
 			old: "transport = s.alone", new: "transport = s.kept",
+		},
+		{
+			name: "under Wrappable a call that is not repeated uses a kept connection", file: "internal/exchange/notsent.go", pkg: "./internal/tests/faults",
+			test: "TestUnrepeatedCallsOpenTheirOwnConnection", old: "case req.Close:", new: "case false:",
+		},
+		{
+			name: "under Wrappable all others have their own", file: "internal/exchange/notsent.go", pkg: "./internal/tests/faults",
+			test: "TestUnrepeatedCallsOpenTheirOwnConnection", old: "case req.Close:", new: "case !req.Close:",
 		},
 		{
 			name: "payments that dial together share a connection", file: "internal/exchange/sender.go", pkg: "./internal/exchange",

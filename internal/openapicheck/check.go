@@ -214,7 +214,11 @@ func requestBody(e entry) (any, error) {
 		}
 		return object, err
 	}
-	return jsonschema.UnmarshalJSON(strings.NewReader(otherAmounts.ReplaceAllString(e.Request, "${1}0")))
+	text := otherAmounts.ReplaceAllString(e.Request, "${1}0")
+	if strings.HasPrefix(e.Operation, "POST /simulation/") {
+		text = quotedAmounts.ReplaceAllString(text, "$1$2")
+	}
+	return jsonschema.UnmarshalJSON(strings.NewReader(text))
 }
 
 // rule is what an error says, without values.

@@ -9,6 +9,9 @@ import (
 // otherAmounts are the forms of initial_load_amount that JSON Schema cannot describe: octal and hexadecimal, bare or quoted.
 var otherAmounts = regexp.MustCompile(`("initial_load_amount"\s*:\s*)(?:0[0-9xXoO][0-9A-Fa-f]*|"[0-9A-Fa-fxXoO.]*")`)
 
+// quotedAmounts are numbers that a document of one type for each member has unquoted.
+var quotedAmounts = regexp.MustCompile(`("amount"\s*:\s*)"([^"\\]*)"`)
+
 // formal reports whether a description of refused input names a rule that JSON Schema can express, so that the document must
 // refuse the input, too. The others depend on the state, on the clock or on another member, and are descriptions in the document.
 func formal(description string) bool {
@@ -22,12 +25,11 @@ func informal() []string {
 		"is beyond X-TotalPages", "is no template", "is no report of the template, or no longer available", "is no company", "is no account",
 		"is not lost_or_stolen", "is more than the balance", "status must be active", "is needed to tokenise a card",
 		"account_id_to_replace is required", "must be later than the current time",
-		"certificates is required", "nonce is required", "nonce_signature is required", "must not be empty for that wallet",
+		"certificates is required", "nonce is required", "nonce_signature is required", "must not be empty for that wallet", "must not be empty",
 		"must be a known filter", "must be a valid HTTPS URI", // settings
 		"must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ", // another time zone
-		"must be a decimal number with at most four decimals",         // more of them
+		"must be a decimal number of at most 19 digits",               // more of them
 		"must be decimal, octal with a leading 0 or 0o, or hexadecimal with a leading 0x",
-		"must be an integer", // 1.0 is one in JSON Schema
 		"is reserved and must be false",
 	}
 }

@@ -145,11 +145,13 @@ func (p *Progress) outgrows() (last bool, err error) {
 	return true, p.missing()
 }
 
-// repeats reports whether a page has nothing new, because the service ignores page_number. Each added item may have caused
-// one repeated item, and no more. Unless pages and items are counted, a page whose last item was seen before also counts as
+// repeats reports whether a page has nothing new, or little in a list that grows, because the service ignores page_number. Each
+// added item may have caused one repeated item, and no more. Unless pages and items are counted, a page whose last item was seen before also counts as
 // a repetition; otherwise a service that adds to its only page would be read for ever.
 func (p *Progress) repeats() bool {
-	return p.pages > 1 && (p.fresh == 0 && p.repeated > p.growth() || !(p.reported && p.counted) && !p.lastFresh)
+	growth := p.growth()
+	little := p.fresh == 0 || growth > 0 && 2*p.fresh < p.page.Received
+	return p.pages > 1 && (little && p.repeated > growth || !(p.reported && p.counted) && !p.lastFresh)
 }
 
 // growth returns how many items were added since the first page; 0 if the service does not count them.

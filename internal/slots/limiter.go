@@ -17,9 +17,10 @@
 //   - a wait that would outlast the deadline of its context does not start, and the end of a context ends its wait at once;
 //   - no slot is lost or used twice, even after cancellation or a second release;
 //   - no goroutines: callers wait on channels, and one timer runs only while there are waiters;
-//   - every operation takes O(1), except the start of a pause, which examines each waiter once.
+//   - every operation takes O(1), except the start of a pause and [Limiter.Update], which examine each waiter once.
 //
-// It does not know what was used before the process started, or by other processes with the same address.
+// It does not know what was used before the process started. Nor does it know of other processes with the same address, unless
+// an [Owner] shares the slots with them.
 package slots
 
 import (
@@ -31,11 +32,6 @@ import (
 )
 
 const (
-	// spacedShare is the part of the allowance that spaced requests use. Gateways that average two windows reject
-	// a fully used allowance that arrives with jitter.
-	spacedShare = 0.995
-	// meanUseWeight is roughly the number of requests over which their times of use are averaged.
-	meanUseWeight = 64
 	// maxPassed is how many slots in a row may go to higher lanes while a lane waits.
 	maxPassed = 15
 	// slotBlock is how many slots are allocated together.
@@ -55,11 +51,14 @@ const (
 	// Bulk is for requests that can wait.
 	Bulk
 
-	laneCount = int(Bulk) + 1
+	// LaneCount is how many lanes there are.
+	LaneCount
 )
 
 // Options are the settings of a [Limiter]. All durations are above zero.
 type Options struct {
+	// Owner, if not nil, changes the number of slots, which is 0 at first. Otherwise it is always Share of Allowance.
+	Owner Owner
 	// Allowance is the number of requests that the service admits in a Window.
 	Allowance int
 	// Window is the time for which an allowance counts.
@@ -74,47 +73,33 @@ type Options struct {
 
 // Limiter admits requests. It is safe for concurrent use.
 type Limiter struct {
-	size           int
-	window         time.Duration
-	minInterval    time.Duration
-	slack          time.Duration // how much a late request may catch up; less than spacedShare leaves free
-	maxPause       time.Duration
-	maxRandomPause time.Duration
-	start          time.Time // when the limiter's clock is 0
+	options Options
+	start   time.Time // when the limiter's clock is 0
 
-	mu          sync.Mutex
-	meanUse     time.Duration // mean time from taking a slot to its release
-	interval    time.Duration // between two spaced requests
-	next        time.Duration // when the next spaced request is due; in the past while pace is saved
-	free        int
-	resting     timeRing
-	block       []Slot // allocated, not yet used
-	queues      [laneCount]waitQueue
-	waiting     int           // waiters in all queues
-	paced       bool          // after a 429: every lane is spaced, and nothing is saved
-	pausedAt    time.Duration // when the last pause began; -1 before the first
-	pausedUntil time.Duration
-	timer       *time.Timer
-	armed       time.Duration // when timer fires; 0 if stopped
+	mu      sync.Mutex
+	stock   Stock
+	resting []rest // the earliest first: every slot rests for the same time
+	block   []Slot // allocated, not yet used
+	queues  [LaneCount]waitQueue
+	waiting int   // waiters in all queues
+	closed  error // of all future calls
+	timer   *time.Timer
+	armed   time.Duration // when timer fires; 0 if stopped
 }
 
 // New returns a limiter with all slots free.
 func New(o Options) *Limiter {
-	size := max(1, int(math.Floor(float64(o.Allowance)*o.Share+1e-9))) // a share of 1-0.9 is a tenth
-	l := &Limiter{
-		size:           size,
-		window:         o.Window,
-		minInterval:    time.Duration(float64(o.Window) / (float64(size) * spacedShare)),
-		slack:          o.Window / 500,
-		maxPause:       o.MaxPause,
-		maxRandomPause: o.MaxRandomPause,
-		start:          time.Now(),
-		pausedAt:       -1,
-		free:           size,
-		resting:        timeRing{at: make([]time.Duration, size)},
+	l := &Limiter{options: o, start: time.Now(), stock: newStock(o.Window)}
+	for lane := range LaneCount {
+		l.queues[lane].limiter, l.queues[lane].lane = l, lane
 	}
-	l.interval = l.minInterval
-	l.next = -l.saved()
+	if o.Owner == nil {
+		l.stock.Limit = max(1, int(math.Floor(float64(o.Allowance)*o.Share+1e-9))) // a share of 1-0.9 is a tenth
+		l.stock.Scarce = true
+		l.stock.Add(l.stock.Limit)
+	}
+	l.stock.adjust()
+	l.stock.next = -l.stock.saved()
 	return l
 }
 
@@ -135,30 +120,36 @@ func (l *Limiter) Acquire(ctx context.Context, lane Lane) (*Slot, error) {
 		return nil, err
 	}
 	l.mu.Lock()
+	if err := l.closed; err != nil {
+		l.mu.Unlock()
+		return nil, err
+	}
 	now := l.advance()
 	at := l.predict(now, lane, l.queues[lane].n)
+	asks := l.options.Owner != nil && l.options.Owner.Arrive(lane, at > now)
 	if at <= now && l.waiting == 0 {
-		s := l.take(now)
+		s := l.take(now, lane)
 		l.mu.Unlock()
 		return s, nil
 	}
-	w := &waiter{ready: make(chan struct{}), deadline: deadlineOf(ctx, now)}
-	if at > now && at >= w.deadline {
+	w := &waiter{ready: make(chan struct{}), deadline: deadlineOf(ctx, now), exchange: l.stock.Exchange}
+	if at > now && at >= w.deadline && !asks {
 		if lane >= Call {
-			l.space(now)
+			l.stock.Space(now)
 		}
 		l.mu.Unlock()
 		return nil, &Refused{Wait: at - now}
 	}
 	l.queues[lane].push(w)
+	l.stock.Need[lane]++
 	l.waiting++
 	l.dispatch(now)
 	l.mu.Unlock()
 
 	select {
 	case <-w.ready:
-		if w.refused != nil {
-			return nil, w.refused
+		if w.err != nil {
+			return nil, w.err
 		}
 		return w.slot, nil
 	case <-ctx.Done():
@@ -173,58 +164,51 @@ func deadlineOf(ctx context.Context, now time.Duration) time.Duration {
 	if !ok {
 		return noDeadline
 	}
-	left := time.Until(deadline)
-	if left >= noDeadline-now {
-		return noDeadline
-	}
-	return now + left
+	return now + min(time.Until(deadline), noDeadline-now)
 }
 
 // advance reads the clock and frees the slots that have rested. The caller holds mu, here and in all methods that follow.
 func (l *Limiter) advance() time.Duration {
 	now := time.Since(l.start)
-	l.free += l.resting.dropUntil(now)
-	if l.queues[Call].n > 0 || l.queues[Bulk].n > 0 {
-		l.space(now)
+	for len(l.resting) > 0 && l.resting[0].until <= now {
+		l.stock.Need[l.resting[0].lane]--
+		l.resting = l.resting[1:]
+		l.stock.Free++
+	}
+	if l.options.Owner != nil {
+		l.supply(now)
+	}
+	if l.stock.Scarce && (l.queues[Call].n > 0 || l.queues[Bulk].n > 0) {
+		l.stock.Space(now)
 	}
 	return now
 }
 
-// space drops the saved pace, except the slack.
-func (l *Limiter) space(now time.Duration) { l.next = max(l.next, now-l.slack) }
-
-// saved returns how much pace can be saved: a burst of all slots or, once paced, only the slack.
-func (l *Limiter) saved() time.Duration {
-	if l.paced {
-		return l.slack
-	}
-	return time.Duration(l.size) * l.interval
-}
-
-// observe updates the mean time of use and the interval: requests are spaced as slots return, each after its use and a window.
-// A use of more than a window is exceptional and counts as one window.
-func (l *Limiter) observe(use time.Duration) {
-	l.meanUse += (min(use, l.window) - l.meanUse) / meanUseWeight
-	l.interval = max(l.minInterval, (l.window+l.meanUse)/time.Duration(l.size))
+// supply lets the owner, of which there is one, change the number of slots.
+func (l *Limiter) supply(now time.Duration) {
+	l.options.Owner.Advance(now, &l.stock)
+	l.stock.adjust()
 }
 
 // take takes a free slot.
-func (l *Limiter) take(now time.Duration) *Slot {
-	l.free--
-	l.next = max(l.next, now-l.saved()) + l.interval
+func (l *Limiter) take(now time.Duration, lane Lane) *Slot {
+	l.stock.Need[lane]++
+	l.stock.Free--
+	l.stock.use(now)
 	if len(l.block) == 0 {
 		l.block = make([]Slot, slotBlock)
 	}
 	s := &l.block[0]
 	l.block = l.block[1:]
-	s.limiter, s.taken = l, now
+	s.queue, s.taken = &l.queues[lane], now
 	return s
 }
 
 // refund frees a slot whose request was not sent.
-func (l *Limiter) refund() {
-	l.free++
-	l.next -= l.interval
+func (l *Limiter) refund(lane Lane) {
+	l.stock.Need[lane]--
+	l.stock.Free++
+	l.stock.next -= l.stock.interval
 }
 
 // dispatch gives waiters the slots that are available now and sets the timer for the next one.
@@ -243,13 +227,13 @@ func (l *Limiter) dispatch(now time.Duration) {
 			return
 		}
 		lane := l.nextLane(top)
-		w := l.queues[lane].head
+		w := l.queues[lane].first()
 		l.unqueue(w)
-		w.slot = l.take(now)
+		w.slot = l.take(now, lane)
 		close(w.ready)
 		l.queues[lane].passed = 0
-		for i := int(lane) + 1; i < laneCount; i++ {
-			l.queues[i].passed++
+		for lower := lane + 1; lower < LaneCount; lower++ {
+			l.queues[lower].passed++
 		}
 	}
 	l.disarm()
@@ -258,7 +242,7 @@ func (l *Limiter) dispatch(now time.Duration) {
 // nextLane returns the lane that gets the next slot: top, the highest waiting lane, unless another lane was passed too often.
 // That one then gets it at top's pace, because at its own it might never get one.
 func (l *Limiter) nextLane(top Lane) Lane {
-	for lane := top + 1; int(lane) < laneCount; lane++ {
+	for lane := top + 1; lane < LaneCount; lane++ {
 		if l.queues[lane].n > 0 && l.queues[lane].passed >= maxPassed {
 			return lane
 		}
@@ -268,8 +252,16 @@ func (l *Limiter) nextLane(top Lane) Lane {
 
 // unqueue removes w from its queue.
 func (l *Limiter) unqueue(w *waiter) {
+	l.stock.Need[w.queue.lane]--
 	w.queue.remove(w)
 	l.waiting--
+}
+
+// refuse ends the wait of w with an error.
+func (l *Limiter) refuse(w *waiter, err error) {
+	l.unqueue(w)
+	w.err = err
+	close(w.ready)
 }
 
 // abandon ends the wait of a cancelled caller. If it got a slot at the same moment, the next waiter gets it.
@@ -282,7 +274,7 @@ func (l *Limiter) abandon(w *waiter) {
 		l.unqueue(w)
 	case w.slot != nil:
 		w.slot.taken = released
-		l.refund()
+		l.refund(w.slot.queue.lane)
 	}
 	l.dispatch(now)
 }

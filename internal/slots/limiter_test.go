@@ -70,7 +70,12 @@ func requireIdle(t *testing.T, l *Limiter) {
 	l.advance()
 	require.Zero(t, l.waiting)
 	require.Zero(t, l.armed)
-	require.Equal(t, l.size, l.free+l.resting.n)
+	require.Equal(t, l.stock.Held, l.stock.Free+len(l.resting))
+	needed := 0
+	for _, n := range l.stock.Need {
+		needed += n
+	}
+	require.Equal(t, len(l.resting), needed)
 }
 
 // laneRecorder records the order in which waiting callers get their slots.
@@ -142,7 +147,7 @@ func TestSlotLimiterShare(t *testing.T) {
 	t.Parallel()
 	others := 0.9
 	for share, size := range map[float64]int{1: 1000, 0.5: 500, 0.57: 570, 1 - others: 100, 1.0 / 3: 333, 0.0001: 1} {
-		require.Equal(t, size, newLimiter(1000, time.Second, share).size, share)
+		require.Equal(t, size, newLimiter(1000, time.Second, share).stock.Held, share)
 	}
 }
 
@@ -190,10 +195,10 @@ func TestSlotLimiterSpacesBacklog(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		releaseSlots(acquireSlots(t, l, Money, 100), responded)
 		wg.Wait()
-		require.Equal(t, l.window-l.slack+399*l.interval, time.Since(start), "what money used counts")
+		require.Equal(t, l.options.Window-l.stock.slack+399*l.stock.interval, time.Since(start), "what money used counts")
 
 		time.Sleep(5 * time.Second)
-		slots := acquireSlots(t, l, Call, int(5*time.Second/l.interval))
+		slots := acquireSlots(t, l, Call, int(5*time.Second/l.stock.interval))
 		for slotWait(t, l, Call) == 0 {
 			slots = append(slots, acquireSlots(t, l, Call, 1)...)
 		}
@@ -249,7 +254,7 @@ func TestSlotLimiterBulkNextToMoney(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1000, 10*time.Second, 1)
 		releaseSlots(acquireSlots(t, l, Bulk, 1000), responded)
-		require.Equal(t, l.window, slotWait(t, l, Bulk))
+		require.Equal(t, l.options.Window, slotWait(t, l, Bulk))
 		var r laneRecorder
 		for len(r.order()) == 0 || l.waiting == 0 {
 			r.park(t, l, Bulk, "bulk")
@@ -290,15 +295,15 @@ func TestSlotLimiterDoubleRelease(t *testing.T) {
 		for _, f := range []Feedback{{NotSent: true}, responded, throttled} {
 			first.Release(f) // must touch neither the counts nor the two in flight
 		}
-		require.Zero(t, l.free)
-		require.Zero(t, l.resting.n)
-		require.False(t, l.paced)
+		require.Zero(t, l.stock.Free)
+		require.Empty(t, l.resting)
+		require.False(t, l.stock.paced)
 		releaseSlots(second, responded)
 		releaseSlots(second, responded)
 		require.Equal(t, 10*time.Second, slotWait(t, l, Call))
-		require.Equal(t, 2, l.free)
+		require.Equal(t, 2, l.stock.Free)
 		second[0].Release(Feedback{NotSent: true}) // after its rest
-		require.Equal(t, 2, l.free)
+		require.Equal(t, 2, l.stock.Free)
 	})
 }
 
@@ -368,6 +373,7 @@ func TestSlotLimiterCancelledWinner(t *testing.T) {
 		winner := &waiter{ready: make(chan struct{}), deadline: noDeadline}
 		l.queues[Call].push(winner)
 		l.waiting++
+		l.stock.Need[Call]++
 		var r laneRecorder
 		r.park(t, l, Call, "next")
 		releaseSlots(slots, Feedback{NotSent: true})

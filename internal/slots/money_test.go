@@ -57,12 +57,12 @@ func payNextToReads(t *testing.T, l *Limiter, latency time.Duration, lanes ...La
 			}
 		})
 	}
-	every := 2 * l.window / time.Duration(l.size)
+	every := 2 * l.options.Window / time.Duration(l.stock.Held)
 	for time.Since(start) < runs {
 		wg.Go(func() {
 			began := time.Since(start)
 			waited, err := send(Money)
-			if began < l.window+2*(latency-50*time.Millisecond) {
+			if began < l.options.Window+2*(latency-50*time.Millisecond) {
 				return
 			}
 			mu.Lock()
@@ -111,14 +111,14 @@ func TestSlotLimiterMoneyNextToReads(t *testing.T) {
 					releaseSlots(acquireSlots(t, l, Call, 1), Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Second})
 				}
 				seen := payNextToReads(t, l, latency, lanes...)
-				sliding, fixed := densest(seen.arrivals, l.window)
+				sliding, fixed := densest(seen.arrivals, l.options.Window)
 				t.Logf("%d paid, longest wait %s, %d refused, densest window %d sliding, %d fixed",
 					seen.paid, seen.longest, seen.refused, sliding, fixed)
 				require.Positive(t, seen.paid)
 				require.LessOrEqual(t, seen.longest, max(time.Second, latency), "a slot may return late by its latency")
 				require.Zero(t, seen.refused)
-				require.LessOrEqual(t, sliding, l.size)
-				require.LessOrEqual(t, fixed, l.size)
+				require.LessOrEqual(t, sliding, l.stock.Held)
+				require.LessOrEqual(t, fixed, l.stock.Held)
 			})
 		})
 	}

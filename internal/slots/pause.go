@@ -1,6 +1,7 @@
 package slots
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -9,37 +10,33 @@ import (
 // The response to a request sent before the last pause is an echo: without a Retry-After it changes nothing. Otherwise each
 // echo would draw another random time, and the longest would win.
 func (l *Limiter) pause(now, retryAfter time.Duration, echo bool) {
-	if !l.paced {
-		l.paced, l.next = true, now
-	}
 	switch {
 	case retryAfter > 0:
 	case echo:
 		return
 	default:
-		retryAfter = min(l.window/4+rand.N(l.window-l.window/4), l.maxRandomPause)
+		retryAfter = min(l.stock.window/4+rand.N(l.stock.window-l.stock.window/4), l.options.MaxRandomPause)
 	}
-	until := now + min(retryAfter, l.maxPause)
-	if until <= l.pausedUntil {
+	if !l.stock.Pause(now, min(retryAfter, l.options.MaxPause)) {
 		return
 	}
-	l.pausedAt, l.pausedUntil = now, until
-	l.evict(now)
+	if l.options.Owner != nil {
+		l.options.Owner.Paused()
+	}
+	l.evict(now, math.MaxUint64)
 }
 
-// evict refuses the waiters whose wait would now outlast their deadline.
-func (l *Limiter) evict(now time.Duration) {
-	for lane := range Lane(laneCount) {
+// evict refuses the waiters whose wait would now outlast their deadline, if they arrived before exchange.
+func (l *Limiter) evict(now time.Duration, exchange uint64) {
+	for lane := range LaneCount {
 		index := 0
-		for w := range l.queues[lane].all() {
+		l.queues[lane].each(func(w *waiter) {
 			at := l.predict(now, lane, index)
-			if at < w.deadline {
+			if at < w.deadline || w.exchange >= exchange {
 				index++
-				continue
+				return
 			}
-			l.unqueue(w)
-			w.refused = &Refused{Wait: at - now}
-			close(w.ready)
-		}
+			l.refuse(w, &Refused{Wait: at - now})
+		})
 	}
 }

@@ -55,18 +55,18 @@ func TestSlotLimiterPauseIsDrawnOnce(t *testing.T) {
 		l := newLimiter(1000, 10*time.Second, 1)
 		slots := acquireSlots(t, l, Call, 900)
 		slots[0].Release(throttled)
-		until := l.pausedUntil
+		until := l.stock.PausedUntil
 		releaseSlots(slots[1:800], throttled)
-		require.Equal(t, until, l.pausedUntil, "the echo of one burst is one pause")
+		require.Equal(t, until, l.stock.PausedUntil, "the echo of one burst is one pause")
 		slots[800].Release(Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 13 * time.Second})
-		require.Equal(t, 13*time.Second, l.pausedUntil, "a Retry-After counts even then")
+		require.Equal(t, 13*time.Second, l.stock.PausedUntil, "a Retry-After counts even then")
 		slots[801].Release(Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Second})
-		require.Equal(t, 13*time.Second, l.pausedUntil, "and never shortens a pause")
+		require.Equal(t, 13*time.Second, l.stock.PausedUntil, "and never shortens a pause")
 		releaseSlots(slots[802:], responded)
 
 		require.Equal(t, 13*time.Second, slotWait(t, l, Call))
 		releaseSlots(acquireSlots(t, l, Call, 1), throttled)
-		require.GreaterOrEqual(t, l.pausedUntil, 15500*time.Millisecond, "a later request reports a new one")
+		require.GreaterOrEqual(t, l.stock.PausedUntil, 15500*time.Millisecond, "a later request reports a new one")
 	})
 }
 
@@ -83,7 +83,7 @@ func TestSlotLimiterPaced(t *testing.T) {
 			slot.Release(responded)
 		}
 		took := time.Since(start)
-		require.Equal(t, 199*l.interval-l.slack, took, "99.5 a second, of which 20 ms may be caught up")
+		require.Equal(t, 199*l.stock.interval-l.stock.slack, took, "99.5 a second, of which 20 ms may be caught up")
 
 		// A request that was not sent gives its place back, but places do not add up.
 		for range 500 {

@@ -118,7 +118,7 @@ func TestSlotLimiterPauseRefusesWaiters(t *testing.T) {
 			{&Refused{Wait: 13 * time.Second}, time.Second},
 			{nil, 14 * time.Second},
 			// Paced: 5 slots at 99.5 % are one in 2.01 s, and 20 ms may be caught up.
-			{&Refused{Wait: 13*time.Second - 20*time.Millisecond + l.interval}, time.Second},
+			{&Refused{Wait: 13*time.Second - 20*time.Millisecond + l.stock.interval}, time.Second},
 		}, results)
 		requireIdle(t, l)
 	})
@@ -136,7 +136,7 @@ func TestSlotLimiterPredictsTurn(t *testing.T) {
 		for range 20 {
 			r.park(t, l, Call, "call")
 		}
-		wait := 9*time.Second - l.slack + 15*l.interval // the 16th to go
+		wait := 9*time.Second - l.stock.slack + 15*l.stock.interval // the 16th to go
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
 		defer cancel()
 		_, err := l.Acquire(ctx, Bulk)

@@ -111,10 +111,10 @@ func saturate(t *testing.T, l *Limiter, server rateServer, runs time.Duration, l
 // the slots that the lanes may use, so that it does not depend on where in a burst the measurement ends.
 func utilisation(t *testing.T, l *Limiter, served []time.Duration, first int, lanes ...Lane) float64 {
 	t.Helper()
-	rounds := (len(served) - 1 - first) / l.size
+	rounds := (len(served) - 1 - first) / l.stock.Held
 	require.Positive(t, rounds)
-	took := served[first+rounds*l.size] - served[first]
-	return float64(rounds) * float64(l.window) / float64(took)
+	took := served[first+rounds*l.stock.Held] - served[first]
+	return float64(rounds) * float64(l.options.Window) / float64(took)
 }
 
 func TestSlotLimiterNever429(t *testing.T) {
@@ -140,7 +140,7 @@ func TestSlotLimiterNever429(t *testing.T) {
 				l := newLimiter(1000, 10*time.Second, tt.share)
 				seen := saturate(t, l, tt.server, 2*time.Minute, tt.lanes...)
 				require.Empty(t, seen.refused)
-				require.False(t, l.paced)
+				require.False(t, l.stock.paced)
 				used := utilisation(t, l, seen.served, 0, tt.lanes...)
 				require.GreaterOrEqual(t, used, 0.989)
 				require.LessOrEqual(t, used, 1.0)
@@ -164,7 +164,7 @@ func TestSlotLimiterWeighedWindows(t *testing.T) {
 					last := seen.refused[refused-1]
 					t.Logf("%d refused, last after %s", refused, last)
 					require.Less(t, last, 20*time.Second)
-					require.True(t, l.paced)
+					require.True(t, l.stock.paced)
 				}
 				first := 0
 				for seen.served[first] < time.Minute {
@@ -227,7 +227,7 @@ func TestSlotLimiterManyWaiters(t *testing.T) {
 			order []int
 			wg    sync.WaitGroup
 		)
-		for range l.size { // from here on everybody waits
+		for range l.stock.Held { // from here on everybody waits
 			slot, err := l.Acquire(t.Context(), Call)
 			require.NoError(t, err)
 			slot.Release(Feedback{StatusCode: http.StatusOK})
@@ -248,8 +248,8 @@ func TestSlotLimiterManyWaiters(t *testing.T) {
 			synctest.Wait() // parked, so that the order of arrival is known
 		}
 		require.Equal(t, waiters, l.waiting)
-		interval := l.interval
-		wait := l.window - l.slack + waiters*interval
+		interval := l.stock.interval
+		wait := l.options.Window - l.stock.slack + waiters*interval
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		_, err := l.Acquire(ctx, Call)

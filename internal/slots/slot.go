@@ -8,8 +8,8 @@ import (
 // Slot is one use of a slot. It is never reused, so that a second Release, however late, cannot affect another caller's
 // request. Allocation in blocks makes this cheap.
 type Slot struct {
-	limiter *Limiter
-	taken   time.Duration // released afterwards
+	queue *waitQueue    // of its lane
+	taken time.Duration // released afterwards
 }
 
 // released is the value of taken after the release.
@@ -27,7 +27,7 @@ type Feedback struct {
 
 // Release returns the slot. Only the first call has an effect.
 func (s *Slot) Release(f Feedback) {
-	l := s.limiter
+	l := s.queue.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	taken := s.taken
@@ -37,13 +37,13 @@ func (s *Slot) Release(f Feedback) {
 	s.taken = released
 	now := l.advance()
 	if f.NotSent && f.StatusCode == 0 {
-		l.refund()
+		l.refund(s.queue.lane)
 	} else {
-		l.resting.push(now + l.window)
-		l.observe(now - taken)
+		l.resting = append(l.resting, rest{until: now + l.stock.window, lane: s.queue.lane})
+		l.stock.observe(now - taken)
 	}
 	if f.StatusCode == http.StatusTooManyRequests {
-		l.pause(now, f.RetryAfter, taken <= l.pausedAt)
+		l.pause(now, f.RetryAfter, taken <= l.stock.pausedAt)
 	}
 	l.dispatch(now)
 }

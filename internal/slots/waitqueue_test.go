@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -35,34 +34,15 @@ func TestWaitQueue(t *testing.T) {
 		}
 		require.Equal(t, len(want), q.n)
 		if len(want) > 0 {
-			require.Same(t, want[0], q.head)
-			require.Same(t, want[len(want)-1], q.tail)
+			require.Same(t, want[0], q.first())
 		}
 	}
 	i := 0
-	for w := range q.all() {
+	q.each(func(w *waiter) {
 		require.Same(t, want[i], w)
 		q.remove(w)
 		i++
-	}
+	})
 	require.Len(t, want, i)
-	require.Nil(t, q.head)
-	require.Nil(t, q.tail)
-}
-
-func TestTimeRing(t *testing.T) {
-	t.Parallel()
-	r := timeRing{at: make([]time.Duration, 3)}
-	require.Zero(t, r.dropUntil(time.Hour))
-	for i := range time.Duration(20) { // goes round several times
-		r.push(10 * i)
-		r.push(10*i + 1)
-		r.push(10*i + 1)
-		require.Equal(t, []time.Duration{10 * i, 10*i + 1, 10*i + 1}, []time.Duration{r.get(0), r.get(1), r.get(2)})
-		require.Zero(t, r.dropUntil(10*i-1))
-		require.Equal(t, 1, r.dropUntil(10*i))
-		require.Equal(t, 10*i+1, r.get(0))
-		require.Equal(t, 2, r.dropUntil(10*i+5))
-		require.Zero(t, r.n)
-	}
+	require.Zero(t, q.n)
 }

@@ -17,6 +17,7 @@ import (
 // not cancel it, and its token is kept even if all callers give up.
 type exchange struct {
 	startAt time.Duration // not before; later than its creation during a hold-off
+	beganAt time.Duration
 	cancel  context.CancelFunc
 	awaited bool // callers without a valid token wait for it; guarded by the manager's mu
 	spare   bool // for a call whose refusal the current token may have caused; guarded by the manager's mu
@@ -56,10 +57,10 @@ func (m *Manager) run(ctx context.Context, x *exchange) {
 		m.finish(x, nil, false, ctx.Err())
 		return
 	}
-	began := m.now()
+	x.beganAt = m.now()
 	token, refused, err := (*oauth2.Token)(nil), false, errNoResult
 	defer func() { // otherwise callers would wait for ever if fetch panics or ends its goroutine
-		panicked, took := recover(), m.now()-began
+		panicked, took := recover(), m.now()-x.beganAt
 		early, final := m.finish(x, token, refused, err)
 		if panicked != nil {
 			m.logPanic("prepaid: token exchange panicked", panicked)
@@ -95,8 +96,10 @@ func (m *Manager) finish(x *exchange, token *oauth2.Token, refused bool, err err
 	switch {
 	case m.closed:
 		token, err = nil, ErrClosed
+	case err == nil && s.refused && token.AccessToken == s.token.AccessToken && x.beganAt < s.refusedAt:
+		token, err = nil, errStale
 	case err == nil:
-		if next := newState(token, now, s); x.spare && now < s.expireAt {
+		if next := newState(token, now, m.refusalHold(), s); x.spare && now < s.expireAt {
 			m.spare = next
 		} else {
 			m.state.Store(next)

@@ -1,12 +1,12 @@
 // Package token keeps one OAuth access token alive for any number of callers.
 //
-// A [Manager] reuses a token until less than min(10 minutes, half its life) remains. Then a call starts the renewal in the
-// background and continues with the current token. Callers wait only while there is no valid token, all for the same
+// A [Manager] reuses a token until less than 10 minutes remain, or half its life if it lives no longer than that. Then a call
+// starts the renewal in the background and continues with the current token. Callers wait only while there is no valid token, all for the same
 // exchange. An exchange is independent of the callers: it does not end with a caller's context and sees none of its values.
 //
 // What it promises, for any number of callers:
-//   - A rejected token is renewed once for all callers that report it.
-//   - There is at most about one exchange a second, even if tokens are short-lived or often rejected.
+//   - A refused token is given to nobody again. It is renewed once for all callers.
+//   - There is at most about one exchange a second, even if tokens are short-lived or often refused.
 //   - A failed early renewal fails no call. After other failures the pause between exchanges grows up to Options.Hold.
 //   - A refused credential is remembered for Options.Hold, and nothing is sent meanwhile.
 //   - An idle manager has no goroutine and no timer, and needs no Close.
@@ -16,8 +16,11 @@
 // Lifetimes are measured on the monotonic clock from a token's arrival, so that setting the wall clock has no effect. If the
 // machine is suspended, a token looks younger than it is; the service then responds with 401 once, and the token is renewed.
 //
+// Tokens are compared by identity, not by text: one whose exchange began after a refusal is new, even if the service issues the
+// same text again.
+//
 // The package does not know how to fetch a token, does not repeat requests, and does not decide which response means that a
-// token was rejected.
+// token was refused.
 package token
 
 import (
@@ -34,17 +37,18 @@ import (
 const (
 	// MaxLife limits a token's lifetime, so that no expiry can overflow the clock.
 	MaxLife = 365 * 24 * time.Hour
-	// DefaultHold is the default of Options.Hold. It is also the longest time that a token which replaced a rejected one is kept
-	// after another 401: a 401 that no token prevents, such as a missing permission, costs one exchange in that time.
+	// DefaultHold is the default of Options.Hold. It is also the least time from one exchange to the next when tokens are refused
+	// again and again: a 401 that no token prevents, such as a missing permission, costs one exchange in that time.
 	DefaultHold = time.Second
 
 	defaultTimeout = 30 * time.Second
 
-	// renewBefore is the remaining life below which a token is renewed early, as the service recommends, but at most half the
-	// token's life: otherwise every call would renew a token that lives less than 10 minutes.
+	// renewBefore is the remaining life below which a token is renewed early, as section 5.4 recommends, though not in its first
+	// minute. A token that lives for 10 minutes or less is renewed at half its life: otherwise every call would renew it.
 	renewBefore = 10 * time.Minute
+	renewAfter  = time.Minute
 	// minRenewalGap is the minimum time between the arrival of a token and the exchange that replaces it because of its age. It
-	// limits the rate of exchanges for short-lived tokens. A rejected token is renewed sooner.
+	// limits the rate of exchanges for short-lived tokens. A refused token is renewed sooner.
 	minRenewalGap = time.Second
 
 	// failedHold is how long callers wait after a failed exchange. Each further failure doubles it, up to Options.Hold.
@@ -61,9 +65,12 @@ const (
 var (
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("token manager is closed")
+	// ErrRefused is returned if the current token was refused and the next exchange may only begin after the deadline.
+	ErrRefused = errors.New("token refused")
 
 	errNoResult = errors.New("prepaid: token exchange ended without a result")
 	errUnusable = errors.New("prepaid: token exchange returned no token with a lifetime")
+	errStale    = errors.New("prepaid: token exchange returned the token that was refused meanwhile")
 )
 
 // Options are the settings of a Manager. All are optional.
@@ -103,18 +110,17 @@ type Manager struct {
 
 // state is a token and its times on the manager's clock. It does not change once stored.
 type state struct {
-	token       *oauth2.Token
-	renewAt     time.Duration // from then on, calls take the slow path; at most expireAt
-	expireAt    time.Duration // 0 without a token and after its rejection
-	arrivedAt   time.Duration
-	rejected    bool // the service responded to it with 401
-	replacement bool // it replaced a rejected token
+	token     *oauth2.Token
+	renewAt   time.Duration // from then on, calls take the slow path; at most expireAt
+	expireAt  time.Duration // 0 without a token and after its refusal
+	arrivedAt time.Duration
+	refused   bool // the service responded to it with 401
+	refusedAt time.Duration
+	before    int // tokens refused before it, each soon after its arrival but the first
 }
 
 // is reports whether token is the token of s.
-func (s *state) is(token *oauth2.Token) bool {
-	return token != nil && s != nil && s.token != nil && (token == s.token || token.AccessToken == s.token.AccessToken)
-}
+func (s *state) is(token *oauth2.Token) bool { return token != nil && s != nil && token == s.token }
 
 // renewingAt returns a copy of s with another renewal time.
 func (s *state) renewingAt(at time.Duration) *state {
@@ -144,40 +150,59 @@ func NewManager(fetch func(ctx context.Context) (*oauth2.Token, error), opts Opt
 func (m *Manager) now() time.Duration { return time.Since(m.epoch) }
 
 // Token returns the current token at once if it is valid, even if ctx has ended. Otherwise it waits for one until ctx ends,
-// which does not affect other callers. The token is shared: callers must not change it.
+// which does not affect other callers. The token is shared: callers must not change it. rejected is passed to Refuse first.
 //
-// rejected is the token that the service refused, if any. If it is the current one, it is renewed, once for all callers that
-// report it. If it replaced a rejected token less than DefaultHold ago, it is renewed only when it is that old, because the
-// token may not be the cause of the 401: callers that report it wait, others continue with it. A caller whose deadline is
-// earlier receives the same token again. If rejected is not the current token, it is ignored.
-//
-// Errors: those of fetch, ErrClosed, or the context's.
+// Errors: those of fetch, ErrClosed, ErrRefused (at once), or the context's.
 func (m *Manager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
-	if s := m.state.Load(); m.now() < s.renewAt && !s.is(rejected) {
+	if rejected != nil {
+		m.Refuse(rejected)
+	}
+	if s := m.state.Load(); m.now() < s.renewAt {
 		return s.token, nil
 	}
-	token, pending, err := m.join(ctx, rejected)
-	if pending == nil {
-		return token, err
+	for {
+		token, pending, err := m.join(ctx)
+		if pending == nil {
+			return token, err
+		}
+		if token, err = pending.wait(ctx); !errors.Is(err, errStale) { // the exchange after it began after the refusal
+			return token, err
+		}
 	}
-	return pending.wait(ctx)
+}
+
+// Refuse reports that the service refused token with 401: no caller is given it again. The next one that needs a token starts an
+// exchange, which for a second or later token that was refused soon after its arrival may have to wait, see DefaultHold.
+func (m *Manager) Refuse(token *oauth2.Token) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.state.Load(); s.is(token) && !s.refused {
+		m.state.Store(&state{token: token, arrivedAt: s.arrivedAt, refused: true, refusedAt: m.now(), before: s.before})
+	}
+	if m.spare.is(token) {
+		m.spare = nil
+	}
+}
+
+// Current returns token, or the token that has replaced it meanwhile, or nil if callers wait for that one.
+func (m *Manager) Current(token *oauth2.Token) *oauth2.Token {
+	switch s := m.state.Load(); {
+	case s.is(token) && !s.refused:
+		return token
+	case m.now() < s.expireAt:
+		return s.token
+	}
+	return nil
 }
 
 // join returns the current token if it may be used, or else the exchange to wait for.
-func (m *Manager) join(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, *exchange, error) {
+func (m *Manager) join(ctx context.Context) (*oauth2.Token, *exchange, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
 		return nil, nil, ErrClosed
 	}
 	now, s := m.now(), m.state.Load()
-	if now < s.expireAt && s.is(rejected) {
-		if start := m.renewableAt(s); now < start {
-			return m.joinHeld(ctx, s, now, start)
-		}
-		s = &state{token: s.token, arrivedAt: s.arrivedAt, rejected: true}
-		m.state.Store(s)
-	}
 	if now < s.expireAt {
 		if now >= s.renewAt && m.pending == nil {
 			m.state.Store(s.renewingAt(s.expireAt)) // other calls use the fast path meanwhile
@@ -188,59 +213,41 @@ func (m *Manager) join(ctx context.Context, rejected *oauth2.Token) (*oauth2.Tok
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	if m.pending == nil {
-		if now < m.refusedUntil {
-			return nil, nil, m.failure
-		}
-		start := max(now, m.nextAwaitedAt)
-		if s.token != nil && !s.rejected {
-			start = max(start, s.arrivedAt+minRenewalGap)
-		}
-		if m.outlasts(ctx, start-now) {
-			return nil, nil, m.failure
-		}
-		m.start(start)
-	} else if m.outlasts(ctx, m.pending.startAt-now) {
+	start := max(now, m.nextAwaitedAt)
+	switch {
+	case m.pending != nil:
+		start = m.pending.startAt
+	case now < m.refusedUntil:
 		return nil, nil, m.failure
+	case s.refused && s.before > 1:
+		start = max(start, s.arrivedAt+m.refusalHold())
+	case s.token != nil && !s.refused:
+		start = max(start, s.arrivedAt+minRenewalGap)
+	}
+	if err := m.outlasts(ctx, start-now); err != nil {
+		return nil, nil, err
+	}
+	if m.pending == nil {
+		m.start(start)
 	}
 	m.pending.awaited = true
 	return nil, m.pending, nil
 }
 
-// renewableAt returns the earliest time to renew s because of a 401.
-func (m *Manager) renewableAt(s *state) time.Duration {
-	if s.replacement {
-		return s.arrivedAt + min(m.opts.Hold, DefaultHold)
-	}
-	return s.arrivedAt
-}
+// refusalHold is how soon after its arrival a refused token counts for DefaultHold.
+func (m *Manager) refusalHold() time.Duration { return min(m.opts.Hold, DefaultHold) }
 
-// joinHeld returns the exchange that replaces s. It starts at the given time unless one is in progress.
-func (m *Manager) joinHeld(ctx context.Context, s *state, now, start time.Duration) (*oauth2.Token, *exchange, error) {
-	if m.pending != nil {
-		start = m.pending.startAt
-	}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= start-now {
-		return s.token, nil, nil
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	held := *s.renewingAt(s.expireAt)
-	held.rejected = true
-	m.state.Store(&held)
-	if m.pending == nil {
-		m.start(start)
-	}
-	m.pending.awaited, m.pending.spare = true, false
-	return nil, m.pending, nil
-}
-
-// outlasts reports whether a wait after a failure would outlast the deadline of ctx. The caller then gets that failure at once,
+// outlasts returns why an exchange is delayed if its start is after the deadline of ctx. The caller then gets that error at once,
 // not a deadline exceeded after a useless wait.
-func (m *Manager) outlasts(ctx context.Context, wait time.Duration) bool {
-	deadline, ok := ctx.Deadline()
-	return ok && m.failure != nil && wait > 0 && time.Until(deadline) <= wait
+func (m *Manager) outlasts(ctx context.Context, wait time.Duration) error {
+	why := m.failure
+	if why == nil && m.state.Load().refused {
+		why = ErrRefused
+	}
+	if deadline, ok := ctx.Deadline(); ok && wait > 0 && time.Until(deadline) <= wait {
+		return why
+	}
+	return nil
 }
 
 // Spare returns a token other than suspect, for a call whose refusal suspect may have caused. suspect stays the shared token.
@@ -314,11 +321,20 @@ func lifeOf(token *oauth2.Token) time.Duration {
 	return min(max(0, time.Until(token.Expiry)), MaxLife)
 }
 
-// newState returns the state of a token that arrived now and replaces previous.
-func newState(token *oauth2.Token, now time.Duration, previous *state) *state {
+// newState returns the state of a token that arrived now and replaces previous. A token refused within hold of its arrival was
+// refused soon.
+func newState(token *oauth2.Token, now, hold time.Duration, previous *state) *state {
 	life := lifeOf(token)
-	early := max(life-min(renewBefore, life/2), minRenewalGap)
+	early := max(life/2, minRenewalGap)
+	if life > renewBefore {
+		early = max(life-renewBefore, renewAfter)
+	}
 	s := &state{token: token, arrivedAt: now, expireAt: now + life, renewAt: now + min(early, life)}
-	s.replacement = previous.rejected
+	if previous.refused {
+		s.before = 1
+		if previous.before > 0 && previous.refusedAt < previous.arrivedAt+hold {
+			s.before += previous.before
+		}
+	}
 	return s
 }

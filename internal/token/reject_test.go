@@ -21,11 +21,7 @@ func TestThousandParallelRejectionsMakeOneRenewal(t *testing.T) {
 		for i := range 1000 {
 			callers.Go(func() {
 				time.Sleep(time.Duration(i) * time.Millisecond) // before, during and after the renewal
-				rejected := first
-				if i%2 == 1 {
-					rejected = &oauth2.Token{AccessToken: first.AccessToken} // known by its value too
-				}
-				token, err := m.Token(t.Context(), rejected)
+				token, err := m.Token(t.Context(), first)
 				if err != nil || token.AccessToken != "secret-2" {
 					t.Error(token, err)
 				}
@@ -44,11 +40,34 @@ func TestRejectionOfAFreshlyFetchedTokenRenewsAtOnce(t *testing.T) {
 	})
 }
 
-func TestRejectedTokenIsKnownByItsValue(t *testing.T) {
-	e := &endpoint{life: time.Hour}
-	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
+// A service may issue the same text again. The token is new if its exchange began after the refusal; if it began before,
+// another one follows. Late reports of the old token do not count against the new one.
+func TestSameTextAfterARefusal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		count, delay := 0, time.Duration(0)
+		m := NewManager(func(context.Context) (*oauth2.Token, error) {
+			count++
+			time.Sleep(delay)
+			return &oauth2.Token{AccessToken: "same", Expiry: time.Now().Add(time.Hour)}, nil
+		}, Options{})
+		defer m.Close()
 		first := mustToken(t, m, nil)
-		require.NotSame(t, first, mustToken(t, m, &oauth2.Token{AccessToken: first.AccessToken}))
+		second := mustToken(t, m, first)
+		require.NotSame(t, first, second)
+		require.Same(t, second, mustToken(t, m, first))
+		require.Equal(t, 2, count)
+
+		delay = time.Second
+		time.Sleep(55 * time.Minute)
+		require.Same(t, second, mustToken(t, m, nil), "an early renewal begins")
+		time.Sleep(delay / 2)
+		began := time.Now()
+		third, err := m.Token(t.Context(), second)
+		require.NoError(t, err)
+		require.NotSame(t, second, third)
+		require.Equal(t, delay/2+delay, time.Since(began))
+		require.Equal(t, 4, count)
 	})
 }
 
@@ -103,74 +122,86 @@ func TestRejectionDuringAnEarlyRenewalJoinsIt(t *testing.T) {
 		next, err := m.Token(t.Context(), token)
 		require.NoError(t, err)
 		require.NotSame(t, token, next)
-		require.Equal(t, 600*time.Millisecond+DefaultHold+e.delay, time.Since(began), "it counts as fetched for a 401")
+		require.Equal(t, 600*time.Millisecond+e.delay, time.Since(began))
+		began = time.Now()
+		_, err = m.Token(t.Context(), next)
+		require.NoError(t, err)
+		require.Equal(t, DefaultHold+e.delay, time.Since(began), "it counted as fetched for a 401")
 	})
 }
 
-// A token that replaced a rejected one is revoked too, within the second: all calls wait for one renewal, and only those
-// that met a 401.
+// Token after token is revoked within a second of its arrival: the first replacement is fetched at once, and the others a
+// second after the one before. All calls wait for them, also those that met no 401.
 func TestRevokedAgainWithinASecond(t *testing.T) {
 	e := &endpoint{life: 24 * time.Hour, delay: 100 * time.Millisecond}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first, err := m.Token(t.Context(), nil)
 		require.NoError(t, err)
-		second, err := m.Token(t.Context(), first)
+		token, err := m.Token(t.Context(), first)
 		require.NoError(t, err)
 		for round := range int64(5) {
 			var callers sync.WaitGroup
-			began, third := time.Now(), make([]*oauth2.Token, 500)
-			for i := range third {
+			began, next := time.Now(), make([]*oauth2.Token, 500)
+			for i := range next {
 				callers.Go(func() {
-					time.Sleep(time.Duration(i) * time.Millisecond)
+					time.Sleep(time.Duration(i) * time.Millisecond / 10)
+					var rejected *oauth2.Token
+					if i%2 == 0 {
+						rejected = token
+					}
 					var err error
-					if third[i], err = m.Token(t.Context(), second); err != nil {
+					if next[i], err = m.Token(t.Context(), rejected); err != nil {
 						t.Error(err)
 					}
 				})
 			}
-			time.Sleep(10 * time.Millisecond)
-			require.Same(t, second, mustToken(t, m, nil), "others go on with it")
 			callers.Wait()
-			require.Equal(t, DefaultHold+e.delay, time.Since(began))
-			require.NotSame(t, second, third[0])
-			for _, token := range third {
-				require.Same(t, third[0], token)
+			hold := DefaultHold
+			if round == 0 {
+				hold = 0
+			}
+			require.Equal(t, hold+e.delay, time.Since(began))
+			require.NotSame(t, token, next[0])
+			for _, token := range next {
+				require.Same(t, next[0], token)
 			}
 			require.Equal(t, round+3, e.count.Load())
-			second = third[0]
+			token = next[0]
 		}
 	})
 }
 
+// A caller whose deadline is before the next exchange gets an error at once, never the refused token.
 func TestRevokedAgainWithANearDeadline(t *testing.T) {
 	e := &endpoint{life: 24 * time.Hour}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		token := mustToken(t, m, mustToken(t, m, nil))
+		token := mustToken(t, m, mustToken(t, m, mustToken(t, m, nil)))
 		time.Sleep(DefaultHold / 2)
 		ctx, cancel := context.WithTimeout(t.Context(), DefaultHold/2)
 		defer cancel()
 		began := time.Now()
-		for range 2 {
-			again, err := m.Token(ctx, token)
-			require.NoError(t, err)
-			require.Same(t, token, again, "its 401 stands")
+		for _, rejected := range []*oauth2.Token{token, nil} {
+			_, err := m.Token(ctx, rejected)
+			require.ErrorIs(t, err, ErrRefused)
 		}
+		require.Nil(t, m.Current(token))
 		require.Zero(t, time.Since(began))
 		require.Nil(t, m.pending, "and starts nothing")
 		time.Sleep(DefaultHold / 2)
-		require.NotSame(t, token, mustToken(t, m, token))
+		next := mustToken(t, m, nil)
+		require.NotSame(t, token, next)
+		require.Same(t, next, m.Current(token))
 	})
 }
 
-// The renewal that reporters of a 401 wait for fails: they are given its error, the others keep the token.
+// The renewal after a refusal fails: nobody is given the refused token.
 func TestRevokedAgainAndRenewalFails(t *testing.T) {
 	e := &endpoint{life: 24 * time.Hour, fail: failing(3, 3, errDown)}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		token := mustToken(t, m, mustToken(t, m, nil))
 		_, err := m.Token(t.Context(), token)
 		require.ErrorIs(t, err, errDown)
-		require.Same(t, token, mustToken(t, m, nil))
-		next, err := m.Token(t.Context(), token)
+		next, err := m.Token(t.Context(), nil)
 		require.NoError(t, err)
 		require.Equal(t, "secret-4", next.AccessToken)
 	})

@@ -42,6 +42,9 @@ func TestSpareServesAllForASecond(t *testing.T) {
 		time.Sleep(1)
 		third := mustSpare(t, m, first)
 		require.Equal(t, "secret-3", third.AccessToken)
+		m.Refuse(third)
+		third = mustSpare(t, m, first)
+		require.Equal(t, "secret-4", third.AccessToken, "a spare token that was refused is given to nobody")
 
 		m.Adopt(&oauth2.Token{AccessToken: "foreign"}, first)
 		m.Adopt(third, third)
@@ -49,7 +52,7 @@ func TestSpareServesAllForASecond(t *testing.T) {
 		m.Adopt(third, first)
 		require.Same(t, third, mustToken(t, m, nil))
 		require.Same(t, third, mustSpare(t, m, first), "the shared token is another one now")
-		require.EqualValues(t, 3, e.count.Load())
+		require.EqualValues(t, 4, e.count.Load())
 	})
 }
 

@@ -3,6 +3,9 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
@@ -19,6 +22,32 @@ func HasError(body []byte) bool {
 	}
 	start := max(len(body)-len(rest)-2, 0) // of the quote before what was found
 	return bytes.Contains(body[start:], []byte(`"error"`))
+}
+
+// Repeats reports whether body is an object that has a member of one of these names more than once.
+func Repeats(body []byte, names ...string) bool {
+	if !bytes.ContainsRune(body, '\\') && !slices.ContainsFunc(names, func(name string) bool { return bytes.Count(body, []byte(name)) > 1 }) {
+		return false // as nearly always
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if token, err := d.ReadToken(); err != nil || token.Kind() != '{' {
+		return false
+	}
+	seen := make([]string, 0, len(names))
+	for {
+		token, err := d.ReadToken()
+		if err != nil || token.Kind() != '"' {
+			return false
+		}
+		if name := token.String(); slices.Contains(seen, name) {
+			return true
+		} else if slices.Contains(names, name) {
+			seen = append(seen, name)
+		}
+		if d.SkipValue() != nil {
+			return false
+		}
+	}
 }
 
 // rror marks each r of a word that is followed by r, any byte and r.

@@ -9,7 +9,8 @@ import (
 // TimeLayout is the reference's date-time form, in UTC.
 const TimeLayout = "2006-01-02T15:04:05Z"
 
-// ParseTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. "" is the zero time.
+// ParseTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. "" is the zero time. A leap second
+// (:60) and the end of a day (24:00:00) are the moment that follows.
 func ParseTime(text string) (time.Time, bool) {
 	if text == "" {
 		return time.Time{}, true
@@ -21,6 +22,15 @@ func ParseTime(text string) (time.Time, bool) {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t.UTC(), true
 		}
+	}
+	const clock, second, end = len("2006-01-02T"), len("2006-01-02T15:04:"), len("2006-01-02T15:04:05")
+	switch {
+	case len(text) >= end && text[second:end] == "60":
+		t, ok := ParseTime(text[:second] + "59" + text[end:])
+		return t.Add(time.Second), ok
+	case len(text) >= second && text[clock:second-1] == "24:00":
+		t, ok := ParseTime(text[:clock] + "00:00" + text[second-1:])
+		return t.Add(24 * time.Hour), ok && t.Second() == 0 && t.Nanosecond() == 0
 	}
 	return time.Time{}, false
 }

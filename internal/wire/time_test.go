@@ -48,6 +48,23 @@ func TestPlainTime(t *testing.T) {
 	}
 }
 
+// A leap second and the end of a day are the moment that follows.
+func TestTimesPastTheLast(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2016-12-31T23:59:60Z": "2017-01-01T00:00:00Z", "2016-12-31T23:59:60.5+00:00": "2017-01-01T00:00:00.5Z",
+		"2026-11-03T24:00:00Z": "2026-11-04T00:00:00Z", "2026-12-31T24:00:00.000+11:00": "2026-12-31T13:00:00Z", "2026-11-03T24:00Z": "2026-11-04T00:00:00Z",
+	} {
+		got, ok := ParseTime(text)
+		require.True(t, ok, text)
+		require.Equal(t, want, got.Format(time.RFC3339Nano), text)
+	}
+	for _, text := range []string{"2026-11-03T24:00:01Z", "2026-11-03T24:00:00.5Z", "2026-11-03T24:01:00Z", "2026-11-03T24:00:60Z", "2026-11-03T10:20:61Z", "2026-02-30T24:00:00Z"} {
+		_, ok := ParseTime(text)
+		require.False(t, ok, text)
+	}
+}
+
 func TestEveryDay(t *testing.T) {
 	t.Parallel()
 	for day := time.Date(1799, time.March, 1, 23, 59, 58, 0, time.UTC); day.Year() < 2210; day = day.AddDate(0, 0, 1) {

@@ -1,8 +1,13 @@
 package conformance_test
 
 import (
+	"flag"
 	"fmt"
+	"os"
+	"os/exec"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/prepaidtest/conformance"
@@ -16,9 +21,26 @@ func ExampleRun() {
 			BaseURL: srv.URL, ClientID: "emulator-client", ClientSecret: "emulator-secret", Vendor: "vendor",
 		})
 	}
-	all := func(string, string) (bool, error) { return true, nil }
-	fmt.Println(testing.RunTests(all, []testing.InternalTest{{Name: "TestConformance", F: check}}))
+	fmt.Println(passes(check))
 	// Output: true
+}
+
+// passes runs a test without its lines, which -v would add to the output.
+func passes(test func(*testing.T)) bool {
+	verbose := flag.Lookup("test.v").Value
+	defer func(before string) { _ = verbose.Set(before) }(verbose.String())
+	_ = verbose.Set("false")
+	all := func(string, string) (bool, error) { return true, nil }
+	return testing.RunTests(all, []testing.InternalTest{{Name: "TestConformance", F: test}})
+}
+
+// The command of docs/testing.md has -v.
+func TestExamplesPassWithV(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	out, err := exec.CommandContext(t.Context(), program, "-test.v", "-test.run=^Example").CombinedOutput()
+	require.NoError(t, err, string(out))
 }
 
 // What would be looked at, and what each check needs.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,15 +30,13 @@ func payAll(ctx context.Context, job hostile.Job) error {
 		return err
 	}
 	defer j.Close()
+	list := make([]journal.Payment, len(job.Payments))
+	for i, p := range job.Payments {
+		list[i] = journal.Payment{Account: p.SourceAccountID, Params: p.Params()}
+	}
 	var open []error
-	for _, p := range job.Payments {
-		switch params := p.Params().(type) {
-		case prepaid.TransferParams:
-			_, err = j.Transfer(ctx, client.Accounts, p.SourceAccountID, params)
-		case prepaid.DirectEntryOutParams:
-			_, err = j.DirectEntryOut(ctx, client.Accounts, p.SourceAccountID, params)
-		}
-		if e, _ := j.Get(p.RequestID); e.State != journal.StateDone && e.State != journal.StateRejected {
+	for e, err := range j.PayAll(ctx, client.Accounts, 8, slices.Values(list)) {
+		if e.State != journal.StateDone && e.State != journal.StateRejected {
 			open = append(open, err) // not settled: run me again
 		}
 	}

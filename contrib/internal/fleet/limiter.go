@@ -3,9 +3,9 @@
 //
 // The allowance is a number of slots. A slot rests for one window after the response headers arrived, and at any time at
 // most one replica owns it. So no fixed or sliding window of the service has more requests than it allows, whichever
-// replicas send them. A [Limiter] uses and rests the slots that its replica owns by itself. The pool keeps only how many
-// each replica owns, grants those that nobody owns, money before calls before bulk, and recalls some from those with more
-// than their part.
+// replicas send them. A [Limiter] uses and rests the slots that its replica owns by itself, as the limiter of one process does
+// (internal/slots). The pool keeps only how many each replica owns, grants those that nobody owns, money before calls before
+// bulk, and recalls some from those with more than their part.
 //
 // The package stands above the client, as the modules do that use it. What it exports, and what a [Report] means to a pool,
 // is theirs: a module of another version uses it too if a program updates only the core.
@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/faults"
 )
 
 // DefaultLease is the Lease of options without one.
@@ -49,7 +50,7 @@ type Status struct {
 
 // Limiter is the [prepaid.Limiter] of one replica.
 type Limiter struct {
-	slots   *slots
+	owner   *owner
 	pool    Pool
 	options Options
 	id      string
@@ -65,33 +66,20 @@ type Limiter struct {
 
 // New returns the limiter of one replica and starts its exchange with the pool, which runs until Close. It does not wait
 // for the pool. Faults of the options, after those given, are returned as a *[prepaid.ValidationError].
-func New(pool Pool, options Options, faults ...prepaid.Fault) (*Limiter, error) {
+func New(pool Pool, options Options, given ...prepaid.Fault) (*Limiter, error) {
 	options = options.withDefaults()
-	if faults = append(faults, options.faults()...); len(faults) > 0 {
-		return nil, &prepaid.ValidationError{Faults: faults}
+	if err := options.check(given).Err(); err != nil {
+		return nil, err
 	}
 	l := &Limiter{
 		pool: pool, options: options,
 		id: rand.Text(), kicks: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
-	l.slots = newSlots(options, l.kick)
+	l.owner = newOwner(options, l.kick)
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	go l.run(ctx)
 	return l, nil
-}
-
-func newSlots(options Options, kick func()) *slots {
-	l := &slots{
-		size: options.Allowance, window: options.Window, lease: options.Lease,
-		gone:     options.Lease + options.Window + options.Window/10,
-		replicas: options.Replicas, maxPause: options.MaxPause, start: time.Now(), kick: kick, full: LaneCount,
-	}
-	if l.replicas > 0 {
-		l.floor = l.size / (l.replicas * floorParts)
-	}
-	l.limit, l.growAt = l.share(), l.gone
-	return l
 }
 
 func (o Options) withDefaults() Options {
@@ -106,26 +94,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) faults() []prepaid.Fault {
+func (o Options) check(f faults.List) faults.List {
 	const least = 100 * time.Millisecond
-	var f []prepaid.Fault
-	require := func(ok bool, field, rule string) {
-		if !ok {
-			f = append(f, prepaid.Fault{Field: field, Rule: rule})
-		}
-	}
-	require(o.Replicas >= 0 && o.Replicas <= max(o.Allowance, 0), "replicas", "must be 0 to the allowance")
-	require(o.Allowance > 0 && o.Allowance <= 1_000_000, "allowance", "must be 1 to 1,000,000")
-	require(o.Window >= least, "window", "must be at least 100 ms")
-	require(o.Lease >= least, "lease", "must be at least 100 ms")
-	require(o.Timeout > 0 && o.Timeout <= max(o.Lease/2, least/2), "timeout", "must be above zero and at most half of the lease")
-	require(o.MaxPause > 0, "max_pause", "must not be negative")
+	f.Require(o.Replicas >= 0 && o.Replicas <= max(o.Allowance, 0), "replicas", "must be 0 to the allowance")
+	f.Require(o.Allowance > 0 && o.Allowance <= 1_000_000, "allowance", "must be 1 to 1,000,000")
+	f.Require(o.Window >= least, "window", "must be at least 100 ms")
+	f.Require(o.Lease >= least, "lease", "must be at least 100 ms")
+	f.Require(o.Timeout > 0 && o.Timeout <= max(o.Lease/2, least/2), "timeout", "must be above zero and at most half of the lease")
+	f.Require(o.MaxPause > 0, "max_pause", "must not be negative")
 	return f
 }
 
 // Acquire implements [prepaid.Limiter]. After Close it returns [prepaid.ErrClosed].
 func (l *Limiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
-	return l.slots.acquire(ctx, lane)
+	return l.owner.acquire(ctx, lane)
 }
 
 // Status returns the current state.
@@ -133,7 +115,7 @@ func (l *Limiter) Status() Status {
 	l.mu.Lock()
 	s := l.status
 	l.mu.Unlock()
-	s.Slots = l.slots.owned()
+	s.Slots, _ = l.owner.owned()
 	return s
 }
 
@@ -141,7 +123,7 @@ func (l *Limiter) Status() Status {
 // two Timeouts. A second Close waits for the first and returns the same.
 func (l *Limiter) Close() error {
 	l.once.Do(func() {
-		l.slots.close()
+		l.owner.limiter.Close(prepaid.ErrClosed)
 		l.cancel()
 	})
 	<-l.stopped

@@ -1,7 +1,15 @@
 package fleet_test
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
 	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,47 +22,239 @@ import (
 )
 
 // virtually runs check on virtual time, next to a pool in memory.
-func virtually(t *testing.T, check func(*testing.T, fleettest.Backend)) {
+func virtually(t *testing.T, check func(*testing.T, *memory)) {
 	t.Helper()
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { check(t, fleettest.NewMemory()) })
+	synctest.Test(t, func(t *testing.T) { check(t, newMemory()) })
 }
 
-func TestState(t *testing.T) {
-	t.Parallel()
-	for name, check := range fleettest.Cases() {
-		t.Run(name, func(t *testing.T) { virtually(t, check) })
-	}
+// poolFunc is a pool of one function.
+type poolFunc func(context.Context, fleet.Report) (fleet.Grant, error)
+
+// Exchange implements fleet.Pool.
+func (f poolFunc) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, error) {
+	return f(ctx, r)
 }
 
-func TestLimiterHandsOverWhatIsNotNeeded(t *testing.T) {
-	virtually(t, fleettest.HandsOverWhatIsNotNeeded)
+// quick are options whose windows are short.
+func quick() fleet.Options {
+	return fleet.Options{Allowance: 40, Window: 400 * time.Millisecond, Lease: 200 * time.Millisecond}
 }
 
-func TestLimiterClose(t *testing.T)           { virtually(t, fleettest.Close) }
-func TestLimiterStoreHangs(t *testing.T)      { virtually(t, fleettest.StoreHangs) }
-func TestLimiterPausesTheOthers(t *testing.T) { virtually(t, fleettest.PausesTheOthers) }
-func TestLimiterAsksInBlocks(t *testing.T)    { virtually(t, fleettest.AsksInBlocks) }
+// goneOf is how long after its last exchange all that a replica used has rested.
+func goneOf(o fleet.Options) time.Duration { return o.Lease + o.Window + o.Window/10 }
+
+func newLimiter(t *testing.T, pool fleet.Pool, options fleet.Options) *fleet.Limiter {
+	t.Helper()
+	l, err := fleet.New(pool, options)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+var ok = prepaid.Feedback{StatusCode: http.StatusOK}
+
+// use takes a slot and gives it back.
+func use(t *testing.T, l *fleet.Limiter) {
+	t.Helper()
+	s, err := l.Acquire(t.Context(), prepaid.LaneCall)
+	require.NoError(t, err)
+	s.Release(ok)
+}
 
 func TestLimitHolds(t *testing.T) {
 	for life := range 40 {
-		t.Run(strconv.Itoa(life), func(t *testing.T) { virtually(t, fleettest.LimitHolds) })
+		t.Run(strconv.Itoa(life), func(t *testing.T) { virtually(t, func(t *testing.T, s *memory) { fleettest.LimitHolds(t, s) }) })
 	}
 }
 
-func TestLimiterWithoutStore(t *testing.T) {
-	t.Run("from the start", func(t *testing.T) {
-		virtually(t, func(t *testing.T, s fleettest.Backend) {
-			s.Kill(t)
-			fleettest.StartWithoutStore(t, s.Open(t, ""))
-		})
+// Slots that rest in one replica reach another.
+func TestLimiterHandsOverWhatIsNotNeeded(t *testing.T) {
+	virtually(t, func(t *testing.T, s *memory) {
+		one, two := newLimiter(t, s.Open(t, "limit"), quick()), newLimiter(t, s.Open(t, "limit"), quick())
+		for range 40 {
+			use(t, one)
+		}
+		require.Greater(t, one.Status().Slots, 20) // on a busy machine some have rested, and are used again
+		for range 40 {                             // not before those of one have rested
+			use(t, two)
+		}
+		require.Eventually(t, func() bool { return one.Status().Slots == 0 }, 2*time.Second, 5*time.Millisecond)
+		status := two.Status()
+		require.True(t, status.Shared)
+		require.NoError(t, status.Err)
+		require.Equal(t, 2, status.Replicas)
 	})
-	t.Run("to the end", func(t *testing.T) {
-		virtually(t, func(t *testing.T, s fleettest.Backend) {
-			s.Freeze(t)
-			fleettest.CloseWithoutStore(t, s.Open(t, ""))
-		})
+}
+
+// A replica that leaves hands over all that it owns, and refuses those that wait.
+func TestLimiterClose(t *testing.T) {
+	virtually(t, func(t *testing.T, s *memory) {
+		s.Used(t, "limit")
+		one, two := newLimiter(t, s.Open(t, "limit"), quick()), newLimiter(t, s.Open(t, "limit"), quick())
+		for range 30 {
+			use(t, one)
+		}
+		busy, err := one.Acquire(t.Context(), prepaid.LaneCall)
+		require.NoError(t, err)
+		var group sync.WaitGroup
+		for range 20 {
+			group.Go(func() {
+				for {
+					if _, err := one.Acquire(context.Background(), prepaid.LaneBulk); err != nil {
+						require.ErrorIs(t, err, prepaid.ErrClosed)
+						return
+					}
+				}
+			})
+		}
+		time.Sleep(20 * time.Millisecond)
+		require.NoError(t, one.Close())
+		require.NoError(t, one.Close())
+		group.Wait()
+		_, err = one.Acquire(t.Context(), prepaid.LaneCall)
+		require.ErrorIs(t, err, prepaid.ErrClosed)
+		busy.Release(ok)
+		for range 40 {
+			use(t, two)
+		}
 	})
+}
+
+// A pool that is not there does not hold up Close.
+func TestLimiterCloseWithoutStore(t *testing.T) {
+	virtually(t, func(t *testing.T, s *memory) {
+		s.Freeze(t)
+		away := s.Open(t, "")
+		l, err := fleet.New(away, fleet.Options{})
+		require.NoError(t, err)
+		began := time.Now()
+		require.Error(t, l.Close())
+		require.Less(t, time.Since(began), 2*time.Second)
+	})
+}
+
+// What a replica may use that has never reached its pool.
+func TestLimiterStartWithoutStore(t *testing.T) {
+	virtually(t, func(t *testing.T, s *memory) {
+		s.Kill(t)
+		away := s.Open(t, "")
+		reported := make(chan fleet.Status, 10)
+		options := quick()
+		options.Replicas, options.OnChange = 2, func(s fleet.Status) { reported <- s }
+		l, err := fleet.New(away, options)
+		require.NoError(t, err)
+		began := time.Now()
+		use(t, l)
+		use(t, l) // the floor
+		require.Less(t, time.Since(began), 300*time.Millisecond)
+		for range 18 { // the share, a lease and a window later
+			use(t, l)
+		}
+		require.Greater(t, time.Since(began), goneOf(options)-time.Millisecond)
+		require.Less(t, time.Since(began), goneOf(options)+2*time.Second)
+		require.Len(t, reported, 1)
+		require.Error(t, (<-reported).Err)
+		require.False(t, l.Status().Shared)
+		require.Error(t, l.Close())
+	})
+}
+
+// A server that does not respond delays no call that the replica has a slot for.
+func TestLimiterStoreHangs(t *testing.T) {
+	virtually(t, func(t *testing.T, s *memory) {
+		var log bytes.Buffer
+		reported := make(chan fleet.Status, 10)
+		options := quick()
+		options.Replicas, options.OnChange = 2, func(s fleet.Status) { reported <- s }
+		options.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		l := newLimiter(t, s.Open(t, "limit"), options)
+		for range 40 {
+			use(t, l)
+		}
+		s.Freeze(t)
+		require.Eventually(t, func() bool { return len(reported) == 2 }, 3*time.Second, time.Millisecond)
+		time.Sleep(goneOf(options))
+		require.Equal(t, 20, l.Status().Slots)
+		began := time.Now()
+		for range 20 {
+			use(t, l)
+		}
+		require.Less(t, time.Since(began), 200*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		began = time.Now()
+		_, err := l.Acquire(ctx, prepaid.LaneCall)
+		require.ErrorIs(t, err, prepaid.ErrRateLimited)
+		require.Less(t, time.Since(began), 50*time.Millisecond)
+		s.Thaw(t)
+		require.Eventually(t, func() bool { return len(reported) == 3 }, 3*time.Second, time.Millisecond)
+		for range 60 {
+			use(t, l)
+		}
+		require.NoError(t, l.Close())
+		for _, shared := range []bool{true, false, true} {
+			status := <-reported
+			require.Equal(t, shared, status.Shared)
+			require.Equal(t, shared, status.Err == nil)
+		}
+		require.Equal(t, 1, strings.Count(log.String(), "level=WARN"))
+		require.Equal(t, 2, strings.Count(log.String(), "level=INFO"))
+	})
+}
+
+// A 429 of one replica pauses another.
+func TestLimiterPausesTheOthers(t *testing.T) {
+	virtually(t, func(t *testing.T, s *memory) {
+		s.Used(t, "limit")
+		one, two := newLimiter(t, s.Open(t, "limit"), quick()), newLimiter(t, s.Open(t, "limit"), quick())
+		use(t, two)
+		slot, err := one.Acquire(t.Context(), prepaid.LaneMoney)
+		require.NoError(t, err)
+		began := time.Now()
+		slot.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 600 * time.Millisecond})
+		time.Sleep(100 * time.Millisecond) // far more than one exchange
+		use(t, two)
+		require.Greater(t, time.Since(began), 590*time.Millisecond)
+	})
+}
+
+// A serial caller does not make a round trip for each slot.
+func TestLimiterAsksInBlocks(t *testing.T) {
+	virtually(t, func(t *testing.T, s *memory) {
+		s.Used(t, "limit")
+		var exchanges atomic.Int64
+		inner := s.Open(t, "limit")
+		pool := poolFunc(func(ctx context.Context, r fleet.Report) (fleet.Grant, error) {
+			exchanges.Add(1)
+			return inner.Exchange(ctx, r)
+		})
+		l := newLimiter(t, pool, fleet.Options{Allowance: 1000, Window: time.Second, Lease: 300 * time.Millisecond})
+		for range 990 {
+			use(t, l)
+		}
+		t.Logf("%d exchanges for 990 calls", exchanges.Load())
+		require.Less(t, exchanges.Load(), int64(120))
+	})
+}
+
+// Readers that want more than the allowance do not hold up payments, in their own replica or in another.
+func TestMoneyNextToReads(t *testing.T) {
+	for replicas, allowances := range map[int][]int{1: {200, 50}, 2: {200}, 3: {200}} {
+		for _, allowance := range allowances {
+			t.Run(fmt.Sprint(allowance, "/", replicas), func(t *testing.T) {
+				virtually(t, func(t *testing.T, s *memory) {
+					const window = 2 * time.Second
+					s.Used(t, "limit")
+					load := fleettest.Load{
+						Options: fleet.Options{Allowance: allowance, Window: window, Replicas: replicas, Lease: time.Second},
+						Callers: 32, Trickle: true, For: 5 * window, Distance: 20 * time.Millisecond,
+					}
+					load.Run(t, func() fleet.Pool { return distant(s.Open(t, "limit")) }).Check(t, 0, window/10)
+				})
+			})
+		}
+	}
 }
 
 func TestLimiterRefusesOptions(t *testing.T) {
@@ -62,8 +262,8 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	_, err := fleet.New(nil, fleet.Options{
 		Replicas: -1, Allowance: -1, Window: -1, Lease: -1, Timeout: -1, MaxPause: -1,
 	}, prepaid.Fault{Field: "key", Rule: "is too long"})
-	invalid, ok := err.(*prepaid.ValidationError)
-	require.True(t, ok)
+	invalid, isInvalid := err.(*prepaid.ValidationError)
+	require.True(t, isInvalid)
 	require.Len(t, invalid.Faults, 7)
 	require.Equal(t, "key", invalid.Faults[0].Field)
 }

@@ -22,20 +22,20 @@ func (l *Limiter) run(ctx context.Context) {
 		case <-timer.C:
 		case <-l.kicks:
 		}
-		r := l.slots.report()
+		r := l.owner.report()
 		a, err := l.exchange(ctx, r)
 		if ctx.Err() != nil {
 			continue
 		}
 		wait := rarely
 		if err != nil {
-			l.slots.fail(r)
+			l.owner.fail(r)
 			wait = min(rarely, soon<<min(failures, 6))
 			failures++
 		} else {
-			l.slots.finish(r, a)
+			l.owner.finish(r, a)
 			failures = 0
-			if l.slots.active() {
+			if l.owner.active() {
 				wait = soon
 			}
 		}
@@ -46,10 +46,10 @@ func (l *Limiter) run(ctx context.Context) {
 
 // leave reports to the pool that this replica is leaving. The slots in use stay on its account until they have rested.
 func (l *Limiter) leave(ctx context.Context) error {
-	r := l.slots.report()
-	r.Held, r.Need, r.Extra, r.Leaving = l.slots.inUse(), [LaneCount]int{}, 0, time.Millisecond
-	if r.Held > 0 {
-		r.Leaving = l.slots.gone
+	r := l.owner.report()
+	r.Need, r.Extra, r.Leaving = [LaneCount]int{}, 0, time.Millisecond
+	if _, r.Held = l.owner.owned(); r.Held > 0 {
+		r.Leaving = l.owner.gone
 	}
 	_, err := l.exchange(ctx, r)
 	return err

@@ -45,7 +45,10 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	if now-s.Seen >= max(time.Hour.Milliseconds(), 2*gone) {
 		*s = State{}
 	}
-	silent := now-s.Seen > lease && (r.Known || s.anyStayed())
+	// A replica that was there at the last exchange, or had ended without leaving, may still be at work: if none could reach the
+	// server for long, all accounts have ended.
+	stayed := func(m Member) bool { return !m.Leaves }
+	silent := now-s.Seen > lease && (r.Known || slices.ContainsFunc(slices.Collect(maps.Values(s.Members)), stayed))
 	maps.DeleteFunc(s.Members, func(_ string, m Member) bool { return m.Ends <= now })
 	if r.Seq <= s.Members[r.ID].Seq {
 		return Grant{Granted: Void}
@@ -80,17 +83,6 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	g.Paused = time.Duration(max(0, s.Paused-now)) * time.Millisecond
 	g.Opens = time.Duration(max(0, s.Open-now)) * time.Millisecond
 	return g
-}
-
-// anyStayed reports whether a replica was there at the last exchange, or had ended without leaving. It may still be at work:
-// if nobody could reach the server for long, all accounts have ended.
-func (s *State) anyStayed() bool {
-	for _, m := range s.Members {
-		if !m.Leaves {
-			return true
-		}
-	}
-	return false
 }
 
 // part is what one replica may have.

@@ -53,9 +53,6 @@ type Options struct {
 	// Binaries is the directory with initdb and postgres. If empty, PATH is searched, then the newest version below
 	// /usr/lib/postgresql, /usr/local/opt and /opt/homebrew/opt.
 	Binaries string
-	// User is the system user that runs the server if the program runs as root: by default "nobody". Otherwise it is not
-	// used.
-	User string
 	// NoSync switches fsync off: faster, and a crash of the machine, but not of the server, may lose what was committed.
 	NoSync bool
 	// Settings are parameters of postgresql.conf, such as "max_connections": "300".
@@ -110,8 +107,7 @@ func (s *Server) NewDatabase(tb testing.TB) string {
 }
 
 // NewPool creates an empty database and returns connections to it, which are closed at the end of the test, and
-// must not be in use any more then. Other pools
-// can use its pool.Config().ConnString().
+// must not be in use any more then. Other pools can use its pool.Config().ConnString().
 func (s *Server) NewPool(tb testing.TB) *pgxpool.Pool {
 	tb.Helper()
 	pool, err := pgxpool.New(context.Background(), s.NewDatabase(tb))

@@ -51,7 +51,7 @@ func Run(ctx context.Context, options Options) (*Server, error) {
 
 // create makes the directory and the database files in it, and starts the server.
 func (s *Server) create(ctx context.Context) error {
-	owner, uid, gid, err := attributes(s.options.User)
+	owner, uid, gid, err := attributes()
 	if err != nil {
 		return err
 	}
@@ -143,11 +143,16 @@ func (s *Server) end(by os.Signal) error {
 	case <-s.exited:
 	case <-time.After(startLimit):
 		err = errors.Join(err, s.signalAll(kill))
-		<-s.exited
 	}
+	return errors.Join(err, s.ended())
+}
+
+// ended waits for the end of the process, whose ID the guard then forgets.
+func (s *Server) ended() error {
+	<-s.exited
 	s.process = nil
-	_, gone := io.WriteString(s.lifeline, "\n")
-	return errors.Join(err, gone)
+	_, err := io.WriteString(s.lifeline, "\n")
+	return err
 }
 
 // signal signals the server itself. One that has ended by itself is not an error.
@@ -166,11 +171,7 @@ func (s *Server) Kill() error {
 	if s.process == nil {
 		return nil
 	}
-	err := errors.Join(s.signalAll(freeze), s.signalAll(kill)) // frozen, it starts no other process meanwhile
-	<-s.exited
-	s.process = nil
-	_, gone := io.WriteString(s.lifeline, "\n")
-	return errors.Join(err, gone)
+	return errors.Join(s.signalAll(freeze), s.signalAll(kill), s.ended()) // frozen, it starts no other process meanwhile
 }
 
 // Freeze stops each process of the server where it is. Connections stay open and do not respond, until [Server.Thaw].
@@ -254,22 +255,14 @@ func (s *Server) ready(ctx context.Context) bool {
 		if s.exec(ctx, "") == nil {
 			return true
 		}
+		time.Sleep(10 * time.Millisecond)
 		select {
 		case <-s.exited:
-			pause(ctx)
 			return false
 		case <-ctx.Done():
 			return false
 		default:
-			pause(ctx)
 		}
-	}
-}
-
-func pause(ctx context.Context) {
-	select {
-	case <-time.After(10 * time.Millisecond):
-	case <-ctx.Done():
 	}
 }
 

@@ -14,7 +14,7 @@ const (
 
 func session() *syscall.SysProcAttr { return nil }
 
-func attributes(string) (*syscall.SysProcAttr, int, int, error) { return nil, 0, 0, ErrNotInstalled }
+func attributes() (*syscall.SysProcAttr, int, int, error) { return nil, 0, 0, ErrNotInstalled }
 
 func parent() (string, error) { return "", ErrNotInstalled }
 

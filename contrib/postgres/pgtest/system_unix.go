@@ -31,24 +31,18 @@ const longestDir = 104 - len("/pgtest-4294967295/.s.PGSQL.5432") - 1
 func session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // attributes returns how to start the processes of Postgres, and the owner of their files.
-func attributes(name string) (attributes *syscall.SysProcAttr, uid, gid int, err error) {
+func attributes() (attributes *syscall.SysProcAttr, uid, gid int, err error) {
 	attributes, uid, gid = session(), os.Getuid(), os.Getgid()
 	if uid != 0 {
 		return attributes, uid, gid, nil
 	}
-	if name == "" {
-		name = "nobody"
-	}
-	account, err := user.Lookup(name)
+	nobody, err := user.Lookup("nobody")
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	id, err := strconv.ParseUint(account.Uid, 10, 32)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	group, err := strconv.ParseUint(account.Gid, 10, 32)
-	if err != nil {
+	id, idErr := strconv.ParseUint(nobody.Uid, 10, 32)
+	group, groupErr := strconv.ParseUint(nobody.Gid, 10, 32)
+	if err := errors.Join(idErr, groupErr); err != nil {
 		return nil, 0, 0, err
 	}
 	attributes.Credential = &syscall.Credential{Uid: uint32(id), Gid: uint32(group)}
@@ -105,12 +99,8 @@ func children(pid int) ([]int, error) {
 	}
 	var pids []int
 	for line := range strings.Lines(string(output)) {
-		fields := strings.Fields(line)
-		if len(fields) == 2 && fields[0] == strconv.Itoa(pid) {
-			child, err := strconv.Atoi(fields[1])
-			if err != nil {
-				return nil, err
-			}
+		var parent, child int
+		if _, err := fmt.Sscan(line, &parent, &child); err == nil && parent == pid {
 			pids = append(pids, child)
 		}
 	}

@@ -5,6 +5,7 @@ package assistants
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"time"
 
@@ -101,16 +102,13 @@ func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.
 	return errors.Join(err, save(p))
 }
 
-func payAll(ctx context.Context, client *prepaid.Client, path string, key prepaid.Secret, payments []payment) error {
+func payAll(ctx context.Context, client *prepaid.Client, path string, key prepaid.Secret, payments iter.Seq[journal.Payment]) error {
 	j, err := journal.Open(path, journal.Options{DigestKey: key})
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	for _, p := range payments { // after a crash, the whole list again
-		call, done := context.WithTimeout(ctx, 2*time.Minute)
-		_, failed := j.Transfer(call, client.Accounts, p.From, p.Params)
-		done()
+	for _, failed := range j.PayAll(ctx, client.Accounts, 16, payments) { // after a crash, the whole list again
 		err = errors.Join(err, failed)
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
 	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/webhook"
 )
@@ -190,12 +192,13 @@ func TestPayAll(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
-	var payments []payment
+	var list []journal.Payment
 	for _, order := range []string{"7", "8"} {
 		p, err := newPayment(order, prepaid.DateOf(time.Now().UTC()), from, to, prepaid.Cents(100))
 		require.NoError(t, err)
-		payments = append(payments, p)
+		list = append(list, journal.Payment{Account: p.From, Params: p.Params})
 	}
+	payments := slices.Values(list)
 	path, key := filepath.Join(t.TempDir(), "payments"), prepaid.NewSecret("a key for digests")
 	srv.Inject(transfer, prepaidtest.Respond(500, "server_error"))
 	require.ErrorIs(t, payAll(t.Context(), srv.Client(), path, key, payments), prepaid.ErrOutcomeUnknown)

@@ -124,8 +124,8 @@ func TestDecodeRequiredMembers(t *testing.T) {
 		outcome prepaid.Outcome
 	}{
 		"account": {
-			harness.OpGet().Call, 200, []string{`{"account_id":"a","company_id":7,"balance":1,"status":""}`, `{"account_id":"a","company_id":0,"balance":1,"status":"active"}`},
-			`{"account_id":"a","company_id":7,"balance":0,"status":"active"}`, prepaid.OutcomeApplied,
+			harness.OpGet().Call, 200, []string{`{"account_id":"a","company_id":7,"balance":1,"status":""}`, `{"account_id":"a","company_id":null,"balance":1,"status":"active"}`},
+			`{"account_id":"a","company_id":0,"balance":0,"status":"active"}`, prepaid.OutcomeApplied,
 		},
 		"summary": {
 			status, 200, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`, `{"balance":1,"status":null}`},
@@ -228,7 +228,7 @@ func TestDecodeReportID(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"run-1": "run-1", `"run-1"`: "run-1", " run-1\r\n": "run-1", `"run 1"`: "run 1", "12": "12", `"\u0061"`: "a",
-		``: "", ` `: "", `""`: "", `"run`: "", `"a/b"`: "", `..`: "", `{"error":"x"}`: "", `["run-1"]`: "", "<html>": "", "a\nb": "",
+		``: "", ` `: "", `""`: "", `"run`: "", `"a/b"`: "a/b", `..`: "", `{"error":"x"}`: "", `["run-1"]`: "", "<html>": "", "a\nb": "a\nb",
 	} {
 		for _, mediaType := range []string{harness.OctetStream, harness.VendorJSON, "text/plain", ""} {
 			config := harness.Config("https://cards.example")

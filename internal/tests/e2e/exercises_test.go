@@ -15,14 +15,14 @@ import (
 type effect string
 
 const (
-	effectToken      effect = "token"
-	effectRead       effect = "read"
-	effectResult     effect = "report result" // a read whose 500 is final
-	effectReplayable effect = "replayable"
-	effectKeyed      effect = "keyed"
-	effectNever      effect = "never"
-	effectModelled   effect = "never, and a refusal may stand in a 200"
-	effectSilent     effect = "never, and a success has no body"
+	effectToken    effect = "token"
+	effectRead     effect = "read"
+	effectResult   effect = "report result" // a read whose 500 is final
+	effectRepeated effect = "repeated"
+	effectKeyed    effect = "keyed"
+	effectNever    effect = "never"
+	effectModelled effect = "never, and a refusal may stand in a 200"
+	effectSilent   effect = "never, and a success has no body"
 )
 
 // exercise is one operation with a call of it.
@@ -170,10 +170,10 @@ func accountExercises() []exercise {
 		{"GET /accounts/{id}/status", effectRead, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.Summary(ctx, id))
 		})},
-		{"PUT /accounts/{id}/status", effectReplayable, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"PUT /accounts/{id}/status", effectRepeated, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return c.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusInactive})
 		})},
-		{"PUT /accounts/{id}/plastic", effectReplayable, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"PUT /accounts/{id}/plastic", effectRepeated, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return c.Accounts.SetPlasticEnabled(ctx, id, prepaid.SetPlasticEnabledParams{})
 		})},
 		{"GET /accounts/{id}/tokens", effectRead, func(s *hookStage) func(context.Context) error {
@@ -248,7 +248,7 @@ func otherExercises() []exercise {
 		{"PATCH /hooks/{id}", effectSilent, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return c.Hooks.Update(ctx, id, prepaid.UpdateHookParams{Enabled: new(false)})
 		})},
-		{"DELETE /hooks/{id}", effectReplayable, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
+		{"DELETE /hooks/{id}", effectRepeated, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return c.Hooks.Delete(ctx, id)
 		})},
 		{"GET /hooks/{id}/undeliverable", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {

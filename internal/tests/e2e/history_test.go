@@ -148,7 +148,7 @@ func TestE2ETransactionsFailInTheMiddle(t *testing.T) {
 	for _, prefetch := range []int{0, 2} {
 		s := newStage(t)
 		id := s.seed("0")
-		for range 4 {
+		for range 12 { // more pages than are requested ahead
 			s.Adjust(id, "1.00")
 		}
 		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: prefetch}}
@@ -164,7 +164,7 @@ func TestE2ETransactionsFailInTheMiddle(t *testing.T) {
 			}
 		}
 		require.Equal(t, 1, failures)
-		require.LessOrEqual(t, items, 4)
+		require.Less(t, items, 12)
 		require.GreaterOrEqual(t, items, 2)
 	}
 }

@@ -135,7 +135,7 @@ func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
 			want, used = notProcessed, 4
 		case effectResult:
 			want = notProcessed
-		case effectReplayable:
+		case effectRepeated:
 			used = 4
 		}
 		require.Equal(t, want, prepaid.OutcomeOf(err), "%s: %v", e.operation, err)

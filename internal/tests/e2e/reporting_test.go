@@ -206,7 +206,7 @@ func TestE2EReportRefused(t *testing.T) {
 	refused(t, err, 400, "invalid_request")
 	_, err = s.client.Reporting.Start(t.Context(), "", prepaid.StartReportParams{})
 	invalid(t, err, "template")
-	_, err = s.client.Reporting.Open(t.Context(), prepaid.ReportRun{Template: "a/b", ID: ".."}, soon)
+	_, err = s.client.Reporting.Open(t.Context(), prepaid.ReportRun{Template: "a/../b", ID: ".."}, soon)
 	invalid(t, err, "template", "id")
 	stop := errors.New("the store is down")
 	_, err = s.client.Reporting.Run(t.Context(), prepaidtest.DailySettlement, prepaid.RunReportParams{

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -137,7 +138,7 @@ func FuzzTokenResponse(f *testing.F) {
 	})
 }
 
-// FuzzPageHeaders gives an iteration any paging headers: it ends, delivers every item of every page it read, and calls the
+// FuzzPageHeaders gives an iteration any paging headers: one that is malformed is an error. Otherwise it ends, delivers every item of every page it read, and calls the
 // list incomplete only when a header promised more.
 func FuzzPageHeaders(f *testing.F) {
 	f.Add("50", "1", "1", uint8(1))
@@ -157,8 +158,17 @@ func FuzzPageHeaders(f *testing.F) {
 		client, err := prepaid.NewClient(config)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, client.Close()) }()
+		malformed := slices.ContainsFunc([]string{size, pages, total}, func(text string) bool {
+			n, err := strconv.Atoi(text)
+			return text != "" && (err != nil || n < 0)
+		})
 		got := 0
 		for code, err := range client.Policy.MerchantCategoryCodes(t.Context(), prepaid.ListMerchantCategoryCodesParams{Paging: prepaid.Paging{Prefetch: int(items) / 64}}) {
+			if malformed {
+				_, ok := errors.AsType[*prepaid.DecodeError](err)
+				require.True(t, ok)
+				return
+			}
 			if err != nil {
 				require.ErrorIs(t, err, prepaid.ErrListIncomplete)
 				promises := func(header string, more int) bool { n, err := strconv.Atoi(header); return err == nil && n > more }
@@ -168,7 +178,8 @@ func FuzzPageHeaders(f *testing.F) {
 			require.Equal(t, strconv.Itoa(got), strings.TrimLeft(string(code.Code[:3]), "0")+string(code.Code[3:]))
 			got++
 		}
-		if reported, err := strconv.Atoi(pages); err != nil || reported < 0 {
+		require.False(t, malformed)
+		if reported, err := strconv.Atoi(pages); err != nil {
 			require.Equal(t, wire.items*lastCountedPage, got, "nothing reported: all pages up to the empty one")
 		} else {
 			require.Equal(t, wire.items*min(max(reported, 1), lastCountedPage), got)

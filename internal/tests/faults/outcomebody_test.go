@@ -32,11 +32,12 @@ func opPayout() harness.Op {
 	}
 }
 
-// Digits above zero are an id, quoted or not, of any length; they are kept as they arrived.
+// Digits above zero are an id, quoted or not, of any length, and so is an integer in another form of JSON. Text is kept as it
+// arrived.
 func TestTransferIDs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]prepaid.TransactionID{
-		`71`: "71", `"71"`: "71", `9007199254740993`: "9007199254740993", `"007"`: "007", `"\u0037"`: "7",
+		`71`: "71", `71.0`: "71", `7.1e1`: "71", `8800004001.0`: "8800004001", `"71"`: "71", `9007199254740993`: "9007199254740993", `"007"`: "007", `"\u0037"`: "7",
 		`123456789012345678901234567890`: "123456789012345678901234567890", `"1` + strings.Repeat("0", 300) + `"`: prepaid.TransactionID("1" + strings.Repeat("0", 300)),
 	} {
 		for name, members := range map[string]string{"plain": `"transaction_id"`, "escaped": `"transaction\u005fid"`} {
@@ -56,7 +57,7 @@ func TestTransferFails(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
 		`{"transaction_id":null,"correlation_id":"corr-1"}`, `{"transaction_id":"","correlation_id":"corr-1"}`,
-		`{"correlation_id":"corr-1","transaction\u005fid": null }`, `{"transaction_id":71,"transaction_id":"","correlation_id":"corr-1"}`,
+		`{"correlation_id":"corr-1","transaction\u005fid": null }`,
 	} {
 		failure := harness.CallError(t, harness.CallWith(t, 200, body, harness.OpTransfer().Call))
 		require.ErrorIs(t, failure, prepaid.ErrTransferFailed, body)
@@ -83,8 +84,8 @@ func TestMovementWithoutAnID(t *testing.T) {
 		`{"error":"server_error","transaction_id":"","correlation_id":"c"}`, `{"error":"server_error","transaction_id":71,"correlation_id":"c"}`,
 	}
 	for _, id := range []string{
-		`0`, `-0`, `0.0`, `0e0`, `"0"`, `"00"`, `" "`, `"\u00a0"`, "\"\u00a0\"", `"failed"`, `"undefined"`, `"null"`, `-1`, `"-1"`, `7.5`, `"7.5"`, `7.0`, `"7.0"`,
-		`1e3`, `"1e3"`, `"+7"`, `" 7"`, `"7 "`, `"0x7"`, `"\u0667"`, `true`, `false`, `[71]`, `[]`, `{}`, `{"CANARY":1}`, `007`, `"t-1"`,
+		`0`, `-0`, `0.0`, `0e0`, `"0"`, `"00"`, `" "`, `"\u00a0"`, "\"\u00a0\"", `"failed"`, `"undefined"`, `"null"`, `-1`, `"-1"`, `7.5`, `"7.5"`, `-7.0`, `"7.0"`,
+		`75e-1`, `1e400`, `"1e3"`, `"+7"`, `" 7"`, `"7 "`, `"0x7"`, `"\u0667"`, `true`, `false`, `[71]`, `[]`, `{}`, `{"CANARY":1}`, `007`, `"t-1"`,
 	} {
 		bodies = append(bodies, `{"transaction_id":`+id+`,"correlation_id":"c"}`)
 	}
@@ -102,6 +103,37 @@ func TestMovementWithoutAnID(t *testing.T) {
 					require.False(t, prepaid.ProvesNotApplied(failure, time.Unix(1, 0)), body)
 				}
 			})
+		}
+	}
+}
+
+// A member that decides about a movement and is there twice says two things: neither is believed, whatever the order.
+func TestRepeatedMembersDecideNothing(t *testing.T) {
+	t.Parallel()
+	simulate := func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Simulation.Transact(ctx, prepaid.SimulateParams{
+			Type: prepaid.SimulatedTypePurchase, AccountID: "acc-1", Amount: prepaid.MustAmount("1"), MerchantCategoryCode: "5411",
+		})
+		return err
+	}
+	for _, tc := range []struct {
+		status int
+		body   string
+		calls  []func(context.Context, *prepaid.Client) error
+	}{
+		{200, `{"transaction_id":7,"correlation_id":"c","transaction_id":""}`, []func(context.Context, *prepaid.Client) error{harness.OpTransfer().Call, opPayout().Call}},
+		{200, `{"transaction_id":"","correlation_id":"c","transaction\u005fid":7}`, []func(context.Context, *prepaid.Client) error{harness.OpTransfer().Call, opPayout().Call}},
+		{200, `{"transaction_id":null,"transaction_id":null,"correlation_id":"c"}`, []func(context.Context, *prepaid.Client) error{harness.OpTransfer().Call}},
+		{200, `{"outcome":"approved","transaction_id":7,"outcome":"declined"}`, []func(context.Context, *prepaid.Client) error{harness.OpRedeem().Call}},
+		{200, `{"outcome":"approved","transaction_id":7,"transaction_id":8}`, []func(context.Context, *prepaid.Client) error{harness.OpRedeem().Call}},
+		{200, `{"success":false,"message":"m","success":true}`, []func(context.Context, *prepaid.Client) error{simulate}},
+		{200, `{"error":"x","transaction_id":7,"correlation_id":"c","error":""}`, []func(context.Context, *prepaid.Client) error{harness.OpTransfer().Call}},
+		{400, `{"error":"","error":"invalid_request"}`, []func(context.Context, *prepaid.Client) error{harness.OpTransfer().Call, harness.OpRedeem().Call}},
+		{400, `{"error":"invalid_request","error":"invalid_request"}`, []func(context.Context, *prepaid.Client) error{harness.OpTransfer().Call}},
+	} {
+		for _, call := range tc.calls {
+			failure := harness.CallError(t, harness.CallWith(t, tc.status, tc.body, call))
+			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, tc.body)
 		}
 	}
 }

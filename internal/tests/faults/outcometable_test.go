@@ -41,13 +41,13 @@ type wireFault struct {
 
 // always is the same whatever the class.
 func always(what string) map[string]string {
-	return map[string]string{"token": what, "read": what, "replayable": what, "keyed": what, "never": what}
+	return map[string]string{"token": what, "read": what, "repeated": what, "keyed": what, "never": what}
 }
 
 func wireFaults() []wireFault {
-	doubt := map[string]string{"token": "3N", "read": "3N", "replayable": "3U", "keyed": "3U", "never": "1U"}
-	final := map[string]string{"token": "1N", "read": "1N", "replayable": "1U", "keyed": "1U", "never": "1U"}
-	foreign := map[string]string{"token": "1R", "read": "1R", "replayable": "3U", "keyed": "1U", "never": "1U"}
+	doubt := map[string]string{"token": "3N", "read": "3N", "repeated": "3U", "keyed": "3U", "never": "1U"}
+	final := map[string]string{"token": "1N", "read": "1N", "repeated": "1U", "keyed": "1U", "never": "1U"}
+	foreign := map[string]string{"token": "1R", "read": "1R", "repeated": "3U", "keyed": "1U", "never": "1U"}
 	return []wireFault{
 		{name: "connection refused", dial: dialRefused, request: always("0N")},
 		{name: "no such host", dial: dialNameless, request: always("0N")},
@@ -76,16 +76,16 @@ func wireFaults() []wireFault {
 		{name: "302", effect: true, response: say(302, "", ""), request: final},
 		{name: "203", effect: true, response: sayUnlike(203), request: final},
 		{name: "204", effect: true, response: sayUnlike(204), request: with(final, map[string]string{
-			"replayable, none": "1S", "never, none": "1S", "read, empty": "1S",
+			"repeated, none": "1S", "never, none": "1S", "read, empty": "1S",
 		})},
 		{name: "success cut off", effect: true, response: sayHalf, request: with(doubt, map[string]string{
 			"never": "1A", "never, none": "1U", "never, refusal": "1U",
 		})},
 		{name: "success that cannot be read", effect: true, response: sayGarbage, request: map[string]string{
-			"token": "1A", "read": "1A", "replayable": "3U", "keyed": "1U", "never": "1A", "never, none": "1U", "never, refusal": "1U",
+			"token": "1A", "read": "1A", "repeated": "3U", "keyed": "1U", "never": "1A", "never, none": "1U", "never, refusal": "1U",
 		}},
 		{name: "success that says error", effect: true, response: sayFailed, request: map[string]string{
-			"token": "3N", "read": "3N", "replayable": "3U", "keyed": "1U", "never": "1U",
+			"token": "3N", "read": "3N", "repeated": "3U", "keyed": "1U", "never": "1U",
 		}},
 	}
 }
@@ -179,7 +179,7 @@ func (s *tableServer) effect(c *tableCase, body string) {
 	_ = json.Unmarshal([]byte(body), &sent)
 	switch {
 	case c.safety == "read" || c.safety == "token":
-	case c.safety == "replayable" || (c.safety == "keyed" && sent.RequestID != ""):
+	case c.safety == "repeated" || (c.safety == "keyed" && sent.RequestID != ""):
 		s.effects[sent.RequestID] = 1
 	default:
 		s.effects[sent.RequestID]++
@@ -283,7 +283,7 @@ func (c *tableCase) want(fault *wireFault) string {
 	switch {
 	case fault.name == "204" && (strings.HasPrefix(c.row.Name, "PIN.") || c.isRaw()):
 		return "1S" // the reference shows no statuses
-	case fault.name == "success that cannot be read" && c.isRaw() && c.safety == "replayable":
+	case fault.name == "success that cannot be read" && c.isRaw() && c.safety == "repeated":
 		return "1U" // others of its class have no body to read
 	case c.row.Name == "Reporting.Result" && fault.name == "500":
 		return "1N" // the report must be requested again

@@ -32,7 +32,7 @@ func rawCases() []tableCase {
 		{method: "POST", safety: prepaid.SafetyNeverRepeated, class: "never", body: map[string]string{"request_id": "pay-1"}},
 		{method: "GET", safety: prepaid.SafetyNeverRepeated, class: "never"},
 		{method: "GET", safety: prepaid.SafetyRead, class: "read"},
-		{method: "PUT", safety: prepaid.SafetyRepeated, class: "replayable", body: map[string]string{"state": "blocked"}},
+		{method: "PUT", safety: prepaid.SafetyRepeated, class: "repeated", body: map[string]string{"state": "blocked"}},
 	} {
 		request := prepaid.RawRequest{
 			Method: raw.method, Path: "/accounts/{id}/" + raw.class, PathValues: map[string]string{"id": "acc-1"},
@@ -87,7 +87,7 @@ func TestRawCallOnTheWire(t *testing.T) {
 	seen := server.Seen()
 	require.Len(t, seen, 2)
 	require.Equal(t, "POST", seen[0].Method)
-	require.Equal(t, "/3.0/accounts/EA-1/limits/daily.v2?a=x&b=2&b=1+%26", seen[0].Target)
+	require.Equal(t, "/3.0/accounts/EA-1/limits/daily.v2?a=x&b=2&b=1%20%26", seen[0].Target)
 	require.Equal(t, `{"max":"100.00"}`, seen[0].Body)
 	require.Equal(t, []string{harness.VendorJSON}, seen[0].Header["Content-Type"])
 	require.Equal(t, "/3.0/limits", seen[1].Target)
@@ -126,7 +126,7 @@ func TestRawCallResponses(t *testing.T) {
 		"an empty page, ignored":      {status: 204, mediaType: "text/html", ignored: true, fails: true, never: unknown, read: nothing},
 		"no body":                     {status: 200, mediaType: harness.VendorJSON, fails: true, never: unknown, read: applied},
 		"null":                        {status: 200, mediaType: harness.VendorJSON, body: "null", fails: true, never: unknown, read: applied},
-		"another type":                {status: 200, mediaType: harness.VendorJSON, body: `{"id":["CANARY"]}`, fails: true, never: unknown, read: applied},
+		"another type":                {status: 200, mediaType: harness.VendorJSON, body: `{"first":"1","id":["CANARY"]}`, fails: true, never: unknown, read: applied},
 		"an error, ignored":           {status: 200, mediaType: harness.VendorJSON, body: `{"error":"server_error"}`, ignored: true, fails: true, never: unknown, read: nothing},
 		"larger than allowed":         {status: 200, mediaType: harness.VendorJSON, body: `{"id":"` + strings.Repeat("C", 2000) + `"}`, fails: true, never: unknown, read: applied},
 		"larger than allowed, ignore": {status: 200, mediaType: harness.VendorJSON, body: strings.Repeat("C", 2000), ignored: true, fails: true, never: unknown, read: applied},
@@ -136,9 +136,11 @@ func TestRawCallResponses(t *testing.T) {
 			for safety, want := range map[prepaid.Safety]prepaid.Outcome{prepaid.SafetyNeverRepeated: c.never, prepaid.SafetyRead: c.read} {
 				config := harness.Config("https://cards.example")
 				config.Transport, config.MaxResponseBytes = harness.NewScript(harness.Respond(c.status, c.mediaType, c.body)), 1000
-				var out *struct {
-					ID string `json:"id"`
+				type limits struct {
+					First string `json:"first"`
+					ID    string `json:"id"`
 				}
+				out := &limits{"before", "before"}
 				var into any
 				if !c.ignored {
 					into = &out
@@ -146,9 +148,14 @@ func TestRawCallResponses(t *testing.T) {
 				err := harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits", Safety: safety}, into)
 				if !c.fails {
 					require.NoError(t, err)
-					require.Equal(t, c.body != "" && !c.ignored, out != nil)
+					if !c.ignored && c.body != "" {
+						require.Equal(t, &limits{ID: "1"}, out)
+					} else {
+						require.Equal(t, c.ignored, out != nil)
+					}
 					continue
 				}
+				require.Equal(t, &limits{"before", "before"}, out)
 				require.Equal(t, want, harness.CallError(t, err).Outcome, "%v", err)
 				require.NotContains(t, fmt.Sprintf("%v %+v", err, err), "CANARY")
 				require.NotContains(t, err.Error(), "CCC")

@@ -74,6 +74,35 @@ func TestReportRun(t *testing.T) {
 	})
 }
 
+// Whatever the ID is, the run is not lost: reads escape it, and if that is not possible the error has it.
+func TestReportRunOfAnyID(t *testing.T) {
+	t.Parallel()
+	for id, path := range map[string]string{
+		"2026/11/24": "2026%2F11%2F24", `a\b`: "a%5Cb", "50%": "50%25", "a b": "a%20b", "...": "...", "a..b": "a..b",
+		".": "", "..": "", "../run": "", `a/..\b`: "", "a\xff": "",
+	} {
+		service := harness.NewScript(harness.Respond(200, harness.OctetStream, id), ready())
+		reader, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{})
+		if path != "" {
+			require.NoError(t, err, id)
+			require.NoError(t, reader.Close())
+			require.Equal(t, "/3.0/reporting/templates/daily/reports/"+path, service.Requests()[1].Target)
+			continue
+		}
+		require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err), id)
+		failure, ok := errors.AsType[*prepaid.ReportRunError](err)
+		require.True(t, ok, id)
+		require.Equal(t, id, failure.Run.ID)
+		require.NotContains(t, fmt.Sprintf("%+v %#v", err, failure), "../run")
+	}
+	service := harness.NewScript(harness.Respond(200, harness.OctetStream, "run-1"), harness.ServiceError(500, "server_error"))
+	_, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{})
+	require.ErrorIs(t, err, prepaid.ErrReportFailed)
+	failure, ok := errors.AsType[*prepaid.ReportRunError](err)
+	require.True(t, ok)
+	require.Equal(t, "run-1", failure.Run.ID)
+}
+
 // A conflict is returned, or waited out when the caller asks for that.
 func TestReportRunConflict(t *testing.T) {
 	t.Parallel()
@@ -280,7 +309,7 @@ func TestReportRunValues(t *testing.T) {
 	config := harness.Config("https://cards.example")
 	config.Transport = service
 	client := harness.NewClient(t, config)
-	for _, run := range []prepaid.ReportRun{{}, {Template: "daily"}, {ID: "run-1"}, {Template: "..", ID: "run-1"}, {Template: "daily", ID: "a/b"}} {
+	for _, run := range []prepaid.ReportRun{{}, {Template: "daily"}, {ID: "run-1"}, {Template: "..", ID: "run-1"}, {Template: "daily", ID: "a/../b"}} {
 		_, err := client.Reporting.Result(t.Context(), run)
 		require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
 		_, err = client.Reporting.Open(t.Context(), run, prepaid.WaitOptions{})

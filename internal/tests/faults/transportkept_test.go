@@ -198,11 +198,13 @@ func TestUnrepeatedCallsOpenTheirOwnConnection(t *testing.T) {
 			t.Parallel()
 			eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
 				t.Helper()
-				reads := harness.OpGet()
+				reads, pays := harness.OpGet(), harness.OpTransfer()
 				server := harness.NewServer(t, func(_ int, p *harness.Peer) {
-					if p.Request.Target == reads.Path && p.Request.Method == http.MethodGet {
-						p.Succeed(reads)
-						return
+					for _, kept := range []harness.Op{reads, pays} {
+						if p.Request.Target == kept.Path && p.Request.Method != http.MethodPut {
+							p.Succeed(kept)
+							return
+						}
 					}
 					p.Succeed(op)
 					_ = p.Close() // at once, as a service does that is going down
@@ -211,13 +213,15 @@ func TestUnrepeatedCallsOpenTheirOwnConnection(t *testing.T) {
 				for range calls {
 					require.NoError(t, op.Call(t.Context(), client))
 				}
-				require.NoError(t, reads.Call(t.Context(), client))
-				require.NoError(t, op.Call(t.Context(), client))
+				for _, kept := range []harness.Op{reads, reads, pays, pays} {
+					require.NoError(t, kept.Call(t.Context(), client))
+				}
+				require.NoError(t, op.Call(t.Context(), client)) // not on either's connection, which are kept
 				used := map[int]int{}
 				for _, request := range server.Seen() {
 					used[request.Connection]++
 				}
-				require.Len(t, used, calls+2)
+				require.Len(t, used, calls+3)
 			})
 		})
 	}

@@ -23,16 +23,24 @@ func eachTransport(t *testing.T, test func(t *testing.T, config func(address str
 		t.Parallel()
 		test(t, harness.Config)
 	})
-	t.Run("caller's", func(t *testing.T) {
-		t.Parallel()
-		transport := &http.Transport{MaxIdleConnsPerHost: 4}
-		t.Cleanup(transport.CloseIdleConnections)
-		test(t, func(address string) prepaid.Config {
-			config := harness.Config(address)
-			config.Transport = transport
-			return config
+	for name, of := range map[string]func(*http.Transport) http.RoundTripper{
+		"caller's": func(t *http.Transport) http.RoundTripper { return t },
+		"under Wrappable": func(t *http.Transport) http.RoundTripper {
+			return harness.RoundTripFunc(prepaid.Wrappable(t).RoundTrip)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own := &http.Transport{MaxIdleConnsPerHost: 4}
+			t.Cleanup(own.CloseIdleConnections)
+			transport := of(own)
+			test(t, func(address string) prepaid.Config {
+				config := harness.Config(address)
+				config.Transport = transport
+				return config
+			})
 		})
-	})
+	}
 }
 
 // net/http sends a GET again by itself when a kept-alive connection breaks. A report start must not be: the service

@@ -96,7 +96,7 @@ func OpActivate() Op {
 	}
 }
 
-// Ops are a read, a replayable, a keyed and four operations that are never repeated.
+// Ops are one operation each of the classes read, repeated and keyed, and four that are never repeated.
 func Ops() []Op {
 	return []Op{OpGet(), OpPlastic(), OpTransfer(), OpCreate(), OpRedeem(), OpStart(), OpActivate()}
 }

@@ -57,6 +57,7 @@ func cardholderLimits() []limit[prepaid.Cardholder] {
 		[2]string{"qzxwv", "q@zx"}, [2]string{"@qzxwv.example", "q+tag.x@zx.example"}, [2]string{"qzxwv@", "Ж@пример.example"},
 		[2]string{"Qz Xw <q@zxwv.example>", `"q z"@zx.example`}, [2]string{" q@zxwv.example", "q@[192.0.2.1]"},
 		[2]string{"q@zxwv.example, p@zxwv.example", "!#$%&'*+-/=?^_`{|}~@zx.example"}, [2]string{"q@zx\nwv", ""},
+		[2]string{`"" <"q"@zxwv.example>`, `"q"@zx.example`}, [2]string{`"q" @zxwv.example`, `"q@q"@zx.example`},
 	)...)
 	rows = append(rows, atMost("2.3", "driver_licence_number", 30, func(c *prepaid.Cardholder) *string { return &c.DriverLicenceNumber }))
 	return append(rows, within("passport.", func(c *prepaid.Cardholder) *prepaid.Passport { return c.Passport }, passportLimits())...)

@@ -180,7 +180,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		{map[string]string{"PREPAID_CLIENT_ID": ""}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "is required"}}},
 		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv:"}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "must not contain a colon"}}},
 		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv\xff"}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "valid UTF-8"}}},
-		{map[string]string{"PREPAID_CLIENT_SECRET": ""}, []harness.Fault{{Field: "PREPAID_CLIENT_SECRET", Rule: "is required"}}},
+		{map[string]string{"PREPAID_CLIENT_SECRET": ""}, []harness.Fault{{Field: "PREPAID_CLIENT_SECRET", Rule: "or PREPAID_CLIENT_SECRET_FILE is required"}}},
 		{map[string]string{"PREPAID_CLIENT_SECRET": "qzxwv\xff"}, []harness.Fault{{Field: "PREPAID_CLIENT_SECRET", Rule: "valid UTF-8"}}},
 		{
 			map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": missing},
@@ -197,7 +197,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 			map[string]string{"PREPAID_BASE_URL": "", "PREPAID_VENDOR": "", "PREPAID_CLIENT_ID": "", "PREPAID_CLIENT_SECRET": ""},
 			[]harness.Fault{
 				{Field: "PREPAID_BASE_URL", Rule: ""}, {Field: "PREPAID_VENDOR", Rule: ""},
-				{Field: "PREPAID_CLIENT_ID", Rule: "required without a TokenSource"}, {Field: "PREPAID_CLIENT_SECRET", Rule: "required without a TokenSource"},
+				{Field: "PREPAID_CLIENT_ID", Rule: "required without a TokenSource"}, {Field: "PREPAID_CLIENT_SECRET", Rule: "or PREPAID_CLIENT_SECRET_FILE is required without a TokenSource"},
 			},
 		},
 		{ // all kinds in one round

@@ -57,12 +57,12 @@ func TestValidationCreateHook(t *testing.T) {
 		showing("qzxwv", forms("2.13, 4.8", "uri", "must be an https address", uri, badHookURIs()...)...)...)
 	rows = append(rows,
 		limit[P]{
-			ref: "4.8", field: "scope", rule: "at least one company",
+			ref: "4.8", field: "scope", rule: "is required",
 			bad: func(p *P) { p.Scope = nil }, good: func(p *P) { p.Scope = []prepaid.CompanyID{-1, 0, 1 << 62} },
 		},
 		limit[P]{
-			ref: "4.8", field: "scope", rule: "at least one company",
-			bad: func(p *P) { p.Scope = []prepaid.CompanyID{} }, good: func(p *P) { p.Scope = []prepaid.CompanyID{7, 7} },
+			ref: "2.13", field: "scope", rule: "is required",
+			bad: func(p *P) { p.Scope = nil }, good: func(p *P) { p.Scope = []prepaid.CompanyID{} },
 		},
 		needed("4.8", "filter_spec", func(p *P) *string { return &p.FilterSpec }), // its grammar is not shown
 		form("4.8", "reliability_mode", "is required", mode, "", "none"),

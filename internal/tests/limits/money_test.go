@@ -242,6 +242,20 @@ func TestValidationMoneyLeavesTheRestAlone(t *testing.T) {
 	sent := sends(t, "zero redemption", func(ctx context.Context, c *prepaid.Client) error { return callRedeem(ctx, c, zero) })
 	require.Contains(t, sent.body, `"amount":0.00,`)
 	require.NotContains(t, strings.ToLower(sent.body), "zero")
+	below, credit, reversal := harness.ValidRedeem(), harness.ValidRefund(), harness.ValidReverse()
+	below.Amount, below.NegativeAmount, below.OriginatingTransaction, below.ZeroOriginating = prepaid.MustAmount("-9.17"), true, 0, true
+	credit.Amount, credit.NegativeAmount, credit.OriginatingTransaction, credit.ZeroOriginating = prepaid.MustAmount("-9.17"), true, 0, true
+	reversal.OriginatingTransaction, reversal.ZeroOriginating = 0, true
+	for _, call := range []func(context.Context, *prepaid.Client) error{
+		func(ctx context.Context, c *prepaid.Client) error { return callRedeem(ctx, c, below) },
+		func(ctx context.Context, c *prepaid.Client) error { return callRefund(ctx, c, credit) },
+		func(ctx context.Context, c *prepaid.Client) error { return callReverse(ctx, c, reversal) },
+	} {
+		sent := sends(t, "below zero, and the originating transaction 0", call)
+		require.Contains(t, sent.body, `"originating_transaction":0,`)
+		require.NotContains(t, strings.ToLower(sent.body), "zero")
+		require.NotContains(t, strings.ToLower(sent.body), "negative")
+	}
 	for _, kind := range []prepaid.TransferType{0, prepaid.TransferTypeLoad, -1, 1 << 30} {
 		params := harness.ValidTransfer()
 		params.Type, params.DestinationAccountID = kind, "eaid" // also to itself

@@ -49,11 +49,6 @@ func TestValidationSimulation(t *testing.T) {
 		form("2.15", "transaction_type", "must be one of Purchase, Withdrawal, PosCredit", kind, "pURCHASE", "PosCredit"),
 		form("2.15", "transaction_type", "must be one of Purchase, Withdrawal, PosCredit", kind, "POSCREDIT", "Purchase"),
 		needed("2.15", "account_id", func(p *P) *prepaid.AccountID { return &p.AccountID }),
-		{
-			ref: "4.6", field: "mcc", rule: "is required",
-			bad:  func(p *P) { p.Type = prepaid.SimulatedTypeWithdrawal },
-			good: func(p *P) { p.Type, p.MerchantCategoryCode = prepaid.SimulatedTypeWithdrawal, "6011" },
-		},
 	}
 	rows = append(rows, amountMeant("2.15", func(p *P) *prepaid.Amount { return &p.Amount }, func(p *P) *bool { return &p.ZeroAmount })...)
 	rows = append(rows, mccLimits("2.15", "mcc", func(p *P) *prepaid.MCC { return &p.MerchantCategoryCode })[1:]...)
@@ -78,9 +73,16 @@ func TestValidationSimulation(t *testing.T) {
 				full.BankName, full.Location, full.LocationCode, full.CurrencyCode = harness.WideText(99), harness.WideText(99), harness.WideText(99), harness.WideText(99)
 			}
 			if name == "Transact" {
-				mine = append(mine[:len(mine):len(mine)], authorized)
+				mine = append(mine[:len(mine):len(mine)], authorized, limit[P]{
+					ref: "4.6", field: "mcc", rule: "is required",
+					bad:  func(p *P) { p.Type = prepaid.SimulatedTypeWithdrawal },
+					good: func(p *P) { p.Type, p.MerchantCategoryCode = prepaid.SimulatedTypeWithdrawal, "6011" },
+				})
 			} else {
 				full.AuthorizationID = harness.WideText(99)
+				withdrawal := validSimulate()
+				withdrawal.Type = prepaid.SimulatedTypeWithdrawal
+				sends(t, "a withdrawal without mcc", func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, withdrawal) })
 			}
 			refused(t, validSimulate, call, mine...)
 			sends(t, "everything it takes", func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, full) })

@@ -38,24 +38,11 @@ func TestJournalOverACutLink(t *testing.T) {
 	}
 	p := start(t, link, set)
 	p.command(commandPay)
-	// In units of a tenth of all waits; killed are the processes of the third and the sixth cut.
-	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {
-		require.Eventually(t, func() bool { return b.Count().Paid > all*(i+1)/10 }, patience, time.Millisecond)
-		if i%2 == 0 {
-			link.Cut()
-		} else {
-			link.Lose(netns.ToService) // responses arrive, and more requests follow
-		}
-		began, away := time.Now(), tenths*(attempt+rest)/10
-		if i == 2 || i == 5 {
-			time.Sleep(rand.N(away))
-			p.kill()
-			p = start(t, link, set)
-			p.command(commandPay)
-		}
-		time.Sleep(time.Until(began.Add(away)))
-		link.Heal()
-	}
+	link.Interrupt(t, attempt+rest, patience, func(count int) bool { return b.Count().Paid > all*(count+1)/10 }, func(int) {
+		p.kill()
+		p = start(t, link, set)
+		p.command(commandPay)
+	})
 	require.True(t, p.has(finished, 1, patience))
 	count := b.Count()
 	t.Logf("%d payments, %d requests read, %d paid twice", count.Paid, count.Requests, len(count.Twice))

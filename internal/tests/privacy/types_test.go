@@ -84,7 +84,7 @@ func canaryTypes(t *testing.T) []canaryType {
 		sampleOf[prepaid.MerchantKey](), sampleOf[prepaid.MerchantRule](), sampleOf[prepaid.Message](), sampleOf[prepaid.FindMovementParams](), sampleOf[prepaid.Operation](),
 		sampleOf[prepaid.PINEnvelope](), sampleOf[prepaid.PINKeyOptions](), sampleOf[prepaid.PINResponse](), sampleOf[prepaid.PINSecret](), sampleOf[prepaid.Page[prepaid.Account]](),
 		sampleOf[prepaid.Passport](), sampleOf[prepaid.Policy](), sampleOf[prepaid.PortalIdentifier](), sampleOf[prepaid.ProvisionWalletParams](), sampleOf[prepaid.RawRequest](), sampleOf[prepaid.RedeemFundingParams](),
-		sampleOf[prepaid.RefundFundingParams](), sampleOf[prepaid.Report](), sampleOf[prepaid.ReportError](), sampleOf[prepaid.ReportRun](), sampleOf[prepaid.Response](),
+		sampleOf[prepaid.RefundFundingParams](), sampleOf[prepaid.Report](), sampleOf[prepaid.ReportError](), sampleOf[prepaid.ReportRun](), sampleOf[prepaid.ReportRunError](), sampleOf[prepaid.TransferDiagnosis](), sampleOf[prepaid.Response](),
 		sampleOf[prepaid.RestrictionCategoryRule](), sampleOf[prepaid.RestrictionTerminalRule](), sampleOf[prepaid.Restrictions](), sampleOf[prepaid.ReverseFundingParams](),
 		sampleOf[prepaid.SealedPINParams](), sampleOf[prepaid.SearchAccountsParams](), sampleOf[prepaid.SearchCompanyParams](), sampleOf[prepaid.SetPlasticEnabledParams](), sampleOf[prepaid.SetStatusParams](),
 		sampleOf[prepaid.SimulateParams](), sampleOf[prepaid.SimulationResult](), sampleOf[prepaid.TerminalKey](), sampleOf[prepaid.TerminalRule](), sampleOf[prepaid.TokenError](),

@@ -27,6 +27,7 @@ type Options struct {
 	CustomPlasticExpiry    bool
 	NewestFirst            bool // order of a history
 	NoCompanyPaging        bool // no paging headers on the company search
+	CompanyObject          bool // the company search returns the first account found, not an array
 	WalletWithCertificates string
 	OtherWallets           []string
 	CardNetwork            string

@@ -94,7 +94,7 @@ func (s *Accounts) Create(c *exchange.Call) exchange.Response {
 		a.AccountExpiry = ledger.NewExpiry(in.accountExpiry)
 	}
 	l.Add(a)
-	if in.load > 0 {
+	if in.load.Sign() > 0 {
 		l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: in.load, Reference: "initial load"}, now)
 	}
 	o := a.AppendCreated(nil)

@@ -77,6 +77,9 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 			}
 		}
 	}
+	if s.with.CompanyObject && len(found) > 0 {
+		return c.Encoded(http.StatusOK, found[0].Append(nil, with))
+	}
 	response := exchange.Paged(c, page, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
 	if s.with.NoCompanyPaging {
 		response.Page = nil

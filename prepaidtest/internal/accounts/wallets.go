@@ -62,7 +62,7 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 		certificates                                []string
 	}
 	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("token_unique_reference", &in.reference).Form(ledger.TokenReference())
+		b.String("token_unique_reference", &in.reference)
 		b.String("initiating_user_id", &in.initiatingUser)
 		const notEmpty = "must not be empty for that wallet"
 		const when = "for the wallet that uses it, and ignored by the others"
@@ -99,7 +99,7 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 		return c.Unusable(faults.Describe())
 	}
 	token := s.newWalletToken(a, s.clock.Now())
-	if in.reference != "" {
+	if ledger.IsTokenReference(in.reference) { // the request has no limit, the token has one
 		token.TokenUniqueReference = in.reference
 	}
 	token.WalletID = provider

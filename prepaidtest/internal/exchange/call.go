@@ -119,10 +119,10 @@ func (c *Call) BindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *Respo
 	return nil
 }
 
-// HasMediaType reports whether Content-Type is want, with no parameter but charset=utf-8.
+// HasMediaType reports whether Content-Type is want, in any case, with no parameter but charset=utf-8.
 func (c *Call) HasMediaType(want string) bool {
 	media, parameters, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
-	if err != nil || media != want {
+	if err != nil || !strings.EqualFold(media, want) {
 		return false
 	}
 	charset, has := parameters["charset"]

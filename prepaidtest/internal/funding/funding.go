@@ -94,10 +94,10 @@ func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	a := l.Account(in.account)
-	if a == nil || a.Status != "active" || !a.Room(-in.amount) {
+	if a == nil || a.Status != "active" || !a.Room(in.amount.Neg()) {
 		return declined(c)
 	}
-	booked, _ := l.Post(a, in.entry(ledger.CodeFundingRedemption, -in.amount), s.clock.Now())
+	booked, _ := l.Post(a, in.entry(ledger.CodeFundingRedemption, in.amount.Neg()), s.clock.Now())
 	s.redeemed[booked.ID] = &redemption{
 		account: a.ID, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.ID,
 	}
@@ -126,7 +126,7 @@ func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 		made.reversed || made.amount == made.refunded {
 		return declined(c)
 	}
-	credit := made.amount - made.refunded
+	credit, _ := made.amount.Minus(made.refunded) // as in Refund
 	id, ok := s.credit(l, made.account, ledger.Entry{Code: ledger.CodeFundingReversal, Amount: credit, Parent: parent}, s.clock.Now())
 	if !ok {
 		return declined(c)
@@ -149,16 +149,24 @@ func (s *Funding) Refund(c *exchange.Call) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	made := s.redeemed[in.parent]
-	if hasParent && (made == nil || made.account != in.account || made.correlation != in.correlation || made.reversed ||
-		in.amount > made.amount-made.refunded) {
-		return declined(c)
+	var refunded wire.Money
+	if hasParent {
+		if made == nil || made.account != in.account || made.correlation != in.correlation || made.reversed {
+			return declined(c)
+		}
+		var exact, left bool
+		refunded, exact = made.refunded.Plus(in.amount)
+		_, left = made.amount.Minus(refunded)
+		if !exact || !left || refunded.Cmp(made.amount) > 0 {
+			return declined(c)
+		}
 	}
 	id, ok := s.credit(l, in.account, in.entry(ledger.CodeFundingRefund, in.amount), s.clock.Now())
 	if !ok {
 		return declined(c)
 	}
 	if hasParent {
-		made.refunded += in.amount
+		made.refunded = refunded
 	}
 	return approved(c, id)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange/exchangetest"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 const place = `"account_id":"a","merchant_name_location":"m","originating_transaction":7,"currency":"036","card_acceptor_id":"c",` +
@@ -27,7 +28,7 @@ func TestNothingIsGivenBackTwice(t *testing.T) {
 	a := l.NewAccount(l.PutCompany(ledger.CompanyData{ID: 42}), now.Now())
 	a.ID, a.Status = "a", "active"
 	l.Add(a)
-	l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: 100_0000}, now.Now())
+	l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: wire.Whole(100)}, now.Now())
 	l.Unlock()
 	s := New(books, now)
 	send := func(handle func(*exchange.Call) exchange.Response, body string) map[string]any {

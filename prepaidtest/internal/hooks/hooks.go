@@ -167,9 +167,8 @@ func (s *Hooks) bindMembers(b *wire.Reader, config *Config, whole bool) (sent ho
 		b.String("hmac_key_id", &config.KeyID).Form(keyID()),
 		b.String("hmac_key_secret", &config.secret).Form(keySecret()),
 	}
-	members[1].NotEmpty("must name at least one company")
 	if sent.scope {
-		config.Scope = scope
+		config.Scope = append([]int64{}, scope...) // an empty one is an array, too
 	}
 	if whole {
 		for _, member := range members {

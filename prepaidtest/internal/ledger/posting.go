@@ -10,7 +10,7 @@ import (
 // going below zero.
 func (a *Account) Room(amount wire.Money) bool {
 	balance, ok := a.Balance.Plus(amount)
-	return ok && (amount >= 0 || balance >= 0)
+	return ok && (amount.Sign() >= 0 || balance.Sign() >= 0)
 }
 
 // Post books an entry and announces it.
@@ -27,7 +27,7 @@ func (l Locked) Post(a *Account, e Entry, at time.Time) (Item, bool) {
 func (l Locked) PostAll(a *Account, at time.Time, entries ...Entry) ([]Item, bool) {
 	balance := a.Balance
 	for _, e := range entries {
-		for _, change := range []wire.Money{e.Amount, -e.Fee} {
+		for _, change := range []wire.Money{e.Amount, e.Fee.Neg()} {
 			sum, ok := balance.Plus(change)
 			if !ok {
 				return nil, false
@@ -48,7 +48,7 @@ func (l Locked) PostAll(a *Account, at time.Time, entries ...Entry) ([]Item, boo
 func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 	balance, ok := a.Balance.Plus(e.Amount)
 	if ok {
-		balance, ok = balance.Plus(-e.Fee)
+		balance, ok = balance.Plus(e.Fee.Neg())
 	}
 	if !ok {
 		return Item{}, false
@@ -82,7 +82,7 @@ func (a *Account) adopt(last int64) bool {
 		i.Account = a.ID
 		var ok, paid bool
 		sum, ok = sum.Plus(i.Amount)
-		sum, paid = sum.Plus(-i.Fee)
+		sum, paid = sum.Plus(i.Fee.Neg())
 		if !ok || !paid || sum != i.Running || i.ID > last {
 			return false
 		}

@@ -71,9 +71,9 @@ type Portal struct {
 // Bind reads a registration.
 func (p *Personal) Bind(b *wire.Reader) {
 	b.String("title", &p.Title).Max(50)
-	b.String("first_name", &p.FirstName).Required().Max(50)
+	b.String("first_name", &p.FirstName).Required().Filled().Max(50)
 	b.String("middle_name", &p.MiddleName).Max(50)
-	b.String("last_name", &p.LastName).Required().Max(50)
+	b.String("last_name", &p.LastName).Required().Filled().Max(50)
 	b.Object("primary_address", func(b *wire.Reader) { p.PrimaryAddress.bind(b, true) }).Required()
 	alternate := new(Address)
 	if b.Object("alternate_address", func(b *wire.Reader) { alternate.bind(b, false) }).Usable {
@@ -104,7 +104,7 @@ func (a *Address) bind(b *wire.Reader, primary bool) {
 	state := b.String("state", &a.State).Max(6)
 	country := b.String("country", &a.Country).Form(wire.Country2())
 	if primary {
-		state.Required()
+		state.Required().Filled()
 		country.Required()
 	}
 	b.String("postcode", &a.Postcode).Max(30).Form(wire.Alphanumeric())

@@ -38,7 +38,7 @@ func (b *builder) document() document {
 	b.schemas.Put("WalletPersonal", clonePersonal(requests.Get("Personal")))
 	b.schemas = append(b.schemas, requests...)
 	b.annotate()
-	b.nameEnums(d.Paths)
+	b.nameTypes(d.Paths)
 	d.Components = components{
 		Schemas: b.schemas, Responses: b.commonResponses(), Headers: pageHeaders(), SecuritySchemes: securitySchemes(),
 	}
@@ -177,6 +177,9 @@ func queryParameters(operation string, query *wire.Schema) []parameter {
 		p.Description, p.Schema.Description = strings.TrimSpace(queryNotes()[member.Name]+" "+p.Schema.Description), ""
 		if operation == "searchAccounts" && member.Name == "client_id" {
 			p.Description = "Of the program."
+		}
+		if p.Schema.MinLength > 0 {
+			p.Emulator = "Not empty; the reference has no least length."
 		}
 		if operation == "searchCompanyAccounts" && member.Name == "status" {
 			p.Emulator = "It must be a known status; the reference has a string."

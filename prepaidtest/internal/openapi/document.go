@@ -21,7 +21,9 @@ type Options struct {
 	Wallets       []string // the one with certificates first
 	BadOnReport   int      // status of a report start with a bad token
 	EmptyIDs      bool     // a direct entry that fails has an empty transaction_id, too
+	EmptyID       string   // type of an empty transaction_id other than integer: string or null; empty for none
 	NoPaging      bool     // no paging headers on the company search
+	OneAccount    bool     // one object from the company search
 	PingType      string
 	AlertType     string
 	Signature     string // header, empty for none

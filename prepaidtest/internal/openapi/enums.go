@@ -25,11 +25,14 @@ func enums() wire.Ordered[*wire.Schema] {
 	}
 }
 
-// nameEnums replaces the shared lists of values in members and parameters by references, and adds them.
-func (b *builder) nameEnums(paths wire.Ordered[*path]) {
+// nameTypes replaces amounts, and the shared lists of values, in members and parameters by references, and adds the lists.
+func (b *builder) nameTypes(paths wire.Ordered[*path]) {
 	named := enums()
 	replace := func(schema *wire.Schema) {
 		i := slices.IndexFunc(named, func(m wire.Member[*wire.Schema]) bool { return slices.Equal(m.Value.Enum, schema.Enum) })
+		if slices.Equal(schema.Type, wire.Types{"number"}) {
+			schema.Ref, schema.Type = amount().Ref, nil
+		}
 		if i >= 0 {
 			schema.Ref, schema.Type, schema.Enum = ref(named[i].Name).Ref, nil, nil
 		}

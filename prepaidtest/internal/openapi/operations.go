@@ -140,14 +140,15 @@ func operations(with Options) []described {
 		},
 		{
 			name: "POST /accounts", id: "createAccount", section: "4.4", summary: "Create an account",
-			about:    "The response has no account_id: search for the client_account_key.",
-			success:  []reply{{status: 201, about: "Created.", schema: ref("CreatedAccount")}},
-			refusals: []refusal{refuse(404, "account_not_found", "invalid_request").described("Invalid input, or an account that does not exist.")},
+			about:   "The response has no account_id: search for the client_account_key.",
+			success: []reply{{status: 201, about: "Created.", schema: ref("CreatedAccount")}},
+			refusals: []refusal{refuse(404, "account_not_found", "invalid_request").
+				described("corresponding_account_id or account_id_to_replace is no account, or the latter is not lost_or_stolen.")},
 		},
 		{
 			name: "GET /accounts/company/{companyid}", id: "searchCompanyAccounts", section: "4.4", summary: "Search the accounts of a company",
-			own: "The reference shows no paging headers and no errors for this operation, nor that the response is an array. An unknown company has " +
-				"no accounts.",
+			own: "The reference shows no paging headers and no errors for this operation, nor that the response is an array: a setting sends one " +
+				"object. An unknown company has no accounts. Filters apply together; names are compared without case, everything else exactly.",
 			success: companyPages(with),
 		},
 		{
@@ -207,9 +208,11 @@ func operations(with Options) []described {
 			about: repeats, own: "A transfer that fails is 200 with an empty transaction_id and not kept. 400 is for a source that does not exist.",
 			success: ok("Transfer"), refusals: []refusal{refuse(400, "invalid_request")},
 		},
-		funding("POST /funding/redemptions", "redeemFunding", "Redeem funding"),
-		funding("POST /funding/reversals", "reverseFunding", "Reverse a redemption"),
-		funding("POST /funding/refunds", "refundFunding", "Refund"),
+		funding("POST /funding/redemptions", "redeemFunding", "Redeem funding", "Approved if the account is active and holds the amount."),
+		funding("POST /funding/reversals", "reverseFunding", "Reverse a redemption",
+			"Approved once, for a redemption of the same account, originating_transaction and correlation_id: credits what was not refunded."),
+		funding("POST /funding/refunds", "refundFunding", "Refund", "Approved if the account can take money and, with parent_transaction_id, that "+
+			"redemption is of the same account and correlation_id, was not reversed, and is not exceeded by its refunds."),
 		simulation("transact", "simulateTransact", "SimulatedTransaction", "Creates a purchase authorisation (type 1118), an ATM cash authorisation "+
 			"(1141) or a point-of-sale credit (1116). A Withdrawal needs an ATM merchant category such as 6011."),
 		simulation("advice", "simulateAdvice", "SimulatedChange", "Adjusts an earlier purchase. If a matching authorisation exists, it creates a "+
@@ -247,6 +250,7 @@ func operations(with Options) []described {
 		{
 			name: "PATCH /hooks/{id}", id: "updateHook", section: "4.8", summary: "Change a webhook",
 			about:   "Members that are left out stay. A webhook that becomes enabled gets a ping first.",
+			own:     unknownHook + " It is 400 invalid_hook_id here, after the faults of the body.",
 			success: done(), refusals: []refusal{hookRefusals("invalid_hook_id")},
 		},
 		{
@@ -277,6 +281,9 @@ const (
 // companyPages are the responses of the company search.
 func companyPages(with Options) []reply {
 	found := pages("Account")
+	if with.OneAccount {
+		found[0].about, found[0].schema = "The first one found.", ref("Account")
+	}
 	for i := range found {
 		found[i].paged = !with.NoPaging
 	}
@@ -292,19 +299,24 @@ func policyChange(name, id, what string) described {
 	}
 }
 
-func funding(name, id, summary string) described {
+func funding(name, id, summary, approved string) described {
 	return described{
 		name: name, id: id, section: "4.5", summary: summary, success: ok("FundingOutcome"),
-		about: "A declined request is 200 with outcome declined.",
+		about: "A declined request is 200 with outcome declined.", own: approved,
 	}
 }
 
 func simulation(operation, id, schema, about string) described {
+	matches := " A matching authorisation has the request's authorization_id, account_id, transaction_type, acquirer_id, merchant_id, " +
+		"terminal_id and mcc; a setting ignores the last four."
+	if operation == "transact" {
+		matches = ""
+	}
 	return described{
 		name: "POST /simulation/" + operation, id: id, section: "4.6", summary: "Simulate: " + operation, success: ok(schema),
 		about:    about + " In the test environment only. The account must be active and its plastic enabled.",
 		refusals: []refusal{unlisted(404, "In the production environment.", "not_found")},
-		own:      "The reference marks no member as required, and shows no status codes.",
+		own:      unmarked + " It shows no status codes." + matches,
 	}
 }
 

@@ -46,7 +46,7 @@ func form(pattern string) *wire.Schema {
 }
 func uuid() *wire.Schema                 { return &wire.Schema{Type: wire.Types{"string"}, Format: "uuid"} }
 func dateTime() *wire.Schema             { return &wire.Schema{Type: wire.Types{"string"}, Format: "date-time"} }
-func number() *wire.Schema               { return &wire.Schema{Type: wire.Types{"number"}} }
+func amount() *wire.Schema               { return ref("Amount") }
 func integer() *wire.Schema              { return &wire.Schema{Type: wire.Types{"integer"}, Format: "int64"} }
 func boolean() *wire.Schema              { return &wire.Schema{Type: wire.Types{"boolean"}} }
 func array(of *wire.Schema) *wire.Schema { return &wire.Schema{Type: wire.Types{"array"}, Items: of} }
@@ -74,6 +74,10 @@ func responseSchemas(with Options) wire.Ordered[*wire.Schema] {
 		must("error", text(), "Machine-readable code. x-error-codes of the response lists those known; there may be more."),
 		may("error_description", text(), "For people."),
 	))
+	all.Put("Amount", &wire.Schema{
+		Type: wire.Types{"number"}, Format: "decimal", GoType: "json.Number",
+		Description: "A decimal number. Binary floating point does not hold each of them exactly.",
+	})
 	all.Put("Token", object("2.1", "",
 		must("access_token", text(), ""),
 		must("token_type", word("bearer"), ""),
@@ -100,7 +104,7 @@ func responseSchemas(with Options) wire.Ordered[*wire.Schema] {
 func accountSchemas() wire.Ordered[*wire.Schema] {
 	reduced := func() []field {
 		return []field{
-			must("balance", number(), "Balance of the account."),
+			must("balance", amount(), "Balance of the account."),
 			must("card_number", text(), "Masked card number."),
 			must("company_id", integer(), "Owning company (program)."),
 			must("external_account_id", text(), "External reference."),
@@ -180,11 +184,11 @@ func historySchema(with Options) wire.Member[*wire.Schema] {
 		must("account_id", text(), "EAID of the account."),
 		must("type", kind, "Four-digit type code."),
 		must("type_description", text(), ""),
-		must("amount", number(), "Base value of the transaction."),
+		must("amount", amount(), "Base value of the transaction."),
 		must("amount_currency", currency(), alphabetic),
-		must("fee_amount", number(), "Fees applied."),
+		must("fee_amount", amount(), "Fees applied."),
 		must("fee_amount_currency", currency(), alphabetic),
-		must("running_balance_amount", number(), "Balance after the transaction."),
+		must("running_balance_amount", amount(), "Balance after the transaction."),
 		must("running_balance_amount_currency", currency(), alphabetic),
 		must("occurred_at", dateTime(), "In UTC."),
 		must("card_acceptor_id", own(text(), "Empty without a merchant."), "Merchant."),
@@ -207,10 +211,13 @@ func walletSchemas() wire.Ordered[*wire.Schema] {
 		"current_status_date_time", "current_status_code", "current_status_description", "account_pan_sequence_number", "expiration_date",
 		"token_unique_reference", "token_deleted_from_consumer_app",
 	}
+	sequence := token.Properties.Get("account_pan_sequence_number")
+	sequence.Pattern, sequence.MaxLength = "", 3 // stricter in a seed
 	for name, about := range map[string]string{
-		"token_assurance_level": "0 means not authenticated, any other authenticated.",
-		"expiration_date":       "Month and year: mmyy.",
-		"token_suffix":          "Last four digits.",
+		"account_pan_sequence_number": "000 to 099.",
+		"token_assurance_level":       "0 means not authenticated, any other authenticated.",
+		"expiration_date":             "Month and year: mmyy.",
+		"token_suffix":                "Last four digits.",
 	} {
 		token.Properties.Get(name).Description = about
 	}
@@ -276,7 +283,11 @@ func policySchemas() wire.Ordered[*wire.Schema] {
 }
 
 func moneySchemas(with Options) wire.Ordered[*wire.Schema] {
-	empty := own(&wire.Schema{Type: wire.Types{"integer", "string", "null"}, Pattern: "^$"}, `Empty is "", and by a setting null, absent or 0.`)
+	empty := integer()
+	if other := with.EmptyID; other != "" {
+		empty = &wire.Schema{OneOf: []*wire.Schema{integer(), {Type: wire.Types{other}, Pattern: map[string]string{"string": "^$"}[other]}}}
+	}
+	own(empty, `Empty is "", and by a setting null, absent or 0.`)
 	correlation := func() field { return must("correlation_id", text(), "") }
 	const about = "The result of a transfer that was made, or that failed."
 	var all wire.Ordered[*wire.Schema]

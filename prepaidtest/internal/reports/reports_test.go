@@ -13,6 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 func TestAReportIsJSON(t *testing.T) {
@@ -60,10 +61,10 @@ func TestTheBuiltInReportIsFixedByItsCounts(t *testing.T) {
 	defer l.Unlock()
 	a := l.NewAccount(l.PutCompany(ledger.CompanyData{ID: 42}), time.Now())
 	l.Add(a)
-	l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: 5}, time.Now())
+	l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: wire.Whole(5)}, time.Now())
 	unknown, run := new(run), new(run)
 	reports.beginRun(l, reports.templates[DailySettlement], run)
-	l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: 6}, time.Now())
+	l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: wire.Whole(6)}, time.Now())
 	records, err := run.write(io.Discard, true)
 	require.NoError(t, err)
 	require.Equal(t, 1, records)

@@ -51,7 +51,7 @@ func (s *Service) AddAccount(l ledger.Locked, owner *ledger.Company, seed Seed, 
 		a.Registration = ledger.NewRegistration(*seed.Personal)
 	}
 	l.Add(a)
-	if balance != 0 {
+	if balance.Sign() != 0 {
 		l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: balance, Reference: "opening balance"}, now)
 	}
 	return a.ID

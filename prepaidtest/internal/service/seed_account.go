@@ -1,6 +1,7 @@
 package service
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/accounts"
@@ -62,26 +63,33 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 		token.Bind(b)
 		add.wallet = append(add.wallet, token)
 	})
+	fits := true
 	if sum.Present {
-		add.opening = add.openingFor(balance)
+		fits = add.openingFor(balance)
 	}
-	history.Limit(add.inRange(), "lead to a balance out of range")
+	history.Limit(fits && add.inRange(), "lead to a balance out of range")
 	d.accounts = append(d.accounts, add)
 }
 
-// openingFor is what must be there before the history for balance to come out. It wraps round, which inRange finds.
-func (add *seedAccount) openingFor(balance wire.Money) wire.Money {
-	for _, booked := range add.history {
-		balance -= booked.Amount - booked.Fee
+// openingFor sets what must be there before the history for balance to come out, and reports whether it can be held.
+func (add *seedAccount) openingFor(balance wire.Money) bool {
+	add.opening = balance
+	for _, booked := range slices.Backward(add.history) {
+		after, ok := add.opening.Plus(booked.Fee)
+		before, fits := after.Minus(booked.Amount)
+		if !ok || !fits {
+			return false
+		}
+		add.opening = before
 	}
-	return balance
+	return true
 }
 
 // inRange reports whether every running balance can be held.
 func (add *seedAccount) inRange() bool {
 	running := add.opening
 	for _, booked := range add.history {
-		for _, step := range []wire.Money{booked.Amount, -booked.Fee} {
+		for _, step := range []wire.Money{booked.Amount, booked.Fee.Neg()} {
 			next, ok := running.Plus(step)
 			if !ok {
 				return false
@@ -95,12 +103,12 @@ func (add *seedAccount) inRange() bool {
 // putSeedAccount books the opening load a second before the history, so that it is first in time, or now when there
 // is none.
 func (s *Service) putSeedAccount(l ledger.Locked, add seedAccount) {
-	a := l.Account(s.AddAccount(l, l.Company(add.CompanyID), add.Seed, 0))
+	a := l.Account(s.AddAccount(l, l.Company(add.CompanyID), add.Seed, wire.Money{}))
 	opened := s.Clock.Now()
 	if len(add.history) > 0 {
 		opened = add.history[0].occurredAt.Add(-time.Second)
 	}
-	if add.opening != 0 {
+	if add.opening.Sign() != 0 {
 		l.Book(a, ledger.Entry{Code: ledger.CodeLoad, Amount: add.opening, Reference: "opening balance"}, opened)
 	}
 	for _, booked := range add.history {
@@ -119,7 +127,7 @@ func (add *seedAccount) bindItem(b *wire.Reader) {
 	next.Code = ledger.Code(code)
 	b.Decimal("amount", &next.Amount, true).Required()
 	fee := b.Decimal("fee_amount", &next.Fee, true)
-	fee.Limit(next.Fee >= 0, "must be zero or more")
+	fee.Limit(next.Fee.Sign() >= 0, "must be zero or more")
 	at := b.DateTime("occurred_at", &next.occurredAt).Required()
 	at = at.Limit(!next.occurredAt.After(b.Now), "must not be in the future")
 	if n := len(add.history); n > 0 {

@@ -44,6 +44,7 @@ type Simulator struct {
 type Options struct {
 	Delay            time.Duration // of clear and reverse_clear
 	MatchedReversals bool          // reverse_clear books nothing without a matching clearing
+	MatchByID        bool          // the merchant of a matching authorisation may be another
 }
 
 // New makes the simulator.
@@ -190,7 +191,7 @@ func signed(kind string, amount wire.Money) wire.Money {
 	if kind == "PosCredit" {
 		return amount
 	}
-	return -amount
+	return amount.Neg()
 }
 
 // usable checks rule 1 of 4.6.
@@ -256,11 +257,11 @@ func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code led
 	return made
 }
 
-// matching finds an authorisation of the same account, transaction_type and merchant category, acceptor,
-// terminal and acquirer, in one of the states.
+// matching finds the authorisation of authorization_id in a state, if it has the same account, transaction_type and, unless
+// MatchByID is set, merchant category, acceptor, terminal and acquirer.
 func (s *Simulator) matching(_ ledger.View, in *Input, state authorisationState) *authorisation {
 	made := s.approvals[in.Authorisation]
-	if made == nil || made.account != in.Account || made.kind != in.Kind || made.merchant != in.Merchant || made.state != state {
+	if made == nil || made.account != in.Account || made.kind != in.Kind || made.state != state || (made.merchant != in.Merchant && !s.with.MatchByID) {
 		return nil
 	}
 	return made
@@ -277,7 +278,7 @@ func (s *Simulator) advice(l ledger.Locked, a *ledger.Account, in *Input, made *
 		return made, ""
 	}
 	booked, ok := l.PostAll(a, s.clock.Now(),
-		in.entry(ledger.CodePurchaseReversal, made.amount, made.item), in.entry(ledger.CodePurchase, -in.Amount, made.item))
+		in.entry(ledger.CodePurchaseReversal, made.amount, made.item), in.entry(ledger.CodePurchase, in.Amount.Neg(), made.item))
 	if !ok {
 		return nil, outOfRange
 	}
@@ -290,13 +291,17 @@ func (s *Simulator) reverse(l ledger.Locked, a *ledger.Account, in *Input, made 
 	switch {
 	case made == nil || made.kind != "Purchase":
 		return nil, "There is no matching purchase authorisation"
-	case in.Amount != 0 && (in.Amount < 0) != (made.amount < 0), max(in.Amount, -in.Amount) > max(made.amount, -made.amount):
+	case in.Amount.Sign() != 0 && in.Amount.Sign() != made.amount.Sign(), in.Amount.Abs().Cmp(made.amount.Abs()) > 0:
 		return nil, "The amount is more than was authorised"
+	}
+	rest, ok := made.amount.Minus(in.Amount)
+	if !ok {
+		return nil, outOfRange
 	}
 	if _, ok := l.Post(a, in.entry(ledger.CodePurchaseReversal, in.Amount, made.item), s.clock.Now()); !ok {
 		return nil, outOfRange
 	}
-	if made.amount -= in.Amount; made.amount == 0 {
+	if made.amount = rest; rest.Sign() == 0 {
 		made.state = authorisationReversed
 	}
 	return made, ""
@@ -326,7 +331,7 @@ func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time
 		return
 	}
 	booked, ok := l.PostAll(a, at,
-		in.entry(ledger.CodeClearingCreditBack, -signed(made.kind, made.amount), made.item), in.entry(ledger.CodeClearing, amount, made.item))
+		in.entry(ledger.CodeClearingCreditBack, signed(made.kind, made.amount).Neg(), made.item), in.entry(ledger.CodeClearing, amount, made.item))
 	if ok {
 		made.amount, made.item, made.state = in.Amount, booked[1].ID, authorisationCleared
 	}
@@ -342,7 +347,7 @@ func (s *Simulator) reverseClear(l ledger.Locked, a *ledger.Account, in *Input, 
 	} else if s.with.MatchedReversals {
 		return
 	}
-	_, ok := l.Post(a, in.entry(ledger.CodeClearingReversal, -signed(in.Kind, in.Amount), parent), at)
+	_, ok := l.Post(a, in.entry(ledger.CodeClearingReversal, signed(in.Kind, in.Amount).Neg(), parent), at)
 	if ok && made != nil {
 		made.state = authorisationUncleared
 	}

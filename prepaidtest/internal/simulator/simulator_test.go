@@ -13,6 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 const purchase = `"transaction_type":"Purchase","account_id":"a","amount":10,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5411"`
@@ -27,7 +28,7 @@ func TestAClearingTakesEffectAfterTheDelay(t *testing.T) {
 	a := l.NewAccount(l.PutCompany(ledger.CompanyData{ID: 42}), now.Now())
 	a.ID, a.Status = "a", "active"
 	l.Add(a)
-	l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: 100_0000}, now.Now())
+	l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: wire.Whole(100)}, now.Now())
 	l.Unlock()
 	policies := policy.New(books)
 	s := New(books, now, source, policies, Options{Delay: time.Minute, MatchedReversals: true})

@@ -194,14 +194,14 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 			return 0, new(c.Unusable("the source account does not exist"))
 		}
 		if source.Status != "active" || destination == nil || destination == source || !destination.Receives() ||
-			!source.Room(-in.amount) || !destination.Room(in.amount) {
+			!source.Room(in.amount.Neg()) || !destination.Room(in.amount) {
 			return 0, new(s.failTransfer(c))
 		}
 		code := ledger.CodeCardToCard
 		if strconv.FormatInt(in.kind, 10) == string(ledger.CodeLoad) {
 			code = ledger.CodeLoad
 		}
-		out, _ := l.Post(source, ledger.Entry{Code: code, Amount: -in.amount, Reference: in.sourceReference}, now)
+		out, _ := l.Post(source, ledger.Entry{Code: code, Amount: in.amount.Neg(), Reference: in.sourceReference}, now)
 		l.Post(destination, ledger.Entry{Code: code, Amount: in.amount, Parent: out.ID, Reference: in.destinationReference}, now)
 		return out.ID, nil
 	})
@@ -243,10 +243,10 @@ func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 			return 0, new(c.Unusable("the source account does not exist"))
 		case source.Status != "active":
 			return 0, failed("the source account is not active")
-		case !source.Room(-in.amount):
+		case !source.Room(in.amount.Neg()):
 			return 0, failed("invalid fields: amount is more than the balance")
 		}
-		out, _ := l.Post(source, ledger.Entry{Code: ledger.CodeDirectEntryOut, Amount: -in.amount, Reference: in.sourceReference}, now)
+		out, _ := l.Post(source, ledger.Entry{Code: ledger.CodeDirectEntryOut, Amount: in.amount.Neg(), Reference: in.sourceReference}, now)
 		return out.ID, nil
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange/exchangetest"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 const payment = `{"request_id":"r","amount":10,"source_reference":"s","destination_reference":"d","destination_account_id":"to","transaction_type":1}`
@@ -28,7 +29,7 @@ func someTransfers(t *testing.T, with Options) (*Transfers, *clock.Clock, *ledge
 		a.ID, a.Status = id, "active"
 		l.Add(a)
 	}
-	l.Post(l.Account("from"), ledger.Entry{Code: ledger.CodeLoad, Amount: 100_0000}, now.Now())
+	l.Post(l.Account("from"), ledger.Entry{Code: ledger.CodeLoad, Amount: wire.Whole(100)}, now.Now())
 	return New(books, now, ids.New(nil), with), now, books
 }
 

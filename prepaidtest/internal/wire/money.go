@@ -2,64 +2,83 @@ package wire
 
 import (
 	"errors"
-	"math"
 	"strconv"
 	"strings"
+
+	"github.com/govalues/decimal"
 )
 
-// Money is an amount in ten-thousandths of a currency unit: exact, and large enough for any program.
-type Money int64
+// Money is an exact amount of up to 19 digits, before and after the point. Its zero value is 0; equal amounts are equal under ==.
+type Money struct {
+	value decimal.Decimal // without trailing zeros after the point
+}
 
-const (
-	moneyDecimals = 4
-	moneyUnit     = 10_000
-)
+const mostDigits = decimal.MaxPrec
 
 // errMoney says that a text is no amount this emulator can hold. It never quotes the text.
-var errMoney = errors.New("must be a decimal number with at most four decimals")
+var errMoney = errors.New("must be a decimal number of at most 19 digits")
+
+// Whole is n units.
+func Whole(n int64) Money { return Money{decimal.MustNew(n, 0)} }
 
 // ParseMoney reads a JSON number: base ten, optional fraction and exponent, no leading zero.
 func ParseMoney(text string) (Money, error) {
+	digits, exponent, ok := parseNumber(text)
+	if !ok || len(digits)+max(exponent, 0) > mostDigits+1 || -exponent > decimal.MaxScale {
+		return Money{}, errMoney
+	}
+	if len(strings.TrimPrefix(digits, "-"))+max(exponent, 0) > mostDigits {
+		return Money{}, errMoney
+	}
+	value, err := decimal.Parse(digits + "e" + strconv.Itoa(exponent))
+	if err != nil {
+		return Money{}, errMoney
+	}
+	return Money{value.Trim(0)}, nil
+}
+
+// parseInteger reads a JSON number that is an integer, such as 2950, 2950.0 and 295e1.
+func parseInteger(text string) (int64, bool) {
+	digits, exponent, ok := parseNumber(text)
+	if !ok || exponent < 0 {
+		return 0, false
+	}
+	value, err := strconv.ParseInt(digits+strings.Repeat("0", exponent), 10, 64)
+	return value, err == nil
+}
+
+// parseNumber splits a JSON number into its digits, with a minus sign, and a power of ten from -40 to 40 that they are multiplied
+// with. There are no zeros at either end of the digits that could be left out.
+func parseNumber(text string) (digits string, exponent int, ok bool) {
 	rest, negative := strings.CutPrefix(text, "-")
 	mantissa, exponentText, hasExponent := strings.Cut(strings.ToLower(rest), "e")
 	whole, fraction, hasPoint := strings.Cut(mantissa, ".")
-	exponent := 0
 	if hasExponent {
 		var err error
 		if exponent, err = strconv.Atoi(exponentText); err != nil || exponent < -20 || exponent > 20 {
-			return 0, errMoney
+			return "", 0, false
 		}
 	}
 	if !IsDigits(whole) || (hasPoint && !IsDigits(fraction)) || (len(whole) > 1 && whole[0] == '0') {
-		return 0, errMoney
+		return "", 0, false
 	}
-	// The value is digits × 10^shift ten-thousandths.
-	digits := strings.TrimLeft(whole+fraction, "0")
-	shift := exponent - len(fraction) + moneyDecimals
-	for shift < 0 && strings.HasSuffix(digits, "0") {
-		digits, shift = digits[:len(digits)-1], shift+1
-	}
+	digits = strings.TrimLeft(whole+fraction, "0")
 	if digits == "" {
-		return 0, nil
+		return "0", 0, true
 	}
-	if shift < 0 || shift > 18 {
-		return 0, errMoney
-	}
-	value, err := strconv.ParseInt(digits+strings.Repeat("0", shift), 10, 64)
-	if err != nil {
-		return 0, errMoney
-	}
+	short := strings.TrimRight(digits, "0")
+	exponent += len(digits) - len(short) - len(fraction)
 	if negative {
-		value = -value
+		short = "-" + short
 	}
-	return Money(value), nil
+	return short, exponent, true
 }
 
 // parseLoadAmount reads initial_load_amount in every written form of 4.4: decimal, 0 or 0o for octal, 0x for
 // hexadecimal; with a decimal point always base ten.
 func parseLoadAmount(text string) (Money, error) {
 	if text == "" || strings.HasPrefix(text, "-") {
-		return 0, errors.New("must be zero or more")
+		return Money{}, errors.New("must be zero or more")
 	}
 	lower := strings.ToLower(text)
 	digits, base := "", 0
@@ -79,36 +98,38 @@ func parseLoadAmount(text string) (Money, error) {
 		return ParseMoney(lower)
 	}
 	value, err := strconv.ParseUint(digits, base, 63)
-	if err != nil || value > math.MaxInt64/moneyUnit {
-		return 0, errors.New("must be decimal, octal with a leading 0 or 0o, or hexadecimal with a leading 0x")
+	if err != nil {
+		return Money{}, errors.New("must be decimal, octal with a leading 0 or 0o, or hexadecimal with a leading 0x")
 	}
-	return Money(value * moneyUnit), nil
+	return Whole(int64(value)), nil
 }
 
-// Plus adds and reports false when the sum cannot be held.
+// Plus adds and reports false when the sum needs more than 19 digits.
 func (m Money) Plus(other Money) (Money, bool) {
-	sum := m + other
-	if (other > 0 && sum < m) || (other < 0 && sum > m) {
-		return 0, false
-	}
-	return sum, true
+	sum, err := m.value.AddExact(other.value, max(m.value.Scale(), other.value.Scale()))
+	return Money{sum.Trim(0)}, err == nil
 }
 
-// String prints plain decimals, at least two.
+// Minus subtracts and reports false when the difference needs more than 19 digits.
+func (m Money) Minus(other Money) (Money, bool) { return m.Plus(other.Neg()) }
+
+// Neg returns -m.
+func (m Money) Neg() Money { return Money{m.value.Neg()} }
+
+// Abs returns the amount without its sign.
+func (m Money) Abs() Money { return Money{m.value.Abs()} }
+
+// Sign is -1, 0 or 1.
+func (m Money) Sign() int { return m.value.Sign() }
+
+// Cmp is below zero if m is less than other, 0 if both are equal, and above zero otherwise.
+func (m Money) Cmp(other Money) int { return m.value.Cmp(other.value) }
+
+// String prints plain decimals, at least two if they fit.
 func (m Money) String() string { return string(m.append(nil)) }
 
 func (m Money) append(to []byte) []byte {
-	value := uint64(m)
-	if m < 0 {
-		to, value = append(to, '-'), -value
-	}
-	to = strconv.AppendUint(to, value/moneyUnit, 10)
-	point := len(to)
-	to = strconv.AppendUint(to, moneyUnit+value%moneyUnit, 10)
-	to[point] = '.'
-	for len(to) > point+3 && to[len(to)-1] == '0' {
-		to = to[:len(to)-1]
-	}
+	to, _ = m.value.Pad(2).AppendText(to) // never fails
 	return to
 }
 

@@ -93,27 +93,29 @@ func (b *Reader) Boolean(name string, into *bool) Value {
 	return v
 }
 
-// Integer reads a JSON number without fraction and exponent.
+// Integer reads a JSON number that is an integer, however it is written.
 func (b *Reader) Integer(name string, into *int64) Value {
 	raw, v := b.take(name, "integer")
 	v.schema.formatted("int64")
 	if !v.Present {
 		return v
 	}
-	number, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil {
+	number, ok := parseInteger(string(raw))
+	if !ok {
 		return v.Fault("must be an integer")
 	}
 	*into, v.number, v.Usable = number, number, true
 	return v
 }
 
+const fewDigits = "At most 19 digits."
+
 // Decimal reads a JSON number; with quoted, a string that holds one as well.
 func (b *Reader) Decimal(name string, into *Money, quoted bool) Value {
 	raw, v := b.take(name, "number")
-	v.schema.chosen("At most four decimals.")
+	v.schema.chosen(fewDigits)
 	if quoted {
-		v.schema.quoted()
+		v.schema.note("A string that holds one is taken, too.")
 	}
 	if !v.Present {
 		return v
@@ -134,7 +136,7 @@ func (b *Reader) Decimal(name string, into *Money, quoted bool) Value {
 // which any form is taken, or bare, when quoteLoadAmount has quoted them.
 func (b *Reader) LoadAmount(name string, into *Money) Value {
 	raw, v := b.take(name, "number")
-	v.schema.chosen("At most four decimals.")
+	v.schema.chosen(fewDigits)
 	v.schema.least(0)
 	if !v.Present {
 		return v
@@ -224,8 +226,8 @@ func (b *Reader) Objects(name string, bind func(*Reader)) Value {
 // Integers reads an array of integers.
 func (b *Reader) Integers(name string, into *[]int64) Value {
 	v := b.list(name, func(v Value, raw json.RawMessage, path string) {
-		number, err := strconv.ParseInt(string(raw), 10, 64)
-		if err != nil {
+		number, ok := parseInteger(string(raw))
+		if !ok {
 			v.binder.Faults.Add(path, "must be an integer")
 			return
 		}
@@ -321,6 +323,12 @@ func (v Value) Min(n int) Value {
 	return v.limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
 
+// Filled faults an empty text of a request. The service may hold one, so that a document may.
+func (v Value) Filled() Value {
+	v.schema.chosen("Not empty; the reference has no least length.")
+	return v.limit(v.text != "" || v.binder.Document, "must not be empty")
+}
+
 // OneOf holds on a lenient server too: an unknown word cannot be carried out.
 func (v Value) OneOf(words ...string) Value {
 	if v.schema != nil {
@@ -361,7 +369,7 @@ func (v Value) Between(least, most int64, rule string) Value {
 // NotNegative faults an amount below zero.
 func (v Value) NotNegative() Value {
 	v.schema.least(0)
-	return v.limit(v.amount >= 0, "must not be negative")
+	return v.limit(v.amount.Sign() >= 0, "must not be negative")
 }
 
 // Positive holds on a lenient server too: a negative transfer would take money the wrong way.
@@ -369,7 +377,7 @@ func (v Value) Positive() Value {
 	if v.schema != nil {
 		v.schema.ExclusiveMinimum = new(int64)
 	}
-	if v.Usable && v.amount <= 0 {
+	if v.Usable && v.amount.Sign() <= 0 {
 		return v.Fault("must be positive")
 	}
 	return v

@@ -10,6 +10,7 @@ import (
 type Schema struct {
 	Ref              string           `json:"$ref,omitzero"`
 	Type             Types            `json:"type,omitzero"`
+	OneOf            []*Schema        `json:"oneOf,omitzero"`
 	Description      string           `json:"description,omitzero"`
 	Reference        string           `json:"x-reference,omitzero"` // section of the reference
 	Emulator         string           `json:"x-emulator,omitzero"`  // what the reference leaves open, and the emulator's choice
@@ -17,7 +18,8 @@ type Schema struct {
 	Format           string           `json:"format,omitzero"`
 	Pattern          string           `json:"pattern,omitzero"`
 	Enum             []string         `json:"enum,omitzero"`
-	Values           Ordered[string]  `json:"x-values,omitzero"` // known values, of which there may be more, with their meaning
+	GoType           string           `json:"x-go-type,omitzero"` // for oapi-codegen
+	Values           Ordered[string]  `json:"x-values,omitzero"`  // known values, of which there may be more, with their meaning
 	Minimum          *int64           `json:"minimum,omitzero"`
 	Maximum          *int64           `json:"maximum,omitzero"`
 	ExclusiveMinimum *int64           `json:"exclusiveMinimum,omitzero"`
@@ -130,13 +132,6 @@ func (s *Schema) formatted(format string) {
 func (s *Schema) dateTime() {
 	s.formatted("date-time")
 	s.note("In UTC.")
-}
-
-// quoted allows the number as a string, too.
-func (s *Schema) quoted() {
-	if s != nil {
-		s.Type, s.Pattern = append(s.Type, "string"), `^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`
-	}
 }
 
 func (s *Schema) least(n int64) {

@@ -1,6 +1,9 @@
 package wire
 
-import "net/mail"
+import (
+	"net/mail"
+	"strings"
+)
 
 // IsDigits reports whether a text has digits only, and at least one.
 func IsDigits(text string) bool {
@@ -51,9 +54,14 @@ func OnlyDigits() Form {
 // Email is the form of an e-mail address.
 func Email() Form { return Form{Holds: isEmail, Rule: "must be an e-mail address", Format: "email"} }
 
+// isEmail takes one address without a name. The parser returns the local part without its quotes.
 func isEmail(text string) bool {
 	parsed, err := mail.ParseAddress(text)
-	return err == nil && parsed.Address == text
+	if err != nil || parsed.Address == text {
+		return err == nil
+	}
+	at := strings.LastIndexByte(text, '@')
+	return parsed.Name == "" && strings.HasPrefix(text, `"`) && strings.HasSuffix(text[:at], `"`) && strings.HasSuffix(parsed.Address, text[at:])
 }
 
 // Country2 is the form of a two-letter country code.

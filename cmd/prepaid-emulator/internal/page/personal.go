@@ -3,21 +3,96 @@ package page
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
+	"reflect"
 	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/cardprograms/prepaid"
 )
 
 // concealed stands for personal data, which the page of an account alone shows.
 const concealed = "[personal]"
 
-// personalMembers are personal data, in bodies, responses and queries. The members of a registration are among them: a program
-// that is being written sends them in the wrong place too.
-func personalMembers() []string {
-	return []string{
-		"personal", "registration", "name_on_card", "display_name", "destination_account_info", "mobile",
-		"first_name", "middle_name", "last_name", "date_of_birth", "sex", "mobile_number", "phone_number", "email_address",
-		"driver_licence_number", "passport", "primary_address", "alternate_address", "address_line1", "address_line2", "address_line3",
+// marks are the redaction tags of the client's types, by the name of the member or parameter: what a client does not print, the
+// page does not show. A name counts wherever it stands: a program that is being written sends members in the wrong place too.
+var marks = sync.OnceValue(func() map[string]string { return marksOf(reflect.TypeFor[prepaid.Client]()) })
+
+// isPersonal reports whether a member or parameter is left out.
+func isPersonal(name string) bool { return marks()[name] == "personal" || marks()[name] == "content" }
+
+// marksOf reads the tags of all types that the methods of a client's services take and return.
+func marksOf(client reflect.Type) map[string]string {
+	found, seen := make(map[string]string), make(map[reflect.Type]bool)
+	var walk func(t reflect.Type)
+	walk = func(t reflect.Type) {
+		if seen[t] {
+			return
+		}
+		seen[t] = true
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			walk(t.Elem())
+		case reflect.Func: // an iterator
+			for in := range t.Ins() {
+				walk(in)
+			}
+			for out := range t.Outs() {
+				walk(out)
+			}
+		case reflect.Struct:
+			for field := range t.Fields() {
+				if !field.IsExported() {
+					continue
+				}
+				walk(field.Type)
+				if name, mark := wireName(field), markOf(field); name != "" && mark != "" {
+					found[name] = mark
+				}
+			}
+		}
 	}
+	for service := range client.Fields() {
+		if service.IsExported() {
+			for method := range service.Type.Methods() {
+				walk(method.Type)
+			}
+		}
+	}
+	return found
+}
+
+// markOf is the tag of a field. An object with a personal member is personal itself, so that no misspelled member of it is shown.
+func markOf(field reflect.StructField) string {
+	inner := field.Type
+	for inner.Kind() == reflect.Pointer {
+		inner = inner.Elem()
+	}
+	mark := field.Tag.Get("redact")
+	if mark == "" && inner.Kind() == reflect.Struct {
+		for member := range inner.Fields() {
+			if tag := member.Tag.Get("redact"); tag == "personal" || tag == "content" {
+				mark = tag
+			}
+		}
+	}
+	return mark
+}
+
+// wireName is the name of a member or, of a text without one, that of a query parameter; otherwise empty.
+func wireName(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	if name != "" || field.Type.Kind() != reflect.String {
+		return name
+	}
+	var snake strings.Builder
+	for i, r := range field.Name {
+		if i > 0 && unicode.IsUpper(r) {
+			snake.WriteByte('_')
+		}
+		snake.WriteRune(unicode.ToLower(r))
+	}
+	return snake.String()
 }
 
 // readable indents JSON, with personal data left out, and the query of a webhook's address, which may hold a secret. What is
@@ -43,9 +118,12 @@ func compact(text string) string {
 	return shown
 }
 
-// open leaves out what is not shown; the rest of the text is as it was. It says so when that cannot be done.
+// open redacts personal members, or returns the reason why it cannot; the rest of the text is unchanged.
 func open(text string) (shown, problem string) {
-	hidden := slices.ContainsFunc(append(personalMembers(), "uri"), func(name string) bool { return strings.Contains(text, `"`+name+`"`) })
+	hidden := false
+	for name := range marks() {
+		hidden = hidden || strings.Contains(text, `"`+name+`"`)
+	}
 	if !hidden {
 		return text, ""
 	}
@@ -70,9 +148,9 @@ func conceal(value any) any {
 		for name, member := range value {
 			address, isText := member.(string)
 			switch {
-			case slices.Contains(personalMembers(), name):
+			case isPersonal(name) && member != "[REDACTED]": // a secret, masked already
 				value[name] = concealed
-			case name == "uri" && isText:
+			case marks()[name] == "user" && isText:
 				value[name] = plain(address)
 			default:
 				value[name] = conceal(member)

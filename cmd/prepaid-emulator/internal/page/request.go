@@ -134,7 +134,7 @@ func pairs(values map[string][]string) [][2]string {
 	var list [][2]string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := strings.Join(values[name], ", ")
-		if slices.Contains(personalMembers(), name) {
+		if isPersonal(name) {
 			value = concealed
 		}
 		list = append(list, [2]string{name, value})
@@ -164,7 +164,7 @@ func curl(base string, r prepaidtest.Request) string {
 	if len(r.Query) > 0 {
 		shown := maps.Clone(r.Query)
 		for name := range shown {
-			if slices.Contains(personalMembers(), name) {
+			if isPersonal(name) {
 				shown[name] = []string{concealed}
 			}
 		}

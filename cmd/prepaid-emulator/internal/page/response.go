@@ -94,12 +94,16 @@ type faultJSON struct {
 func faultsOf(server *prepaidtest.Server) faultsJSON {
 	state := faultsJSON{Faults: []faultJSON{}, DeliveryFaults: []faultJSON{}}
 	for _, a := range server.Faults() {
-		state.Faults = append(state.Faults, faultJSON{Operation: a.Operation, Fault: a.Fault.String(), Used: a.Used, Left: a.Left})
+		state.Faults = append(state.Faults, faultOf(a))
 	}
 	for _, a := range server.DeliveryFaults() {
 		state.DeliveryFaults = append(state.DeliveryFaults, faultJSON{HookID: a.HookID, Fault: a.Fault.String(), Used: a.Used, Left: a.Left})
 	}
 	return state
+}
+
+func faultOf(a prepaidtest.ArmedFault) faultJSON {
+	return faultJSON{Operation: a.Operation, Fault: a.Fault.String(), Used: a.Used, Left: a.Left}
 }
 
 type accessJSON struct {
@@ -134,6 +138,7 @@ func accessOf(server *prepaidtest.Server) accessJSON {
 }
 
 type transfersJSON struct {
+	Armed     []faultJSON         `json:"armed"`
 	Running   []runningJSON       `json:"running"`
 	PaidTwice []prepaid.RequestID `json:"paid_twice"`
 }
@@ -148,7 +153,10 @@ type runningJSON struct {
 }
 
 func transfersOf(server *prepaidtest.Server) transfersJSON {
-	state := transfersJSON{[]runningJSON{}, append([]prepaid.RequestID{}, server.PaidTwice()...)}
+	state := transfersJSON{[]faultJSON{}, []runningJSON{}, append([]prepaid.RequestID{}, server.PaidTwice()...)}
+	for _, a := range transferFaults(server) {
+		state.Armed = append(state.Armed, faultOf(a))
+	}
 	for _, r := range server.RunningTransfers() {
 		state.Running = append(state.Running, runningJSON{r.Operation, r.RequestID, r.AccountID, r.Age.Milliseconds(), r.Left.Milliseconds()})
 	}

@@ -30,7 +30,7 @@ func (p payment) WillPayTwice() bool {
 type transfersData struct {
 	Running []payment
 	Twice   []payment
-	Armed   []prepaidtest.ArmedFault // that hold a transfer
+	Armed   []prepaidtest.ArmedFault
 }
 
 func (p *Page) transfers(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +39,7 @@ func (p *Page) transfers(w http.ResponseWriter, r *http.Request) {
 
 func (p *Page) showTransfers(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	server := p.server.Load()
-	var data transfersData
+	data := transfersData{Armed: transferFaults(server)}
 	twice := server.PaidTwice()
 	known := func(id prepaid.RequestID) payment {
 		return payment{RequestID: id, Movements: server.Movements(id), Twice: slices.Contains(twice, id)}
@@ -57,12 +57,12 @@ func (p *Page) showTransfers(w http.ResponseWriter, r *http.Request, status int,
 	for _, id := range twice {
 		data.Twice = append(data.Twice, known(id))
 	}
-	for _, armed := range server.Faults() {
-		if slices.Contains(heldOperations(), armed.Operation) {
-			data.Armed = append(data.Armed, armed)
-		}
-	}
 	p.show(w, r, status, "transfers", layout{Title: "Transfers", Section: "transfers", Data: data, Problem: problem, JSON: transfersOf(server)})
+}
+
+// transferFaults are the armed faults that the next transfer or direct entry out meets.
+func transferFaults(server *prepaidtest.Server) []prepaidtest.ArmedFault {
+	return slices.DeleteFunc(server.Faults(), func(a prepaidtest.ArmedFault) bool { return !slices.Contains(heldOperations(), a.Operation) })
 }
 
 // heldOperations are those with a request id.

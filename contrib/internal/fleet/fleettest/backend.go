@@ -1,59 +1,84 @@
-// Package fleettest tests that a store shares a rate limit as [fleet.Limiter] promises: the grants of its pool one by one, the
-// limiters of one process, and replicas that are processes of their own next to the emulated service.
+// Package fleettest tests that a real server shares a rate limit as [fleet.Limiter] promises. What a pool grants, and what a limiter
+// does with it, the tests of package fleet prove in virtual time.
 package fleettest
 
 import (
-	"net/http"
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
-// Backend is a real server that keeps limits, and what can happen to it. What fails, fails t.
+// Backend is a server that keeps limits, and what can happen to it. What fails, fails t.
 type Backend interface {
 	// Open returns the pool of a limit, over connections of its own that are closed with the test.
 	Open(t *testing.T, name string) fleet.Pool
-	// Address is how the process of a replica reaches the server.
-	Address() string
 	// Used makes a limit one that replicas have used, all of which have left: it grants at once.
 	Used(t *testing.T, name string)
-	// Moved makes the state of a limit one that another server has left.
-	Moved(t *testing.T, name string)
 	Freeze(t *testing.T)
 	Thaw(t *testing.T)
 	Kill(t *testing.T)
 	Start(t *testing.T)
 }
 
-// quick are options whose windows are short, for a server that has just been started.
-func quick() fleet.Options {
-	return fleet.Options{Allowance: 40, Window: 400 * time.Millisecond, Lease: 200 * time.Millisecond}
+// Run runs all tests, each with a server that has just been started.
+func Run(t *testing.T, start func(t *testing.T) Backend) {
+	t.Run("exchanges", func(t *testing.T) { exchanges(t, start(t)) })
+	t.Run("limit holds", func(t *testing.T) { LimitHolds(t, start(t)) })
+	t.Run("allowance is used", func(t *testing.T) { allowanceIsUsed(t, start(t)) })
 }
 
-// goneOf is how long after its last exchange all that a replica used has rested.
-func goneOf(o fleet.Options) time.Duration { return o.Lease + o.Window + o.Window/10 }
-
-// limit is the name of the limit in tests that have one.
-const limit = "prepaid:limit"
-
-func newLimiter(t *testing.T, pool fleet.Pool, options fleet.Options) *fleet.Limiter {
-	t.Helper()
-	l, err := fleet.New(pool, options)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	return l
+// exchanges checks that a pool notices that its server is another one or lost its data, and that an exchange ends with its context.
+func exchanges(t *testing.T, s Backend) {
+	const limit, gone = "limit", time.Hour
+	pool := s.Open(t, limit)
+	var seq uint64
+	exchange := func(patience time.Duration) (fleet.Grant, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		seq++
+		return pool.Exchange(ctx, fleet.Report{ID: "a", Seq: seq, Need: [fleet.LaneCount]int{0, 10, 0}, Allowance: 100, Lease: time.Minute, Gone: gone})
+	}
+	grants := func(want int, opens time.Duration) {
+		t.Helper()
+		var g fleet.Grant
+		require.Eventually(t, func() (done bool) { // a client may find its connections closed first
+			var err error
+			g, err = exchange(time.Second)
+			return err == nil
+		}, 10*time.Second, 10*time.Millisecond)
+		require.Equal(t, want, g.Granted)
+		require.InDelta(t, opens.Minutes(), g.Opens.Minutes(), 1)
+	}
+	fails := func() {
+		t.Helper()
+		began := time.Now()
+		_, err := exchange(200 * time.Millisecond)
+		require.Error(t, err)
+		require.Less(t, time.Since(began), 2*time.Second)
+	}
+	grants(0, gone) // nobody knows what was used before the server started
+	s.Used(t, limit)
+	grants(10, 0)
+	s.Freeze(t)
+	fails()
+	s.Thaw(t)
+	grants(10, 0)
+	s.Kill(t)
+	fails()
+	s.Start(t)
+	grants(0, gone)
 }
 
-var sent = prepaid.Feedback{StatusCode: http.StatusOK}
-
-// use takes a slot and gives it back.
-func use(t *testing.T, l *fleet.Limiter) {
-	t.Helper()
-	s, err := l.Acquire(t.Context(), prepaid.LaneCall)
-	require.NoError(t, err)
-	s.Release(sent)
+// allowanceIsUsed checks that replicas use nearly all of the allowance.
+func allowanceIsUsed(t *testing.T, s Backend) {
+	s.Used(t, t.Name())
+	load := Load{
+		Options: fleet.Options{Allowance: 200, Window: 2 * time.Second, Lease: time.Second, Replicas: 3},
+		Callers: 32, For: 6 * time.Second, Distance: 20 * time.Millisecond,
+	}
+	load.Run(t, func() fleet.Pool { return s.Open(t, t.Name()) }).Check(t, 0.95, load.For)
 }

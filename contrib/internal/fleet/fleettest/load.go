@@ -3,6 +3,7 @@ package fleettest
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -14,11 +15,41 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
-// Load is replicas behind one address that always want more than the service's allowance of 1,000 in 10 s.
+var lanes = [...]prepaid.Lane{prepaid.LaneMoney, prepaid.LaneCall, prepaid.LaneBulk}
+
+// arrivals notes when requests came.
+type arrivals struct {
+	mu    sync.Mutex
+	times []time.Time
+}
+
+func (a *arrivals) add(at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.times = append(a.times, at)
+}
+
+// busiest is the largest number within any window, sliding.
+func busiest(times []time.Time, window time.Duration) int {
+	slices.SortFunc(times, time.Time.Compare)
+	most, start := 0, 0
+	for i, at := range times {
+		for at.Sub(times[start]) >= window {
+			start++
+		}
+		most = max(most, i-start+1)
+	}
+	return most
+}
+
+// Load is replicas behind one address that always want more than the service's allowance.
 type Load struct {
-	// Replicas is how many there are; each has Callers, an eighth of them for payments, the others for calls and bulk.
-	Replicas, Callers int
-	// Trickle has payments come now and then, next to reads that alone want more than the allowance. Otherwise payments do.
+	// Options are those of each replica, with Allowance and Window. Replicas is how many there are.
+	fleet.Options
+	// Callers is how many each replica has, an eighth of them for payments, the others for calls and bulk.
+	Callers int
+	// Trickle has payments want two fifths of the allowance, next to reads that alone want more than all of it, and nobody wait for
+	// longer than half a window. Otherwise payments alone want more than the allowance, and all wait.
 	Trickle bool
 	For     time.Duration
 	// Distance is the longest time to the service and back.
@@ -27,112 +58,111 @@ type Load struct {
 
 // Traffic is what arrived at the service.
 type Traffic struct {
-	window   time.Duration
-	lasted   time.Duration
-	arrivals []time.Duration // since the start, in order
-	replicas int
-	seldom   int           // the fewest requests of one lane of one replica in any minute, or in all if it was shorter
-	fewest   int           // requests of one replica
-	waited   time.Duration // longest wait of one of the payments that trickle, after the first two windows
+	load    Load
+	start   time.Time
+	arrived arrivals
+
+	mu     sync.Mutex
+	counts [][][fleet.LaneCount]int // of requests, by replica and minute, the last of which may be longer
+	// Of a trickle these count only payments, after the first two windows.
+	waited  time.Duration // the longest
+	refused int
 }
 
-// Run sends as much as the limiters of pool admit. The first half of each request's time is its way to the service.
+// Run sends as much as the limiters of pool admit.
 func (o Load) Run(t *testing.T, open func() fleet.Pool) *Traffic {
 	t.Helper()
-	const window = 10 * time.Second
-	seen := &Traffic{window: window, lasted: o.For, replicas: o.Replicas}
-	minutes := max(1, int(o.For/time.Minute))
-	counts := make([][][fleet.LaneCount]int, o.Replicas)
-	start := time.Now()
-	var mu sync.Mutex
+	seen := &Traffic{load: o, start: time.Now(), counts: make([][][fleet.LaneCount]int, o.Replicas)}
+	payers := o.Replicas * ((o.Callers + 7) / 8)
 	var group sync.WaitGroup
-	for i := range o.Replicas {
-		l := newLimiter(t, open(), fleet.Options{Replicas: o.Replicas, Timeout: time.Second})
-		counts[i] = make([][fleet.LaneCount]int, minutes)
+	for replica := range o.Replicas {
+		l, err := fleet.New(open(), o.Options)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = l.Close() })
+		seen.counts[replica] = make([][fleet.LaneCount]int, max(1, int(o.For/time.Minute)))
 		for caller := range o.Callers {
-			lane := lanes[1+caller%2]
+			lane := 1 + caller%2
 			if caller%8 == 0 {
-				lane = prepaid.LaneMoney
+				lane = 0
 			}
 			group.Go(func() {
-				for {
-					began := time.Since(start)
-					s, err := l.Acquire(context.Background(), lane)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					now := time.Since(start)
-					if now >= o.For {
-						s.Release(prepaid.Feedback{NotSent: true})
-						return
-					}
-					there := rand.N(o.Distance / 2)
-					mu.Lock()
-					seen.arrivals = append(seen.arrivals, now+there)
-					counts[i][min(int(now/time.Minute), minutes-1)][slices.Index(lanes[:], lane)]++
-					if o.Trickle && lane == prepaid.LaneMoney && began > 2*window {
-						seen.waited = max(seen.waited, now-began)
-					}
-					mu.Unlock()
-					time.Sleep(there + rand.N(o.Distance/2))
-					s.Release(sent)
-					if o.Trickle && lane == prepaid.LaneMoney {
-						time.Sleep(rand.N(time.Second))
+				for time.Since(seen.start) < o.For {
+					if !seen.send(l, replica, lane) {
+						time.Sleep(rand.N(o.Window / 20))
+					} else if o.Trickle && lane == 0 {
+						time.Sleep(rand.N(5 * time.Duration(payers) * o.Window / time.Duration(o.Allowance)))
 					}
 				}
 			})
 		}
 	}
 	group.Wait()
-	slices.Sort(seen.arrivals)
-	seen.seldom, seen.fewest = len(seen.arrivals), len(seen.arrivals)
-	for _, replica := range counts {
-		all := 0
-		for _, minute := range replica {
-			for _, n := range minute {
-				all += n
-				seen.seldom = min(seen.seldom, n)
-			}
-		}
-		seen.fewest = min(seen.fewest, all)
-	}
 	return seen
 }
 
-// Check checks that the part of the allowance that was used is at least so much, that no window had more than the allowance, and
-// that neither a replica nor a lane starved.
-func (s *Traffic) Check(t *testing.T, least float64) {
+// send sends one request, and reports whether it was admitted. The first half of its time is its way to the service.
+func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
+	ctx, began := context.Background(), time.Since(s.start)
+	if s.load.Trickle {
+		bounded, cancel := context.WithTimeout(ctx, s.load.Window/2)
+		defer cancel()
+		ctx = bounded
+	}
+	slot, err := l.Acquire(ctx, lanes[lane])
+	now := time.Since(s.start)
+	if err == nil && now >= s.load.For {
+		slot.Release(prepaid.Feedback{NotSent: true})
+		return true
+	}
+	there := rand.N(s.load.Distance / 2)
+	s.mu.Lock()
+	if !s.load.Trickle || lane == 0 && began > 2*s.load.Window {
+		s.waited = max(s.waited, now-began)
+		if err != nil {
+			s.refused++
+		}
+	}
+	if err == nil {
+		minutes := s.counts[replica]
+		minutes[min(int(now/time.Minute), len(minutes)-1)][lane]++
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return false
+	}
+	s.arrived.add(s.start.Add(now + there))
+	time.Sleep(there + rand.N(s.load.Distance/2))
+	slot.Release(prepaid.Feedback{StatusCode: http.StatusOK})
+	return true
+}
+
+// Check checks that the part of the allowance that was used is at least so much, that no window had more than the allowance, that
+// neither a replica nor a lane starved, and that none was refused or waited longer than so: in a trickle, no payment.
+func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
 	t.Helper()
-	const allowance = 1000
-	sliding, first := 0, 0
-	for i, at := range s.arrivals {
-		for at-s.arrivals[first] >= s.window {
-			first++
-		}
-		sliding = max(sliding, i-first+1)
-	}
-	fixed := 0
-	for phase := time.Duration(0); phase < s.window; phase += s.window / 20 {
-		count, current := 0, time.Duration(-1)
-		for _, at := range s.arrivals {
-			if k := (at + phase) / s.window; k != current {
-				current, count = k, 0
+	window, times := s.load.Window, s.arrived.times
+	most := busiest(times, window)           // sliding; no fixed window can have more
+	seldom, fewest := len(times), len(times) // requests of one lane of one replica in one minute, and of one replica
+	for _, minutes := range s.counts {
+		all := 0
+		for _, minute := range minutes {
+			for _, n := range minute {
+				all += n
+				seldom = min(seldom, n)
 			}
-			count++
-			fixed = max(fixed, count)
 		}
+		fewest = min(fewest, all)
 	}
-	used := float64(len(s.arrivals)) / allowance * s.window.Seconds() / s.lasted.Seconds()
-	even := float64(len(s.arrivals)) / float64(s.replicas)
-	t.Logf("%d requests, %.2f %% of the allowance; at most %d in a sliding window, %d in a fixed one; the least of a replica %.1f %% of an even share, of a lane in a minute %d; longest wait of a payment in the trickle %s",
-		len(s.arrivals), 100*used, sliding, fixed, 100*float64(s.fewest)/even, s.seldom, s.waited.Round(time.Millisecond))
-	require.LessOrEqual(t, sliding, allowance)
-	require.LessOrEqual(t, fixed, allowance)
+	used := float64(len(times)) / float64(s.load.Allowance) * window.Seconds() / s.load.For.Seconds()
+	even := float64(len(times)) / float64(s.load.Replicas)
+	t.Logf("%d requests, %.2f %% of the allowance; at most %d in any window; the least of a replica %.1f %% of an even share, of a lane in a minute %d; longest wait %s",
+		len(times), 100*used, most, 100*float64(fewest)/even, seldom, s.waited.Round(time.Millisecond))
+	require.LessOrEqual(t, most, s.load.Allowance)
 	require.GreaterOrEqual(t, used, least)
-	if s.lasted >= time.Minute { // in the first windows, whoever came first has more
-		require.GreaterOrEqual(t, float64(s.fewest), 0.9*even)
+	if s.load.For >= time.Minute { // in the first windows, whoever came first has more
+		require.GreaterOrEqual(t, float64(fewest), 0.9*even)
 	}
-	require.Positive(t, s.seldom)
-	require.Less(t, s.waited, s.window/2)
+	require.Positive(t, seldom)
+	require.LessOrEqual(t, s.waited, longest)
+	require.Zero(t, s.refused)
 }

@@ -1,9 +1,12 @@
 package fleettest
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
-	"slices"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,33 +16,24 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
-// arrivals notes when requests came.
-type arrivals struct {
-	mu    sync.Mutex
-	times []time.Time
+// mortal is a pool that a replica cannot reach any more once it is killed.
+type mortal struct {
+	fleet.Pool
+	killed atomic.Bool
 }
 
-func (a *arrivals) add(at time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.times = append(a.times, at)
-}
+var errKilled = errors.New("the replica was killed")
 
-// busiest is the largest number within any window, sliding.
-func (a *arrivals) busiest(window time.Duration) int {
-	slices.SortFunc(a.times, time.Time.Compare)
-	most, start := 0, 0
-	for i, at := range a.times {
-		for at.Sub(a.times[start]) >= window {
-			start++
-		}
-		most = max(most, i-start+1)
+// Exchange implements fleet.Pool.
+func (m *mortal) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, error) {
+	if m.killed.Load() {
+		return fleet.Grant{}, errKilled
 	}
-	return most
+	return m.Pool.Exchange(ctx, r)
 }
 
-// LimitHolds checks that no window ever sees more than the allowance, while replicas come and go, are busy and idle, and the
-// server hangs, dies and comes back.
+// LimitHolds checks that no window ever sees more than the allowance, while replicas come and go or are killed, are busy and idle, and
+// the server hangs, dies and comes back.
 func LimitHolds(t *testing.T, s Backend) {
 	options := fleet.Options{Allowance: 60, Window: time.Second, Lease: 400 * time.Millisecond, Replicas: 4}
 	seen := &arrivals{}
@@ -47,12 +41,14 @@ func LimitHolds(t *testing.T, s Backend) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			pool := s.Open(t, limit)
+			pool := &mortal{Pool: s.Open(t, "limit")}
 			for over := false; !over; {
+				pool.killed.Store(false)
 				l, err := fleet.New(pool, options)
 				require.NoError(t, err)
 				over = busySpells(t, l, seen, stop)
-				if l.Close() != nil { // a replica that starts without Redis does not know what it used before
+				pool.killed.Store(rand.N(4) == 0)
+				if l.Close() != nil { // a replica that starts without the server does not know what was used before
 					time.Sleep(options.Window)
 				}
 			}
@@ -65,13 +61,11 @@ func LimitHolds(t *testing.T, s Backend) {
 	time.Sleep(1600 * time.Millisecond)
 	close(stop)
 	group.Wait()
-	most := seen.busiest(options.Window)
+	most := busiest(seen.times, options.Window)
 	t.Logf("%d requests, at most %d of %d in any window", len(seen.times), most, options.Allowance)
 	require.LessOrEqual(t, most, options.Allowance)
 	require.Greater(t, len(seen.times), 300)
 }
-
-var lanes = [...]prepaid.Lane{prepaid.LaneMoney, prepaid.LaneCall, prepaid.LaneBulk}
 
 // busySpells works and rests by turns, and says whether all is over or only this replica's life.
 func busySpells(t *testing.T, l *fleet.Limiter, seen *arrivals, stop <-chan struct{}) bool {
@@ -87,7 +81,7 @@ func busySpells(t *testing.T, l *fleet.Limiter, seen *arrivals, stop <-chan stru
 					}
 					seen.add(time.Now())
 					time.Sleep(rand.N(5 * time.Millisecond))
-					slot.Release(sent)
+					slot.Release(prepaid.Feedback{StatusCode: http.StatusOK})
 				}
 			})
 		}

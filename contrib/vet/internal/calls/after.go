@@ -61,7 +61,7 @@ func (a *after) through(block *ssa.BasicBlock, from int, held map[ssa.Value]answ
 	}
 	taken := unsettled
 	if condition, ok := block.Instrs[len(block.Instrs)-1].(*ssa.If); ok {
-		taken = a.eval(condition.Cond, held, 0)
+		taken = a.eval(condition.Cond, held)
 	}
 	for i, next := range block.Succs {
 		if taken == unsettled || taken == holds && i == 0 || taken == fails && i == 1 {
@@ -95,7 +95,7 @@ func (a *after) known(v ssa.Value, held map[ssa.Value]answer) answer {
 	if held[v] == theError || !types.Identical(v.Type().Underlying(), types.Typ[types.Bool]) {
 		return held[v]
 	}
-	if found := a.eval(v, held, 0); found != asked {
+	if found := a.eval(v, held); found != asked {
 		return found
 	}
 	return unsettled
@@ -119,7 +119,7 @@ func says(yes bool) answer {
 	return fails
 }
 
-func (a *after) eval(condition ssa.Value, held map[ssa.Value]answer, depth int) answer {
+func (a *after) eval(condition ssa.Value, held map[ssa.Value]answer) answer {
 	if known := held[condition]; known == holds || known == fails {
 		return known
 	}
@@ -128,14 +128,7 @@ func (a *after) eval(condition ssa.Value, held map[ssa.Value]answer, depth int) 
 		return says(constant.BoolVal(v.Value))
 	case *ssa.UnOp:
 		if v.Op == token.NOT {
-			switch found := a.eval(v.X, held, depth); found {
-			case holds:
-				return fails
-			case fails:
-				return holds
-			default:
-				return found
-			}
+			return map[answer]answer{holds: fails, fails: holds, asked: asked}[a.eval(v.X, held)]
 		}
 	case *ssa.Call:
 		if !a.failed && slices.ContainsFunc(v.Call.Args, func(arg ssa.Value) bool { return held[arg] == theError }) && types.Identical(v.Type(), types.Typ[types.Bool]) {
@@ -311,7 +304,7 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 			return true
 		case Pure(callee) || callee.Pkg() == nil || callee.Pkg().Path() == "context":
 		case call.Call.StaticCallee() != nil && call.Call.StaticCallee().Blocks != nil:
-			return a.Asks(call.Call.StaticCallee()) || a.money(call.Call.StaticCallee(), 0)
+			return a.Asks(call.Call.StaticCallee()) || reads(call.Call.StaticCallee())
 		default:
 			return len(call.Call.Args) > 0
 		}
@@ -323,18 +316,12 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 	return slices.ContainsFunc(instr.Operands(nil), func(operand *ssa.Value) bool { return *operand != nil && a.depends(*operand, depth+1) })
 }
 
-// money is for a function that decides by what it reads elsewhere.
-func (a *after) money(fn *ssa.Function, depth int) bool {
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			if call, ok := instr.(*ssa.Call); ok {
-				if callee := Callee(call.Common()); callee != nil && !Pure(callee) && callee.Pkg() != nil && call.Call.StaticCallee() == nil {
-					return true
-				}
-			}
-		}
-	}
-	return false
+// reads is for a function that decides by what it reads elsewhere.
+func reads(fn *ssa.Function) bool {
+	return Makes(fn, func(call *ssa.CallCommon) bool {
+		callee := Callee(call)
+		return callee != nil && !Pure(callee) && callee.Pkg() != nil && call.StaticCallee() == nil
+	})
 }
 
 // Cycle are the blocks of the loops that a block is in.
@@ -354,4 +341,12 @@ func Cycle(block *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
 	before := reach(func(b *ssa.BasicBlock) []*ssa.BasicBlock { return b.Preds })
 	maps.DeleteFunc(cycle, func(b *ssa.BasicBlock, _ bool) bool { return !before[b] })
 	return cycle
+}
+
+// Precedes reports whether an instruction is always executed before another one.
+func Precedes(instr, next ssa.Instruction) bool {
+	if instr.Block() == next.Block() {
+		return slices.Index(instr.Block().Instrs, instr) < slices.Index(next.Block().Instrs, next)
+	}
+	return instr.Block().Dominates(next.Block())
 }

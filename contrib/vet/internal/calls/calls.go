@@ -34,26 +34,12 @@ func New(model *Model) *analysis.Analyzer {
 // On returns the rule for calls of another base analyzer than [Analyzer].
 func On(rule, base *analysis.Analyzer) *analysis.Analyzer {
 	moved := *rule
-	moved.Requires = slices.Clone(rule.Requires)
-	for i, required := range moved.Requires {
-		if required.ResultType == base.ResultType {
-			moved.Requires[i] = base
-		} else {
-			moved.Requires[i] = On(required, base)
-		}
-	}
+	moved.Requires = []*analysis.Analyzer{base}
 	return &moved
 }
 
-// Of returns the result of the base analyzer that a rule requires.
-func Of(pass *analysis.Pass) *Result {
-	for _, result := range pass.ResultOf {
-		if calls, ok := result.(*Result); ok {
-			return calls
-		}
-	}
-	return &Result{}
-}
+// Of returns the result of the base analyzer, which is all that a rule requires.
+func Of(pass *analysis.Pass) *Result { return pass.ResultOf[pass.Analyzer.Requires[0]].(*Result) }
 
 // Standard reports whether a package is of the standard library. It makes no payments, and rules know its functions by name.
 func Standard(pass *analysis.Pass) bool {

@@ -46,7 +46,7 @@ func (f *fates) follow(value ssa.Value) {
 
 func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 	switch ref := ref.(type) {
-	case *ssa.DebugRef, *ssa.MakeClosure: // see variable
+	case *ssa.MakeClosure: // see variable
 	case *ssa.BinOp:
 		if !ComparesWithNil(ref) {
 			f.fate.Used = true
@@ -165,10 +165,11 @@ func ComparesWithNil(op *ssa.BinOp) bool {
 	if op.Op != token.EQL && op.Op != token.NEQ {
 		return false
 	}
-	return isNil(op.X) || isNil(op.Y)
+	return IsNil(op.X) || IsNil(op.Y)
 }
 
-func isNil(v ssa.Value) bool {
+// IsNil reports whether a value is the constant nil.
+func IsNil(v ssa.Value) bool {
 	c, ok := v.(*ssa.Const)
 	return ok && c.IsNil()
 }

@@ -33,6 +33,9 @@ func (c *Call) Pos() token.Pos {
 	return c.Instr.Pos()
 }
 
+// Operation is the name without what it is a method of.
+func (c *Call) Operation() string { return c.Name[strings.LastIndex(c.Name, ".")+1:] }
+
 // Arg is the argument for a parameter, nil for [None]. The receiver does not count.
 func (c *Call) Arg(param int) ssa.Value { return arg(c.Instr.Common(), param) }
 
@@ -143,9 +146,6 @@ func (r *Result) Find(instr ssa.CallInstruction) *Call {
 		if call.Instr == instr {
 			return call
 		}
-	}
-	if r.SSA == nil { // a rule that builds its own
-		return nil
 	}
 	return r.call(instr.Parent(), instr)
 }

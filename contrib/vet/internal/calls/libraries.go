@@ -68,8 +68,10 @@ func repeats(common *ssa.CallCommon) bool {
 		}
 	}
 	for _, arg := range common.Args {
-		for _, value := range elements(arg) {
-			if named, ok := types.Unalias(value.Type()).(*types.Named); ok && slices.Contains([]string{"RetryPolicy", "HedgePolicy"}, named.Obj().Name()) {
+		for _, value := range Elements(arg) {
+			if slices.ContainsFunc(Origins(value, ""), func(policy ssa.Value) bool {
+				return slices.Contains([]string{"RetryPolicy", "HedgePolicy"}, typeBase(policy.Type()))
+			}) {
 				return true
 			}
 		}
@@ -77,34 +79,19 @@ func repeats(common *ssa.CallCommon) bool {
 	return false
 }
 
-// elements are the variable arguments in a slice, with the types that they had.
-func elements(v ssa.Value) []ssa.Value {
+// Elements are the variable arguments in a slice.
+func Elements(v ssa.Value) []ssa.Value {
 	slice, ok := v.(*ssa.Slice)
-	if !ok {
-		return nil
-	}
-	array, ok := slice.X.(*ssa.Alloc)
-	if !ok {
+	if !ok || slice.X.Referrers() == nil { // a package variable
 		return nil
 	}
 	var values []ssa.Value
-	for _, ref := range *array.Referrers() {
-		element, ok := ref.(*ssa.IndexAddr)
-		if !ok {
-			continue
-		}
-		for _, ref := range *element.Referrers() {
-			store, ok := ref.(*ssa.Store)
-			if !ok {
-				continue
-			}
-			switch value := store.Val.(type) {
-			case *ssa.ChangeInterface:
-				values = append(values, value.X)
-			case *ssa.MakeInterface:
-				values = append(values, value.X)
-			default:
-				values = append(values, value)
+	for _, ref := range *slice.X.Referrers() {
+		if element, ok := ref.(*ssa.IndexAddr); ok {
+			for _, ref := range *element.Referrers() {
+				if store, ok := ref.(*ssa.Store); ok {
+					values = append(values, store.Val)
+				}
 			}
 		}
 	}
@@ -130,8 +117,7 @@ func (r *Result) Reruns(instr ssa.CallInstruction) (list []*ssa.Function, again 
 // rerun is the fact of a function that runs a parameter, which is a function, until it succeeds.
 type rerun struct{ Params uint64 }
 
-func (*rerun) AFact()         {}
-func (*rerun) String() string { return "runs a function again" }
+func (*rerun) AFact() {}
 
 // functions are those that a value of function type, perhaps in an interface or a struct, can be.
 func functions(v ssa.Value, depth int) []*ssa.Function {

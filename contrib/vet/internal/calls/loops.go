@@ -6,6 +6,7 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // loops finds the functions that run one of their parameters until it succeeds, in any package, by its syntax: the SSA form is made
@@ -69,7 +70,7 @@ func (f *finder) in(body *ast.BlockStmt) (found bool) {
 
 // passed reports whether the parameter, or a literal that calls it, is an argument of a retry library or of such a helper.
 func (f *finder) passed(call *ast.CallExpr) bool {
-	callee := function(f.info, call)
+	callee, _ := typeutil.Callee(f.info, call).(*types.Func)
 	if callee == nil || callee.Pkg() == nil || !runner(callee) && !f.pass.ImportObjectFact(callee.Origin(), new(rerun)) {
 		return false
 	}
@@ -85,22 +86,6 @@ func (f *finder) passed(call *ast.CallExpr) bool {
 		}
 	}
 	return false
-}
-
-func function(info *types.Info, call *ast.CallExpr) *types.Func {
-	fun := ast.Unparen(call.Fun)
-	if index, ok := fun.(*ast.IndexExpr); ok {
-		fun = index.X
-	}
-	id, ok := fun.(*ast.Ident)
-	if selector, isSelector := fun.(*ast.SelectorExpr); isSelector {
-		id, ok = selector.Sel, true
-	}
-	if !ok {
-		return nil
-	}
-	callee, _ := info.Uses[id].(*types.Func)
-	return callee
 }
 
 // retried reports whether the body of a loop calls the parameter and leaves the loop if there is no error, and not if there is one.

@@ -50,10 +50,6 @@ func (o *origins) follow(value ssa.Value, field string) {
 	case *ssa.ChangeType, *ssa.Convert, *ssa.MakeInterface, *ssa.ChangeInterface, *ssa.TypeAssert: // the same in another type
 		o.follow(*v.(ssa.Instruction).Operands(nil)[0], field)
 		return
-	case *ssa.Field:
-		if o.stored(v.X, join(FieldName(v.X.Type(), v.Field), field)) {
-			return
-		}
 	case *ssa.UnOp:
 		if v.Op == token.MUL {
 			o.load(v, field)
@@ -66,19 +62,6 @@ func (o *origins) follow(value ssa.Value, field string) {
 		}
 	}
 	o.found = append(o.found, place{value, field})
-}
-
-// stored follows a field of a value, if it ends at something else than the value itself.
-func (o *origins) stored(of ssa.Value, field string) bool {
-	inner := origins{seen: o.seen}
-	inner.follow(of, field)
-	for _, found := range inner.found {
-		if found.value == of {
-			return false
-		}
-	}
-	o.found = append(o.found, inner.found...)
-	return len(inner.found) > 0
 }
 
 func (o *origins) load(v *ssa.UnOp, field string) {

@@ -292,8 +292,7 @@ func (p *parts) maker(common *ssa.CallCommon, made *Part) bool {
 // maker is the fact of a function whose first result is another one each time, or has another request ID.
 type maker struct{ New string }
 
-func (*maker) AFact()           {}
-func (m *maker) String() string { return "makes " + m.New }
+func (*maker) AFact() {}
 
 // makes finds the functions that make request IDs, and texts for them.
 func (r *Result) makes() {
@@ -347,7 +346,7 @@ var randomly = []string{
 	"github.com/nrednav/cuid2", "github.com/lucsky/cuid", "github.com/thanhpk/randstr",
 }
 
-var makes = regexp.MustCompile(`^(Must)?(New|Make|Gen|Int|Uint|Float|N$|Norm|Exp|Perm|Text|Prime|Read|Rand|Random|Hex|Base62|Bytes|Must|Short|Default)`)
+var creates = regexp.MustCompile(`^(Must)?(New|Make|Gen|Int|Uint|Float|N$|Norm|Exp|Perm|Text|Prime|Read|Rand|Random|Hex|Base62|Bytes|Must|Short|Default)`)
 
 // derives are functions of those packages that return the same value for the same arguments, or convert.
 var derives = regexp.MustCompile(`SHA1|MD5|Hash|V3|V5|Parse|From|^NewSource|^NewZipf|^NewPCG|^NewChaCha8|Scan|^Must$`)
@@ -358,7 +357,7 @@ func random(callee *types.Func) string {
 	case callee.FullName() == "time.Now":
 		return Clock
 	case slices.Contains(randomly, unversioned(path(callee.Pkg()))) || slices.Contains(randomly, path(callee.Pkg())):
-		if makes.MatchString(callee.Name()) && !derives.MatchString(callee.Name()) {
+		if creates.MatchString(callee.Name()) && !derives.MatchString(callee.Name()) {
 			return "a random value"
 		}
 	}

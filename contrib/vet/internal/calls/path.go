@@ -39,7 +39,7 @@ type walk struct {
 func (w *walk) through(block *ssa.BasicBlock, from int, held []ssa.Value) bool {
 	for _, instr := range block.Instrs[from:] {
 		switch instr := instr.(type) {
-		case *ssa.Phi, *ssa.DebugRef:
+		case *ssa.Phi:
 			continue
 		case *ssa.Extract:
 			if instr.Tuple == w.start {
@@ -127,7 +127,7 @@ func (w *walk) impossible(condition ssa.Value, taken bool, held []ssa.Value) boo
 		return false
 	}
 	value := op.X
-	if isNil(value) {
+	if IsNil(value) {
 		value = op.Y
 	}
 	isNil := taken == (op.Op == token.EQL)

@@ -48,7 +48,7 @@ func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 		f := Func{
 			Kind: call.Kind, Name: name(fn), Params: None, Key: keyOf(fn, call),
 			Err: fate.Returned[0], Result: None, Recorded: fate.Recorded || call.Recorded,
-			Own: call.Own || !writes(fn) && slices.ContainsFunc(r.Key(call), func(p Part) bool { return p.New != "" && p.New != Clock && p.Value.Parent() == fn }),
+			Own: call.Own || !Makes(fn, Writes) && slices.ContainsFunc(r.Key(call), func(p Part) bool { return p.New != "" && p.New != Clock && p.Value.Parent() == fn }),
 		}
 		for i := range results.Len() {
 			if r.Model.result(results.At(i).Type()) {
@@ -106,10 +106,6 @@ func (g *given) from(value ssa.Value) bool {
 		if g.receiver(v.X) || g.from(v.X) {
 			return true
 		}
-	case *ssa.Field:
-		if g.receiver(v.X) {
-			return true
-		}
 	case *ssa.Alloc:
 		if slices.ContainsFunc(*v.Referrers(), g.written) {
 			return true
@@ -164,12 +160,9 @@ func keyOf(fn *ssa.Function, call *Call) Source {
 // parameter is where a value is in the parameters of the function.
 func parameter(fn *ssa.Function, at place) Source {
 	value, field := at.value, at.field
-	switch v := value.(type) {
-	case *ssa.FieldAddr:
+	if v, ok := value.(*ssa.FieldAddr); ok {
 		root, path := fieldsOf(v)
 		value, field = root, join(path, field)
-	case *ssa.Field:
-		value, field = v.X, join(FieldName(v.X.Type(), v.Field), field)
 	}
 	skip := 0
 	if fn.Signature.Recv() != nil {
@@ -183,12 +176,12 @@ func parameter(fn *ssa.Function, at place) Source {
 	return Source{Param: None}
 }
 
-// writes reports whether a function may store the ID that it makes.
-func writes(fn *ssa.Function) bool {
+// Makes reports whether a function makes one of these calls.
+func Makes(fn *ssa.Function, these func(*ssa.CallCommon) bool) bool {
 	return slices.ContainsFunc(fn.Blocks, func(b *ssa.BasicBlock) bool {
 		return slices.ContainsFunc(b.Instrs, func(instr ssa.Instruction) bool {
 			call, ok := instr.(*ssa.Call)
-			return ok && Writes(call.Common())
+			return ok && these(call.Common())
 		})
 	})
 }

@@ -49,11 +49,7 @@ var found = &analysis.Analyzer{
 	Requires: []*analysis.Analyzer{calls.Analyzer},
 	Run: func(pass *analysis.Pass) (any, error) {
 		for _, call := range calls.Of(pass).Calls {
-			kind := "call"
-			if call.Wrapper {
-				kind = "wrapper"
-			}
-			pass.Reportf(call.Pos(), "found: %s %s", kind, call.Name)
+			pass.Reportf(call.Pos(), "found: %s, wrapper: %t", call.Name, call.Wrapper)
 		}
 		return nil, nil
 	},

@@ -84,7 +84,7 @@ func (t *tracer) rounded(v ssa.Value, seen map[ssa.Value]bool) bool {
 	case *ssa.UnOp:
 		return v.Op == token.MUL && t.any(stored(v.X), seen)
 	case *ssa.Slice:
-		return t.any(elements(v.X), seen)
+		return t.any(calls.Elements(v), seen)
 	case *ssa.Call:
 		callee := calls.Callee(v.Common())
 		switch name := fullName(callee); {
@@ -157,14 +157,8 @@ func (t *tracer) money(v ssa.Value, seen map[ssa.Value]bool) (r result) {
 		}
 	case *ssa.Convert:
 		join(v.X)
-	case *ssa.MakeInterface:
-		join(v.X)
 	case *ssa.UnOp:
-		if v.Op == token.MUL {
-			join(stored(v.X)...)
-		} else {
-			join(v.X)
-		}
+		join(append(stored(v.X), v.X)...)
 	case *ssa.BinOp:
 		r = t.arithmetic(v, seen)
 	case *ssa.Call:
@@ -220,25 +214,6 @@ func stored(address ssa.Value) []ssa.Value {
 		for _, ref := range *local.Referrers() {
 			if same, ok := ref.(*ssa.FieldAddr); ok && same.Field == address.Field {
 				add(same)
-			}
-		}
-	}
-	return values
-}
-
-// elements are what is stored in the array of variable arguments.
-func elements(array ssa.Value) []ssa.Value {
-	local, ok := array.(*ssa.Alloc)
-	if !ok {
-		return nil
-	}
-	var values []ssa.Value
-	for _, ref := range *local.Referrers() {
-		if address, ok := ref.(*ssa.IndexAddr); ok {
-			for _, ref := range *address.Referrers() {
-				if store, ok := ref.(*ssa.Store); ok {
-					values = append(values, store.Val)
-				}
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (s *sends) String() string {
 type derives struct{ Context origin }
 
 func (*derives) AFact()           {}
-func (d *derives) String() string { return d.Context.String() }
+func (d *derives) String() string { return fmt.Sprint("a context of origin ", int(d.Context)) }
 
 // pending is the fact of a package: its handlers that make money calls with the contexts of their requests. Only the program
 // knows whether a middleware gives these a deadline.

@@ -30,9 +30,6 @@ func (r *rule) fix(s site) []analysis.SuggestedFix {
 		}
 		path, _ := astutil.PathEnclosingInterval(file, call.Pos(), call.End())
 		scope := r.pass.Pkg.Scope().Innermost(call.Pos())
-		if scope == nil {
-			return nil
-		}
 		for _, name := range []string{"ctx", "cancel"} {
 			if _, taken := scope.LookupParent(name, call.Pos()); taken != nil {
 				return nil
@@ -51,9 +48,6 @@ func (r *rule) fix(s site) []analysis.SuggestedFix {
 			_, ok := node.(*ast.BlockStmt)
 			if !ok || i == 0 {
 				continue
-			}
-			if i+1 >= len(path) {
-				return nil
 			}
 			switch path[i+1].(type) {
 			case *ast.FuncDecl, *ast.FuncLit:
@@ -75,13 +69,8 @@ func (r *rule) fix(s site) []analysis.SuggestedFix {
 
 // text is the expression of a context in which the end of the request does not end the call.
 func (r *rule) text(arg ast.Expr) string {
-	call := arg.(*ast.CallExpr)
-	fun, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return ""
-	}
 	text := types.ExprString(arg)
-	if fun.Sel.Name == "Context" {
+	if fun, ok := arg.(*ast.CallExpr).Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "Context" {
 		return "context.WithoutCancel(" + text + ")"
 	}
 	return text

@@ -1,7 +1,6 @@
 package deadline
 
 import (
-	"fmt"
 	"slices"
 
 	"golang.org/x/tools/go/ssa"
@@ -19,18 +18,6 @@ const (
 	unbounded origin = -3 // it has none
 	circular  origin = -4 // it is made of itself, so what else it is made of decides
 )
-
-func (o origin) String() string {
-	switch o {
-	case unknown:
-		return "perhaps with a deadline"
-	case request:
-		return "a request's context"
-	case unbounded:
-		return "a context without a deadline"
-	}
-	return fmt.Sprintf("the context of parameter %d", int(o))
-}
 
 var (
 	fresh = []string{"context.Background", "context.TODO", "context.WithoutCancel"}

@@ -58,8 +58,6 @@ func (a *asked) any(value ssa.Value) bool {
 
 func (a *asked) asks(value ssa.Value, ref ssa.Instruction) bool {
 	switch ref := ref.(type) {
-	case *ssa.DebugRef:
-		return false
 	case *ssa.BinOp:
 		return !calls.ComparesWithNil(ref)
 	case *ssa.Phi:

@@ -57,7 +57,7 @@ func left(found *calls.Result, opened *calls.Call, journal ssa.Value) bool {
 // keeps reports whether an instruction closes a journal, defers that, or passes it on; the other methods of the journal do not.
 func keeps(instr ssa.Instruction) bool {
 	switch instr := instr.(type) {
-	case *ssa.DebugRef, *ssa.BinOp:
+	case *ssa.BinOp:
 		return false
 	case *ssa.Call:
 		callee := calls.Callee(instr.Common())

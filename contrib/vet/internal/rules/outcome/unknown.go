@@ -83,7 +83,7 @@ func (u *unknown) settles(instr ssa.Instruction) bool {
 	switch instr := instr.(type) {
 	case *ssa.Call:
 		callee := calls.Callee(instr.Common())
-		if callee == nil || calls.Logs(callee) || calls.Pure(callee) || u.Find(instr) != nil || u.Judges(callee) || u.Model.OwnsPackage(callee.Pkg()) || !strings.Contains(pathOf(callee), ".") && pathOf(callee) != "database/sql" && pathOf(callee) != pathOf(u.call.In.Object()) && u.pass.Pkg != callee.Pkg() {
+		if callee == nil || calls.Logs(callee) || calls.Pure(callee) || u.Find(instr) != nil || u.Judges(callee) || u.Model.OwnsPackage(callee.Pkg()) || !strings.Contains(pathOf(callee), ".") && pathOf(callee) != "database/sql" && u.pass.Pkg != callee.Pkg() {
 			return false
 		}
 		if u.undoes(instr) && !u.succeeded[instr] {
@@ -91,7 +91,7 @@ func (u *unknown) settles(instr ssa.Instruction) bool {
 		}
 		return calls.Writes(instr.Common()) && slices.ContainsFunc(instr.Call.Args, func(arg ssa.Value) bool { return u.differs(arg, instr) })
 	case *ssa.Return:
-		if n := len(instr.Results); n > 1 && isNil(instr.Results[n-1]) && !u.Asks(u.call.In) {
+		if n := len(instr.Results); n > 1 && calls.IsNil(instr.Results[n-1]) && !u.Asks(u.call.In) {
 			return slices.ContainsFunc(instr.Results[:n-1], func(v ssa.Value) bool { return u.differs(v, instr) })
 		}
 	case *ssa.Store:
@@ -111,7 +111,7 @@ func (u *unknown) undoes(call *ssa.Call) bool {
 		return false
 	}
 	fn := call.Call.StaticCallee()
-	return fn == nil || fn.Blocks == nil || writes(fn) && !u.Asks(fn)
+	return fn == nil || fn.Blocks == nil || calls.Makes(fn, calls.Writes) && !u.Asks(fn)
 }
 
 // deferred finds what a deferred function does so, if there is an error.
@@ -153,15 +153,6 @@ func (u *unknown) deferred() ssa.Instruction {
 	return nil
 }
 
-func writes(fn *ssa.Function) bool {
-	return slices.ContainsFunc(fn.Blocks, func(b *ssa.BasicBlock) bool {
-		return slices.ContainsFunc(b.Instrs, func(instr ssa.Instruction) bool {
-			call, ok := instr.(*ssa.Call)
-			return ok && calls.Writes(call.Common())
-		})
-	})
-}
-
 func pathOf(object types.Object) string {
 	if object == nil || object.Pkg() == nil {
 		return ""
@@ -172,11 +163,6 @@ func pathOf(object types.Object) string {
 func is[T ssa.Value](v ssa.Value) bool {
 	_, ok := v.(T)
 	return ok
-}
-
-func isNil(v ssa.Value) bool {
-	c, ok := v.(*ssa.Const)
-	return ok && c.IsNil()
 }
 
 // differs reports whether a value that an instruction uses is a failure after an unknown outcome, and not after success.
@@ -230,8 +216,7 @@ func (u *unknown) paysOtherwise(instr ssa.Instruction) bool {
 	if next == nil || next.Kind == calls.Record || next.Kind == calls.Creation {
 		return false
 	}
-	operation := func(c *calls.Call) string { return c.Name[strings.LastIndex(c.Name, ".")+1:] }
-	return u.call.Kind == calls.Keyed && next.Kind == calls.Keyed && !next.Wrapper && !u.call.Wrapper && operation(next) != operation(u.call) ||
+	return u.call.Kind == calls.Keyed && next.Kind == calls.Keyed && !next.Wrapper && !u.call.Wrapper && next.Operation() != u.call.Operation() ||
 		u.call.Kind == calls.Keyed && next.Kind == calls.Unkeyed
 }
 
@@ -349,17 +334,8 @@ func (u *unknown) passesOn(instr ssa.Instruction) bool {
 
 // filled reports whether something writes to a variable, and nothing reads it.
 func filled(address ssa.Value) bool {
-	written := false
-	for _, ref := range *address.Referrers() {
-		switch ref.(type) {
-		case *ssa.MakeInterface:
-			written = true
-		case *ssa.DebugRef:
-		default:
-			return false
-		}
-	}
-	return written
+	refs := *address.Referrers()
+	return len(refs) > 0 && !slices.ContainsFunc(refs, func(ref ssa.Instruction) bool { _, boxed := ref.(*ssa.MakeInterface); return !boxed })
 }
 
 // times reports a LastSent that is guessed, or that of the payment before.
@@ -410,7 +386,7 @@ func (u *unknown) transaction() {
 			if callee == nil || callee.Signature().Recv() == nil || u.Model.OwnsPackage(callee.Pkg()) {
 				continue
 			}
-			before := precedes(call, u.call.Instr)
+			before := calls.Precedes(call, u.call.Instr)
 			switch onTx := isTx(callee.Signature().Recv().Type()); {
 			case strings.HasPrefix(callee.Name(), "Begin") && before:
 				begun, committed = true, false
@@ -430,22 +406,8 @@ func (u *unknown) transaction() {
 
 // commits reports whether a literal commits a transaction.
 func commits(fn *ssa.Function) bool {
-	return slices.ContainsFunc(fn.Blocks, func(b *ssa.BasicBlock) bool {
-		return slices.ContainsFunc(b.Instrs, func(instr ssa.Instruction) bool {
-			call, ok := instr.(*ssa.Call)
-			callee := (*types.Func)(nil)
-			if ok {
-				callee = calls.Callee(call.Common())
-			}
-			return callee != nil && callee.Name() == "Commit" && callee.Signature().Recv() != nil && isTx(callee.Signature().Recv().Type())
-		})
+	return calls.Makes(fn, func(call *ssa.CallCommon) bool {
+		callee := calls.Callee(call)
+		return callee != nil && callee.Name() == "Commit" && callee.Signature().Recv() != nil && isTx(callee.Signature().Recv().Type())
 	})
-}
-
-// precedes reports whether an instruction is always executed before another one.
-func precedes(instr, next ssa.Instruction) bool {
-	if instr.Block() == next.Block() {
-		return slices.Index(instr.Block().Instrs, instr) < slices.Index(next.Block().Instrs, next)
-	}
-	return instr.Block().Dominates(next.Block())
 }

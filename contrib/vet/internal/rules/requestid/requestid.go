@@ -67,14 +67,6 @@ const (
 	owner = " makes a new request ID each time, and is called again" + cost + "make the ID once, store it, and pass it in"
 )
 
-// pos is where to report what makes an ID.
-func (r *rule) pos(p calls.Part) token.Pos {
-	if call, ok := p.Value.(*ssa.Call); ok {
-		return r.Pos(call)
-	}
-	return p.Value.Pos()
-}
-
 // again reports a second sending of the same payment, after an unknown outcome, under an ID that is made in between.
 func (r *rule) again(call *calls.Call) {
 	payment, loop := r.Payment(call), calls.Cycle(call.Instr.Block())
@@ -110,7 +102,7 @@ func (r *rule) again(call *calls.Call) {
 				if next.Instr == call.Instr {
 					fixes = r.hoist(p)
 				}
-				r.report(r.pos(p), anew, fixes...)
+				r.report(r.Pos(p.Value.(*ssa.Call)), anew, fixes...)
 			}
 		}
 		if next.Instr == call.Instr && slices.ContainsFunc(key, func(p calls.Part) bool { return numbers(p, loop) }) {
@@ -144,7 +136,7 @@ func (r *rule) rerun(instr ssa.CallInstruction) {
 			}
 			for _, p := range r.Key(call) {
 				if p.New != "" && p.Value.Parent() == fn {
-					r.report(r.pos(p), anew)
+					r.report(r.Pos(p.Value.(*ssa.Call)), anew)
 				}
 			}
 		}
@@ -310,28 +302,20 @@ func (r *rule) unstored(call *calls.Call) {
 		f := forward{rule: r, seen: map[ssa.Value]bool{}}
 		f.follow(at)
 		f.uses = slices.DeleteFunc(f.uses, func(use ssa.Instruction) bool { return use == call.Instr })
-		if f.returned || slices.ContainsFunc(f.uses, func(use ssa.Instruction) bool { return !follows(use, call.Instr) }) {
+		if f.returned || slices.ContainsFunc(f.uses, func(use ssa.Instruction) bool { return !calls.Precedes(call.Instr, use) }) {
 			continue
 		}
 		records := false
 		for instr := range r.After(call, false, func(ssa.Instruction) bool { return true }) {
-			if c, ok := instr.(*ssa.Call); ok && follows(c, call.Instr) && r.Find(c) == nil {
+			if c, ok := instr.(*ssa.Call); ok && calls.Precedes(call.Instr, c) && r.Find(c) == nil {
 				records = records || calls.Writes(c.Common())
 			}
 		}
 		if records {
-			r.report(r.pos(p), "the request ID is not stored before "+call.Name+" sends it: a program that ends in between makes another one and pays twice; "+
+			r.report(r.Pos(p.Value.(*ssa.Call)), "the request ID is not stored before "+call.Name+" sends it: a program that ends in between makes another one and pays twice; "+
 				"store it with the payment first")
 		}
 	}
-}
-
-// follows reports whether an instruction is only executed after another one.
-func follows(instr, first ssa.Instruction) bool {
-	if instr.Block() == first.Block() {
-		return slices.Index(instr.Block().Instrs, instr) > slices.Index(instr.Block().Instrs, first)
-	}
-	return first.Block().Dominates(instr.Block())
 }
 
 // final are the errors after which no other ID may be made.
@@ -444,10 +428,9 @@ func (r *rule) shared(call *calls.Call) {
 			}
 		}
 	}
-	operation := func(c *calls.Call) string { return c.Name[strings.LastIndex(c.Name, ".")+1:] }
 	switch variable := sameVariable(call, other); {
 	case variable && changed && !renewed,
-		!variable && !call.Wrapper && !other.Wrapper && operation(call) != operation(other),
+		!variable && !call.Wrapper && !other.Wrapper && call.Operation() != other.Operation(),
 		!variable && !calls.Same(paid(r, call), paid(r, other)) && len(paid(r, call)) > 0 && len(paid(r, other)) > 0:
 		r.report(other.Pos(), two)
 	}

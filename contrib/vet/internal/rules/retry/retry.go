@@ -3,7 +3,6 @@ package retry
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -24,7 +23,7 @@ var Analyzer = &analysis.Analyzer{
 }
 
 func run(pass *analysis.Pass) (any, error) {
-	r := &rule{pass: pass, Result: calls.Of(pass), reported: map[token.Pos]bool{}}
+	r := &rule{calls.Of(pass), pass}
 	for _, call := range r.Calls {
 		if call.Kind == calls.Unkeyed || call.Kind == calls.Creation {
 			r.again(call)
@@ -47,8 +46,7 @@ func run(pass *analysis.Pass) (any, error) {
 
 type rule struct {
 	*calls.Result
-	pass     *analysis.Pass
-	reported map[token.Pos]bool
+	pass *analysis.Pass
 }
 
 const twice = "after a lost response it does the same again, a second time; look for what happened first, by the outcome"
@@ -85,19 +83,12 @@ func (r *rule) again(call *calls.Call) {
 	if second != nil && r.After(call, false, func(instr ssa.Instruction) bool { return instr != second && !renewed[instr] })[second] {
 		return // it goes on after success
 	}
-	at := call.Pos()
-	if r.reported[at] {
-		return
-	}
 	switch {
 	case second != nil:
-		r.Reportf(r.pass, at, call.Name+" is made again after an error: "+twice)
+		r.Reportf(r.pass, call.Pos(), call.Name+" is made again after an error: "+twice)
 	case queued != nil:
-		r.Reportf(r.pass, at, call.Name+" goes back to its queue after an error: "+twice)
-	default:
-		return
+		r.Reportf(r.pass, call.Pos(), call.Name+" goes back to its queue after an error: "+twice)
 	}
-	r.reported[at] = true
 }
 
 // same reports whether two calls do the same: an inner one that the outer one wraps, or the same function.

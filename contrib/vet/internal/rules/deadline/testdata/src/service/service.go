@@ -25,7 +25,7 @@ func (p *Payments) Bounded(ctx context.Context, params prepaid.TransferParams) e
 	return p.Pay(ctx, params)
 }
 
-func Labelled(ctx context.Context, label string) context.Context { // want Labelled:"the context of parameter 0"
+func Labelled(ctx context.Context, label string) context.Context { // want Labelled:"a context of origin 0"
 	return context.WithValue(ctx, "label", label)
 }
 

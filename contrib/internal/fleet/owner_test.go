@@ -15,8 +15,8 @@ import (
 )
 
 // newAlone has 100 slots in 10 s for 4 Replicas: a floor of 2, a share of 25. Nobody exchanges but the test.
-func newAlone() *slots {
-	l := newSlots(Options{Allowance: 100, Replicas: 4}.withDefaults(), func() {})
+func newAlone() *owner {
+	l := newOwner(Options{Allowance: 100, Replicas: 4}.withDefaults(), func() {})
 	l.fail(l.report())
 	return l
 }
@@ -26,10 +26,15 @@ func lanes() []prepaid.Lane {
 }
 
 // exchanged settles an exchange that took no time.
-func exchanged(l *slots, a Grant) { l.finish(l.report(), a) }
+func exchanged(l *owner, a Grant) { l.finish(l.report(), a) }
+
+func owned(l *owner) int {
+	held, _ := l.owned()
+	return held
+}
 
 // take uses up what can be had at once and returns how much it was.
-func take(t *testing.T, l *slots, lane prepaid.Lane, f prepaid.Feedback) int {
+func take(t *testing.T, l *owner, lane prepaid.Lane, f prepaid.Feedback) int {
 	t.Helper()
 	for n := 0; ; n++ {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
@@ -44,7 +49,7 @@ func take(t *testing.T, l *slots, lane prepaid.Lane, f prepaid.Feedback) int {
 
 var sent = prepaid.Feedback{StatusCode: http.StatusOK}
 
-func TestSlotsWithoutAPoolFromTheStart(t *testing.T) {
+func TestOwnerWithoutAPoolFromTheStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
@@ -53,12 +58,12 @@ func TestSlotsWithoutAPoolFromTheStart(t *testing.T) {
 		require.Equal(t, 2, take(t, l, prepaid.LaneMoney, sent))
 		time.Sleep(time.Nanosecond)
 		require.Equal(t, 23, take(t, l, prepaid.LaneMoney, sent))
-		time.Sleep(l.window)
+		time.Sleep(l.options.Window)
 		require.Equal(t, 25, take(t, l, prepaid.LaneMoney, sent))
 	})
 }
 
-func TestSlotsBeyondTheShareEndWithTheLease(t *testing.T) {
+func TestOwnerBeyondTheShareEndWithTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
@@ -68,18 +73,18 @@ func TestSlotsBeyondTheShareEndWithTheLease(t *testing.T) {
 			require.NoError(t, err)
 			s.Release(sent)
 		}
-		time.Sleep(l.lease - time.Nanosecond)
-		require.Equal(t, 100, l.owned())
+		time.Sleep(l.options.Lease - time.Nanosecond)
+		require.Equal(t, 100, owned(l))
 		time.Sleep(time.Nanosecond)
-		require.Equal(t, 60, l.owned(), "what rests is owned")
+		require.Equal(t, 60, owned(l), "what rests is owned")
 		require.Equal(t, 0, take(t, l, prepaid.LaneMoney, sent))
-		time.Sleep(l.window)
-		require.Equal(t, 25, l.owned())
+		time.Sleep(l.options.Window)
+		require.Equal(t, 25, owned(l))
 		require.Equal(t, 25, take(t, l, prepaid.LaneMoney, sent))
 	})
 }
 
-func TestSlotsAreKeptWhileThePoolIsAway(t *testing.T) {
+func TestOwnerAreKeptWhileThePoolIsAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
@@ -93,7 +98,7 @@ func TestSlotsAreKeptWhileThePoolIsAway(t *testing.T) {
 	})
 }
 
-func TestSlotsGrowOnceAllLeasesHaveEnded(t *testing.T) {
+func TestOwnerGrowOnceAllLeasesHaveEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
@@ -105,36 +110,36 @@ func TestSlotsGrowOnceAllLeasesHaveEnded(t *testing.T) {
 		time.Sleep(time.Second)
 		l.fail(l.report()) // a second failure does not put it off
 		time.Sleep(l.gone - 1200*time.Millisecond - time.Nanosecond)
-		require.Equal(t, 2, l.owned())
+		require.Equal(t, 2, owned(l))
 		time.Sleep(time.Nanosecond)
-		require.Equal(t, 25, l.owned())
+		require.Equal(t, 25, owned(l))
 		exchanged(l, Grant{Allot: 25, Replicas: 2})
 		time.Sleep(time.Second)
-		require.Equal(t, 25, l.owned())
+		require.Equal(t, 25, owned(l))
 	})
 }
 
 // A process that stood still, and missed that others were given its slots, owns nothing until it has asked.
-func TestSlotsAfterStandingStill(t *testing.T) {
+func TestOwnerAfterStandingStill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
 		exchanged(l, Grant{Granted: 18, Allot: 20, Replicas: 2})
 		time.Sleep(l.gone)
-		require.Equal(t, 0, l.owned())
+		require.Equal(t, 0, owned(l))
 		require.Zero(t, take(t, l, prepaid.LaneMoney, sent))
 		r := l.report()
 		require.Equal(t, 0, r.Held)
 		l.fail(r)
 		time.Sleep(l.gone - time.Nanosecond)
-		require.Equal(t, 0, l.owned())
+		require.Equal(t, 0, owned(l))
 		time.Sleep(time.Nanosecond)
-		require.Equal(t, 25, l.owned())
+		require.Equal(t, 25, owned(l))
 	})
 }
 
 // What others are to give, or the pool once it opens, is not there before it has been granted, however late that is.
-func TestSlotsPromisedAreNotThere(t *testing.T) {
+func TestOwnerPromisedAreNotThere(t *testing.T) {
 	t.Parallel()
 	for name, promised := range map[string]Grant{
 		"recalled": {Allot: 100, Replicas: 2}, "not yet open": {Allot: 2, Replicas: 2, Opens: 100 * time.Millisecond},
@@ -143,14 +148,14 @@ func TestSlotsPromisedAreNotThere(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newAlone()
 				exchanged(l, promised)
-				time.Sleep(l.lease - time.Nanosecond)
+				time.Sleep(l.options.Lease - time.Nanosecond)
 				require.Equal(t, 2, take(t, l, prepaid.LaneMoney, sent))
 			})
 		})
 	}
 }
 
-func TestSlotsGivenBack(t *testing.T) {
+func TestOwnerGivenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
@@ -163,14 +168,14 @@ func TestSlotsGivenBack(t *testing.T) {
 		r := l.report()
 		require.Equal(t, Report{
 			Seq: 3, Held: 45, Need: [LaneCount]int{0, 40, 0}, Known: true, at: r.at,
-			Allowance: 100, Replicas: 4, Floor: 2, Lease: l.lease, Gone: l.gone,
+			Allowance: 100, Replicas: 4, Floor: 2, Lease: l.options.Lease, Gone: l.gone,
 		}, r, "an eighth stays in stock")
 		l.finish(r, Grant{Give: 20, Allot: 25, Replicas: 2})
-		require.Equal(t, 40, l.owned())
-		time.Sleep(l.lease - time.Nanosecond)
+		require.Equal(t, 40, owned(l))
+		time.Sleep(l.options.Lease - time.Nanosecond)
 		exchanged(l, Grant{Allot: 40, Replicas: 2}) // not to be given after all
-		time.Sleep(l.lease - time.Nanosecond)
-		require.Equal(t, 40, l.owned())
+		time.Sleep(l.options.Lease - time.Nanosecond)
+		require.Equal(t, 40, owned(l))
 		r = l.report()
 		require.Equal(t, 40, r.Held)
 		l.finish(r, Grant{Allot: 40, Replicas: 2})
@@ -179,25 +184,25 @@ func TestSlotsGivenBack(t *testing.T) {
 	})
 }
 
-func TestSlotsAnswerThatCameLate(t *testing.T) {
+func TestOwnerAnswerThatCameLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
 		time.Sleep(l.gone - time.Millisecond)
 		r := l.report()
 		time.Sleep(2 * time.Millisecond)
-		require.Equal(t, 25, l.owned())
+		require.Equal(t, 25, owned(l))
 		l.finish(r, Grant{Granted: 90, Allot: 92, Replicas: 1})
-		require.Equal(t, 25, l.owned(), "what the pool does not know of cannot be added to")
+		require.Equal(t, 25, owned(l), "what the pool does not know of cannot be added to")
 		exchanged(l, Grant{Granted: 20, Allot: 22, Replicas: 1})
-		require.Equal(t, 22, l.owned())
+		require.Equal(t, 22, owned(l))
 		l.finish(l.report(), Grant{Granted: -1})
-		require.Equal(t, 2, l.owned())
+		require.Equal(t, 2, owned(l))
 	})
 }
 
 // Alone or not, no window sees more than is owned.
-func TestSlotsInAnyWindow(t *testing.T) {
+func TestOwnerInAnyWindow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
@@ -216,11 +221,11 @@ func TestSlotsInAnyWindow(t *testing.T) {
 		most := 0
 		for i := range arrivals {
 			n := 0
-			for j := i; j < len(arrivals) && arrivals[j].Sub(arrivals[i]) < l.window; j++ {
+			for j := i; j < len(arrivals) && arrivals[j].Sub(arrivals[i]) < l.options.Window; j++ {
 				n++
 			}
 			most = max(most, n)
-			if arrivals[i].After(arrivals[0].Add(l.lease + l.window)) {
+			if arrivals[i].After(arrivals[0].Add(l.options.Lease + l.options.Window)) {
 				require.LessOrEqual(t, n, 25)
 			}
 		}
@@ -229,69 +234,7 @@ func TestSlotsInAnyWindow(t *testing.T) {
 	})
 }
 
-func TestSlotsLanes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newAlone()
-		exchanged(l, Grant{Granted: 98, Allot: 100, Replicas: 1})
-		require.Equal(t, 100, take(t, l, prepaid.LaneMoney, sent))
-		order := make(chan prepaid.Lane, 100)
-		wait := func(lane prepaid.Lane) {
-			go func() {
-				if s, err := l.acquire(t.Context(), lane); err == nil {
-					order <- lane
-					s.Release(sent)
-				}
-			}()
-			synctest.Wait()
-		}
-		for range 3 {
-			wait(prepaid.LaneBulk)
-		}
-		for range 3 {
-			wait(prepaid.LaneCall)
-		}
-		for range 20 {
-			wait(prepaid.LaneMoney)
-		}
-		exchanged(l, Grant{Allot: 100, Replicas: 1})
-		time.Sleep(l.lease - time.Nanosecond)
-		exchanged(l, Grant{Allot: 100, Replicas: 1})
-		time.Sleep(l.lease + time.Nanosecond)
-		synctest.Wait()
-		var got []prepaid.Lane
-		for range 26 {
-			got = append(got, <-order)
-		}
-		counts := map[prepaid.Lane]int{}
-		for _, lane := range got {
-			counts[lane]++
-		}
-		require.Equal(t, map[prepaid.Lane]int{prepaid.LaneMoney: 20, prepaid.LaneCall: 3, prepaid.LaneBulk: 3}, counts)
-	})
-}
-
-func TestSlotsTurns(t *testing.T) {
-	t.Parallel()
-	l := newAlone()
-	for queue := range l.queues {
-		for range 40 {
-			l.queues[queue].push(&waiter{})
-		}
-	}
-	var served [LaneCount]int
-	for range 32 {
-		queue := l.turn(0)
-		served[queue]++
-		l.queues[queue].passed = 0
-		for i := queue + 1; i < LaneCount; i++ {
-			l.queues[i].passed++
-		}
-	}
-	require.Equal(t, [LaneCount]int{30, 1, 1}, served)
-}
-
-func TestSlotsDeadline(t *testing.T) {
+func TestOwnerDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
@@ -317,24 +260,23 @@ func TestSlotsDeadline(t *testing.T) {
 			return throttled.Wait
 		}
 		// The pool is asked before a call is refused, unless it has just said that there is no more.
-		rested := l.resting.get(0).until - time.Since(l.start)
+		rested := l.options.Window - time.Nanosecond // the last call waited for as long
 		require.Equal(t, rested, refused(time.Second, func() { exchanged(l, Grant{Allot: 50, Replicas: 2}) }))
 		require.Equal(t, rested, refused(time.Second, func() {}))
 		// What others are to give is counted.
 		exchanged(l, Grant{Allot: 55, Replicas: 2})
-		require.Equal(t, l.window/5, refused(time.Second, func() { exchanged(l, Grant{Allot: 55, Replicas: 2}) }))
+		require.Equal(t, l.options.Window/5, refused(time.Second, func() { exchanged(l, Grant{Allot: 55, Replicas: 2}) }))
 		l.fail(l.report())
 		require.Equal(t, rested, refused(time.Second, func() {}))
 	})
 }
 
-func TestSlotsPause(t *testing.T) {
+func TestOwnerPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		kicked := 0
-		l := newSlots(Options{Allowance: 100, Replicas: 1}.withDefaults(), func() { kicked++ })
+		l := newOwner(Options{Allowance: 100, Replicas: 1}.withDefaults(), func() { kicked++ })
 		exchanged(l, Grant{Granted: 100, Allot: 100, Replicas: 1})
-		require.False(t, l.paced)
 		first, err := l.acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
 		second, err := l.acquire(t.Context(), prepaid.LaneMoney)
@@ -351,7 +293,6 @@ func TestSlotsPause(t *testing.T) {
 		s, err := other.acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
 		require.Equal(t, 3*time.Second, time.Since(began))
-		require.True(t, other.paced)
 		s.Release(sent)
 		_, err = other.acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
@@ -362,7 +303,7 @@ func TestSlotsPause(t *testing.T) {
 	})
 }
 
-func TestSlotsLongestPause(t *testing.T) {
+func TestOwnerLongestPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
@@ -374,41 +315,7 @@ func TestSlotsLongestPause(t *testing.T) {
 		s, err = other.acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
 		s.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests})
-		require.GreaterOrEqual(t, other.report().Pause, other.window/4)
-		require.LessOrEqual(t, other.report().Pause, other.window)
-	})
-}
-
-func TestSlotsNotSent(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newAlone()
-		for range 5 {
-			s, err := l.acquire(t.Context(), prepaid.LaneMoney)
-			require.NoError(t, err)
-			s.Release(prepaid.Feedback{NotSent: true})
-			s.Release(prepaid.Feedback{NotSent: true}) // counts once
-		}
-		require.Equal(t, 2, take(t, l, prepaid.LaneMoney, sent))
-	})
-}
-
-func TestSlotsCancelled(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newAlone()
-		require.Equal(t, 2, take(t, l, prepaid.LaneMoney, sent))
-		ctx, cancel := context.WithCancel(t.Context())
-		result := make(chan error, 1)
-		go func() {
-			_, err := l.acquire(ctx, prepaid.LaneMoney)
-			result <- err
-		}()
-		synctest.Wait()
-		cancel()
-		require.ErrorIs(t, <-result, context.Canceled)
-		require.Zero(t, l.waiting)
-		_, err := l.acquire(ctx, prepaid.LaneMoney)
-		require.ErrorIs(t, err, context.Canceled)
+		require.GreaterOrEqual(t, other.report().Pause, other.options.Window/4)
+		require.LessOrEqual(t, other.report().Pause, other.options.Window)
 	})
 }

@@ -1,4 +1,4 @@
-package fleettest
+package fleet_test
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
-// Memory is a [Backend] in this process, for tests in virtual time. What is killed has forgotten all.
-type Memory struct {
+// memory is a fleettest.Backend in this process, for tests in virtual time. What is killed has forgotten all.
+type memory struct {
 	mu      sync.Mutex
 	limits  map[string]*fleet.State
 	run     int
@@ -21,15 +21,15 @@ type Memory struct {
 	frozen  chan struct{} // closed by Thaw
 }
 
-// NewMemory starts a server in memory.
-func NewMemory() *Memory {
-	return &Memory{limits: map[string]*fleet.State{}, run: 1, started: time.Now()}
+// newMemory starts a server in memory.
+func newMemory() *memory {
+	return &memory{limits: map[string]*fleet.State{}, run: 1, started: time.Now()}
 }
 
 var errDead = errors.New("connection refused")
 
 type memoryPool struct {
-	of   *Memory
+	of   *memory
 	name string
 }
 
@@ -54,7 +54,7 @@ func (p memoryPool) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, 
 	return m.state(p.name).Exchange(m.server(), r), nil
 }
 
-func (m *Memory) state(name string) *fleet.State {
+func (m *memory) state(name string) *fleet.State {
 	s := m.limits[name]
 	if s == nil {
 		s = &fleet.State{}
@@ -63,39 +63,29 @@ func (m *Memory) state(name string) *fleet.State {
 	return s
 }
 
-func (m *Memory) server() fleet.Server {
+func (m *memory) server() fleet.Server {
 	return fleet.Server{Run: strconv.Itoa(m.run), Now: time.Now().UnixMilli(), Up: time.Since(m.started).Milliseconds()}
 }
 
 // Open implements Backend.
-func (m *Memory) Open(_ *testing.T, name string) fleet.Pool { return memoryPool{m, name} }
-
-// Address implements Backend. No other process can reach it.
-func (m *Memory) Address() string { return "" }
+func (m *memory) Open(_ *testing.T, name string) fleet.Pool { return memoryPool{m, name} }
 
 // Used implements Backend.
-func (m *Memory) Used(_ *testing.T, name string) {
+func (m *memory) Used(_ *testing.T, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	*m.state(name) = fleet.State{Server: m.server().Run, Seen: m.server().Now}
 }
 
-// Moved implements Backend.
-func (m *Memory) Moved(_ *testing.T, name string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.state(name).Server = "other"
-}
-
 // Freeze implements Backend.
-func (m *Memory) Freeze(*testing.T) {
+func (m *memory) Freeze(*testing.T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.frozen = make(chan struct{})
 }
 
 // Thaw implements Backend.
-func (m *Memory) Thaw(*testing.T) {
+func (m *memory) Thaw(*testing.T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	close(m.frozen)
@@ -103,14 +93,14 @@ func (m *Memory) Thaw(*testing.T) {
 }
 
 // Kill implements Backend.
-func (m *Memory) Kill(*testing.T) {
+func (m *memory) Kill(*testing.T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dead, m.limits = true, map[string]*fleet.State{}
 }
 
 // Start implements Backend.
-func (m *Memory) Start(*testing.T) {
+func (m *memory) Start(*testing.T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dead, m.started = false, time.Now()

@@ -1,4 +1,4 @@
-package fleettest
+package fleet_test
 
 import (
 	"cmp"
@@ -10,9 +10,10 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
-// Cases are what a pool must grant, each on a limit of its own, which has the name of its test.
-func Cases() map[string]func(*testing.T, Backend) {
-	return map[string]func(*testing.T, Backend){
+// A pool grants these, each on a limit of its own, which has the name of its test.
+func TestState(t *testing.T) {
+	t.Parallel()
+	for name, check := range map[string]func(*testing.T, *memory){
 		"grants what is needed":                      grantsWhatIsNeeded,
 		"gives stock only from plenty":               givesStockOnlyFromPlenty,
 		"money before bulk":                          moneyBeforeBulk,
@@ -27,19 +28,21 @@ func Cases() map[string]func(*testing.T, Backend) {
 		"grants nothing until the living were heard": grantsNothingUntilTheLivingWereHeard,
 		"grants nothing after a long silence":        grantsNothingAfterALongSilence,
 		"grants at once when all have left":          grantsAtOnceWhenAllHaveLeft,
+	} {
+		t.Run(name, func(t *testing.T) { virtually(t, check) })
 	}
 }
 
 // bank puts reports to a pool as many replicas, by default of 100 slots in 10 s.
 type bank struct {
 	t       *testing.T
-	backend Backend
+	backend *memory
 	pool    fleet.Pool
 	options fleet.Options
 	seq     uint64
 }
 
-func newBank(t *testing.T, s Backend, options fleet.Options) *bank {
+func newBank(t *testing.T, s *memory, options fleet.Options) *bank {
 	t.Helper()
 	options.Allowance = 100
 	options.Window = cmp.Or(options.Window, 10*time.Second)
@@ -69,7 +72,7 @@ func (b *bank) put(id string, r fleet.Report) fleet.Grant {
 
 func call(n int) [fleet.LaneCount]int { return [fleet.LaneCount]int{0, n, 0} }
 
-func grantsWhatIsNeeded(t *testing.T, s Backend) {
+func grantsWhatIsNeeded(t *testing.T, s *memory) {
 	b := newBank(t, s, fleet.Options{}).fresh()
 	a := b.put("a", fleet.Report{Need: call(30)})
 	require.Equal(t, fleet.Grant{Granted: 30, Allot: 30, Replicas: 1}, a)
@@ -85,7 +88,7 @@ func grantsWhatIsNeeded(t *testing.T, s Backend) {
 	require.Equal(t, 20, b.put("a", fleet.Report{Held: 30, Need: call(80)}).Granted)
 }
 
-func givesStockOnlyFromPlenty(t *testing.T, s Backend) {
+func givesStockOnlyFromPlenty(t *testing.T, s *memory) {
 	b := newBank(t, s, fleet.Options{}).fresh()
 	require.Equal(t, 1+20, b.put("a", fleet.Report{Need: call(1), Extra: 20}).Granted)
 	require.Equal(t, 75, b.put("b", fleet.Report{Need: call(75)}).Granted)
@@ -95,7 +98,7 @@ func givesStockOnlyFromPlenty(t *testing.T, s Backend) {
 	require.Equal(t, 7, b.put("a", fleet.Report{Held: 21, Need: call(1)}).Give)
 }
 
-func moneyBeforeBulk(t *testing.T, s Backend) {
+func moneyBeforeBulk(t *testing.T, s *memory) {
 	b := newBank(t, s, fleet.Options{}).fresh()
 	// Bulk leaves 2 %.
 	require.Equal(t, 98, b.put("bulk", fleet.Report{Need: [fleet.LaneCount]int{0, 0, 300}}).Granted)
@@ -111,7 +114,7 @@ func moneyBeforeBulk(t *testing.T, s Backend) {
 	require.Equal(t, money+bulk, b.put("both", fleet.Report{Need: [fleet.LaneCount]int{50, 0, 50}}).Allot)
 }
 
-func keepsTheFloorOfThoseToCome(t *testing.T, s Backend) {
+func keepsTheFloorOfThoseToCome(t *testing.T, s *memory) {
 	b := newBank(t, s, fleet.Options{Replicas: 5}).fresh() // a floor of 2
 	require.Equal(t, 100-2-4*2, b.put("a", fleet.Report{Held: 2, Need: call(500)}).Granted)
 	got := b.put("b", fleet.Report{Held: 2, Need: call(500)})
@@ -123,7 +126,7 @@ func keepsTheFloorOfThoseToCome(t *testing.T, s Backend) {
 	require.Equal(t, 0, c.Give)
 }
 
-func ignoresALateRepetition(t *testing.T, s Backend) {
+func ignoresALateRepetition(t *testing.T, s *memory) {
 	b := newBank(t, s, fleet.Options{}).fresh()
 	require.Equal(t, 10, b.put("a", fleet.Report{Seq: 5, Need: call(10)}).Granted)
 	require.Equal(t, fleet.Void, b.put("a", fleet.Report{Seq: 5, Need: call(10)}).Granted)
@@ -131,7 +134,7 @@ func ignoresALateRepetition(t *testing.T, s Backend) {
 	require.Equal(t, 90, b.put("b", fleet.Report{Seq: 1, Need: call(100)}).Granted)
 }
 
-func pausesAll(t *testing.T, s Backend) {
+func pausesAll(t *testing.T, s *memory) {
 	b := newBank(t, s, fleet.Options{}).fresh()
 	b.put("a", fleet.Report{Pause: 5 * time.Second})
 	heard := b.put("b", fleet.Report{})
@@ -145,7 +148,7 @@ func pausesAll(t *testing.T, s Backend) {
 	require.InDelta(t, 8, heard.Paused.Seconds(), 0.5)
 }
 
-func forgetsTheDead(t *testing.T, s Backend) {
+func forgetsTheDead(t *testing.T, s *memory) {
 	b := newBank(t, s, fleet.Options{Window: 200 * time.Millisecond, Lease: 300 * time.Millisecond}).fresh()
 	b.put("dead", fleet.Report{Need: call(100)})
 	gone := time.Now().Add(520 * time.Millisecond)
@@ -157,7 +160,7 @@ func forgetsTheDead(t *testing.T, s Backend) {
 	require.Equal(t, 100, b.put("a", fleet.Report{Need: call(100)}).Granted)
 }
 
-func keepsTheAccountOfOneThatLeaves(t *testing.T, s Backend) {
+func keepsTheAccountOfOneThatLeaves(t *testing.T, s *memory) {
 	b := newBank(t, s, fleet.Options{}).fresh()
 	b.put("a", fleet.Report{Need: call(100)})
 	b.put("a", fleet.Report{Held: 40, Leaving: 300 * time.Millisecond})
@@ -185,23 +188,23 @@ func opensAfter(t *testing.T, b *bank, r fleet.Report) {
 	require.Positive(t, b.put("a", r).Granted)
 }
 
-func grantsNothingOnANewServer(t *testing.T, s Backend) {
+func grantsNothingOnANewServer(t *testing.T, s *memory) {
 	a := newBank(t, s, fleet.Options{Window: time.Hour}).put("a", fleet.Report{Need: call(10)})
 	require.Equal(t, 0, a.Granted)
 	require.Greater(t, a.Opens, 50*time.Minute)
 }
 
-func grantsNothingOnAnotherServer(t *testing.T, s Backend) {
+func grantsNothingOnAnotherServer(t *testing.T, s *memory) {
 	b := newBank(t, s, short()).fresh()
-	s.Moved(t, t.Name())
+	s.state(t.Name()).Server = "another"
 	opensAfter(t, b, fleet.Report{Need: call(10)})
 }
 
-func grantsNothingOnceTheDataIsLost(t *testing.T, s Backend) {
+func grantsNothingOnceTheDataIsLost(t *testing.T, s *memory) {
 	opensAfter(t, newBank(t, s, short()), fleet.Report{Need: call(10), Known: true})
 }
 
-func grantsNothingUntilTheLivingWereHeard(t *testing.T, s Backend) {
+func grantsNothingUntilTheLivingWereHeard(t *testing.T, s *memory) {
 	b := newBank(t, s, short()).fresh()
 	b.put("b", fleet.Report{Need: call(10)})
 	time.Sleep(b.options.Lease + 10*time.Millisecond)
@@ -209,14 +212,14 @@ func grantsNothingUntilTheLivingWereHeard(t *testing.T, s Backend) {
 }
 
 // All accounts have ended, but those whose they were may only have been unable to reach the server.
-func grantsNothingAfterALongSilence(t *testing.T, s Backend) {
+func grantsNothingAfterALongSilence(t *testing.T, s *memory) {
 	b := newBank(t, s, short()).fresh()
 	b.put("b", fleet.Report{Need: call(10)})
 	time.Sleep(goneOf(b.options) + 10*time.Millisecond)
 	opensAfter(t, b, fleet.Report{Need: call(10)})
 }
 
-func grantsAtOnceWhenAllHaveLeft(t *testing.T, s Backend) {
+func grantsAtOnceWhenAllHaveLeft(t *testing.T, s *memory) {
 	b := newBank(t, s, short()).fresh()
 	b.put("b", fleet.Report{Need: call(10)})
 	b.put("b", fleet.Report{Held: 10, Leaving: 400 * time.Millisecond})

@@ -1,0 +1,32 @@
+// Package faults collects what is wrong with options and arguments, for the modules below contrib.
+package faults
+
+import (
+	"strings"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// List is the faults found so far.
+type List []prepaid.Fault
+
+// Require adds a fault unless ok.
+func (l *List) Require(ok bool, field, rule string) {
+	if !ok {
+		*l = append(*l, prepaid.Fault{Field: field, Rule: rule})
+	}
+}
+
+// RequireKey requires that key is fit for the key of a store. It may be empty.
+func (l *List) RequireKey(field, key string) {
+	plain := !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
+	l.Require(len(key) <= 128 && plain, field, "must be at most 128 printable ASCII characters without white space")
+}
+
+// Err returns the faults as a *[prepaid.ValidationError], or nil if there are none.
+func (l List) Err() error {
+	if len(l) == 0 {
+		return nil
+	}
+	return &prepaid.ValidationError{Faults: l}
+}

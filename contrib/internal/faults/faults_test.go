@@ -1,0 +1,26 @@
+package faults
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	var l List
+	l.Require(true, "a", "is required")
+	for _, key := range []string{"", "!~", strings.Repeat("k", 128)} {
+		l.RequireKey("b", key)
+	}
+	require.NoError(t, l.Err())
+	l.Require(false, "a", "is required")
+	for _, key := range []string{"a b", "\x7f", "é", strings.Repeat("k", 129)} {
+		l.RequireKey("b", key)
+	}
+	fault := prepaid.Fault{Field: "b", Rule: "must be at most 128 printable ASCII characters without white space"}
+	require.Equal(t, &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "a", Rule: "is required"}, fault, fault, fault, fault}}, l.Err())
+}

@@ -1,0 +1,266 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/slots"
+)
+
+const (
+	// floorParts is the fraction of its share that a replica keeps whatever the others need.
+	floorParts = 10
+	// strangers is how many replicas are assumed if no number is configured and the pool has not been reached yet.
+	strangers = 10
+	// never is later than any time.
+	never = time.Duration(math.MaxInt64)
+)
+
+// owner decides which slots this replica owns. Since no two replicas own one slot, and a slot is reused only after its rest,
+// here or in another replica, no two uses of it fall into one window of the service.
+//
+// Beyond its lease a replica owns at most its equal share, and no less once the leases of all others must have ended too.
+// This is computed from the clock alone, so nothing that the pool or the network does can delay it.
+//
+// Slots are scarce when the pool has no more for calls or bulk. Only then are these spaced: until then more slots may arrive.
+type owner struct {
+	options Options
+	gone    time.Duration // after its last exchange, until a replica owns at most its share and all it used has rested
+	floor   int
+	kick    func() // requests an exchange; does not block
+	limiter *slots.Limiter
+
+	// The limiter's lock guards the rest.
+	leaseEnd   time.Duration // 0 when the pool has not been reached
+	growAt     time.Duration // when the share is this replica's own, without the pool
+	more       promise
+	full       slots.Lane // the pool had no more for lanes from this one on
+	dozing     bool       // no exchange is due soon
+	learnt     int        // replicas, as last reported by the pool
+	pauses     uint64     // that the pool knows of
+	mustReport bool       // the pool must learn of the pause
+}
+
+// promise is what may come from others: n slots, one after the other until the time by, or all then.
+type promise struct {
+	n      int
+	by     time.Duration
+	spread time.Duration
+}
+
+func newOwner(options Options, kick func()) *owner {
+	o := &owner{options: options, gone: options.Lease + options.Window + options.Window/10, kick: kick, full: slots.LaneCount}
+	if options.Replicas > 0 {
+		o.floor = options.Allowance / (options.Replicas * floorParts)
+	}
+	o.growAt = o.gone
+	o.limiter = slots.New(slots.Options{
+		Owner: o, Window: options.Window,
+		MaxPause: options.MaxPause, MaxRandomPause: options.MaxPause, // the modules have one option for both
+	})
+	return o
+}
+
+// share is what each replica may use while the pool is unreachable.
+func (o *owner) share() int {
+	return max(1, o.options.Allowance/cmp.Or(o.options.Replicas, o.learnt, strangers))
+}
+
+// alone reports whether the lease has ended, so that the share applies.
+func (o *owner) alone(now time.Duration) bool { return now >= o.leaseEnd }
+
+// acquire implements Acquire.
+func (o *owner) acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+	s, err := o.limiter.Acquire(ctx, queueOf(lane))
+	if err == nil {
+		return slot{s}, nil
+	}
+	if refused, ok := errors.AsType[*slots.Refused](err); ok {
+		return nil, &prepaid.ThrottledError{Wait: refused.Wait}
+	}
+	return nil, err
+}
+
+// queueOf returns the lane of the replica's limiter, whose lane for tokens stays empty: a client acquires for them as for money.
+func queueOf(lane prepaid.Lane) slots.Lane {
+	switch lane {
+	case prepaid.LaneMoney:
+		return slots.Money
+	case prepaid.LaneBulk:
+		return slots.Bulk
+	}
+	return slots.Call
+}
+
+// slot is a [prepaid.Slot].
+type slot struct{ *slots.Slot }
+
+// Release implements prepaid.Slot.
+func (s slot) Release(f prepaid.Feedback) { s.Slot.Release(slots.Feedback(f)) }
+
+// Advance implements slots.Owner: it applies the end of a lease.
+func (o *owner) Advance(now time.Duration, s *slots.Stock) {
+	if !o.alone(now) {
+		return
+	}
+	share := o.share()
+	s.Limit = share
+	if o.growAt == never && now >= o.leaseEnd-o.options.Lease+o.gone { // the process was suspended; others own its slots
+		s.Limit = 0
+	}
+	if now >= o.growAt {
+		s.Add(max(0, share-s.Held))
+	}
+}
+
+// Expect implements slots.Owner. It is never now, however late the promise is: what was promised must arrive before it can be
+// used.
+func (o *owner) Expect(now time.Duration, s *slots.Stock, lacking int) time.Duration {
+	switch {
+	case o.alone(now) && now < o.growAt && lacking <= o.share()-s.Held:
+		return o.growAt
+	case o.alone(now) || o.more.n < lacking:
+		return never
+	}
+	return max(now+1, o.more.by-o.more.spread+o.more.spread*time.Duration(lacking)/time.Duration(o.more.n))
+}
+
+// Arrive implements slots.Owner.
+func (o *owner) Arrive(lane slots.Lane, waits bool) bool {
+	asks := waits && lane < o.full
+	if asks || o.dozing {
+		o.dozing = false
+		o.kick()
+	}
+	return asks
+}
+
+// Paused implements slots.Owner.
+func (o *owner) Paused() {
+	o.mustReport = true
+	o.kick()
+}
+
+// report begins an exchange. What this replica does not need is given away first: it reports everything that it owns.
+// While the pool is unreachable it keeps its slots, since nobody would get them.
+func (o *owner) report() (r Report) {
+	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
+		s.Exchange++
+		r = Report{
+			Seq: s.Exchange, Known: o.leaseEnd > 0 || s.Held > o.floor, at: now,
+			Allowance: o.options.Allowance, Replicas: o.options.Replicas, Floor: o.floor, Lease: o.options.Lease, Gone: o.gone,
+		}
+		copy(r.Need[:], s.Need[slots.Money:])
+		if s.Backlogged() { // it will use the free ones as well, at its pace
+			r.Need[s.Backlog-slots.Money] += s.Free
+		}
+		needed, stock := total(r.Need), 0 // stock is for calls that arrive before the next exchange
+		if needed > 0 {
+			stock = max(1, o.options.Allowance/50, needed/8)
+		}
+		wanted := max(needed+stock, o.floor)
+		if surplus := min(s.Free, s.Held-wanted); surplus > 0 && !o.alone(now) && o.growAt == never {
+			s.Add(-surplus)
+		}
+		r.Held = s.Held
+		r.Extra = min(stock, max(0, wanted-s.Held))
+		if o.mustReport && s.PausedUntil > now {
+			r.Pause = (s.PausedUntil - now + time.Millisecond - 1).Truncate(time.Millisecond)
+		}
+		return 0
+	})
+	return r
+}
+
+// finish ends a successful exchange. The lease counts from its beginning, because the pool cannot have known of it earlier.
+func (o *owner) finish(r Report, g Grant) {
+	if g.Granted < 0 { // response to a repetition of the command; the first was lost
+		return
+	}
+	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
+		if s.Held > r.Held { // it has grown meanwhile, which the pool must learn first
+			g.Granted = 0
+		}
+		o.leaseEnd, o.growAt, o.learnt = r.at+o.options.Lease, never, g.Replicas
+		s.Add(g.Granted)
+		s.Limit = o.options.Allowance
+		after := r.Held + g.Granted
+		if g.Give > 0 {
+			s.Limit = after - g.Give
+		}
+		sum := 0
+		o.full = slots.Money
+		for _, n := range r.Need {
+			if sum += n; after < sum {
+				break
+			}
+			o.full++
+		}
+		s.Scarce = o.full < slots.LaneCount || s.Backlogged()
+		if s.Backlogged() {
+			s.Space(now)
+		}
+		switch {
+		case g.Opens > 0:
+			o.more = promise{n: o.options.Allowance, by: now + g.Opens}
+		case g.Allot > after:
+			o.more = promise{n: g.Allot - after, by: now + o.options.Window, spread: o.options.Window}
+		default:
+			o.more = promise{}
+		}
+		if r.Pause > 0 && s.PausedUntil <= r.at+r.Pause {
+			o.mustReport = false
+		}
+		if o.heard(now, s, g) {
+			return math.MaxUint64
+		}
+		return r.Seq
+	})
+}
+
+// heard adopts a pause that another replica started, and reports whether it did.
+func (o *owner) heard(now time.Duration, s *slots.Stock, g Grant) bool {
+	if g.Pauses > o.pauses {
+		o.pauses = g.Pauses
+		s.Pace(now)
+	}
+	// A difference of less is the duration of the exchange.
+	return g.Paused > 0 && now+g.Paused > s.PausedUntil+o.options.Window/100 && s.Pause(now, g.Paused)
+}
+
+// fail ends a failed exchange. The replica continues with what it owns.
+func (o *owner) fail(r Report) {
+	o.limiter.Update(func(_ time.Duration, s *slots.Stock) uint64 {
+		if o.growAt == never {
+			o.growAt = r.at + o.gone
+		}
+		if o.leaseEnd == 0 && s.Held == 0 { // it starts without the pool; the floor is reserved for it
+			s.Add(o.floor)
+		}
+		o.full, s.Scarce, o.more = slots.Money, true, promise{}
+		return math.MaxUint64
+	})
+}
+
+// active reports whether the next exchange is due soon. If not, the next Acquire requests one.
+func (o *owner) active() (active bool) {
+	o.limiter.Update(func(_ time.Duration, s *slots.Stock) uint64 {
+		active = o.mustReport || s.Need != [slots.LaneCount]int{}
+		o.dozing = !active
+		return 0
+	})
+	return active
+}
+
+// owned returns how many slots this replica owns, and how many of them are in use or resting.
+func (o *owner) owned() (held, used int) {
+	o.limiter.Update(func(_ time.Duration, s *slots.Stock) uint64 {
+		held, used = s.Held, s.Held-s.Free
+		return 0
+	})
+	return held, used
+}

@@ -1,0 +1,41 @@
+package prepaidpg
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// recoverSQL makes each pending payment one that an unknown worker holds and may send for $1 microseconds. One for which a person
+// must decide is not claimed: it only counts as sent until now.
+const recoverSQL = `with p as (
+	update {s}.payments set state = 'unknown', changed = now(), began = coalesce(began, now()), resolved = false,
+		lease = lease + {fence}, last_sent = now(), not_before = now(),
+		sends_until = case when review is null then greatest(sends_until, now() + $1::bigint * interval '1 microsecond') end,
+		due = case when review is null then greatest(due, sends_until, now() + $1::bigint * interval '1 microsecond') end
+	where state in ({pending}) returning number, lease, state, attempts
+), h as (
+	insert into {s}.history (payment, lease, event, state, attempts) select number, lease, 'recover', state, attempts from p
+)
+select count(*) from p`
+
+// Recover is for a server that may have lost its last commits: a promoted asynchronous standby, or a backup. Call it once on that
+// server, before workers start there. It returns the number of pending payments, all of which count as sent from then on: a lost
+// claim may be that of a payment which its worker is still sending. They become due after 1.5 times Options.CallTimeout, which must
+// not be shorter than that of earlier workers, and rest for AttemptTimeout and InFlightWait of the client after that. Workers then send
+// them under the same request IDs, for which the service returns its first response if it has paid.
+//
+// An earlier worker that still runs can only record that the money moved. A payment for which a person must decide keeps its
+// Review. Settled payments do not change. The package documentation says what remains.
+//
+// Errors: those of the database. Nothing has changed then, and you can call it again.
+func (s *Store) Recover(ctx context.Context) (n int, err error) {
+	sends := s.options.CallTimeout + s.options.CallTimeout/2
+	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, durable); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, s.sql.Replace(recoverSQL), sends.Microseconds()).Scan(&n)
+	})
+	return n, failure("recover", err)
+}

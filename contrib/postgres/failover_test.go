@@ -1,0 +1,275 @@
+//go:build unix
+
+package prepaidpg
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
+	"github.com/cardprograms/prepaid/internal/tests/bank"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// Times of the workers before and after a failover. The service may carry a request out until failoverRest after it was sent.
+const (
+	failoverAttempt = 2 * time.Second
+	failoverCall    = 2 * time.Second
+	failoverRest    = failoverAttempt + time.Second
+	failoverSends   = failoverCall * 3 / 2
+	failoverTakes   = failoverRest * 4 / 5
+)
+
+// startStandby starts an asynchronous standby of primary. pgtest makes its files with the programs of a directory: here initdb copies
+// the primary.
+func startStandby(t *testing.T, primary *pgtest.Server) *pgtest.Server {
+	t.Helper()
+	address, err := pgx.ParseConfig(primary.URL())
+	require.NoError(t, err)
+	programs := filepath.Join(address.Host, "standby") // the user that runs the servers can enter it
+	require.NoError(t, os.Mkdir(programs, 0o755))
+	for name, command := range map[string]string{
+		"initdb":   fmt.Sprintf(`pg_basebackup --pgdata "$2" --write-recovery-conf --checkpoint fast --host %s --username %s`, address.Host, address.User),
+		"postgres": `postgres "$@"`,
+	} {
+		script := fmt.Sprintf("#!/bin/sh\nexec %s/%s\n", binaries(t), command)
+		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(script), 0o755))
+	}
+	return pgtest.Start(t, pgtest.Options{Binaries: programs})
+}
+
+// timedSender notes when calls for a payment began.
+type timedSender struct {
+	journal.Sender
+	*failoverTest
+}
+
+func (s timedSender) Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	s.mu.Lock()
+	s.calls[params.RequestID] = append(s.calls[params.RequestID], time.Now())
+	s.mu.Unlock()
+	return s.Sender.Transfer(ctx, source, params)
+}
+
+// failoverTest is a primary with payments, its standby, a service that carries out overlapping repeats, and workers.
+type failoverTest struct {
+	*testing.T
+	primary, standby *pgtest.Server
+	promoted         *pgxpool.Pool
+	bank             *bank.Bank
+	killed, repeated chan struct{} // closed: the primary is dead; all slow payments were sent again
+	mu               sync.Mutex
+	begun            map[string]int // requests by kind of payment
+	calls            map[prepaid.RequestID][]time.Time
+}
+
+// The kinds of payments, which begin their request IDs.
+const (
+	paid = "paid" // the standby has its outcome
+	fast = "fast" // the standby does not have its claim and its outcome
+	slow = "slow" // the standby does not have its claim; the service is carrying it out during the failover
+	gone = "gone" // the standby does not have its row
+	some = 10
+)
+
+func newFailoverTest(t *testing.T, longest time.Duration) *failoverTest {
+	t.Helper()
+	f := &failoverTest{
+		T: t, primary: pgtest.Start(t, pgtest.Options{}), killed: make(chan struct{}), repeated: make(chan struct{}),
+		begun: map[string]int{}, calls: map[prepaid.RequestID][]time.Time{},
+	}
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	f.bank = bank.Serve(t, listener, bank.Options{Takes: func(id string, request int) time.Duration {
+		kind, _, _ := strings.Cut(id, "-")
+		f.mu.Lock()
+		f.begun[kind]++
+		if kind == slow && f.begun[kind] == 2*some {
+			close(f.repeated)
+		}
+		f.mu.Unlock()
+		if wait := map[string]chan struct{}{slow: f.repeated, gone: f.killed}[kind]; wait != nil && request == 1 {
+			select {
+			case <-wait:
+			case <-time.After(longest):
+			}
+		}
+		return 0
+	}})
+	return f
+}
+
+// sender returns the client of another process.
+func (f *failoverTest) sender() journal.Sender {
+	f.Helper()
+	client, err := prepaid.NewClient(prepaid.Config{
+		BaseURL: f.bank.URL, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true, Limiter: prepaid.NoLimiter{},
+		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
+		AttemptTimeout: failoverAttempt,
+		Retry:          prepaid.RetryPolicy{MaxAttempts: 1, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: failoverRest - failoverAttempt},
+	})
+	require.NoError(f, err)
+	return timedSender{client.Accounts, f}
+}
+
+// open returns a store whose pool knows servers of these addresses.
+func (f *failoverTest) open(pool *pgxpool.Pool) testStore {
+	f.Helper()
+	options := testOptions(f.T)
+	options.CallTimeout = failoverCall
+	s, err := Open(f.Context(), pool, options)
+	require.NoError(f, err)
+	return testStore{s, f.T}
+}
+
+func failoverIDs(kinds ...string) (ids []prepaid.RequestID) {
+	for _, kind := range kinds {
+		for i := range some {
+			ids = append(ids, prepaid.RequestID(fmt.Sprintf("%s-%d", kind, i)))
+		}
+	}
+	return ids
+}
+
+func (f *failoverTest) add(s testStore, lastSent time.Time, kinds ...string) {
+	f.Helper()
+	for _, id := range failoverIDs(kinds...) {
+		params := transfer("")
+		params.RequestID, params.LastSent = id, lastSent
+		s.enqueue(params)
+	}
+}
+
+func (f *failoverTest) await(what string, done func() bool) {
+	f.Helper()
+	require.Eventually(f, done, 20*time.Second, 2*time.Millisecond, what)
+}
+
+// pay runs workers until payments are done.
+func (f *failoverTest) pay(s testStore, ids ...prepaid.RequestID) {
+	f.Helper()
+	ctx, stop := context.WithCancel(f.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, f.sender(), Workers{}) }()
+	require.Eventually(f, s.are(journal.StateDone, ids...), time.Minute, 5*time.Millisecond)
+	stop()
+	require.NoError(f, <-ended)
+}
+
+func (f *failoverTest) requests(kind string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.begun[kind]
+}
+
+// failOver pays on the primary, part of which the standby does not get, kills the primary and promotes the standby. It returns the store
+// on the promoted server, and the number of payments that an earlier worker reported as made without a row.
+func (f *failoverTest) failOver() (s testStore, reported int) {
+	f.Helper()
+	pool := f.primary.NewPool(f.T)
+	require.NoError(f, Migrate(f.Context(), pool, ""))
+	f.standby = startStandby(f.T, f.primary)
+	here, there := pool.Config().ConnConfig, f.standby.URL()
+	address, err := pgx.ParseConfig(there)
+	require.NoError(f, err)
+	f.promoted = poolAt(f.T, "postgres:///"+here.Database+"?user="+here.User+"&host="+address.Host)
+	both := poolAt(f.T, "postgres:///"+here.Database+"?user="+here.User+"&host="+here.Host+","+address.Host+"&target_session_attrs=read-write")
+
+	first := f.open(pool)
+	f.add(first, time.Time{}, paid)
+	f.pay(first, failoverIDs(paid)...)
+	f.add(first, time.Time{}, fast, slow)
+	copied := testStore{&Store{pool: f.promoted}, f.T}
+	f.await("the standby has the payments", copied.are(journal.StateQueued, failoverIDs(fast, slow)...))
+	_, err = f.promoted.Exec(f.Context(), "alter system set primary_conninfo = ''")
+	require.NoError(f, err)
+	_, err = f.promoted.Exec(f.Context(), "select pg_reload_conf()")
+	require.NoError(f, err)
+	f.await("the standby is cut off", func() bool { return text(f.T, f.promoted, "select count(*)::text from pg_stat_wal_receiver") == "0" })
+
+	// A worker that dies with the primary: it never learns of the other server.
+	dies, stopDying := context.WithCancel(f.Context())
+	defer stopDying()
+	died := make(chan error, 1)
+	go func() { died <- first.Run(dies, f.sender(), Workers{N: 2 * some, Claim: 2 * some}) }()
+	f.await("payments are sent", func() bool { return f.requests(slow) == some })
+	f.await("outcomes are recorded", first.are(journal.StateDone, failoverIDs(fast)...))
+	stopDying()
+	// And one that lives on, and finds the promoted server.
+	second := f.open(both)
+	f.add(second, time.Time{}, gone)
+	lives, stopLiving := context.WithCancel(f.Context())
+	defer stopLiving()
+	lived := make(chan error, 1)
+	var reports atomic.Int64
+	go func() {
+		lived <- second.Run(lives, f.sender(), Workers{Trace: journal.Trace{Gone: func(e journal.Entry) {
+			if e.State == journal.StateDone && e.TransactionID != "" {
+				reports.Add(1)
+			}
+		}}})
+	}()
+	f.await("payments are sent", func() bool { return f.requests(gone) == some })
+
+	require.NoError(f, f.primary.Kill())
+	stopLiving()
+	close(f.killed)
+	require.Equal(f, "true", text(f.T, f.promoted, "select pg_promote()::text"))
+	require.NoError(f, <-lived)
+	f.Cleanup(func() { require.ErrorIs(f, <-died, journal.ErrNotRecorded) })
+	return f.open(f.promoted), int(reports.Load())
+}
+
+// A standby without the last commits is promoted. After Recover, each payment that it knows is made once, and those whose rows it
+// does not have are reported.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	f := newFailoverTest(t, failoverTakes)
+	s, reported := f.failOver()
+	require.Equal(t, some, reported)
+	began := time.Now()
+	n, err := s.Recover(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2*some, n)
+	f.add(s, time.Now(), gone) // their orders arrive again
+	f.pay(s, failoverIDs(paid, fast, slow, gone)...)
+	for _, id := range failoverIDs(fast, slow) {
+		begun := f.calls[id]
+		require.Len(t, begun, 2, id)
+		require.GreaterOrEqual(t, begun[1].Sub(began), failoverSends+failoverRest, id)
+		require.Equal(t, "enqueue:queued recover:unknown begin:unknown give back:unknown begin:unknown end:done", s.history(id))
+	}
+	count := f.bank.Count()
+	require.Equal(t, 4*some, count.Paid)
+	require.Empty(t, count.Twice)
+	t.Logf("%d paid, %d requests, %d twice; %d reported without a row", count.Paid, count.Requests, len(count.Twice), reported)
+}
+
+// Without Recover, the same failover has people paid twice.
+func TestFailoverWithoutRecoverPaysTwice(t *testing.T) {
+	t.Parallel()
+	f := newFailoverTest(t, time.Minute)
+	s, _ := f.failOver()
+	f.pay(s, failoverIDs(fast, slow)...)
+	f.await("the first requests end", func() bool { return len(f.bank.Count().Twice) == some })
+	least := time.Hour
+	for _, id := range failoverIDs(slow) {
+		begun := f.calls[id]
+		least = min(least, begun[1].Sub(begun[0]))
+	}
+	t.Logf("%d of %d payments that the service was carrying out were paid twice, the first again after %v", len(f.bank.Count().Twice), some, least)
+}

@@ -1,0 +1,203 @@
+//go:build unix
+
+package prepaidpg
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/contrib/internal/fleet"
+	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// startPooler starts a PgBouncer in front of the shared server that ends with the test, also if the test is killed, and returns its
+// address for the database of direct.
+func startPooler(t *testing.T, direct *pgxpool.Pool, settings string) string {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		program, err = exec.LookPath("/usr/sbin/pgbouncer") // not in everybody's PATH
+	}
+	if err != nil {
+		pgtest.Check(t, fmt.Errorf("pgbouncer: %w", pgtest.ErrNotInstalled))
+	}
+	server := direct.Config().ConnConfig
+	dir := filepath.Join(server.Host, "pooler-"+server.Database) // the user that runs the server can enter it
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.Chmod(dir, 0o777)) // PgBouncer runs as that user
+	config := filepath.Join(dir, "ini")
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `[databases]
+* = host=%s user=%s
+[pgbouncer]
+auth_type = any
+unix_socket_dir = %s
+listen_port = 6432
+%s
+`, server.Host, server.User, dir, settings), 0o644))
+	arguments := []string{"-c", `"$0" "$@" & cat; kill $!; wait`, program, "--quiet", config}
+	if os.Getuid() == 0 {
+		arguments = append(arguments, "--user", "nobody")
+	}
+	pooler := exec.Command("/bin/sh", arguments...) // it ends with its input
+	var log bytes.Buffer
+	pooler.Stdout, pooler.Stderr = &log, &log
+	lifeline, err := pooler.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, pooler.Start())
+	t.Cleanup(func() {
+		_ = lifeline.Close()
+		_ = pooler.Wait()
+		if t.Failed() {
+			t.Logf("log of PgBouncer:\n%s", log.String())
+		}
+	})
+	query := url.Values{"host": {dir}, "port": {"6432"}, "user": {server.User}}
+	address := "postgres:///" + server.Database + "?" + query.Encode()
+	require.Eventually(t, func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		connection, err := pgx.Connect(ctx, address)
+		if err != nil {
+			return false
+		}
+		defer func() { _ = connection.Close(ctx) }()
+		return connection.Ping(ctx) == nil
+	}, 20*time.Second, 20*time.Millisecond)
+	return address
+}
+
+func poolAt(t *testing.T, address string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), address)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// busy has a pooler open as many sessions as pool has connections, if it may, and end them or keep them for others.
+func busy(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	var all sync.WaitGroup
+	for range pool.Config().MaxConns {
+		all.Go(func() {
+			_, err := pool.Exec(t.Context(), "select pg_sleep(0.1)")
+			assert.NoError(t, err)
+		})
+	}
+	all.Wait()
+	pool.Close()
+}
+
+// Open refuses a pool whose prepared statements would be in other sessions than they are used.
+func TestOpenRefusesAPoolerInTransactionMode(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		settings, address string
+		want              error
+	}{
+		"transaction":     {settings: "pool_mode = transaction", want: ErrPooler},
+		"round robin":     {settings: "pool_mode = transaction\nserver_round_robin = 1", want: ErrPooler},
+		"one server":      {settings: "pool_mode = transaction\ndefault_pool_size = 1", want: ErrPooler},
+		"one connection":  {settings: "pool_mode = transaction", address: "&pool_max_conns=1", want: ErrPooler},
+		"describe":        {settings: "pool_mode = transaction", address: "&default_query_exec_mode=cache_describe", want: ErrPooler},
+		"exec":            {settings: "pool_mode = transaction", address: "&default_query_exec_mode=exec"},
+		"simple protocol": {settings: "pool_mode = transaction", address: "&default_query_exec_mode=simple_protocol"},
+		"session":         {settings: "pool_mode = session"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := startPooler(t, newPool(t), test.settings)
+			busy(t, poolAt(t, address+"&default_query_exec_mode=exec&pool_max_conns=10"))
+			pool := poolAt(t, address+test.address)
+			_, err := Open(t.Context(), pool, testOptions(t))
+			require.ErrorIs(t, err, test.want)
+			require.EqualValues(t, 0, pool.Stat().AcquiredConns())
+		})
+	}
+}
+
+// Where a pooler has no session to spare, its mode stays unknown, and Open returns all the same.
+func TestOpenBehindAFullPooler(t *testing.T) {
+	t.Parallel()
+	pool := poolAt(t, startPooler(t, newPool(t), "pool_mode = session\nmax_client_conn = 1")+"&pool_max_conns=1")
+	_, err := Open(t.Context(), pool, testOptions(t))
+	require.NoError(t, err)
+}
+
+// Without prepared statements, every method works behind a pooler in transaction mode, and workers pay each payment once.
+func TestRunBehindAPooler(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"exec", "simple_protocol"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			direct := newPool(t)
+			pool := poolAt(t, startPooler(t, direct, "pool_mode = transaction\ndefault_pool_size = 5")+"&pool_max_conns=10&default_query_exec_mode="+mode)
+			require.NoError(t, Migrate(t.Context(), pool, ""))
+			s := openStore(t, pool)
+			ids := s.add(100)
+			sender := &teller{}
+			require.NoError(t, s.runUntil(sender, Workers{
+				N: 10, Claim: 7, Settled: func(context.Context, pgx.Tx, journal.Entry) error { return nil },
+				Trace: journal.Trace{Failed: func(err error) { t.Errorf("the database failed: %v", err) }},
+			}, s.are(journal.StateDone, ids...)))
+			require.Len(t, sender.sent, len(ids))
+
+			lost, known := transfer("lost"), transfer("0")
+			lost.LastSent = time.Now()
+			list := func(yield func(Payment, error) bool) {
+				_ = yield(Payment{Account: "EA1", Params: lost}, nil) && yield(Payment{Account: "EA1", Params: known}, nil)
+			}
+			for _, want := range []int{1, 0} {
+				require.NoError(t, s.in(func(tx pgx.Tx) error {
+					added, err := s.EnqueueBatch(t.Context(), tx, list)
+					require.NoError(t, err)
+					require.Equal(t, want, added)
+					return nil
+				}))
+			}
+			n, err := s.Recover(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+			s.exec("update prepaid.payments set sends_until = null")
+			require.NoError(t, s.in(func(tx pgx.Tx) error {
+				return cmp.Or(s.Resolve(t.Context(), tx, lost.RequestID, journal.NotMoved()), s.Retry(t.Context(), tx, lost.RequestID),
+					s.Withdraw(t.Context(), tx, lost.RequestID))
+			}))
+			s.exec("update prepaid.payments set changed = now() - interval '99 days'")
+			moved, err := s.Archive(t.Context(), time.Now().Add(-archiveAge-time.Hour))
+			require.NoError(t, err)
+			require.Zero(t, moved)
+			stats, err := s.Stats(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, len(ids), stats.Done.Count)
+			require.Equal(t, journal.StateWithdrawn, s.entry(lost.RequestID).State)
+			for _, err := range s.Waiting(t.Context()) {
+				require.NoError(t, err)
+			}
+
+			claims, err := NewClaims(pool, ClaimsOptions{})
+			require.NoError(t, err)
+			claim, err := claims.Claim(t.Context(), "m", time.Minute)
+			require.NoError(t, err)
+			require.NoError(t, claim.Done(t.Context()))
+			require.NoError(t, s.in(func(tx pgx.Tx) error { return claims.DoneTx(t.Context(), tx, "n") }))
+			_, err = newLimit(pool, defaultSchema, "limit").Exchange(t.Context(), fleet.Report{ID: "a", Seq: 1})
+			require.NoError(t, err)
+		})
+	}
+}

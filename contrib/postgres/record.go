@@ -1,0 +1,149 @@
+package prepaidpg
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// Events in the history, next to those that are journal.Event in words.
+const (
+	eventEnd      = "end"
+	eventGiveBack = "give back"
+)
+
+// Record implements [journal.Store].
+func (s *Store) Record(ctx context.Context, ends []journal.End) ([]journal.Recorded, error) {
+	return s.record(ctx, ends, false)
+}
+
+// record marks final outcomes for Workers.Settled, if settles is set.
+func (s *Store) record(ctx context.Context, ends []journal.End, settles bool) ([]journal.Recorded, error) {
+	recorded := make([]journal.Recorded, len(ends))
+	leases := make([]int64, len(ends))
+	for i, end := range ends {
+		leases[i], _ = strconv.ParseInt(end.Fence, 10, 64) // any other fence is of no claim here
+	}
+	err := durably(ctx, s.pool, func(batch *pgx.Batch) {
+		batch.Queue(s.sql.Replace(outcomeSQL), outcomeArgs(ends, leases, settles)...).Query(func(rows pgx.Rows) error {
+			var i int
+			_, err := pgx.ForEachRow(rows, []any{&i}, func() error {
+				recorded[i-1].Written = true
+				return nil
+			})
+			return err
+		})
+	})
+	if err != nil {
+		return nil, failure("record", err)
+	}
+	for i, end := range ends {
+		if !recorded[i].Written {
+			if recorded[i], err = s.recordLate(ctx, end, leases[i], settles); err != nil {
+				return nil, failure("record", err)
+			}
+		}
+	}
+	return recorded, nil
+}
+
+// recordLate is for an end whose row is no longer as the claim left it. Only a success is written.
+func (s *Store) recordLate(ctx context.Context, end journal.End, lease int64, settles bool) (r journal.Recorded, err error) {
+	e := end.Entry
+	err = durably(ctx, s.pool, func(batch *pgx.Batch) {
+		batch.Queue(s.sql.Replace(lateSQL), e.RequestID, lease, e.State == journal.StateDone, storable(string(e.TransactionID)), storable(e.CorrelationID), settles).
+			QueryRow(func(row pgx.Row) error {
+				var mine, written bool
+				var known prepaid.TransactionID
+				err := row.Scan(&mine, &written, &known)
+				switch {
+				case errors.Is(err, pgx.ErrNoRows):
+					r.Gone = true
+					return nil
+				case err != nil:
+					return err
+				case mine: // the connection broke during a commit that was carried out
+					r.Written = true
+					return nil
+				}
+				r = journal.Recorded{Written: written, Overtaken: true, Known: known}
+				return nil
+			})
+	})
+	return r, err
+}
+
+// outcomeArgs returns the arguments of outcomeSQL. Times are counted from now, again at each attempt to write.
+func outcomeArgs(ends []journal.End, leases []int64, settles bool) []any {
+	n := len(ends)
+	var (
+		id, event, state       = make([]string, n), make([]string, n), make([]string, n)
+		wait, first, last      = make([]*int64, n), make([]*int64, n), make([]*int64, n)
+		rest                   = make([]*int64, n)
+		attempts, runs         = make([]int32, n), make([]int32, n)
+		transaction, correlate = make([]string, n), make([]string, n)
+		code, review           = make([]string, n), make([]string, n)
+		began, resolved, hook  = make([]bool, n), make([]bool, n), make([]bool, n)
+		changed                = make([]*int64, n)
+	)
+	now := time.Now()
+	for i := range ends {
+		end := &ends[i]
+		e := &end.Entry
+		id[i], event[i], state[i] = string(e.RequestID), eventEnd, string(e.State)
+		if end.GivenBack { // its rest does not begin again
+			event[i], changed[i] = eventGiveBack, age(now, e.Changed)
+		}
+		if e.Due() {
+			wait[i] = new(end.Wait.Microseconds())
+		}
+		hook[i], resolved[i] = settles && end.Final(), e.Resolved
+		began[i], first[i], last[i], rest[i] = !e.Began.IsZero(), age(now, e.FirstSent), age(now, e.LastSent), age(now, e.NotBefore)
+		attempts[i], runs[i] = int32(e.Attempts), int32(e.Runs) //nolint:gosec // small
+		transaction[i], correlate[i] = storable(string(e.TransactionID)), storable(e.CorrelationID)
+		code[i], review[i] = string(e.Code), string(e.Review)
+	}
+	return []any{id, leases, event, state, wait, first, last, rest, attempts, runs, transaction, correlate, code, review, began, hook, resolved, changed}
+}
+
+// age returns how long ago t was, in microseconds, or nil for the zero time.
+func age(now, t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	return new(now.Sub(t).Microseconds())
+}
+
+// storable returns a text of the service as Postgres can store it: an outcome must not be lost because of it.
+func storable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
+}
+
+const beginSQL = "begin isolation level read committed read write"
+
+// durably executes what queue adds to a transaction, in one round trip, and returns when its commit is durable.
+func durably(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Batch)) error {
+	batch := &pgx.Batch{}
+	batch.Queue(beginSQL)
+	batch.Queue(durable)
+	queue(batch)
+	batch.Queue("commit").Exec(committed)
+	return pool.SendBatch(ctx, batch).Close()
+}
+
+// committed checks the response to a commit: Postgres ends a failed transaction without an error.
+func committed(tag pgconn.CommandTag) error {
+	if tag.String() != "COMMIT" {
+		return pgx.ErrTxCommitRollback
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package slots
+
+import "time"
+
+const (
+	// spacedShare is the part of the allowance that spaced requests use. Gateways that average two windows reject
+	// a fully used allowance that arrives with jitter.
+	spacedShare = 0.995
+	// meanUseWeight is roughly the number of requests over which their times of use are averaged.
+	meanUseWeight = 64
+)
+
+// Stock is the slots of a limiter and their pace. The exported part is for an [Owner], which gets it while the limiter is
+// locked.
+type Stock struct {
+	// Held is how many slots there are: free, in use and resting. Free slots come and go with Add.
+	Held int
+	// Free is how many a request may use now.
+	Free int
+	// Limit is how many slots may stay. Those above it leave as soon as they are free.
+	Limit int
+	// Need is how many slots the requests of each lane wait for, use, or have resting.
+	Need [LaneCount]int
+	// Scarce means that Call and Bulk are spaced while one of them waits. Otherwise the number of slots can still grow.
+	Scarce bool
+	// Backlog is the highest lane from Call on that waits, or LaneCount.
+	Backlog Lane
+	// Exchange is a number that the owner raises. A waiter remembers it, for [Limiter.Update].
+	Exchange uint64
+	// PausedUntil is when the last pause ends.
+	PausedUntil time.Duration
+
+	window       time.Duration
+	spacedWindow time.Duration // in which as many spaced requests are sent as there are slots
+	slack        time.Duration // how much a late request may catch up; less than spacedShare leaves free
+	meanUse      time.Duration // mean time from taking a slot to its release
+	interval     time.Duration // between two spaced requests
+	next         time.Duration // when the next spaced request is due; in the past while pace is saved
+	paced        bool          // after a 429: every lane is spaced, and nothing is saved
+	pausedAt     time.Duration // when the last pause began; -1 before the first
+}
+
+func newStock(window time.Duration) Stock {
+	return Stock{
+		window: window, spacedWindow: time.Duration(float64(window) / spacedShare), slack: window / 500, pausedAt: -1,
+	}
+}
+
+// Add adds free slots, or takes them away if n is negative.
+func (s *Stock) Add(n int) {
+	s.Held += n
+	s.Free += n
+}
+
+// adjust follows a change of Held or Limit.
+func (s *Stock) adjust() {
+	if surplus := min(s.Free, s.Held-s.Limit); surplus > 0 {
+		s.Add(-surplus)
+	}
+	s.setInterval()
+}
+
+// setInterval spaces requests as slots return, each after its use and a window.
+func (s *Stock) setInterval() {
+	s.interval = max(s.spacedWindow, s.window+s.meanUse) / time.Duration(max(1, min(s.Held, s.Limit)))
+}
+
+// observe updates the mean time of use. A use of more than a window is exceptional and counts as one window.
+func (s *Stock) observe(use time.Duration) {
+	s.meanUse += (min(use, s.window) - s.meanUse) / meanUseWeight
+	s.setInterval()
+}
+
+// spaced reports whether the requests of a lane are spaced.
+func (s *Stock) spaced(lane Lane) bool { return s.paced || s.Scarce && lane >= Call }
+
+// use moves the pace on by one request.
+func (s *Stock) use(now time.Duration) {
+	if s.Scarce || s.paced {
+		s.next = max(s.next, now-s.saved()) + s.interval
+	} else {
+		s.next = now // pace is counted once the number of slots has settled
+	}
+}
+
+// Backlogged reports whether requests are spaced because one of them waits.
+func (s *Stock) Backlogged() bool { return s.Scarce && s.Backlog < LaneCount }
+
+// Space drops the saved pace, except the slack.
+func (s *Stock) Space(now time.Duration) { s.next = max(s.next, now-s.slack) }
+
+// saved returns how much pace can be saved: a burst of all slots or, once paced, only the slack.
+func (s *Stock) saved() time.Duration {
+	if s.paced {
+		return s.slack
+	}
+	return time.Duration(s.Held) * s.interval
+}
+
+// Pace spaces all lanes from now on.
+func (s *Stock) Pace(now time.Duration) {
+	if !s.paced {
+		s.paced, s.next = true, now
+	}
+}
+
+// Pause stops every lane. It returns false if a pause already lasts that long.
+func (s *Stock) Pause(now, wait time.Duration) bool {
+	s.Pace(now)
+	until := now + wait
+	if until <= s.PausedUntil {
+		return false
+	}
+	s.pausedAt, s.PausedUntil = now, until
+	return true
+}

@@ -1,0 +1,234 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// lease says how long a claimed payment belongs to a worker. Nobody else sends it before the call that this worker starts at the
+// last moment has ended, and the service has had its time after that.
+type lease struct {
+	wait time.Duration // that the payment may wait for its call
+	call time.Duration // that its call may take
+	rest time.Duration // that its last request may be in progress afterwards
+}
+
+func leaseOf(call time.Duration, sender Sender) lease {
+	return lease{wait: call / 2, call: call, rest: restOf(sender)}
+}
+
+// whole is the time after which others may send the payment.
+func (l lease) whole() time.Duration { return l.wait + l.call + l.rest }
+
+// restOf returns how long a payment of unknown outcome rests after it was sent.
+func restOf(sender Sender) time.Duration {
+	now := time.Now()
+	return min(max(sender.NotBefore(now).Sub(now), 0), Window) // it is not sent after that
+}
+
+// held is a payment that this worker holds, by the clock of this process.
+type held struct {
+	Held
+
+	taken time.Time // before the claim was sent
+	wall  time.Time // the same without its monotonic reading
+}
+
+// adopt makes the entry one of this process's clock.
+func adopt(h Held, taken time.Time) *held {
+	h.Entry = h.Entry.Shift(time.Since(h.Now))
+	return &held{Held: h, taken: taken, wall: taken.Round(0)}
+}
+
+// age returns how long ago the payment was claimed. A machine that was suspended has a monotonic clock that stood still, and one
+// whose clock is set has a wall clock that is wrong: the longer one counts.
+func (h *held) age() time.Duration {
+	now := time.Now()
+	return max(now.Sub(h.taken), now.Round(0).Sub(h.wall))
+}
+
+// claim claims while there is room, until ctx ends.
+func (r *work) claim(ctx context.Context) {
+	for failures := 0; ctx.Err() == nil; {
+		if pause := r.brake.pause(); pause > 0 {
+			sleep(ctx, pause, r.wake)
+			continue
+		}
+		n := r.room()
+		if n == 0 {
+			sleep(ctx, restingPoll, r.wake)
+			continue
+		}
+		list, err := r.claimSome(ctx, n)
+		if err != nil {
+			if ctx.Err() == nil {
+				r.failed(ctx, err)
+			}
+			sleep(ctx, backoff(100*time.Millisecond, 5*time.Second, failures), nil)
+			failures++
+			continue
+		}
+		failures = 0
+		for _, h := range list {
+			r.queue <- h
+		}
+		if len(list) < n {
+			sleep(ctx, poll, r.wake)
+		}
+	}
+}
+
+func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
+	// The end of ctx does not break a connection during the commit: what was claimed would be left until the lease ends.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
+	defer cancel()
+	taken := time.Now()
+	list, err := r.store.Claim(ctx, Claim{
+		N: n, Sends: r.lease.wait + r.lease.call, Rest: r.lease.rest, Admitted: *r.admitted.Load(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > 0 && r.Trace.Claimed != nil {
+		r.Trace.Claimed(len(list))
+	}
+	r.held.Add(int64(len(list)))
+	all := make([]*held, len(list))
+	for i, h := range list {
+		all[i] = adopt(h, taken)
+	}
+	return all, nil
+}
+
+// room returns how many payments may be claimed: a few at a time, so that claims are worth their commit.
+func (r *work) room() int {
+	ahead := r.ahead.Load()
+	free := int64(r.N) + ahead - r.held.Load()
+	if free < (ahead+1)/2 {
+		return 0
+	}
+	return int(min(free, int64(r.Claim)))
+}
+
+// admit waits for the service's response that payments of unknown outcome need before they are sent again, so that they use up
+// neither a lease nor the time of a call.
+func (r *work) admit(ctx context.Context) {
+	for failures := 0; ctx.Err() == nil; {
+		next, err := r.resting(ctx)
+		early := restingPoll
+		switch {
+		case next == nil || err != nil: // claims report an error
+		case next.Wait > r.lease.rest/4:
+			early = next.Wait - r.lease.rest/4
+		default:
+			lastSent := time.Now().Add(next.Wait - r.lease.rest)
+			unsafe := guard(func() { err = r.sender.AwaitRepeat(ctx, next.Account, lastSent) })
+			if unsafe == nil && err == nil {
+				failures = 0
+				r.admitted.Store(&next.Due)
+				wake(r.wake)
+				early = admitPause
+				break
+			}
+			if ctx.Err() == nil {
+				r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: payments of unknown outcome wait: the service does not respond",
+					slog.Any("error", cmp.Or(unsafe, err)))
+			}
+			early = backoff(time.Second, 5*time.Second, failures)
+			failures++
+		}
+		sleep(ctx, min(early, restingPoll), r.rested)
+	}
+}
+
+// resting returns the next payment of unknown outcome that is not admitted.
+func (r *work) resting(ctx context.Context) (*Resting, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	return r.store.Resting(ctx, *r.admitted.Load())
+}
+
+func (r *work) failed(ctx context.Context, err error) {
+	r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.Any("error", err))
+	if r.Trace.Failed != nil {
+		r.Trace.Failed(err)
+	}
+}
+
+var errGoexit = errors.New("journal: runtime.Goexit was called")
+
+// guard calls f in a goroutine of its own, and returns an error if f panicked or ended the goroutine.
+func guard(f func()) error {
+	ended := make(chan error)
+	go func() {
+		err := errGoexit
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("panic: %v", cause)
+			}
+			ended <- err
+		}()
+		f()
+		err = nil
+	}()
+	return <-ended
+}
+
+// wake ends a sleep.
+func wake(sleeper chan struct{}) {
+	select {
+	case sleeper <- struct{}{}:
+	default:
+	}
+}
+
+// sleep waits for d, a signal or the end of ctx. A nil channel gives no signal.
+func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-woken:
+	case <-ctx.Done():
+	}
+}
+
+// backoff doubles first with each failure, up to longest.
+func backoff(first, longest time.Duration, failures int) time.Duration {
+	return min(first<<min(max(failures, 0), 20), longest)
+}
+
+// brake pauses claims while nothing can be sent for a reason that holds for every payment: no token, no connection, no slot
+// of the limiter.
+type brake struct {
+	mu    sync.Mutex
+	count int
+	until time.Time
+}
+
+// press is for a payment that was not sent, release for one that was.
+func (b *brake) press() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := time.Now(); now.After(b.until) { // those that were in progress meanwhile count once
+		b.until = now.Add(backoff(100*time.Millisecond, 30*time.Second, b.count))
+		b.count++
+	}
+}
+
+func (b *brake) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.count, b.until = 0, time.Time{}
+}
+
+func (b *brake) pause() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(time.Until(b.until), 0)
+}

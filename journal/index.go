@@ -1,0 +1,105 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// key stands for a request ID in the index: half of its SHA-256, so that no two are expected to be equal. If they were, reading the
+// record would show it.
+type key [sha256.Size / 2]byte
+
+func keyOf(id prepaid.RequestID) key {
+	sum := sha256.Sum256([]byte(id))
+	return key(sum[:])
+}
+
+// place is where the current record of a payment is. It has no pointers and is small: there may be millions.
+type place struct {
+	at     int64
+	length int32 // with the end of the line
+	state  int8  // its index in States
+}
+
+type located struct {
+	key
+	place
+}
+
+func locate(at int64, line []byte, e *Entry) located {
+	return located{keyOf(e.RequestID), place{at, int32(len(line)), int8(slices.Index(States(), e.State))}} //nolint:gosec // both fit
+}
+
+// Get returns the entry of a request ID. If its record cannot be read, or the Journal is closed, the entry has only RequestID and
+// State, and [Journal.Err] returns why.
+func (j *Journal) Get(id prepaid.RequestID) (Entry, bool) {
+	e, known, _ := j.find(id)
+	return e, known
+}
+
+// All iterates over the current entries, in the order of their records in the file; those of the time of the call, as they are when
+// the loop gets to them. If a record cannot be read, or the Journal is closed, the loop ends early: check [Journal.Err] after it.
+func (j *Journal) All() iter.Seq[Entry] { return j.each(anyState, anyState) }
+
+// Pending iterates over the entries that still have to be sent, see [State.Pending]: run them again, or [Journal.Resume]. A rejected
+// payment is not pending, but is sent when it is called again: [Journal.Withdraw] what you paid some other way. Otherwise like
+// [Journal.All].
+func (j *Journal) Pending() iter.Seq[Entry] { return j.each(State.Pending, State.Pending) }
+
+func anyState(State) bool { return true }
+
+// each iterates over the entries that are in a wanted state now, and still are when the loop gets to them.
+func (j *Journal) each(wanted, still func(State) bool) iter.Seq[Entry] {
+	j.mu.Lock()
+	all := make([]located, 0, len(j.index)) // does not grow: garbage would double the memory
+	for k, p := range j.index {
+		if wanted(States()[p.state]) {
+			all = append(all, located{k, p})
+		}
+	}
+	j.mu.Unlock()
+	slices.SortFunc(all, func(a, b located) int { return cmp.Compare(a.at, b.at) })
+	return func(yield func(Entry) bool) {
+		for _, l := range all {
+			e, known, err := j.read(l.key, "")
+			if err != nil || known && still(e.State) && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// find is Get with the error: if there is one, nothing may be concluded from the entry.
+func (j *Journal) find(id prepaid.RequestID) (Entry, bool, error) { return j.read(keyOf(id), id) }
+
+// read returns the entry of a key from its record, which must be that of id unless id is empty. After an error nothing is recorded,
+// and so nothing sent, any more.
+func (j *Journal) read(k key, id prepaid.RequestID) (e Entry, known bool, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	p, known := j.index[k]
+	if !known {
+		return Entry{}, false, nil
+	}
+	line := make([]byte, p.length)
+	if !j.closed {
+		_, err = j.file.ReadAt(line, p.at)
+	} else {
+		err = j.unusable()
+	}
+	ok := decode(bytes.TrimSuffix(line, []byte("\n")), &e)
+	if (err == nil || errors.Is(err, io.EOF)) && (!ok || locate(p.at, line, &e) != located{k, p} || id != "" && e.RequestID != id) {
+		err = &CorruptError{Offset: p.at} // changed after it was read or written
+	}
+	if err != nil {
+		return Entry{RequestID: id, State: States()[p.state]}, true, j.fail(err)
+	}
+	return e, true, nil
+}

@@ -1,0 +1,169 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
+)
+
+// Payment is a payment of a list.
+type Payment struct {
+	// Account is the account that pays.
+	Account prepaid.AccountID
+	// Params are a [prepaid.TransferParams] or a [prepaid.DirectEntryOutParams], as values.
+	Params prepaid.PaymentParams
+}
+
+// PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do, with at most concurrency of them in
+// progress at a time; less than 1 means 1. After a crash, run the whole list again with the same params. What must rest is sent last
+// and holds up no other payment, so that a program which is often restarted completes its list.
+//
+// The loop gets each payment of the list once, in the order in which they end: its entry as it is recorded then, and its error as that
+// of [Journal.Transfer]; nil means done, now or by an earlier run. After the end of ctx nothing more is sent, and the loop gets
+// what is left with the error of ctx. If you leave the loop, no further payment is sent, and those in progress are waited for.
+// Payments are read by another goroutine, while others are sent.
+func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, payments iter.Seq[Payment]) iter.Seq2[Entry, error] {
+	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
+		for p := range payments {
+			fresh, err := NewEntry(j.options.DigestKey, p.Account, p.Params)
+			e, _, _ := j.find(fresh.RequestID)
+			send := func() error { _, err := j.pay(ctx, sender, p.Account, p.Params); return err }
+			if err != nil {
+				send = func() error { return fresh.failure(prepaid.OutcomeRejected, err) }
+			}
+			if !yield(task{fresh, e.Earliest(sender, time.Now()), send}) {
+				return
+			}
+		}
+	})
+}
+
+// Resume sends all payments that are pending when the loop begins, without your list: the journal must have been opened with the
+// [Options].Seal and DigestKey with which it was written. Otherwise like [Journal.PayAll].
+//
+// In addition to the errors of [Journal.Transfer], the loop gets:
+//
+//   - [ErrNoParams], [ErrKey] or [ErrSealed]: the params cannot be opened. Run your list again, or resolve the payment.
+//   - [ErrWindow] or [prepaid.ErrRequestIDReused]: a person must decide, see [Entry.NeedsPerson].
+//   - [ErrState]: another call settled the payment meanwhile, as rejected or withdrawn. What Compact then dropped is not in the loop,
+//     or has [ErrNoPayment].
+//   - The error of ctx, if it ended before the payment was sent.
+//   - [ErrNotRecorded], once and with the zero Entry: the journal could not be read, see [Journal.Err]. Payments are missing.
+//
+// None of these has sent anything; [prepaid.OutcomeOf] reports what is known of earlier runs.
+func (j *Journal) Resume(ctx context.Context, sender Sender, concurrency int) iter.Seq2[Entry, error] {
+	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
+		for e := range j.each(State.Pending, anyState) {
+			if !yield(task{e, e.Earliest(sender, time.Now()), func() error { return j.resume(ctx, sender, e) }}) {
+				return
+			}
+		}
+		if err := j.Err(); err != nil {
+			yield(task{send: func() error { return fmt.Errorf("%w: %w", ErrNotRecorded, err) }})
+		}
+	})
+}
+
+// task is a payment that is to be sent.
+type task struct {
+	Entry
+
+	at   time.Time // when it may be sent
+	send func() error
+}
+
+// settled is a task and what became of it.
+type settled struct {
+	Entry
+
+	err error
+}
+
+// settle sends payments: first those that may be sent at once.
+func (j *Journal) settle(ctx context.Context, sender Sender, concurrency int, tasks iter.Seq[task]) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		looping, leave := context.WithCancel(ctx)
+		left := func() bool { return looping.Err() != nil && ctx.Err() == nil }
+		due, results := make(chan task), make(chan settled)
+		var all sync.WaitGroup
+		all.Go(func() {
+			defer close(due)
+			var resting []task
+			for t := range tasks {
+				switch {
+				case left():
+					return
+				case t.at.After(time.Now()):
+					resting = append(resting, t)
+				default:
+					due <- t
+				}
+			}
+			slices.SortStableFunc(resting, func(a, b task) int { return a.at.Compare(b.at) })
+			for _, t := range resting {
+				_ = pause.For(looping, time.Until(t.at)) // if there is not enough time, the run reports it
+				due <- t
+			}
+		})
+		for range max(concurrency, 1) {
+			all.Go(func() {
+				for t := range due {
+					if left() {
+						continue
+					}
+					err := t.send()
+					e := t.Entry
+					if now, known, failed := j.find(e.RequestID); known && failed == nil {
+						e = now
+					}
+					results <- settled{e, err}
+				}
+			})
+		}
+		go func() { all.Wait(); close(results) }()
+		defer func() { // also if the body of the loop panics
+			leave()
+			for range results { // until all have ended
+			}
+		}()
+		for r := range results {
+			if !yield(r.Entry, r.err) {
+				return
+			}
+		}
+	}
+}
+
+// resume sends one payment from its sealed params.
+func (j *Journal) resume(ctx context.Context, sender Sender, p Entry) error {
+	leave, err := j.enter(ctx, p.RequestID)
+	if err != nil {
+		return p.notBegun(sender, err)
+	}
+	defer leave()
+	e, known, err := j.find(p.RequestID)
+	switch why := e.NeedsPerson(time.Now()); {
+	case err != nil:
+		return p.notBegun(sender, err)
+	case !known: // settled by another call, and dropped by Compact
+		return p.failure(prepaid.OutcomeUnknown, ErrNoPayment)
+	case e.State == StateDone:
+		return nil
+	case !e.State.Pending():
+		return e.failure(prepaid.OutcomeRejected, &StateError{State: e.State, Event: EventBegin})
+	case why != nil:
+		return tooOld(e, e, why)
+	}
+	params, err := e.Open(j.options.Seal, j.options.DigestKey, e.Sealed)
+	if err != nil {
+		return e.notBegun(sender, err)
+	}
+	_, err = j.run(ctx, sender, e, params)
+	return err
+}

@@ -1,0 +1,231 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// hold is what a Journal knows of a payment that workers have claimed.
+type hold struct {
+	fence string
+	leave func()
+	ended bool      // the run that has the fence
+	due   time.Time // afterwards
+}
+
+// candidate is a payment that may be claimed, from a time on.
+type candidate struct {
+	id      prepaid.RequestID
+	due     time.Time
+	account prepaid.AccountID
+	rests   bool
+}
+
+// candidates returns the payments that workers can send, those due first first: pending ones with sealed params. They are read from
+// the file; if that takes long, what was read is used for a while. The caller holds claiming.
+func (j *Journal) candidates() ([]candidate, error) {
+	began := time.Now()
+	if j.candidatesTook > poll && began.Sub(j.candidatesRead) < 20*j.candidatesTook {
+		return j.candidatesLeft, nil
+	}
+	var all []candidate
+	for e := range j.Pending() {
+		if !e.Due() || e.Sealed == nil {
+			continue
+		}
+		h := j.hold(e.RequestID)
+		if h != nil && !h.ended {
+			continue
+		}
+		c := candidate{id: e.RequestID, account: e.AccountID, rests: e.Rests()}
+		if sent := e.lastSending(); c.rests && !sent.After(began) { // else the claim finds that the clock was set back
+			c.due = later(e.NotBefore, sent)
+		}
+		if h != nil {
+			c.due = later(c.due, h.due)
+		}
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.id, b.id)) })
+	j.candidatesLeft, j.candidatesRead, j.candidatesTook = all, time.Now(), time.Since(began)
+	return all, j.Err()
+}
+
+// claimable reports whether c is due, and admitted if it rests.
+func (c candidate) claimable(now, admitted time.Time) bool {
+	return !c.due.After(now) && (!c.rests || !c.due.After(admitted))
+}
+
+// Claim implements [Store], for payments that have sealed params. A process that dies gives up its claims with the lock of the file.
+func (j *Journal) Claim(_ context.Context, c Claim) ([]Held, error) {
+	j.claiming.Lock()
+	defer j.claiming.Unlock()
+	candidates, err := j.candidates()
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	var list []Held
+	var intents []Entry
+	var left []candidate
+	for i, next := range candidates {
+		if len(list) == c.N {
+			left = append(left, candidates[i:]...)
+			break
+		}
+		if !next.claimable(now, c.Admitted) {
+			left = append(left, next)
+			continue
+		}
+		h, intent, err := j.claim(next.id, now, c)
+		if err != nil { // another call is working on it, or was faster
+			continue
+		}
+		list, intents = append(list, h), append(intents, intent)
+	}
+	j.candidatesLeft = left
+	if err := j.record(intents...); err != nil {
+		for _, h := range list {
+			j.release(End{Fence: h.Fence, Entry: h.Entry})
+		}
+		return nil, err
+	}
+	return list, nil
+}
+
+// claim claims one payment; its intent is to be recorded.
+func (j *Journal) claim(id prepaid.RequestID, now time.Time, c Claim) (Held, Entry, error) {
+	leave, free := j.tryEnter(id)
+	if !free {
+		return Held{}, Entry{}, ErrUnderWay
+	}
+	e, _, err := j.find(id)
+	if err == nil && !e.Due() {
+		err = ErrState
+	}
+	if bound, moved := e.bounded(now); err == nil && moved {
+		err = errors.Join(errRests, j.record(bound))
+	}
+	var intent Entry
+	if err == nil {
+		intent, err = e.Intent(now)
+	}
+	if err != nil {
+		leave()
+		return Held{}, Entry{}, err
+	}
+	intent.Rest = c.Rest
+	h := Held{Entry: e, Fence: rand.Text(), Now: now}
+	j.mu.Lock()
+	j.holds[id] = &hold{fence: h.Fence, leave: leave}
+	j.mu.Unlock()
+	return h, intent, nil
+}
+
+// Record implements [Store].
+func (j *Journal) Record(_ context.Context, ends []End) ([]Recorded, error) {
+	j.recording.Lock()
+	defer j.recording.Unlock()
+	recorded := make([]Recorded, len(ends))
+	var entries []Entry
+	for i, end := range ends {
+		h := j.hold(end.Entry.RequestID)
+		now, known, err := j.find(end.Entry.RequestID)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !known: // dropped by Compact
+			recorded[i].Gone = true
+		case h != nil && h.fence == end.Fence:
+			recorded[i].Written = true
+			if !h.ended { // otherwise by an earlier call
+				entries = append(entries, end.Entry)
+			}
+		case end.Entry.State == StateDone && now.State == StateDone && !now.Resolved:
+			recorded[i] = Recorded{Overtaken: true, Known: now.TransactionID}
+		case end.Entry.State == StateDone:
+			recorded[i] = Recorded{Overtaken: true, Written: true}
+			entries = append(entries, end.Entry)
+		default:
+			recorded[i].Overtaken = true
+		}
+	}
+	if err := j.record(entries...); err != nil {
+		return nil, err
+	}
+	for i, end := range ends {
+		if recorded[i].Written {
+			j.release(end)
+		}
+	}
+	return recorded, nil
+}
+
+// Resting implements [Store].
+func (j *Journal) Resting(_ context.Context, admitted time.Time) (*Resting, error) {
+	j.claiming.Lock()
+	defer j.claiming.Unlock()
+	candidates, err := j.candidates()
+	for _, c := range candidates {
+		if c.rests && c.due.After(admitted) {
+			return &Resting{Account: c.account, Due: c.due, Wait: time.Until(c.due)}, nil
+		}
+	}
+	return nil, err
+}
+
+// Decide implements [Store]. [Journal.Resolve], [Journal.Withdraw] and [Journal.Retry] are decisions.
+func (j *Journal) Decide(_ context.Context, id prepaid.RequestID, decision func(e Entry, now time.Time) (Entry, error)) error {
+	leave, free := j.tryEnter(id)
+	if !free {
+		return ErrUnderWay
+	}
+	defer leave()
+	e, known, err := j.find(id)
+	if err == nil && !known {
+		err = ErrNoPayment
+	}
+	if err == nil {
+		e, err = decision(e, time.Now())
+	}
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	delete(j.holds, id) // its fence is over
+	j.mu.Unlock()
+	return j.record(e)
+}
+
+// hold returns a copy, or nil.
+func (j *Journal) hold(id prepaid.RequestID) *hold {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if h := j.holds[id]; h != nil {
+		return new(*h)
+	}
+	return nil
+}
+
+// release ends the claim of a payment, whoever holds it.
+func (j *Journal) release(end End) {
+	j.mu.Lock()
+	h := j.holds[end.Entry.RequestID]
+	if h == nil || h.ended {
+		j.mu.Unlock()
+		return
+	}
+	h.ended, h.due = true, time.Now().Add(end.Wait)
+	if h.fence != end.Fence { // it was overtaken
+		h.fence = ""
+	}
+	j.mu.Unlock()
+	h.leave()
+}

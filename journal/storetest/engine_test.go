@@ -1,0 +1,146 @@
+package storetest_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/storetest"
+)
+
+// teller makes payments by a function for each request ID, or just makes them.
+type teller struct {
+	journal.Sender
+
+	odd map[prepaid.RequestID]func()
+}
+
+func (teller) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
+
+func (s teller) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	select {
+	case <-time.After(time.Until(s.NotBefore(lastSent))):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s teller) Transfer(_ context.Context, _ prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	if f := s.odd[params.RequestID]; f != nil {
+		f()
+	}
+	return &prepaid.TransferResult{RequestID: params.RequestID, TransactionID: "t-" + prepaid.TransactionID(params.RequestID)}, nil
+}
+
+// runs runs workers over a store that may be broken, until stop is called.
+func runs(t *testing.T, b *broken, s journal.Sender, n int, trace func(stop func()) journal.Trace, ids ...prepaid.RequestID) error {
+	t.Helper()
+	for _, id := range ids {
+		b.enqueue(storetest.NewEntry(t, "payer", prepaid.TransferParams{RequestID: id, Amount: prepaid.Cents(1)}))
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	w := journal.Workers{N: n, DigestKey: storetest.DigestKey(), Seal: storetest.Seal(), Trace: trace(stop)}
+	return w.Run(ctx, b, s)
+}
+
+// A payment that is gone is reported with its transaction. The others are recorded.
+func TestGoneIsReported(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &broken{database: newDatabase(0)}
+		s := teller{odd: map[prepaid.RequestID]func(){"a": func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			delete(b.rows, "a")
+		}}}
+		var gone []journal.Entry
+		began := time.Now()
+		require.NoError(t, runs(t, b, s, 1, func(stop func()) journal.Trace {
+			return journal.Trace{Gone: func(e journal.Entry) { gone = append(gone, e) }, Recorded: func(journal.Entry) { stop() }}
+		}, "a", "b"))
+		require.Len(t, gone, 1)
+		require.Equal(t, journal.StateDone, gone[0].State)
+		require.Equal(t, prepaid.TransactionID("t-a"), gone[0].TransactionID)
+		require.Equal(t, journal.StateDone, b.rows["b"].entry.State)
+		require.Less(t, time.Since(began), time.Second)
+	})
+}
+
+// A sender that panics or ends its goroutine may have sent. The workers go on.
+func TestSenderThatBreaks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &broken{database: newDatabase(0)}
+		var once, twice sync.Once
+		s := teller{odd: map[prepaid.RequestID]func(){
+			"a": func() { once.Do(func() { panic("broken") }) }, "b": func() { twice.Do(runtime.Goexit) },
+		}}
+		states := make(map[prepaid.RequestID][]journal.State)
+		began := time.Now()
+		require.NoError(t, runs(t, b, s, 1, func(stop func()) journal.Trace {
+			var mu sync.Mutex
+			return journal.Trace{Recorded: func(e journal.Entry) {
+				mu.Lock()
+				defer mu.Unlock()
+				states[e.RequestID] = append(states[e.RequestID], e.State)
+				if len(states["a"])+len(states["b"])+len(states["c"]) == 5 {
+					stop()
+				}
+			}}
+		}, "a", "b", "c"))
+		require.Equal(t, map[prepaid.RequestID][]journal.State{
+			"a": {journal.StateUnknown, journal.StateDone}, "b": {journal.StateUnknown, journal.StateDone}, "c": {journal.StateDone},
+		}, states)
+		require.GreaterOrEqual(t, time.Since(began), 40*time.Second)
+	})
+}
+
+// Outcomes are recorded when the store works again; nothing is sent twice meanwhile.
+func TestStoreThatFailsForAWhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &broken{database: newDatabase(0)}
+		began, failures := time.Now(), 0
+		b.record = func(ends []journal.End) ([]journal.Recorded, error) {
+			if time.Since(began) < time.Minute {
+				return nil, errMistake
+			}
+			return b.database.Record(t.Context(), ends)
+		}
+		sent := 0
+		require.NoError(t, runs(t, b, teller{odd: map[prepaid.RequestID]func(){"a": func() { sent++ }}}, 1, func(stop func()) journal.Trace {
+			return journal.Trace{
+				Failed: func(error) { failures++ }, Recorded: func(e journal.Entry) { require.Equal(t, journal.StateDone, e.State); stop() },
+			}
+		}, "a"))
+		require.Positive(t, failures)
+		require.Equal(t, 1, sent)
+	})
+}
+
+// Run says so if it cannot record an outcome before the lease is over. The next run sends the payment again, under its request ID.
+func TestRunThatCannotRecord(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &broken{database: newDatabase(0)}
+		b.record = func([]journal.End) ([]journal.Recorded, error) { return nil, errMistake }
+		once := func(stop func()) journal.Trace {
+			return journal.Trace{Sent: func(journal.Entry, time.Duration, error) { stop() }, Recorded: func(journal.Entry) { stop() }}
+		}
+		require.ErrorIs(t, runs(t, b, teller{}, 1, once, "a"), journal.ErrNotRecorded)
+		require.Equal(t, journal.StateIntended, b.rows["a"].entry.State)
+		b.record = nil
+		require.NoError(t, runs(t, b, teller{}, 1, once))
+		require.Equal(t, journal.StateDone, b.rows["a"].entry.State)
+		require.Equal(t, 2, b.rows["a"].entry.Runs)
+	})
+}

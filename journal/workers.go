@@ -1,0 +1,186 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Workers send the payments of a [Store]. The zero value is ready to use, but for the keys of the sealed params.
+type Workers struct {
+	// N is how many payments are sent at the same time: 100 by default, which is what one address may send in a second.
+	N int
+	// Claim is how many payments one claim takes, and how many wait in this process at most: 20 by default. A payment that
+	// waits too long to be sent safely is given back.
+	Claim int
+	// CallTimeout bounds one call of the sender with all its attempts: 2 minutes by default, from 10 ms to 24 h. A longer one
+	// makes the time longer until another worker takes over from a dead one.
+	CallTimeout time.Duration
+	// Grace is how long calls may still run after the context of Run has ended; then they are cancelled. By default, and
+	// at most, CallTimeout: each call ends by itself. Cancelling a payment makes its outcome unknown.
+	Grace time.Duration
+	// DigestKey is the key of the entries' digests, see [Options].
+	DigestKey prepaid.Secret
+	// Seal opens the sealed params.
+	Seal AEAD
+	// Logger gets a record of each failure of the store or of the sender, with request IDs and without personal data. If nil,
+	// nothing is logged.
+	Logger *slog.Logger
+	// Trace observes.
+	Trace Trace
+}
+
+// Trace observes the workers of one [Workers.Run], for metrics. Nil functions are skipped. They are called from several goroutines
+// and must return soon.
+type Trace struct {
+	// Claimed is called after a claim that took n payments.
+	Claimed func(n int)
+	// Sent is called after each call of the sender, before its outcome is recorded.
+	Sent func(e Entry, took time.Duration, err error)
+	// Recorded is called after an outcome was committed.
+	Recorded func(e Entry)
+	// GivenBack is called for a payment that was claimed and not sent; why says what prevented it.
+	GivenBack func(id prepaid.RequestID, why error)
+	// Lost is called if another worker had taken over before an outcome was recorded. If the payment is done, that was recorded
+	// nevertheless; otherwise the outcome is dropped, since the other worker will know more.
+	Lost func(e Entry)
+	// Gone is called if the payment was no longer in the store when its outcome was to be recorded, for example after a failover
+	// to a server that lacks the last commits. This call is all that is left of the outcome: keep it.
+	Gone func(e Entry)
+	// PaidTwice is called if the service reported two different transactions for one payment: known is the one that was recorded
+	// first. It must never happen; an operator must look. It cannot see a second movement whose response was lost: only a
+	// comparison of the account's history with the payments finds that.
+	PaidTwice func(e Entry, known prepaid.TransactionID)
+	// Failed is called if the store could not be used. The workers try again.
+	Failed func(err error)
+}
+
+const (
+	defaultN           = 100
+	defaultClaim       = 20
+	defaultCallTimeout = 2 * time.Minute
+	leastCallTimeout   = 10 * time.Millisecond
+	mostCallTimeout    = 24 * time.Hour // a sum of more could overflow, and make a lease that is over at once
+	// group is how many outcomes are recorded together at most.
+	group = 64
+	// recorders is how many groups are recorded at the same time.
+	recorders = 2
+	// storeLimit bounds one call of the store.
+	storeLimit = 30 * time.Second
+	// poll is how long an idle Run waits until it asks for payments again.
+	poll = 250 * time.Millisecond
+	// restingPoll is how long it waits until it asks for one that rests.
+	restingPoll = 30 * time.Second
+	// unreadableWait is how long a payment waits whose params this worker cannot open; another may have the key.
+	unreadableWait = 10 * time.Second
+	// admitPause is how long it waits after it admitted one, so that a store with wrong waits does not make it spin.
+	admitPause = 10 * time.Millisecond
+	// Waits after a failure grow from the first to the longest.
+	firstWait, longestWait = time.Second, 5 * time.Minute
+)
+
+func (w Workers) withDefaults() Workers {
+	w.N, w.Claim = cmp.Or(w.N, defaultN), cmp.Or(w.Claim, defaultClaim)
+	w.CallTimeout = cmp.Or(w.CallTimeout, defaultCallTimeout)
+	w.Grace = min(cmp.Or(w.Grace, w.CallTimeout), w.CallTimeout)
+	w.Logger = cmp.Or(w.Logger, slog.New(slog.DiscardHandler))
+	return w
+}
+
+func (w Workers) check(sender Sender) error {
+	var faults []prepaid.Fault
+	for _, rule := range []struct {
+		ok          bool
+		field, rule string
+	}{
+		{sender != nil, "sender", "is required"},
+		{w.N >= 0 && w.N <= 10_000, "n", "must be between 0 and 10,000"},
+		{w.Claim >= 0 && w.Claim <= 1_000, "claim", "must be between 0 and 1,000"},
+		{w.CallTimeout == 0 || w.CallTimeout >= leastCallTimeout && w.CallTimeout <= mostCallTimeout, "call_timeout", "must be between 10 ms and 24 h"},
+		{w.Grace >= 0, "grace", "must not be negative"},
+	} {
+		if !rule.ok {
+			faults = append(faults, prepaid.Fault{Field: rule.field, Rule: rule.rule})
+		}
+	}
+	if len(faults) > 0 {
+		return &prepaid.ValidationError{Faults: faults}
+	}
+	return nil
+}
+
+// Run sends the payments of store that are due, until ctx ends. It returns when its calls have ended, their outcomes are recorded,
+// and what was not sent is given back: within Grace, if the store works. Call it in as many processes as the store allows, also of
+// different versions. sender is client.Accounts of a [prepaid.Client].
+//
+// A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a call only in
+// the first half CallTimeout, so that the call and what the service still does after it are over before another worker may send;
+// otherwise it gives the payment back. A payment of unknown outcome is claimed only when its sender may send it again
+// ([Sender].AwaitRepeat), so that it occupies no worker while it waits.
+//
+// Failures of the store or of the service do not end Run: it tries again, at longer and longer intervals. See Logger and Trace.
+//
+// Errors: a [*prepaid.ValidationError] of w, at once; [ErrNotRecorded] if an outcome could not be recorded before the end: it is
+// then unknown, and the payment is sent again under its request ID when it may be.
+func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
+	if err := w.check(sender); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	all := w.withDefaults()
+	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	r := &work{
+		Workers: all, store: store, sender: sender, lease: leaseOf(all.CallTimeout, sender), stopping: ctx.Done(),
+		queue: make(chan *held, all.N+all.Claim), ended: make(chan *outcome, recorders*group),
+		wake: make(chan struct{}, 1), rested: make(chan struct{}, 1),
+	}
+	r.ahead.Store(int64(all.Claim))
+	r.admitted.Store(new(time.Time))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(all.Grace, cancel) })
+	defer stop()
+
+	var helpers, payers, writers sync.WaitGroup
+	helpers.Go(func() { r.admit(ctx) })
+	for range all.N {
+		payers.Go(func() { r.pay(calls) })
+	}
+	for range recorders {
+		writers.Go(func() { r.record(calls) })
+	}
+	r.claim(ctx)
+	close(r.queue)
+	payers.Wait()
+	close(r.ended)
+	writers.Wait()
+	helpers.Wait()
+	if n := r.lost.Load(); n > 0 {
+		return fmt.Errorf("journal: outcomes of %d payments: %w", n, ErrNotRecorded)
+	}
+	return nil
+}
+
+// work is one call of Run.
+type work struct {
+	Workers
+
+	store  Store
+	sender Sender
+	lease  lease
+
+	stopping <-chan struct{} // closed when no more is claimed
+	queue    chan *held
+	ended    chan *outcome
+	wake     chan struct{} // something may be due, or there is room
+	rested   chan struct{} // there is another payment of unknown outcome
+	held     atomic.Int64  // payments claimed, and whose call has not ended
+	ahead    atomic.Int64  // how many may wait
+	brake    brake
+	lost     atomic.Int64              // outcomes that could not be recorded
+	admitted atomic.Pointer[time.Time] // payments of unknown outcome that became due up to this time may be sent, by the store's clock
+}
