@@ -195,11 +195,6 @@ func (r *Result) summary(fn *ssa.Function) (Func, bool) {
 	if !ok {
 		return Func{}, false
 	}
-	if here := fn.Prog.FuncValue(object.Origin()); here != nil { // fn may be made for a method value of it
-		if f, ok := r.wrappers[here]; ok {
-			return f, true
-		}
-	}
 	fact := new(wrapper)
 	ok = r.pass.ImportObjectFact(object.Origin(), fact)
 	return fact.Func, ok

@@ -9,5 +9,5 @@ import (
 
 func TestClient(t *testing.T) {
 	t.Parallel()
-	vettest.Run(t, client.Analyzer, "made", "made/factory", "made/payments", "made/command")
+	vettest.Run(t, client.Analyzer, "made", "made/factory", "made/payments", "made/command", "made/paytest")
 }

@@ -91,11 +91,8 @@ func (r *rule) call(call *ssa.Call, result int) origin {
 		return r.request(common)
 	}
 	index, keeps := kept[callee.FullName()]
-	if keeps && index == result || callee.Pkg() != nil && slices.Contains(r.Model.Packages, callee.Pkg().Path()) {
-		if arg := contextOf(common.Args); arg != nil {
-			return r.origin(arg)
-		}
-		return unknown
+	if arg := contextOf(common.Args); arg != nil && (keeps && index == result || r.Model.OwnsPackage(callee.Pkg())) {
+		return r.origin(arg)
 	}
 	derived := &derives{unknown}
 	if fn := common.StaticCallee(); fn != nil && fn.Blocks != nil {

@@ -9,5 +9,5 @@ import (
 
 func TestOutcome(t *testing.T) {
 	t.Parallel()
-	vettest.Run(t, outcome.Analyzer, "dropped", "fixed", "compared", "handled", "across")
+	vettest.Run(t, outcome.Analyzer, "dropped", "fixed", "compared", "handled", "across", "example.com/unknown")
 }

@@ -9,5 +9,5 @@ import (
 
 func TestRule(t *testing.T) {
 	t.Parallel()
-	vettest.Run(t, requestid.Analyzer, "example.com/loops", "example.com/right", "example.com/timed", "example.com/closures", "example.com/ids", "example.com/retry", "example.com/wrapper", "example.com/caller")
+	vettest.Run(t, requestid.Analyzer, "example.com/loops", "example.com/right", "example.com/timed", "example.com/closures", "example.com/ids", "example.com/retry", "example.com/wrapper", "example.com/caller", "example.com/stored")
 }

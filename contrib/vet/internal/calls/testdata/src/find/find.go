@@ -46,6 +46,17 @@ func through(ctx context.Context, s store, send sends, params prepaid.TransferPa
 	pay(ctx, send, params) // want `^pay of kind 1, wrapper true, keys params$`
 }
 
+type payments struct{ send sends }
+
+func (p *payments) pay(ctx context.Context, params prepaid.TransferParams) error {
+	return pay(ctx, p.send, params) // want `^pay of kind 1, wrapper true, keys params$`
+}
+
+func value(ctx context.Context, p *payments, params prepaid.TransferParams) error {
+	once := p.pay
+	return once(ctx, params) // want `^payments.pay of kind 1, wrapper true, keys params$`
+}
+
 func pay(ctx context.Context, send sends, params prepaid.TransferParams) error {
 	_, err := send(ctx, params) // want `keys params`
 	return err

@@ -100,3 +100,10 @@ func reconciled(payments []prepaid.Amount, expected prepaid.Amount) bool {
 func covers(balance, amount prepaid.Amount) bool {
 	return convert.WithFee(amount) < convert.Float(balance) // want `compared as float64`
 }
+
+type decimal string
+
+func named(price float64) (prepaid.Amount, error) {
+	text := decimal(strconv.FormatFloat(price, 'f', 2, 64))
+	return prepaid.ParseAmount(string("-" + text)) // want `an amount is made of a float64`
+}

@@ -1,4 +1,4 @@
-package library // want package:"1 without a deadline"
+package library // want package:"2 without a deadline"
 
 import (
 	"net/http"
@@ -12,5 +12,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, err := h.Client.Accounts.Transfer(r.Context(), "float", prepaid.TransferParams{})
 	//prepaidvet:ignore deadline the gateway cancels it
 	_, other := h.Client.Accounts.Transfer(r.Context(), "float", prepaid.TransferParams{})
-	_, _ = err, other
+	//prepaidvet:ignore deadline // want `give a reason after //prepaidvet:ignore deadline`
+	_, third := h.Client.Accounts.Transfer(r.Context(), "float", prepaid.TransferParams{})
+	_, _, _ = err, other, third
 }

@@ -92,3 +92,14 @@ func transfer(ctx context.Context, client *prepaid.Client, params prepaid.Transf
 	_, err := client.Accounts.Transfer(ctx, "a", params)
 	return err
 }
+
+func deferred(ctx context.Context, client *prepaid.Client, params prepaid.RedeemFundingParams) (err error) {
+	var result *prepaid.FundingResult
+	defer func() {
+		if err == nil && !result.Approved() {
+			err = errDeclined
+		}
+	}()
+	result, err = client.Funding.Redeem(ctx, params)
+	return err
+}

@@ -72,3 +72,16 @@ func optional(path string, id prepaid.RequestID) (err error) {
 	}
 	return errors.Join(j.Retry(id), j.Close())
 }
+
+func compared(path string) (n int, err error) {
+	j, err := journal.Open(path, journal.Options{}) // want `the journal is not closed on some path`
+	if err != nil {
+		return 0, err
+	}
+	if j != nil {
+		for range j.All() {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -115,3 +115,10 @@ func suppressed(ctx context.Context, client *prepaid.Client, params prepaid.Tran
 	//prepaidvet:ignore funding another rule
 	_, _ = client.Accounts.Transfer(ctx, "a", params) // want `dropped`
 }
+
+func header(ctx context.Context, client *prepaid.Client, params prepaid.TransferParams, ready bool) error {
+	if _, _ = client.Accounts.Transfer(ctx, "a", params); !ready { // want `dropped`
+		return context.Canceled
+	}
+	return nil
+}

@@ -116,6 +116,12 @@ func helpers(ctx context.Context, client *prepaid.Client, s *pay.Service, params
 	_ = attempt.Policy{}.Do(func() error { return s.Pay(ctx, "a", params) })                     // want `Service.Pay is run again by attempt.Do`
 }
 
+func until(ctx context.Context, s *pay.Service, params prepaid.TransferParams) {
+	attempt.Until(func() error { return s.Pay(ctx, "a", params) })                                                      // want `Service.Pay is run again by attempt.Until`
+	attempt.Generic(func(p prepaid.TransferParams) error { return s.Pay(ctx, "a", p) }, params)                         // want `Service.Pay is run again by attempt.Generic`
+	attempt.Generic[prepaid.TransferParams](func(p prepaid.TransferParams) error { return s.Pay(ctx, "a", p) }, params) // want `Service.Pay is run again by attempt.Generic`
+}
+
 func kubernetes(ctx context.Context, s *pay.Service, params prepaid.TransferParams) {
 	_ = kube.OnError(kube.DefaultRetry, func(error) bool { return true }, func() error { // want `Service.Pay is run again by retry.OnError`
 		return s.Pay(ctx, "a", params)
@@ -133,6 +139,19 @@ func others(ctx context.Context, s *pay.Service, params prepaid.TransferParams) 
 		return s.Pay(ctx, "a", params)
 	})
 	_ = juju.Call(juju.CallArgs{Attempts: 5, Func: func() error { return s.Pay(ctx, "a", params) }}) // want `Service.Pay is run again by retry.Call`
+}
+
+func (s *service) abandoned(ctx context.Context, params prepaid.TransferParams) error {
+	return avast.Do(func() error { // want `Service.Pay is run again by retry.Do`
+		done := make(chan error, 1)
+		go func() { done <- s.pay.Pay(ctx, "a", params) }()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(time.Second):
+			return context.DeadlineExceeded
+		}
+	})
 }
 
 func transports(config prepaid.Config) (*prepaid.Client, error) {

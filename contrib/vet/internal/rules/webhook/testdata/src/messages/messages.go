@@ -94,3 +94,40 @@ func (a *app) queueRight(ctx context.Context, d delivery, p prepaid.TransferPara
 	}
 	return d.Ack()
 }
+
+type inbox interface {
+	Add(ctx context.Context, id string) error
+	Notify(ctx context.Context, id string) error
+}
+
+var errDuplicate = errors.New("duplicate")
+
+// What is done about an error, or is not worth one.
+func (a *app) inbox(ctx context.Context, box inbox, failed map[string]error, dead chan<- string, m *prepaid.Message) error {
+	_ = box.Notify(ctx, m.ID)
+	if err := box.Add(ctx, m.ID); errors.Is(err, errDuplicate) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if err := box.Add(ctx, "copy of "+m.ID); err != nil {
+		failed[m.ID] = err
+		return nil
+	}
+	if err := box.Add(ctx, "again "+m.ID); err != nil {
+		dead <- m.ID
+		return nil
+	}
+	return nil
+}
+
+func (a *app) inTime(ctx context.Context, m *prepaid.Message) error {
+	done := make(chan error, 1)
+	go func() { done <- a.right(ctx, m) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -58,3 +58,27 @@ func Workers(n int, f func() error) []error {
 	}
 	return errs
 }
+
+// Until runs f until it succeeds.
+func Until(f func() error) {
+	for {
+		if f() == nil {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// Generic is a helper of a helper.
+func Generic[T any](f func(T) error, with T) {
+	for range 3 {
+		err := f(with)
+		if err != nil {
+		} else {
+			break
+		}
+		if err == nil {
+			return
+		}
+	}
+}

@@ -68,6 +68,10 @@ type APIError struct {
 
 func (*APIError) Error() string { return "" }
 
+type ValidationError struct{ Op string }
+
+func (*ValidationError) Error() string { return "" }
+
 type Message struct {
 	ID        string
 	Timestamp time.Time

@@ -22,9 +22,13 @@ type (
 	Entry      struct {
 		RequestID prepaid.RequestID
 		Amount    prepaid.Amount
+		Runs      int
 	}
-	Run struct{ Entry Entry }
+	Run          struct{ Entry Entry }
+	ChangedError struct{ Entry Entry }
 )
+
+func (*ChangedError) Error() string { return "" }
 
 var ErrWindow, ErrChanged error
 
