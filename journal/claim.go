@@ -169,7 +169,7 @@ func guard(f func()) error {
 		err := errGoexit
 		defer func() {
 			if cause := recover(); cause != nil {
-				err = fmt.Errorf("panic: %v", cause)
+				err = fmt.Errorf("journal: panic: %T", cause) // its text may be anything
 			}
 			ended <- err
 		}()

@@ -8,15 +8,44 @@ import (
 	"time"
 )
 
-// record records outcomes until there are no more. Those that are ready at the same time are recorded together.
+// record records outcomes until there are no more. Those that are ready at the same time are recorded together. One that cannot be
+// recorded holds up no other: it is tried again later.
 func (r *work) record(ctx context.Context) {
-	list := make([]*outcome, 0, group)
-	for o := range r.ended {
-		list = ready(r.ended, append(list[:0], o))
+	var left []*outcome // not recorded yet
+	var again time.Time // when these are tried again
+	for failures, ended := 0, r.ended; ended != nil || len(left) > 0; {
+		list, next := []*outcome(nil), ended
+		var retry <-chan time.Time
+		if len(left) > 0 {
+			retry = time.After(time.Until(again))
+		}
+		if len(left) >= group { // while outcomes cannot be recorded, nothing more is sent
+			next = nil
+		}
+		size := group
+		select {
+		case o, ok := <-next:
+			if !ok {
+				ended = nil
+				continue
+			}
+			list = ready(next, append(list, o))
+		case <-retry:
+			list, left = left, nil
+			if failures > 2 {
+				size = 1
+			}
+		}
 		slices.SortFunc(list, func(a, b *outcome) int { // the order in which rows are locked
 			return strings.Compare(string(a.Entry.RequestID), string(b.Entry.RequestID))
 		})
-		r.finish(ctx, list)
+		left = append(left, r.finish(ctx, list, size)...)
+		if len(left) == 0 {
+			failures = 0
+		} else if !time.Now().Before(again) {
+			again = time.Now().Add(backoff(20*time.Millisecond, time.Second, failures))
+			failures++
+		}
 	}
 }
 
@@ -36,32 +65,33 @@ func ready(ended <-chan *outcome, list []*outcome) []*outcome {
 	return list
 }
 
-// finish records outcomes together or, if that fails again and again, one by one. It tries until it knows what became of each: a
-// store that is down comes back, and nothing more is claimed meanwhile. Only if Run is to end does it give up when the leases are over.
-func (r *work) finish(ctx context.Context, list []*outcome) {
-	for failures := 0; ; failures++ {
-		recorded, err := r.write(ctx, list)
-		if err == nil {
-			for i, o := range list {
-				r.report(ctx, o, recorded[i])
+// finish records outcomes, so many together, and returns those that are not recorded. A store that is down comes back, and nothing more
+// is claimed meanwhile. Only if Run is to end is an outcome given up, when its lease is over.
+func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*outcome) {
+	for some := range slices.Chunk(list, size) {
+		recorded, err := r.write(ctx, some)
+		if err != nil {
+			r.failed(ctx, err)
+			left = append(left, some...)
+			continue
+		}
+		for i, o := range some {
+			if recorded[i].Locked {
+				r.failed(ctx, errLocked)
+				left = append(left, o)
+				continue
 			}
-			wake(r.wake) // one may be due before its lease would have ended
-			return
+			r.report(ctx, o, recorded[i])
 		}
-		r.failed(ctx, err)
-		if len(list) > 1 && failures > 1 {
-			for _, o := range list {
-				r.finish(ctx, []*outcome{o})
-			}
-			return
-		}
-		held := func(o *outcome) bool { return o.held.age() <= r.lease.whole() }
-		if r.stops() && !slices.ContainsFunc(list, held) {
-			r.lost.Add(int64(len(list)))
-			return
-		}
-		time.Sleep(backoff(20*time.Millisecond, time.Second, failures))
 	}
+	wake(r.wake) // one may be due before its lease would have ended
+	return slices.DeleteFunc(left, func(o *outcome) bool {
+		lost := r.stops() && o.held.age() > r.lease.whole()
+		if lost {
+			r.lost.Add(1)
+		}
+		return lost
+	})
 }
 
 // write bounds one attempt, so that a store that does not respond is given up.

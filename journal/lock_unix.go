@@ -12,33 +12,35 @@ import (
 // openLocked opens the file at path and excludes others until this process closes it or dies.
 func openLocked(path string, mode fs.FileMode) (f *os.File, unlock func() error, err error) {
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, mode)
+		f, err := flock(path, 0, mode)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := flock(f); err != nil {
-			return nil, nil, errors.Join(err, f.Close())
-		}
 		// A compaction may have replaced the file in the meantime.
 		mine, err := f.Stat()
-		if err != nil {
-			return nil, nil, errors.Join(err, f.Close())
-		}
-		if there, err := os.Stat(path); err == nil && os.SameFile(mine, there) {
+		if there, gone := os.Stat(path); err == nil && gone == nil && os.SameFile(mine, there) {
 			return f, func() error { return nil }, nil
 		}
-		if err := f.Close(); err != nil {
+		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, nil, err
 		}
 	}
 }
 
-func flock(f *os.File) error {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return ErrLocked
+// flock opens and locks a file.
+func flock(path string, flags int, mode fs.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flags, mode)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = ErrLocked
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // release unlocks a file. Closing it is not enough: a child process that another goroutine is starting also has the file
@@ -55,14 +57,7 @@ func (d osDirectory) create(path string, mode fs.FileMode) (file, error) {
 	if err := d.remove(path); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return nil, err
-	}
-	if err := flock(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return flock(path, os.O_EXCL, mode)
 }
 
 func (osDirectory) replace(old, fresh file, temporary, path string) (file, bool, error) {

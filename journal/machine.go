@@ -1,6 +1,9 @@
 package journal
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // State is the progress of a payment. [State.Next] is the whole machine: the journal and any store built on [Entry] move a
 // payment from state to state by it, and in no other way.
@@ -63,25 +66,11 @@ const (
 
 // String returns the event in words.
 func (e Event) String() string {
-	switch e {
-	case EventBegin:
-		return "begin"
-	case EventNotSent:
-		return "not sent"
-	case EventRefused:
-		return "refused"
-	case EventUnknown:
-		return "unknown"
-	case EventDone:
-		return "done"
-	case EventNotMoved:
-		return "not moved"
-	case EventWithdraw:
-		return "withdraw"
-	case EventRetry:
-		return "retry"
+	names := [...]string{"", "begin", "not sent", "refused", "unknown", "done", "not moved", "withdraw", "retry"}
+	if e == 0 || e > EventRetry {
+		return fmt.Sprintf("event(%d)", uint8(e))
 	}
-	return fmt.Sprintf("event(%d)", uint8(e))
+	return names[e]
 }
 
 // Next returns the state after an event; ok is false if the event is not possible in this state, which then stays.
@@ -100,50 +89,26 @@ func (e Event) String() string {
 // that begins as intended had a sender that died: the outcome of that run is unknown. From unknown, only success or proof leads
 // on. Done is final.
 func (s State) Next(e Event) (next State, ok bool) {
-	switch e {
-	case EventBegin:
-		switch s {
-		case StateQueued, StateNotSent, StateRejected:
-			return StateIntended, true
-		case StateIntended, StateUnknown:
-			return StateUnknown, true
-		case StateDone, StateWithdrawn:
-		}
-	case EventNotSent:
-		return s.ended(StateNotSent)
-	case EventRefused:
-		return s.ended(StateRejected)
-	case EventUnknown:
-		return s.ended(StateUnknown)
-	case EventDone:
-		if s.Open() {
-			return StateDone, true
-		}
-	case EventNotMoved:
-		if s.Open() {
-			return StateRejected, true
-		}
-	case EventWithdraw:
-		if s == StateQueued || s == StateNotSent || s == StateRejected {
-			return StateWithdrawn, true
-		}
-	case EventRetry:
-		if s == StateRejected || s == StateWithdrawn {
-			return StateNotSent, true
-		}
+	if e <= EventRetry {
+		next = machine[s][e]
 	}
-	return s, false
+	return cmp.Or(next, s), next != ""
 }
 
-// ended returns the state after a run that proves nothing about earlier ones; known is the state if there were none.
-func (s State) ended(known State) (State, bool) {
-	switch {
-	case s == StateIntended:
-		return known, true
-	case s == StateUnknown:
-		return StateUnknown, true
-	}
-	return s, false
+// machine has the state that follows, by state and event.
+var machine = map[State][EventRetry + 1]State{
+	StateQueued: {EventBegin: StateIntended, EventWithdraw: StateWithdrawn},
+	StateIntended: {
+		EventBegin: StateUnknown, EventNotSent: StateNotSent, EventRefused: StateRejected, EventUnknown: StateUnknown,
+		EventDone: StateDone, EventNotMoved: StateRejected,
+	},
+	StateNotSent: {EventBegin: StateIntended, EventWithdraw: StateWithdrawn},
+	StateUnknown: {
+		EventBegin: StateUnknown, EventNotSent: StateUnknown, EventRefused: StateUnknown, EventUnknown: StateUnknown,
+		EventDone: StateDone, EventNotMoved: StateRejected,
+	},
+	StateRejected:  {EventBegin: StateIntended, EventWithdraw: StateWithdrawn, EventRetry: StateNotSent},
+	StateWithdrawn: {EventRetry: StateNotSent},
 }
 
 // StateError says that an event is not possible in the state of a payment. It is [ErrState] and, if the payment is withdrawn,

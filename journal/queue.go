@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -11,7 +12,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// hold is what a Journal knows of a payment that workers have claimed.
+// hold is what a Journal knows of a payment that workers have claimed. It ends with the run or, if the payment is due again, with the
+// next claim.
 type hold struct {
 	fence string
 	leave func()
@@ -143,11 +145,11 @@ func (j *Journal) Record(_ context.Context, ends []End) ([]Recorded, error) {
 		switch {
 		case !known: // dropped by Compact
 			recorded[i].Gone = true
-		case h != nil && h.fence == end.Fence:
+		case h != nil && h.fence == end.Fence && !h.ended:
 			recorded[i].Written = true
-			if !h.ended { // otherwise by an earlier call
-				entries = append(entries, end.Entry)
-			}
+			entries = append(entries, end.Entry)
+		case same(now, end.Entry): // by an earlier call
+			recorded[i].Written = true
 		case end.Entry.State == StateDone && now.State == StateDone && !now.Resolved:
 			recorded[i] = Recorded{Overtaken: true, Known: now.TransactionID}
 		case end.Entry.State == StateDone:
@@ -223,9 +225,16 @@ func (j *Journal) release(end End) {
 		return
 	}
 	h.ended, h.due = true, time.Now().Add(end.Wait)
-	if h.fence != end.Fence { // it was overtaken
-		h.fence = ""
+	if !end.Entry.Due() {
+		delete(j.holds, end.Entry.RequestID)
 	}
 	j.mu.Unlock()
 	h.leave()
+}
+
+// same reports whether two entries have the same record.
+func same(a, b Entry) bool {
+	x, errX := encode(a)
+	y, errY := encode(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

@@ -15,6 +15,7 @@ var (
 	errLate     = errors.New("journal: too much of the lease was over")
 	errPaused   = errors.New("journal: nothing can be sent at the moment")
 	errRests    = errors.New("journal: an earlier request may still be in progress")
+	errLocked   = errors.New("journal: another transaction holds a lock of a payment")
 )
 
 // outcome is the end of a run of this worker.
@@ -63,7 +64,10 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 		after, _ := run.End(now, nil, prepaid.ErrRequestIDExpired)
 		return r.end(h, after)
 	}
-	params, err := h.Entry.Open(r.Seal, r.DigestKey, h.Entry.Sealed)
+	var params prepaid.PaymentParams
+	if unsafe := guard(func() { params, err = h.Entry.Open(r.Seal, r.DigestKey, h.Entry.Sealed) }); unsafe != nil {
+		err = unsafe
+	}
 	if err != nil {
 		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: a payment cannot be read", slog.String("request_id", string(h.Entry.RequestID)), slog.Any("error", err))
 		return r.giveBack(h, run.GiveBack(), unreadableWait, err)

@@ -79,6 +79,9 @@ type Recorded struct {
 	Overtaken bool
 	// Gone reports that the payment is no longer in the store: nothing was written.
 	Gone bool
+	// Locked reports that nothing was written yet, because another transaction has locked the payment: it is recorded again. A
+	// store that waits for such a lock instead holds up the other outcomes.
+	Locked bool
 	// Known is the transaction of a payment that was done before a success was to be written.
 	Known prepaid.TransactionID
 }

@@ -26,14 +26,34 @@ func (s *Store) Record(ctx context.Context, ends []journal.End) ([]journal.Recor
 	return s.record(ctx, ends, false)
 }
 
-// record marks final outcomes for Workers.Settled, if settles is set.
+// record marks final outcomes for Workers.Settled, if settles is set. If the row of one is locked, they are recorded one by one.
 func (s *Store) record(ctx context.Context, ends []journal.End, settles bool) ([]journal.Recorded, error) {
+	recorded, err := s.recordAll(ctx, ends, settles)
+	if refused, ok := errors.AsType[*pgconn.PgError](err); !ok || refused.Code != lockNotAvailable {
+		return recorded, failure("record", err)
+	}
+	if len(ends) == 1 {
+		return []journal.Recorded{{Locked: true}}, nil
+	}
+	recorded = nil
+	for i := range ends {
+		one, err := s.record(ctx, ends[i:i+1], settles)
+		if err != nil {
+			return nil, err
+		}
+		recorded = append(recorded, one...)
+	}
+	return recorded, nil
+}
+
+func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool) ([]journal.Recorded, error) {
 	recorded := make([]journal.Recorded, len(ends))
 	leases := make([]int64, len(ends))
 	for i, end := range ends {
 		leases[i], _ = strconv.ParseInt(end.Fence, 10, 64) // any other fence is of no claim here
 	}
 	err := durably(ctx, s.pool, func(batch *pgx.Batch) {
+		batch.Queue(impatient)
 		batch.Queue(s.sql.Replace(outcomeSQL), outcomeArgs(ends, leases, settles)...).Query(func(rows pgx.Rows) error {
 			var i int
 			_, err := pgx.ForEachRow(rows, []any{&i}, func() error {
@@ -43,23 +63,19 @@ func (s *Store) record(ctx context.Context, ends []journal.End, settles bool) ([
 			return err
 		})
 	})
-	if err != nil {
-		return nil, failure("record", err)
-	}
 	for i, end := range ends {
-		if !recorded[i].Written {
-			if recorded[i], err = s.recordLate(ctx, end, leases[i], settles); err != nil {
-				return nil, failure("record", err)
-			}
+		if err == nil && !recorded[i].Written {
+			recorded[i], err = s.recordLate(ctx, end, leases[i], settles)
 		}
 	}
-	return recorded, nil
+	return recorded, err
 }
 
 // recordLate is for an end whose row is no longer as the claim left it. Only a success is written.
 func (s *Store) recordLate(ctx context.Context, end journal.End, lease int64, settles bool) (r journal.Recorded, err error) {
 	e := end.Entry
 	err = durably(ctx, s.pool, func(batch *pgx.Batch) {
+		batch.Queue(impatient)
 		batch.Queue(s.sql.Replace(lateSQL), e.RequestID, lease, e.State == journal.StateDone, storable(string(e.TransactionID)), storable(e.CorrelationID), settles).
 			QueryRow(func(row pgx.Row) error {
 				var mine, written bool

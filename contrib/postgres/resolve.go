@@ -59,13 +59,15 @@ func (s *Store) decide(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, eve
 	decision func(e journal.Entry, now time.Time) (journal.Entry, error)) error {
 	var e journal.Entry
 	var now time.Time
-	var running bool
-	err := scan(tx.QueryRow(ctx, s.sql.Replace(lockSQL), id), &e, &now, &running)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		err = journal.ErrNoPayment
-	case running:
-		err = journal.ErrUnderWay
+	err := scan(tx.QueryRow(ctx, s.sql.Replace(lockSQL), id), &e, &now)
+	if errors.Is(err, pgx.ErrNoRows) {
+		var known bool
+		if err = tx.QueryRow(ctx, s.sql.Replace(presentSQL), id).Scan(&known); err == nil {
+			err = journal.ErrNoPayment
+			if known {
+				err = journal.ErrUnderWay
+			}
+		}
 	}
 	if err != nil {
 		return failure(event, err)

@@ -1,9 +1,9 @@
 package prepaidpg
 
 import (
+	"cmp"
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cardprograms/prepaid/journal"
@@ -31,19 +31,15 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	defer cancel()
 	h := &settler{Store: s, workers: workers, due: make(chan struct{}, 1), stopping: make(chan struct{})}
 	var settling sync.WaitGroup
-	for range settlers {
-		settling.Go(func() { h.run(calls) })
+	for i := range settlers(s.pool) {
+		settling.Go(func() { h.run(calls, i >= quickSettlers) })
 	}
-	var stopped atomic.Pointer[time.Time]
-	stop := context.AfterFunc(ctx, func() { stopped.Store(new(time.Now())) })
+	grace := min(cmp.Or(workers.Grace, s.options.CallTimeout), s.options.CallTimeout)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	defer stop()
 	err := engine.Run(ctx, h, sender)
 	close(h.stopping)
-	left := settledLimit
-	if since := stopped.Load(); since != nil && workers.Grace > 0 {
-		left = min(left, workers.Grace-time.Since(*since))
-	}
-	defer time.AfterFunc(left, cancel).Stop()
+	defer time.AfterFunc(settledLimit, cancel).Stop()
 	settling.Wait()
 	return failure("run", err)
 }

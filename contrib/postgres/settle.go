@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,10 +24,16 @@ type settler struct {
 	due      chan struct{} // there is an outcome to settle
 	stopping chan struct{} // closed when no more outcomes are recorded
 
-	mu       sync.Mutex
-	recorded []string  // outcomes of this process; Postgres would have to search for them
-	search   time.Time // when to search for other outcomes
+	mu     sync.Mutex
+	found  []string  // outcomes of this process, and others that a search found
+	search time.Time // when to search for others
+	more   bool      // the last search did not find all
+
+	slow atomic.Bool // the last calls were
 }
+
+// settlers returns how many transactions call Settled at the same time. Half of the pool is left for payments.
+func settlers(pool *pgxpool.Pool) int { return int(min(max(pool.Config().MaxConns/2, 1), mostSettlers)) }
 
 // Record marks the outcomes for which Settled is to be called.
 func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Recorded, error) {
@@ -35,37 +43,20 @@ func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Rec
 	}
 	h.mu.Lock()
 	for i, end := range ends {
-		if end.Final() && recorded[i].Written && len(h.recorded) < mostRecorded {
-			h.recorded = append(h.recorded, string(end.Entry.RequestID))
+		if end.Final() && recorded[i].Written && len(h.found) < mostFound {
+			h.found = append(h.found, string(end.Entry.RequestID))
 		}
 	}
 	h.mu.Unlock()
-	h.wake()
+	wake(h.due)
 	return recorded, nil
 }
 
-func (h *settler) wake() {
+func wake(sleeper chan struct{}) {
 	select {
-	case h.due <- struct{}{}:
+	case sleeper <- struct{}{}:
 	default:
 	}
-}
-
-// next returns outcomes to settle: at most n of this process, or nil if it is time to search for others. ok is false if there is nothing
-// to do.
-func (h *settler) next(n int) (ids []string, ok bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	n = min(n, len(h.recorded))
-	ids, h.recorded = h.recorded[:n:n], h.recorded[n:]
-	if n > 0 {
-		return ids, true
-	}
-	if !h.stops() && time.Now().Before(h.search) {
-		return nil, false
-	}
-	h.search = time.Now().Add(settlePoll)
-	return nil, true
 }
 
 // stops reports whether no more outcomes are recorded.
@@ -78,95 +69,142 @@ func (h *settler) stops() bool {
 	}
 }
 
-// searchIn has others searched for after d, at the latest.
-func (h *settler) searchIn(d time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if at := time.Now().Add(d); at.Before(h.search) {
-		h.search = at
-	}
-}
-
-// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends.
-func (h *settler) run(ctx context.Context) {
-	for ctx.Err() == nil {
-		ids, ok := h.next(settleGroup)
-		if !ok {
-			h.sleep(ctx, firstWait)
-			continue
+// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. A spare one does so while calls are slow:
+// quick ones share more transactions without it.
+func (h *settler) run(ctx context.Context, spare bool) {
+	for group, failures := mostSettled, 0; ctx.Err() == nil; {
+		stops := h.stops()
+		var ids []string
+		var err error
+		if !spare || h.slow.Load() {
+			ids, err = h.next(ctx, group)
 		}
-		if len(ids) == settleGroup {
-			h.wake() // there may be work for another
+		if err == nil && len(ids) > 0 {
+			wake(h.due) // there may be work for another
+			group, err = h.settle(ctx, ids)
 		}
-		found, err := h.settle(ctx, ids)
+		timer, woken := firstWait, h.stopping
 		switch {
 		case err != nil:
 			h.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.Any("error", err))
 			if h.workers.Trace.Failed != nil {
 				h.workers.Trace.Failed(err)
 			}
-			h.sleep(ctx, time.Second)
-		case found > 0 && len(ids) == 0: // there may be more
-			h.searchIn(0)
-		case found == 0 && len(ids) == 0 && h.stops():
+			failures++
+			timer, woken = min(firstWait<<min(failures-1, 5), databaseLimit), nil
+		case len(ids) > 0:
+			failures = 0
+			continue
+		case stops:
 			return
+		}
+		select {
+		case <-time.After(timer):
+		case <-h.due:
+		case <-woken:
+		case <-ctx.Done():
 		}
 	}
 }
 
-// sleep waits for d, an outcome, or the end.
-func (h *settler) sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-h.due:
-	case <-h.stopping:
-	case <-ctx.Done():
+// next returns at most n outcomes to settle. Now and then, and if it knows none, it searches for those of other processes, and for
+// calls that failed.
+func (h *settler) next(ctx context.Context, n int) (ids []string, err error) {
+	if h.searches() {
+		ctx, cancel := context.WithTimeout(ctx, databaseLimit)
+		defer cancel()
+		err := durably(ctx, h.pool, func(batch *pgx.Batch) {
+			batch.Queue(planned)
+			batch.Queue(h.sql.Replace(hooksDueSQL), mostSettled).Query(func(rows pgx.Rows) (err error) {
+				ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
+				return err
+			})
+		})
+		if err != nil {
+			return nil, failure("settle", err)
+		}
+		h.again(ids)
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.more = h.more || len(ids) == mostSettled
+	n = min(n, len(h.found))
+	ids, h.found = h.found[:n:n], h.found[n:]
+	return ids, nil
 }
 
-// settle calls Settled for outcomes, or for some that it searches for if ids is nil, in one transaction, and returns how many were due.
-// If that cannot be committed, each has a transaction of its own. After a failure nothing was committed; the outcome that is its cause
-// is due again later, the others at once.
-func (h *settler) settle(parent context.Context, ids []string) (found int, err error) {
+// searches reports whether it is time to search.
+func (h *settler) searches() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	if now.Before(h.search) && (len(h.found) > 0 || !h.more && !h.stops()) {
+		return false
+	}
+	h.search, h.more = now.Add(settlePoll), false
+	return true
+}
+
+// again has outcomes settled next that were not.
+func (h *settler) again(ids []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.found = append(slices.Clone(ids), h.found...)
+}
+
+// settle calls Settled for outcomes in one transaction, for as many as are quick, and returns how many to take next. If a call fails,
+// or the transaction cannot be committed, nothing was written: the others have a transaction each next, and the call that is
+// the cause is repeated later.
+func (h *settler) settle(parent context.Context, ids []string) (next int, err error) {
 	ctx, cancel := context.WithTimeout(parent, databaseLimit)
 	defer cancel()
 	conn, err := h.pool.Acquire(ctx)
 	if err != nil {
-		return 0, failure("settle", err)
+		h.again(ids)
+		return len(ids), failure("settle", err)
 	}
 	t := &settling{settler: h, conn: conn}
 	defer t.close(ctx)
 	entries, err := t.begin(ctx, ids)
-	if err != nil || len(entries) == 0 {
-		return 0, err
+	if err != nil {
+		h.again(ids)
+		return len(ids), err
 	}
 	began := time.Now()
-	done := make([]string, 0, len(entries))
-	for _, e := range entries {
-		if time.Since(began) > settledLimit/2 { // the others are next
+	defer func() { h.slow.Store(time.Since(began) > slowSettled) }()
+	for i, e := range entries {
+		if i > 0 && time.Since(began) > slowSettled { // others can call Settled for the rest at the same time
+			h.slow.Store(true)
+			defer h.again(requestIDs(entries[i:]))
+			entries = entries[:i]
 			break
 		}
-		if err := t.call(ctx, e); err != nil {
-			return len(entries), h.later(ctx, t, e, err)
-		}
-		done = append(done, string(e.RequestID))
-	}
-	err = t.commit(ctx, done)
-	if err == nil {
-		return len(entries), nil
-	}
-	if len(done) == 1 {
-		return len(entries), h.later(ctx, t, entries[0], err)
-	}
-	t.close(ctx)
-	for i := range done { // any of them may be the cause
-		if _, err := h.settle(parent, done[i:i+1]); err != nil {
-			return len(entries), err
+		if err = t.call(ctx, e); err != nil {
+			err = h.later(ctx, t, e, err)
+			h.again(requestIDs(append(entries[:i:i], entries[i+1:]...)))
+			return 1, err
 		}
 	}
-	return len(entries), nil
+	if len(entries) == 0 {
+		return mostSettled, nil
+	}
+	switch err = t.commit(ctx, requestIDs(entries)); {
+	case err == nil:
+		return min(2*len(entries), mostSettled), nil
+	case len(entries) > 1: // any of them may be the cause
+		t.close(ctx)
+		h.again(requestIDs(entries))
+		return 1, nil
+	}
+	return 1, h.later(ctx, t, entries[0], err)
+}
+
+func requestIDs(entries []journal.Entry) []string {
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		ids[i] = string(e.RequestID)
+	}
+	return ids
 }
 
 // later has the call of Settled for e repeated. The text of its error may contain anything, so only SettledFailed gets it.
@@ -176,7 +214,11 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 	if h.workers.SettledFailed != nil {
 		h.workers.SettledFailed(e, why)
 	}
-	h.searchIn(2 * firstWait)
+	h.mu.Lock()
+	if at := time.Now().Add(2 * firstWait); at.Before(h.search) {
+		h.search = at
+	}
+	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit) // Settled may have used up the other
 	defer cancel()
 	arguments := []any{e.RequestID, firstWait.Microseconds(), longestWait.Microseconds()}
@@ -190,10 +232,8 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 		}
 	}
 	t.close(ctx)
-	if _, err := h.pool.Exec(ctx, h.sql.Replace(hookLaterSQL), arguments...); err != nil {
-		return failure("settle", err)
-	}
-	return nil
+	_, err := h.pool.Exec(ctx, h.sql.Replace(hookLaterSQL), arguments...)
+	return failure("settle", err)
 }
 
 // settling is one transaction with calls of Settled.
@@ -204,27 +244,21 @@ type settling struct {
 	tx   pgx.Tx
 }
 
-// begin returns the outcomes to settle, locked.
+// begin returns the outcomes to settle, locked. Those that another transaction is settling are left out.
 func (t *settling) begin(ctx context.Context, ids []string) (entries []journal.Entry, err error) {
 	batch := &pgx.Batch{}
 	batch.Queue(planned)
-	query, argument := hooksDueSQL, any(settleGroup)
-	if ids != nil {
-		query, argument = hooksOfSQL, ids
-	}
-	batch.Queue(t.sql.Replace(query), argument).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(t.sql.Replace(hooksOfSQL), ids).Query(func(rows pgx.Rows) (err error) {
 		entries, err = pgx.CollectRows(rows, collectEntry)
 		return err
 	})
+	batch.Queue(unplanned) // for the statements of Settled
 	batch.Queue("savepoint calls")
 	t.tx, err = t.conn.Conn().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
 	if err == nil {
 		err = t.tx.SendBatch(ctx, batch).Close()
 	}
-	if err != nil {
-		return nil, failure("settle", err)
-	}
-	return entries, nil
+	return entries, failure("settle", err)
 }
 
 // open reports whether the transaction can go on.

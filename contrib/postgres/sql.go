@@ -49,7 +49,7 @@ select position from p`
 
 // lateSQL is for the end of a claim that the row does not have any more: lease $2, unless this end was recorded before. If $3 is set,
 // the money moved, which never becomes false: that is recorded whoever holds the lease, unless the service has reported it before. It
-// returns no row if there is no such payment.
+// returns no row if there is no such payment, or if it was archived as one that did not move the money.
 const lateSQL = `with old as (
 	select number, lease = $2 and sends_until is null as mine, state = 'done' and not resolved as done, transaction_id
 	from {s}.payments where request_id = $1 for no key update
@@ -62,12 +62,14 @@ const lateSQL = `with old as (
 	insert into {s}.history (payment, lease, event, state, attempts) select number, lease, 'late', state, attempts from p
 )
 select mine, exists (select from p), coalesce(case when done and $3 then transaction_id end, '') from old
-union all select false, false, coalesce(case when $3 then transaction_id end, '') from {s}.archive where request_id = $1`
+union all select false, false, coalesce(case when $3 then transaction_id end, '') from {s}.archive
+	where request_id = $1 and (state = 'done' or not $3)`
 
 // restingSQL returns the first payment that rests and is due after $1.
 const restingSQL = `select account_id, due, now() from {s}.payments where due > $1::timestamptz and {rests} order by due limit 1`
 
-const hooksDueSQL = `select {columns} from {s}.payments p where hook_due <= now()
+// hooksDueSQL leaves out those that another transaction is settling.
+const hooksDueSQL = `select request_id from {s}.payments where hook_due <= now()
 	order by hook_due limit $1 for no key update skip locked`
 
 const hooksOfSQL = `select {columns} from {s}.payments p where request_id = any($1) and hook_due <= now() for no key update skip locked`
@@ -81,8 +83,11 @@ const hookLaterSQL = `update {s}.payments set hook_tries = hook_tries + 1,
 
 const getSQL = `select {columns} from {s}.all_payments p where p.request_id = $1`
 
-const lockSQL = `select {columns}, now(), p.sends_until is not null and p.due > now()
-	from {s}.payments p where p.request_id = $1 for no key update`
+// lockSQL locks no payment that a worker holds: its outcome would have to wait.
+const lockSQL = `select {columns}, now() from {s}.payments p
+	where p.request_id = $1 and (p.sends_until is null or p.due <= now()) for no key update`
+
+const presentSQL = `select exists (select from {s}.payments where request_id = $1)`
 
 const allSQL = `select {columns} from {s}.all_payments p where p.request_id > $1 order by p.request_id limit $2`
 

@@ -47,10 +47,13 @@ const (
 	settledLimit = 10 * time.Second
 	// abandonAfter is how long a call may take to return when its context has ended.
 	abandonAfter = 100 * time.Millisecond
-	// settlers is how many transactions call Settled at the same time, and settleGroup how many calls share one.
-	settlers, settleGroup = 2, 64
-	// mostRecorded is how many outcomes are kept in memory for Settled; the others are searched for.
-	mostRecorded = 100_000
+	// quickSettlers is how many transactions call Settled at the same time, mostSettlers how many do so if calls are slow, and mostSettled
+	// how many calls share one.
+	quickSettlers, mostSettlers, mostSettled = 2, 8, 64
+	// slowSettled is how long the calls of one transaction may take until it ends with fewer of them.
+	slowSettled = 250 * time.Millisecond
+	// mostFound is how many outcomes are kept in memory for Settled; the others are searched for.
+	mostFound = 100_000
 	// Waits after a failure grow from the first to the longest.
 	firstWait, longestWait = time.Second, 5 * time.Minute
 )

@@ -1,0 +1,111 @@
+package prepaidpg
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// Rows that a transaction of the program has locked hold up no other outcome, and theirs is recorded when they are unlocked.
+func TestLockedRowsHoldUpNoOtherOutcome(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	ids := s.add(200)
+	locks, err := s.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = locks.Rollback(context.Background()) }()
+	calls := 0
+	sender := &teller{reply: func(_ context.Context, id prepaid.RequestID, _ time.Time) (err error) {
+		if calls++; calls <= 2 {
+			_, err = locks.Exec(t.Context(), "select from prepaid.payments where request_id = $1 for update", id)
+		}
+		return err
+	}}
+	var recorded atomic.Int64
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		ended <- s.Run(ctx, sender, Workers{N: 1, Trace: journal.Trace{Recorded: func(journal.Entry) { recorded.Add(1) }}})
+	}()
+	require.Eventually(t, func() bool { return recorded.Load() == 198 }, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, locks.Rollback(t.Context()))
+	require.Eventually(t, s.are(journal.StateDone, ids...), 20*time.Second, 10*time.Millisecond)
+	cancel()
+	require.NoError(t, <-ended)
+	require.Len(t, sender.sent, 200, "none was sent again")
+}
+
+// A decision that is refused because a worker holds the payment locks nothing.
+func TestRefusedDecisionLocksNothing(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	id := s.add(1)[0]
+	held := s.claims(&teller{}, 1)
+	tx, err := s.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	require.ErrorIs(t, s.Withdraw(t.Context(), tx, id), journal.ErrUnderWay)
+	require.ErrorIs(t, s.Withdraw(t.Context(), tx, "another"), journal.ErrNoPayment)
+	recorded, err := s.Record(t.Context(), []journal.End{s.ended(held[0], nil, errors.New("unknown"))})
+	require.NoError(t, err)
+	require.Equal(t, []journal.Recorded{{Written: true}}, recorded)
+}
+
+// While the database is down, a Run that ends calls it now and then only, and ends.
+func TestStopWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t, pgtest.Options{})
+	pool := server.NewPool(t)
+	require.NoError(t, Migrate(t.Context(), pool, ""))
+	s := openStore(t, pool)
+	var failed atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.Run(ctx, &teller{}, Workers{
+			Grace: 3 * time.Second, Settled: writeTestBooks, Trace: journal.Trace{Failed: func(error) { failed.Add(1) }},
+		})
+	}()
+	time.Sleep(500 * time.Millisecond)
+	require.NoError(t, server.Kill())
+	cancel()
+	require.NoError(t, <-ended)
+	require.Less(t, failed.Load(), int64(100))
+}
+
+// Settled runs with the session's own settings, and slow calls of several payments side by side.
+func TestSlowSettled(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.exec("create table books (request_id text)")
+	ids := s.add(20)
+	var side, most atomic.Int64
+	began := time.Now()
+	require.NoError(t, s.runUntil(&teller{}, Workers{Settled: func(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
+		for n := side.Add(1); n > most.Load(); {
+			most.Store(n)
+		}
+		defer side.Add(-1)
+		var scans, sorts string
+		if err := tx.QueryRow(ctx, "select current_setting('enable_seqscan'), current_setting('enable_sort')").Scan(&scans, &sorts); err != nil {
+			return err
+		}
+		if scans != "on" || sorts != "on" {
+			t.Error("the planner is restricted")
+		}
+		sleepFor(ctx, 300*time.Millisecond)
+		return writeTestBooks(ctx, tx, e)
+	}}, func() bool { return text(t, s.pool, "select count(distinct request_id)::text from books") == "20" }))
+	require.Greater(t, most.Load(), int64(1), "calls run side by side")
+	t.Logf("%d calls in %s, %d side by side", len(ids), time.Since(began), most.Load())
+}
