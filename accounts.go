@@ -20,8 +20,8 @@ import (
 type AccountsService struct{ client *Client }
 
 // AccountStatus is a state of reference section 3.1: active, pre_active, inactive, deactivated, lost_or_stolen, expired,
-// suspected_fraud, closed, inactive_pin_tries_exceeded, vendor_inactive or replaced. A state that the reference does not list is kept
-// as received.
+// suspected_fraud, closed, inactive_pin_tries_exceeded, vendor_inactive or replaced. A state that the reference does not list
+// is kept as received.
 type AccountStatus string
 
 // The account states. The service decides which transitions SetStatus permits.

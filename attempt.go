@@ -116,7 +116,7 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 		*a = attempt{}
 	}
 	c.made++
-	a.number, a.vendor, c.last = c.made, c.core.mediaType, a
+	a.number, a.own, c.last = c.made, c.core.own, a
 	if !options.notBefore.IsZero() {
 		a.err = c.core.awaitRepeat(ctx, c.account, options.notBefore)
 		if wait := time.Until(options.earliest); a.err == nil && wait > 0 {
@@ -291,7 +291,7 @@ func (c *attempts) apiError(a *attempt) *APIError {
 		inputStatus:  c.op.inputStatus,
 		reportFailed: c.op.failedOn500 && a.status == http.StatusInternalServerError,
 	}
-	failure.Code, failure.Description = a.errorShape()
+	failure.Code, failure.Description, _ = a.errorShape()
 	if c.core.config.ShowDescriptions {
 		failure.shown = printableText(failure.Description)
 	}

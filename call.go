@@ -44,7 +44,7 @@ type family struct {
 	longest longestWait
 	closed  atomic.Bool
 
-	mediaType   string
+	own         []string // media types of the service's responses, its vendor's first
 	accept      []string
 	acceptText  []string
 	contentType []string
@@ -70,7 +70,7 @@ func (c *core) begin(config Config, base *url.URL) {
 	f := &family{base: base, limiter: config.Limiter, tokens: config.TokenSource}
 	f.turns, f.alive = turns.New(f.longest.notBefore), liveness.New(config.Retry.InFlightWait)
 	mediaType := "application/vnd." + config.Vendor + "+json"
-	f.mediaType = strings.ToLower(mediaType)
+	f.own = append([]string{strings.ToLower(mediaType), "application/json"}, config.MediaTypes...)
 	f.accept, f.contentType = []string{mediaType}, []string{mediaType}
 	f.acceptText = []string{"application/octet-stream, " + mediaType}
 	f.userAgent = []string{strings.TrimSpace("prepaid-go/" + version + " " + config.UserAgent)}
@@ -139,8 +139,8 @@ func (c *core) mediaTypeOf(contentType []string) string {
 	switch {
 	case len(contentType) == 0:
 		return ""
-	case contentType[0] == c.mediaType:
-		return c.mediaType
+	case contentType[0] == c.own[0]:
+		return c.own[0]
 	}
 	return mediaTypeOf(contentType[0])
 }
@@ -338,6 +338,8 @@ func (c *call) conclude(ctx context.Context, decode func(*response) error) error
 		switch {
 		case a.oversize:
 			err = a.undecodable(exchange.ErrTooLarge)
+		case c.op.movesMoney() && !c.op.bodyAfter204 && !a.declared(c.op.kind): // a raw call's reader decides by itself
+			err = a.undecodable(errUnexpectedBody)
 		case c.op.movesMoney() && wire.Repeats(a.body, "transaction_id", "outcome", "success"):
 			err = a.undecodable(errRepeatedMember)
 		default:

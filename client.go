@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -232,7 +233,11 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	if c.sender.Hidden() {
 		result.Warnings = append(result.Warnings, "the transport hides its TCP connections: the system may deliver an abandoned payment after its repeat, see Config.Transport")
 	}
-	if result.MediaType != "" && !isVendorType(mediaTypeOf(result.MediaType)) {
+	mediaType := mediaTypeOf(result.MediaType)
+	if mediaType != "" && !slices.Contains(c.own, mediaType) {
+		result.Warnings = append(result.Warnings, "the media type of responses is not the service's: the outcome of every payment is unknown, see Config.MediaTypes")
+	}
+	if mediaType != "" && !isVendorType(mediaType) {
 		result.Warnings = append(result.Warnings, "something replaces the media type of responses: no payment of unknown outcome is sent again, see Accounts.AwaitRepeat")
 	}
 	for _, warning := range result.Warnings {

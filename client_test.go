@@ -3,7 +3,9 @@ package prepaid_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -66,6 +68,19 @@ func TestCheckWithoutDetails(t *testing.T) {
 	require.Zero(t, result.TokenLifetime)
 	require.Zero(t, result.ClockSkew)
 	require.Empty(t, result.MediaType)
+}
+
+// Behind a proxy that replaces the media type, Check says what becomes of payments, until the type is listed.
+func TestCheckWarnsOfTheMediaType(t *testing.T) {
+	t.Parallel()
+	for _, listed := range [][]string{nil, {"text/plain"}} {
+		config := harness.Config("https://cards.example")
+		config.Transport, config.MediaTypes = harness.NewScript(harness.Respond(200, "text/plain", oneCategory)), listed
+		result, err := harness.NewClient(t, config).Check(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, listed == nil, strings.Contains(fmt.Sprint(result.Warnings), "the outcome of every payment is unknown"))
+		require.Contains(t, fmt.Sprint(result.Warnings), "no payment of unknown outcome is sent again")
+	}
 }
 
 // Each thing that is wrong with a deployment has its own error.

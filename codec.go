@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -294,7 +295,7 @@ type response struct {
 	status     int       // 0 without a response
 	header     http.Header
 	mediaType  string
-	vendor     string // the service's media type
+	own        []string // the service's media types, and those that count as such
 	body       []byte
 	stream     io.ReadCloser // instead of body
 	oversize   bool          // a success longer than MaxResponseBytes
@@ -318,25 +319,15 @@ var (
 // fromService reports whether the response may come from the service, by its media type. Proxies substitute application/json,
 // or send their own page.
 func (r *response) fromService() bool {
-	switch r.mediaType {
-	case r.vendor, "application/json", "application/octet-stream":
-		return true
-	case "", "text/plain":
-		return !bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("<"))
-	}
-	return false
+	text := r.mediaType == "" || r.mediaType == "text/plain"
+	return r.declared(responseText) || text && !bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("<"))
 }
 
-// declared reports whether the media type is one that the reference declares, or application/json instead. With any other, a
-// success that cannot be read proves nothing.
+// declared reports whether the media type is one that the reference declares, application/json instead, or one of
+// Config.MediaTypes. With any other, a success of an operation that moves money, or one that cannot be read, proves nothing.
 func (r *response) declared(kind responseKind) bool {
-	switch r.mediaType {
-	case r.vendor, "application/json":
-		return true
-	case "application/octet-stream":
-		return kind == responseText || kind == responseData
-	}
-	return false
+	return slices.Contains(r.own, r.mediaType) ||
+		r.mediaType == "application/octet-stream" && (kind == responseText || kind == responseData)
 }
 
 // empty reports whether the complete body is blank, null or {}.
@@ -359,27 +350,28 @@ func (r *response) errorWithin(kind responseKind) error {
 		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !wire.HasError(r.body) {
 		return nil
 	}
-	if code, _ := r.errorShape(); code != "" {
-		return ErrorCode(printableCode(code))
+	code, _, err := r.errorShape()
+	if code != "" {
+		err = ErrorCode(printableCode(code))
 	}
-	if wire.Repeats(r.body, "error") {
-		return errRepeatedMember
-	}
-	return nil
+	return err
 }
 
 // syntaxOptions are the options for all JSON: duplicate names and invalid UTF-8 are accepted.
 var syntaxOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // errorShape reads the error shape of section 7. It is strict about the code, which is evidence of who sent the response: in
-// any other shape, and if there are two, the code is empty. A description of another type is ignored.
-func (r *response) errorShape() (code ErrorCode, description string) {
+// any other shape, and if there are two, which is the error, the code is empty. A description of another type is ignored.
+func (r *response) errorShape() (code ErrorCode, description string, err error) {
 	var shape struct {
 		Error       ErrorCode      `json:"error"`
 		Description jsontext.Value `json:"error_description"`
 	}
-	if json.Unmarshal(r.body, &shape, syntaxOptions) != nil || wire.Repeats(r.body, "error") {
-		return "", ""
+	switch {
+	case wire.Repeats(r.body, "error"):
+		return "", "", errRepeatedMember
+	case json.Unmarshal(r.body, &shape, syntaxOptions) != nil:
+		return "", "", nil
 	}
 	switch shape.Description.Kind() {
 	case '"':
@@ -387,7 +379,7 @@ func (r *response) errorShape() (code ErrorCode, description string) {
 	case '0':
 		description = string(shape.Description)
 	}
-	return shape.Error, description
+	return shape.Error, description, nil
 }
 
 // undecodable returns the DecodeError of r, without the content that json quotes in its errors.

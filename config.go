@@ -77,6 +77,13 @@ type Config struct {
 	// confirms that the service never refuses with it a transfer that has been carried out or is still in progress: with a
 	// wrong code, a payment that was made is reported as rejected. In the environment variable, separate codes by commas.
 	RefusalCodes []ErrorCode `json:"refusal_codes,omitzero" yaml:"refusal_codes,omitempty"`
+	// MediaTypes are further media types of responses that count as the service's, for a proxy that replaces
+	// application/vnd.<vendor>+json: lower case, without parameters; "" is a response without one. Default: none; application/json
+	// always counts. A 200 of an operation that moves money with any other media type has an unknown outcome. List none in which
+	// the proxy sends pages of its own: such a page could then say that a payment failed. They prove neither that the service has
+	// responded ([AccountsService.AwaitRepeat]) nor that an earlier sending was not applied ([ProvesNotApplied]). In the
+	// environment variable, separate them by commas.
+	MediaTypes []string `json:"media_types,omitzero" yaml:"media_types,omitempty"`
 	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at
 	// most 1. Default: 1. For four replicas behind one address, use 0.25. A slot is free again 10 s after its response: if reads
 	// take a small share at once in a process that has just started, payments wait up to 10 s, so give these a longer deadline.
@@ -131,8 +138,8 @@ type Config struct {
 	// Limiter admits the attempts. Default: the built-in slot limiter. NoLimiter{} switches it off.
 	Limiter Limiter `json:"-" yaml:"-"`
 	// Logger receives one record per call (level debug, also for a report that is not ready yet; info if it failed, error if
-	// its outcome is unknown) and one per repeated attempt (warn): operation, path template, status, duration, outcome; never a body, a query or a header.
-	// Default: no log.
+	// its outcome is unknown) and one per repeated attempt (warn): operation, path template, status, duration, outcome; never a
+	// body, a query or a header. Default: no log.
 	Logger *slog.Logger `json:"-" yaml:"-"`
 	// Trace observes every call. For more than one, use [JoinTraces].
 	Trace *Trace `json:"-" yaml:"-"`
@@ -169,8 +176,8 @@ type RetryPolicy struct {
 	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. A token that
 	// the service has refused is never sent again: all calls wait for another, or end unsent ([TokenError]) if it would come
 	// after their deadline. If several tokens are refused, each within TokenHold (at most 1 s) of its arrival, the next one is
-	// requested that long after the last arrived. A nanosecond means practically no wait. After a failed renewal of a token that is still valid, the next renewal waits 1 s
-	// to 1 min, and no call waits for it.
+	// requested that long after the last arrived. A nanosecond means practically no wait. After a failed renewal of a token
+	// that is still valid, the next renewal waits 1 s to 1 min, and no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 
@@ -207,7 +214,7 @@ func (c Config) withDefaults() Config {
 	c.MaxResponseBytes = cmp.Or(c.MaxResponseBytes, 32<<20)
 	c.Retry.MaxAttempts = cmp.Or(c.Retry.MaxAttempts, 4)
 	c.RateShare = cmp.Or(c.RateShare, 1)
-	c.RefusalCodes = slices.Clone(c.RefusalCodes) // which the caller may change
+	c.RefusalCodes, c.MediaTypes = slices.Clone(c.RefusalCodes), slices.Clone(c.MediaTypes) // which the caller may change
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -312,9 +319,9 @@ func ruleOf(of reflect.Type) string {
 // PREPAID_RATE_SHARE, PREPAID_ATTEMPT_TIMEOUT, PREPAID_BODY_IDLE_TIMEOUT, PREPAID_MAX_RESPONSE_BYTES,
 // PREPAID_RETRY_MAX_ATTEMPTS, PREPAID_RETRY_MIN_WAIT, PREPAID_RETRY_MAX_WAIT, PREPAID_RETRY_MAX_RETRY_AFTER,
 // PREPAID_RETRY_MAX_THROTTLE_WAIT, PREPAID_RETRY_IN_FLIGHT_WAIT, PREPAID_RETRY_TOKEN_HOLD, PREPAID_REFUSAL_CODES,
-// PREPAID_SKIP_VALUE_CHECKS ("true") and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are written as "30s"; codes are
-// separated by commas. An empty variable counts as unset. Unknown variables are ignored, even if they begin with PREPAID_:
-// check the spelling.
+// PREPAID_MEDIA_TYPES, PREPAID_SKIP_VALUE_CHECKS ("true") and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are written as
+// "30s"; codes and media types are separated by commas. An empty variable counts as unset. Unknown variables are ignored, even
+// if they begin with PREPAID_: check the spelling.
 //
 // If no variable of the credentials is set, Credentials stays empty, for a Config with a TokenSource; [NewClient] refuses a
 // Config that has neither.
@@ -344,12 +351,8 @@ func ConfigFromEnv() (Config, error) {
 	readEnv(&unread, "retry.max_throttle_wait", &config.Retry.MaxThrottleWait, time.ParseDuration)
 	readEnv(&unread, "retry.in_flight_wait", &config.Retry.InFlightWait, time.ParseDuration)
 	readEnv(&unread, "retry.token_hold", &config.Retry.TokenHold, time.ParseDuration)
-	readEnv(&unread, "refusal_codes", &config.RefusalCodes, func(text string) (codes []ErrorCode, err error) {
-		for code := range strings.SplitSeq(text, ",") {
-			codes = append(codes, ErrorCode(strings.TrimSpace(code)))
-		}
-		return codes, nil
-	})
+	readEnv(&unread, "refusal_codes", &config.RefusalCodes, asList[ErrorCode])
+	readEnv(&unread, "media_types", &config.MediaTypes, asList[string])
 	readEnv(&unread, "rate_share", &config.RateShare, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 	readEnv(&unread, "skip_value_checks", &config.SkipValueChecks, strconv.ParseBool)
 	readEnv(&unread, "show_descriptions", &config.ShowDescriptions, strconv.ParseBool)
@@ -397,6 +400,13 @@ func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, er
 }
 
 func asText(text string) (string, error) { return text, nil }
+
+func asList[T ~string](text string) (list []T, err error) {
+	for item := range strings.SplitSeq(text, ",") {
+		list = append(list, T(strings.TrimSpace(item)))
+	}
+	return list, nil
+}
 
 // secretFromEnv returns the client secret, the variable that it comes from, and the rule that this variable breaks, if any.
 func secretFromEnv() (secret, from, rule string) {

@@ -31,7 +31,7 @@ func fullConfig() prepaid.Config {
 			MaxThrottleWait: 15 * time.Minute, InFlightWait: 1500 * time.Millisecond,
 			TokenHold: 16 * time.Millisecond,
 		},
-		RateShare: 0.25, RefusalCodes: []prepaid.ErrorCode{"insufficient_funds", "closed_2"}, SkipValueChecks: true, ShowDescriptions: true,
+		RateShare: 0.25, RefusalCodes: []prepaid.ErrorCode{"insufficient_funds", "closed_2"}, MediaTypes: []string{"", "text/plain"}, SkipValueChecks: true, ShowDescriptions: true,
 	}
 }
 
@@ -73,7 +73,7 @@ const configText = `{
 		"max_attempts": 7, "min_wait": "12ms", "max_wait": "13s", "max_retry_after": "14s",
 		"max_throttle_wait": "15m", "in_flight_wait": "1.5s", "token_hold": "16ms"
 	},
-	"rate_share": 0.25, "refusal_codes": ["insufficient_funds", "closed_2"], "skip_value_checks": true, "show_descriptions": true
+	"rate_share": 0.25, "refusal_codes": ["insufficient_funds", "closed_2"], "media_types": ["", "text/plain"], "skip_value_checks": true, "show_descriptions": true
 }`
 
 func TestConfigFromJSONAndYAML(t *testing.T) {
@@ -195,6 +195,7 @@ func environment(t *testing.T) map[string]string {
 		variables[variable(name)] = fmt.Sprint(value.Interface())
 	}
 	variables["PREPAID_REFUSAL_CODES"] = "insufficient_funds, closed_2"
+	variables["PREPAID_MEDIA_TYPES"] = ", text/plain"
 	variables["PREPAID_CLIENT_SECRET"] = "s3cret"
 	return variables
 }

@@ -121,7 +121,7 @@ func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams
 
 // UpdateAccountParams replaces registration data. The reference does not say whether omitted members are kept or
 // cleared: read the account with IncludeCardholder, change the cardholder, and send all of it back. That works for any
-// data the service holds (see [Cardholder]).
+// data the service holds (see [Cardholder]): the limits of key, display name and portal identifier are not checked here.
 type UpdateAccountParams struct {
 	// Cardholder is the whole cardholder. Required.
 	Cardholder *Cardholder `json:"registration"`
@@ -157,13 +157,14 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 	v := s.client.validator()
 	v.pathID("id", string(id))
 	params.Cardholder.check(&v, "registration")
+	v.text("initiating_user_id", params.InitiatingUserID, 0)
+	v.lax = true // the service may hold what it would refuse as a new value
 	if params.ClientAccountKey != nil {
 		v.accountKey("client_account_key", *params.ClientAccountKey)
 	}
 	if params.DisplayName != nil {
 		v.text("display_name", *params.DisplayName, 100)
 	}
-	v.text("initiating_user_id", params.InitiatingUserID, 0)
 	params.PortalIdentifier.check(&v, "portal_identifier")
 	return send(ctx, s.client, request{
 		op: opUpdateAccount, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,

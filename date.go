@@ -6,7 +6,6 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
@@ -130,10 +129,10 @@ func (d *Date) UnmarshalText(text []byte) error {
 		*d = Date{}
 		return nil
 	}
-	day, rest, ok := cutDate(string(text))
-	if end := len("T24:00"); ok && len(rest) >= end && rest[1:end] == "24:00" && !strings.HasPrefix(strings.TrimPrefix(rest[end:], ":00"), ":") {
-		day = DateOf(day.Time(nil).AddDate(0, 0, 1)) // the end of a day is the midnight that follows
-		rest = rest[:1] + "00:00" + rest[end:]
+	begin, end := wire.EndOfDay(string(text))
+	day, rest, ok := cutDate(begin)
+	if ok && end { // the end of a day is the midnight that follows
+		day = DateOf(day.Time(nil).AddDate(0, 0, 1))
 		ok = day.valid()
 	}
 	if !ok || rest != "" && !isTimeOfDay(rest) {

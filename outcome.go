@@ -74,8 +74,9 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 // outcome. Both are for a person.
 //
 // It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the errors of [ParseAmount], [ParseDate] and
-// [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError]. For joined errors it returns OutcomeUnknown if one of them is unknown, otherwise the outcome of
-// the first; errors without an outcome, such as your own, do not count then.
+// [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError], also that of [ParseMessage]: the
+// message may report a movement. For joined errors it returns OutcomeUnknown if one of them is unknown, otherwise the outcome
+// of the first; errors without an outcome, such as your own, do not count then.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -280,7 +281,7 @@ func (o *operation) judge(e evidence) verdict {
 			case o.class == classToken:
 				return verdict{outcome: OutcomeRejected}
 			case e.serviceForm && e.code == CodeUnauthorized && strings.HasPrefix(o.Path, "/hooks"):
-				return verdict{outcome: OutcomeRejected, renew: true} // due to the scope or the token
+				return verdict{outcome: OutcomeRejected, renew: true, spare: true} // due to the scope or the token
 			}
 			return verdict{outcome: OutcomeNotProcessed, renew: true}
 		case http.StatusTooManyRequests:

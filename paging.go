@@ -259,11 +259,12 @@ func (p *Page[T]) readHeader(a *response) error {
 		text := a.header.Get(name)
 		n, err := strconv.Atoi(text)
 		if text != "" && (err != nil || n < 0) {
-			malformed = errPageHeader
+			malformed, n = errPageHeader, 0
 		}
-		return max(n, 0), text != ""
+		return n, text != ""
 	}
 	p.Size, _ = number("X-PageSize")
+	malformed = nil // the size decides nothing
 	p.TotalItems, p.counted = number("X-TotalItems")
 	p.TotalPages, p.reported = number("X-TotalPages")
 	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {

@@ -242,9 +242,9 @@ func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID,
 	return send(ctx, s.client, r)
 }
 
-// MerchantKey identifies a merchant for removal; CardAcceptorID is required.
+// MerchantKey identifies a merchant for removal, with the values that the service holds, also if they are 0 or empty.
 type MerchantKey struct {
-	// AcquirerID is the acquirer of the rule as the service holds it, also if it is 0.
+	// AcquirerID is the acquirer of the rule.
 	AcquirerID int64 `json:"acquirer_id"`
 	// CardAcceptorID is the merchant's identifier.
 	CardAcceptorID string `json:"card_acceptor_id"`
@@ -279,7 +279,7 @@ func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, 
 		add[i] = rule
 	}
 	for i, key := range params.Remove {
-		v.required(index("remove", i, "card_acceptor_id"), key.CardAcceptorID)
+		v.text(index("remove", i, "card_acceptor_id"), key.CardAcceptorID, 0)
 	}
 	r.body = policyChange[MerchantRule, MerchantKey]{
 		Reason: params.Reason, RequireApproval: params.RequireApproval, Add: orNil(add), Remove: orNil(params.Remove),
@@ -294,9 +294,9 @@ func (v *validator) merchantRule(list string, i int, rule MerchantRule) {
 	v.required(index(list, i, "description"), rule.Description)
 }
 
-// TerminalKey identifies a terminal for removal; CardAcceptorID and TerminalID are required.
+// TerminalKey identifies a terminal for removal, with the values that the service holds, also if they are 0 or empty.
 type TerminalKey struct {
-	// AcquirerID is the acquirer of the rule as the service holds it, also if it is 0.
+	// AcquirerID is the acquirer of the rule.
 	AcquirerID int64 `json:"acquirer_id"`
 	// CardAcceptorID is the merchant's identifier.
 	CardAcceptorID string `json:"card_acceptor_id"`
@@ -333,8 +333,8 @@ func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, 
 		add[i] = rule
 	}
 	for i, key := range params.Remove {
-		v.required(index("remove", i, "card_acceptor_id"), key.CardAcceptorID)
-		v.required(index("remove", i, "terminal_id"), key.TerminalID)
+		v.text(index("remove", i, "card_acceptor_id"), key.CardAcceptorID, 0)
+		v.text(index("remove", i, "terminal_id"), key.TerminalID, 0)
 	}
 	r.body = policyChange[TerminalRule, TerminalKey]{
 		Reason: params.Reason, RequireApproval: params.RequireApproval, Add: orNil(add), Remove: orNil(params.Remove),

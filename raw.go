@@ -89,9 +89,9 @@ func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 //
 // A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise; for the same reason, the
 // outcome is unknown after a success that cannot be read, except for a read. out is a pointer that receives the JSON value of
-// the response; a 204 sets it to zero, and an error leaves it as it is. Names of members must match exactly. A missing member is zero in your own types, and an
-// error in results of this package such as [Account], also within yours, if it is required there. For the body as it is, give a
-// *[encoding/json.RawMessage]. If out is nil, the body is ignored.
+// the response; a 204 sets it to zero, and an error leaves it as it is. Names of members must match exactly. A missing member is
+// zero in your own types, and an error in results of this package such as [Account], also within yours, if it is required
+// there. For the body as it is, give a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
 //
 // A path of one of the 44 operations is refused, whatever the method: whether they may be repeated is known, and cannot be
 // declared otherwise. The error names the method to call.

@@ -109,8 +109,8 @@ func (c *retries) next(ctx context.Context) bool {
 	}
 	v := c.op.judge(a.evidence(c.op.kind))
 	c.effect.outcome = v.outcome
-	// After a renewal, the refusal of a hook is due to its scope.
-	if v.renew && !v.spare && c.core.manager != nil && !(c.renewed && v.outcome == OutcomeRejected) {
+	v.spare = v.spare && (c.core.manager != nil || a.status != http.StatusUnauthorized) // the caller's source is asked after a 401
+	if v.renew && !v.spare && c.core.manager != nil {
 		c.core.manager.Refuse(c.token)
 	}
 	if v.outcome == OutcomeUnknown {

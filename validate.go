@@ -396,11 +396,11 @@ func (c Config) check(v *validator) {
 			v.fault(limit.field, "must be at most 1 GiB")
 		}
 	}
-	for _, code := range c.RefusalCodes {
-		if !isCodeWord(string(code)) {
-			v.fault("refusal_codes", "must consist of lower-case letters, digits and '_'")
-			break
-		}
+	if slices.ContainsFunc(c.RefusalCodes, func(code ErrorCode) bool { return !isCodeWord(string(code)) }) {
+		v.fault("refusal_codes", "must consist of lower-case letters, digits and '_'")
+	}
+	if slices.ContainsFunc(c.MediaTypes, func(t string) bool { return t != mediaTypeOf(t) || printableMediaType(t) == "?" }) {
+		v.fault("media_types", "must be like text/plain, in lower case and without parameters")
 	}
 	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {
 		v.fault("rate_share", "must be above 0 and at most 1")

@@ -356,7 +356,7 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 		switch {
 		case len(a.body) == 0:
 			return a.undecodable(errEmptyBody)
-		case a.mediaType == "text/html" || a.mediaType == "application/xhtml+xml":
+		case !a.declared(responseData) && (a.mediaType == "text/html" || a.mediaType == "application/xhtml+xml"):
 			return a.undecodable(errUnexpectedBody)
 		}
 		result.Data, result.MediaType = bytes.Clone(a.body), printableMediaType(a.mediaType)

@@ -240,7 +240,7 @@ func TestOptionsKnowEveryStringType(t *testing.T) {
 		walk(reflect.TypeOf(response))
 	}
 	require.Contains(t, seen, reflect.TypeFor[MessageType]())
-	code, _ := (&response{body: []byte(`{"error":7}`)}).errorShape()
+	code, _, _ := (&response{body: []byte(`{"error":7}`)}).errorShape()
 	require.Empty(t, code, "the form of an error response is evidence")
 }
 

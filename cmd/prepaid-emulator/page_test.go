@@ -118,7 +118,9 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, p.press(account+"/status", "status=happy").status)
 	require.Contains(t, p.press(account+"/adjust", "amount=-12.5").body, "−12.50")
 	require.Contains(t, p.press(account+"/adjust", "amount=%2B00.25").body, "67.75")
-	for _, amount := range []string{"", "1e9", "12.34567", "99999999999", "--1"} {
+	require.Contains(t, p.press(account+"/adjust", "amount=123456789012.3456789").body, "123,456,789,080.0956789")
+	p.press(account+"/adjust", "amount=-123456789012.3456789")
+	for _, amount := range []string{"", "1e9", "12345678901.123456789", "12345678901234567890", "0.00000000000000000001", "--1"} {
 		got := p.press(account+"/adjust", url.Values{"amount": {amount}}.Encode())
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, amount)
 		require.Contains(t, got.body, "must be a number")

@@ -61,12 +61,9 @@ func (s *Store) Archive(ctx context.Context, before time.Time) (moved int, err e
 		return 0, failure("archive", err)
 	}
 	for _, state := range journal.States() {
-		if state.Pending() {
-			continue
-		}
 		var id string // of the last row that was read, which may not be archived
 		var changed time.Time
-		for read := archiveRows; read == archiveRows; {
+		for read := archiveRows; read == archiveRows && !state.Pending(); {
 			n := 0
 			err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 				var expired []string

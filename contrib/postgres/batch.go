@@ -71,9 +71,6 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 		var list []journal.Entry // for one statement
 		var indexes []int        // in the batch
 		flush := func() error {
-			if len(list) == 0 {
-				return nil
-			}
 			n, err := s.insert(ctx, tx, list, func(i int, err error) {
 				faults = append(faults, BatchFault{Index: indexes[i], RequestID: list[i].RequestID, Err: err})
 			})
@@ -141,20 +138,18 @@ const knownSQL = `select {columns} from {s}.all_payments p where p.request_id = 
 
 // insert adds payments, and returns how many were new. refuse gets those that are known with other params.
 func (s *Store) insert(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse func(i int, err error)) (int, error) {
-	n := len(list)
-	var (
-		ids, operations, accounts, amounts = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-		destinations, params, states       = make([]string, n), make([]string, n), make([]string, n)
-		sealed, ago                        = make([][]byte, n), make([]*int64, n)
-	)
+	var ids, operations, accounts, amounts, destinations, params, states []string
+	var sealed [][]byte
+	var ago []*int64
 	now := time.Now()
-	for i, e := range list {
-		ids[i], operations[i], accounts[i], amounts[i] = string(e.RequestID), e.Operation, string(e.AccountID), e.Amount.String()
-		destinations[i], params[i], states[i], sealed[i], ago[i] = e.Destination, e.Params, string(e.State), e.Sealed, age(now, e.LastSent)
+	for _, e := range list {
+		ids, operations, accounts = append(ids, string(e.RequestID)), append(operations, e.Operation), append(accounts, string(e.AccountID))
+		amounts, destinations, params = append(amounts, e.Amount.String()), append(destinations, e.Destination), append(params, e.Params)
+		states, sealed, ago = append(states, string(e.State)), append(sealed, e.Sealed), append(ago, age(now, e.LastSent))
 	}
 	rows, _ := tx.Query(ctx, s.sql.Replace(batchSQL), ids, operations, accounts, amounts, destinations, params, sealed, states, ago)
 	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(added) == n {
+	if err != nil || len(added) == len(list) {
 		return len(added), err
 	}
 	rows, _ = tx.Query(ctx, s.sql.Replace(knownSQL), ids) // CollectRows returns the error

@@ -13,22 +13,13 @@
 //
 // # The lease
 //
-// A claimed payment belongs to its worker for 1.5 times [Options].CallTimeout plus AttemptTimeout and InFlightWait of its
-// client: 3 minutes and 40 seconds with the defaults. Nothing can make that shorter. The worker sends a payment only in the
-// first half CallTimeout, so that the call and what the service still does after it are over before the lease is. Otherwise
-// it gives the payment back. The client compares the deadline of the call with the clock again before it writes, when
-// it has token, slot and connection. When a worker dies, the next one takes its payments after the lease, as unknown
-// outcomes: under the same request ID, with LastSent set to the last moment at which the dead worker can have sent.
-// A payment of unknown outcome is claimed only when its sender may send it ([prepaid.AccountsService.AwaitRepeat]), so that this
-// wait uses up neither lease nor CallTimeout.
+// A claimed payment belongs to its worker for a time that nothing can shorten, 3 minutes and 40 seconds with the defaults:
+// [journal.Workers.Run] names its parts. The client compares the deadline of the call with the clock again before it writes, when it
+// has token, slot and connection. When a worker dies, the next one takes its payments after the lease, as unknown outcomes: under the
+// same request ID, with LastSent set to the last moment at which the dead worker can have sent.
 //
-// Only Postgres's clock decides. A worker counts from a moment before it asked for the payment, on its monotonic clock and
-// on its wall clock, whichever is further.
-//
-// What remains: a process that is frozen between that last look at the clock and the write to the connection, which takes
-// microseconds, for longer than AttemptTimeout and InFlightWait, and whose request then overlaps with the one of the next
-// worker. And a clock of Postgres that is set forward by minutes, such as by a failover to a machine whose clock is wrong,
-// ends leases early: keep the clocks of the machines synchronised.
+// Only Postgres's clock decides, and one that jumps forward ends leases early: keep the clocks of the machines synchronised.
+// docs/payments-at-scale.md says what else remains, such as a process that is frozen for long just before it writes to the connection.
 //
 // # Failover
 //
@@ -37,20 +28,17 @@
 // sending it. So end the workers, call [Store.Recover] once on the promoted server, and start them again. What remains:
 //
 //   - A payment whose Enqueue was lost has no row, and may have been made. If its worker survives, it logs the success and
-//     calls Trace.Lost. Enqueue the order again under its request ID, with LastSent set to now: the service returns its first response.
+//     calls Trace.Gone. Enqueue the order again under its request ID, with LastSent set to now: the service returns its first response.
 //   - A person's decision that was lost is void. Withdraw again, before Recover, what was paid some other way. A rejected payment may
 //     have been retried and made: look at the account's history before you withdraw it.
 //
 // # Outcomes
 //
-// A payment that was not sent, because there was no token, connection or slot, is sent later; the workers slow down
-// meanwhile. One of unknown outcome is sent again under its request ID, no earlier than its client allows, until a success
-// or a refusal that proves that nothing moved; see package journal, whose state machine this is. 29 days after its first
-// sending, or when the client refuses its request ID, it waits for a person: [Store.Waiting], [Store.Resolve]. A rejected
-// payment is not sent again, unless [Store.Retry] says so.
-//
-// That the money moved is recorded even by a worker whose lease is over, since it never becomes false. Anything else that
-// such a worker found is dropped: its successor finds out more.
+// A payment that was not sent, because there was no token, connection or slot, is sent later; the workers slow down meanwhile. One of
+// unknown outcome is sent again under its request ID, no earlier than its client allows, until a success or a refusal that proves
+// that nothing moved, as [journal.State.Next] says; after the lease only a success is recorded. 29 days after its first sending, or
+// when the client refuses its request ID, it waits for a person: [Store.Waiting], [Store.Resolve]. A rejected payment is not sent
+// again, unless [Store.Retry] says so.
 //
 // # Privacy
 //
@@ -63,6 +51,6 @@
 // A Run uses up to six connections of the pool. pgxpool allows four by default: set MaxConns to what your own queries need plus
 // six. Idle workers ask for payments four times a second, which reads a few pages of one index.
 //
-// Behind a pooler in transaction mode, such as PgBouncer, set default_query_exec_mode=exec in the address of the pool. Otherwise
-// [Open] returns [ErrPooler].
+// Behind a pooler such as PgBouncer, set default_query_exec_mode=exec in the address of the pool or, if the pooler is in session
+// mode, [Options].SessionPooler. Otherwise [Open] returns [ErrPooler].
 package prepaidpg

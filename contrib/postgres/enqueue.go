@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -25,7 +26,9 @@ func (s *Store) newEntry(account prepaid.AccountID, params prepaid.PaymentParams
 	if err != nil {
 		return e, err
 	}
-	if sent := lastSent(params); !sent.IsZero() {
+	transfer, _ := params.(prepaid.TransferParams)
+	out, _ := params.(prepaid.DirectEntryOutParams)
+	if sent := cmp.Or(transfer.LastSent, out.LastSent); !sent.IsZero() {
 		e.State, e.LastSent = journal.StateUnknown, sent
 		if sent.After(now) {
 			e.LastSent = now
@@ -35,30 +38,16 @@ func (s *Store) newEntry(account prepaid.AccountID, params prepaid.PaymentParams
 	return e, err
 }
 
-func lastSent(params prepaid.PaymentParams) time.Time {
-	switch p := params.(type) {
-	case prepaid.TransferParams:
-		return p.LastSent
-	case prepaid.DirectEntryOutParams:
-		return p.LastSent
-	}
-	return time.Time{}
-}
-
 // validate lists the faults of account and params.
 func validate(account prepaid.AccountID, params prepaid.PaymentParams) error {
-	var all prepaid.ValidationError
-	id := string(account)
-	if id == "" || id == "." || id == ".." || strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r == '\\' || r == '%' || r < ' ' || r == 0x7f }) {
-		all.Faults = append(all.Faults, prepaid.Fault{Field: "id", Rule: `is required, and must not be "." or ".." or contain a slash, a percent sign or a control character`})
-	}
+	var f faults.List
+	bad := func(r rune) bool { return r == '/' || r == '\\' || r == '%' || r < ' ' || r == 0x7f }
+	f.Require(account != "" && account != "." && account != ".." && !strings.ContainsFunc(string(account), bad), "id",
+		`is required, and must not be "." or ".." or contain a slash, a percent sign or a control character`)
 	if invalid, ok := errors.AsType[*prepaid.ValidationError](params.Validate()); ok {
-		all.Faults = append(all.Faults, invalid.Faults...)
+		f = append(f, invalid.Faults...)
 	}
-	if len(all.Faults) > 0 {
-		return &all
-	}
-	return nil
+	return f.Err()
 }
 
 // Enqueue adds a payment to tx, the caller's own transaction: if it is committed, the payment will be sent once by the

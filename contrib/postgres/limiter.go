@@ -63,16 +63,10 @@ type Limiter struct{ fleet *fleet.Limiter }
 // options are returned as a *[prepaid.ValidationError]. It does not wait for Postgres: if the schema is missing or older than
 // this program, [LimiterStatus] says so.
 //
-// It is the limiter of contrib/redis on another store, for programs without Redis, and as strict: no fixed or sliding window of the
-// service has more requests than it allows, whichever replicas send them. NewLimiter of github.com/cardprograms/prepaid/contrib/redis
-// describes how slots are granted and spaced, and a 429 of any replica pauses all. See [prepaid.Limiter] for the errors of Acquire.
-//
-// If Postgres is unreachable, a replica continues with the slots it owns. Once its Lease has ended it uses at most its equal
-// share of the allowance, and about one Window later, when every other replica does the same, no less. Postgres that was
-// restarted, recovered from a crash, failed over or lost its data grants nothing for a Lease and a Window, until it has heard
-// from all replicas. So it does if it heard of nobody for a Lease, up to an hour, unless all replicas had closed their limiters:
-// so close the limiter, or the next start waits. A replica that alone is cut off for longer keeps its share, although the others may be
-// granted it: they may then get a 429.
+// It is the limiter of contrib/redis on another store, and as strict. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes
+// how slots are granted and spaced, what a 429 does, and what holds while the store cannot be reached or after it was restarted; so
+// count a recovery from a crash and a failover. Close the limiter, or the next start waits. See [prepaid.Limiter] for the errors of
+// Acquire.
 //
 // # What it costs
 //
@@ -83,11 +77,10 @@ type Limiter struct{ fleet *fleet.Limiter }
 // pg_postmaster_start_time and pg_last_wal_replay_lsn must be those of Postgres: servers that only speak its protocol may not have
 // them, which shows in [LimiterStatus].
 func NewLimiter(pool *pgxpool.Pool, options LimiterOptions) (*Limiter, error) {
-	options.Schema = cmp.Or(options.Schema, defaultSchema)
 	options.Name = cmp.Or(options.Name, "default")
 	var f faults.List
 	f.Require(pool != nil, "pool", "is required")
-	f.Require(validSchema(options.Schema), "schema", schemaRule)
+	options.Schema = schemaOf(options.Schema, &f)
 	f.RequireKey("name", options.Name)
 	lease := cmp.Or(options.Lease, fleet.DefaultLease)
 	shared, err := fleet.New(newLimit(pool, options.Schema, options.Name), fleet.Options{

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cardprograms/prepaid/contrib/internal/faults"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 var (
@@ -79,30 +80,23 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 
 const (
 	defaultSchema = "prepaid"
-	longestSchema = 40
-	schemaRule    = "must be at most 40 lower-case letters, digits and underscores, and begin with a letter"
 	lockTimeout   = "2s" // of the wait for one table
 	retryPause    = 500 * time.Millisecond
 )
 
 func migrate(ctx context.Context, pool *pgxpool.Pool, schema string, migrations []Migration) error {
-	schema = cmp.Or(schema, defaultSchema)
 	var f faults.List
-	f.Require(validSchema(schema), "schema", schemaRule)
+	schema = schemaOf(schema, &f)
 	if err := f.Err(); err != nil {
 		return fmt.Errorf("prepaidpg: %w", err)
 	}
 	for {
 		done, err := migrateNext(ctx, pool, schema, migrations)
-		if done || err != nil && !isCode(err, lockNotAvailable) {
-			return err
+		if isCode(err, lockNotAvailable) {
+			err = pause.For(ctx, retryPause) // others that waited for the table go first
 		}
-		if err != nil { // others that waited for the table go first
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(retryPause):
-			}
+		if done || err != nil {
+			return err
 		}
 	}
 }
@@ -186,9 +180,13 @@ func checkVersion(ctx context.Context, pool *pgxpool.Pool, quoted string, need i
 	return nil
 }
 
-func validSchema(name string) bool {
+// schemaOf returns the name of a schema, by default that of the package, and adds a fault if it is not valid.
+func schemaOf(name string, f *faults.List) string {
+	name = cmp.Or(name, defaultSchema)
 	plain := strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
-	return plain && name != "" && len(name) <= longestSchema && name[0] >= 'a' && name[0] <= 'z'
+	f.Require(plain && len(name) <= 40 && name[0] >= 'a' && name[0] <= 'z', "schema",
+		"must be at most 40 lower-case letters, digits and underscores, and begin with a letter")
+	return name
 }
 
 // Codes of errors of Postgres.

@@ -33,6 +33,8 @@ type Options struct {
 	// Logger gets a record of each failure of the database, of a hook or of a panic, with request IDs and without personal
 	// data. If nil, nothing is logged.
 	Logger *slog.Logger
+	// SessionPooler has Open accept a pooler or proxy that keeps one session for each connection, such as PgBouncer in session mode.
+	SessionPooler bool
 	// Unsafe has Open accept a server that may lose what it has committed (fsync or full_page_writes off). After a crash
 	// of its machine, such a server has people paid twice. It is for tests.
 	Unsafe bool
@@ -56,9 +58,13 @@ type Store struct {
 // Errors: a [*prepaid.ValidationError] of options, [ErrPooler], [ErrUnsafeServer], [ErrSchemaOld], those of
 // the database.
 func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, error) {
-	options.Schema = cmp.Or(options.Schema, defaultSchema)
 	options.CallTimeout = cmp.Or(options.CallTimeout, 2*time.Minute)
-	if err := options.check(pool); err != nil {
+	var f faults.List
+	f.Require(pool != nil, "pool", "is required")
+	options.Schema = schemaOf(options.Schema, &f)
+	f.Require(!options.DigestKey.IsZero(), "digest_key", "is required")
+	f.Require(options.Seal != nil, "seal", "is required")
+	if err := f.Err(); err != nil {
 		return nil, fmt.Errorf("prepaidpg: %w", err)
 	}
 	quoted := pgx.Identifier{options.Schema}.Sanitize()
@@ -82,15 +88,6 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 		return nil, err
 	}
 	return s, nil
-}
-
-func (o Options) check(pool *pgxpool.Pool) error {
-	var f faults.List
-	f.Require(pool != nil, "pool", "is required")
-	f.Require(validSchema(o.Schema), "schema", schemaRule)
-	f.Require(!o.DigestKey.IsZero(), "digest_key", "is required")
-	f.Require(o.Seal != nil, "seal", "is required")
-	return f.Err()
 }
 
 // Format prints no key, whatever the AEAD is.

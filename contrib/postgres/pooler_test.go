@@ -11,13 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
@@ -89,53 +87,41 @@ func poolAt(t *testing.T, address string) *pgxpool.Pool {
 	return pool
 }
 
-// busy has a pooler open as many sessions as pool has connections, if it may, and end them or keep them for others.
-func busy(t *testing.T, pool *pgxpool.Pool) {
-	t.Helper()
-	var all sync.WaitGroup
-	for range pool.Config().MaxConns {
-		all.Go(func() {
-			_, err := pool.Exec(t.Context(), "select pg_sleep(0.1)")
-			assert.NoError(t, err)
-		})
-	}
-	all.Wait()
-	pool.Close()
-}
-
 // Open refuses a pool whose prepared statements would be in other sessions than they are used.
 func TestOpenRefusesAPoolerInTransactionMode(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		settings, address string
+		session           bool
 		want              error
 	}{
 		"transaction":     {settings: "pool_mode = transaction", want: ErrPooler},
-		"round robin":     {settings: "pool_mode = transaction\nserver_round_robin = 1", want: ErrPooler},
-		"one server":      {settings: "pool_mode = transaction\ndefault_pool_size = 1", want: ErrPooler},
-		"one connection":  {settings: "pool_mode = transaction", address: "&pool_max_conns=1", want: ErrPooler},
+		"one connection":  {settings: "pool_mode = transaction\ndefault_pool_size = 1", address: "&pool_max_conns=1", want: ErrPooler},
 		"describe":        {settings: "pool_mode = transaction", address: "&default_query_exec_mode=cache_describe", want: ErrPooler},
 		"exec":            {settings: "pool_mode = transaction", address: "&default_query_exec_mode=exec"},
 		"simple protocol": {settings: "pool_mode = transaction", address: "&default_query_exec_mode=simple_protocol"},
-		"session":         {settings: "pool_mode = session"},
+		"mode unknown":    {settings: "pool_mode = session", want: ErrPooler},
+		"session":         {settings: "pool_mode = session", session: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			address := startPooler(t, newPool(t), test.settings)
-			busy(t, poolAt(t, address+"&default_query_exec_mode=exec&pool_max_conns=10"))
-			pool := poolAt(t, address+test.address)
-			_, err := Open(t.Context(), pool, testOptions(t))
+			pool, options := poolAt(t, address+test.address), testOptions(t)
+			options.SessionPooler = test.session
+			_, err := Open(t.Context(), pool, options)
 			require.ErrorIs(t, err, test.want)
 			require.EqualValues(t, 0, pool.Stat().AcquiredConns())
 		})
 	}
 }
 
-// Where a pooler has no session to spare, its mode stays unknown, and Open returns all the same.
+// Open needs no session of a pooler but the one of its pool.
 func TestOpenBehindAFullPooler(t *testing.T) {
 	t.Parallel()
 	pool := poolAt(t, startPooler(t, newPool(t), "pool_mode = session\nmax_client_conn = 1")+"&pool_max_conns=1")
-	_, err := Open(t.Context(), pool, testOptions(t))
+	options := testOptions(t)
+	options.SessionPooler = true
+	_, err := Open(t.Context(), pool, options)
 	require.NoError(t, err)
 }
 

@@ -33,7 +33,9 @@ type settler struct {
 }
 
 // settlers returns how many transactions call Settled at the same time. Half of the pool is left for payments.
-func settlers(pool *pgxpool.Pool) int { return int(min(max(pool.Config().MaxConns/2, 1), mostSettlers)) }
+func settlers(pool *pgxpool.Pool) int {
+	return int(min(max(pool.Config().MaxConns/2, 1), mostSettlers))
+}
 
 // Record marks the outcomes for which Settled is to be called.
 func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Recorded, error) {
@@ -171,11 +173,15 @@ func (h *settler) settle(parent context.Context, ids []string) (next int, err er
 		return len(ids), err
 	}
 	began := time.Now()
-	defer func() { h.slow.Store(time.Since(began) > slowSettled) }()
+	var rest []string
+	defer func() {
+		h.slow.Store(time.Since(began) > slowSettled)
+		h.again(rest)
+	}()
 	for i, e := range entries {
 		if i > 0 && time.Since(began) > slowSettled { // others can call Settled for the rest at the same time
+			rest = requestIDs(entries[i:])
 			h.slow.Store(true)
-			defer h.again(requestIDs(entries[i:]))
 			entries = entries[:i]
 			break
 		}

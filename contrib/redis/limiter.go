@@ -157,13 +157,9 @@ func (p *pool) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, error
 
 // arguments are those of the script.
 func arguments(r fleet.Report) []any {
-	known := 0
-	if r.Known {
-		known = 1
-	}
 	return []any{
 		r.ID, r.Seq, r.Held, r.Need[0], r.Need[1], r.Need[2], r.Extra, r.Allowance, r.Replicas, r.Floor,
-		r.Lease.Milliseconds(), r.Gone.Milliseconds(), r.Leaving.Milliseconds(), r.Pause.Milliseconds(), known,
+		r.Lease.Milliseconds(), r.Gone.Milliseconds(), r.Leaving.Milliseconds(), r.Pause.Milliseconds(), r.Known,
 	}
 }
 

@@ -81,16 +81,16 @@ func mutants() []mutant {
 		},
 		{
 			name: "a refusal ends what an earlier run left unknown", file: "journal/machine.go", pkg: "./journal", test: "TestNoSequenceForgetsMoneyThatMayHaveMoved",
-			old: "case s == StateUnknown:\n		return StateUnknown, true", new: "case s == StateUnknown:\n		return known, true",
+			old: "EventRefused: StateUnknown", new: "EventRefused: StateRejected",
 		},
 		{
 			name: "what a dead process was sending begins as if nothing had been sent", file: "journal/machine.go", pkg: "./journal",
-			test: "TestNoSequenceForgetsMoneyThatMayHaveMoved", old: "case StateIntended, StateUnknown:\n			return StateUnknown, true",
-			new: "case StateIntended, StateUnknown:\n			return s, true",
+			test: "TestNoSequenceForgetsMoneyThatMayHaveMoved", old: "StateIntended: {\n		EventBegin: StateUnknown",
+			new: "StateIntended: {\n		EventBegin: StateIntended",
 		},
 		{
 			name: "a payment that may have moved is withdrawn", file: "journal/machine.go", pkg: "./journal", test: "TestNoSequenceForgetsMoneyThatMayHaveMoved",
-			old: "if s == StateQueued || s == StateNotSent || s == StateRejected {", new: "if s != StateDone && s != StateWithdrawn {",
+			old: "EventNotMoved: StateRejected,\n	},\n	StateRejected:", new: "EventNotMoved: StateRejected, EventWithdraw: StateWithdrawn,\n	},\n	StateRejected:",
 		},
 		{
 			name: "the client does not know of the earlier run", file: "journal/run.go", pkg: "./journal", test: "TestRunAfterTheHolderDied",

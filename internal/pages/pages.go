@@ -43,10 +43,10 @@ type Progress struct {
 	leaves bool // items may leave the list while it is read
 
 	seeds    [2]maphash.Seed
-	seen     map[itemKey]struct{}
-	pages    int // pages read
-	filled   int // pages read that had items
-	size     int // items of the first page
+	seen     map[itemKey]int // the place on its page
+	pages    int             // pages read
+	filled   int             // pages read that had items
+	size     int             // items of the first page
 	reported bool
 	last     int // the newest X-TotalPages, if reported
 	due      int // expected pages from start on, by the first X-TotalPages
@@ -57,6 +57,8 @@ type Progress struct {
 	maxItems int // the largest X-TotalItems before the current page
 
 	page      Head // the current page
+	place     int  // of its next item
+	restarts  bool // it has an item that was no later on an earlier page
 	fresh     int  // its items that were not seen before
 	lastFresh bool // its last item was not seen before
 }
@@ -74,14 +76,16 @@ type itemKey [2]uint64
 // IsNew reports whether the item was not seen before, and records it.
 func (p *Progress) IsNew(id string) bool {
 	key := itemKey{maphash.String(p.seeds[0], id), maphash.String(p.seeds[1], id)}
-	before := len(p.seen)
-	p.seen[key] = struct{}{}
-	p.lastFresh = len(p.seen) > before
+	place, seen := p.seen[key]
+	p.lastFresh = !seen
 	if p.lastFresh {
 		p.fresh++
 	} else {
 		p.repeated++
+		p.restarts = p.restarts || place <= p.place
 	}
+	p.seen[key] = p.place
+	p.place++
 	return p.lastFresh
 }
 
@@ -91,7 +95,7 @@ func (p *Progress) Begin(page Head) {
 	if p.pages == 0 {
 		p.size = page.Received
 		p.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-		p.seen = make(map[itemKey]struct{}, min(max(page.Items, page.Received), mostRoom))
+		p.seen = make(map[itemKey]int, min(max(page.Items, page.Received), mostRoom))
 		if page.Counted && (p.start == 1 || page.Size > 0) {
 			p.counted, p.items, p.expected = true, page.Items, max(page.Items-(p.start-1)*page.Size, 0)
 		}
@@ -106,6 +110,7 @@ func (p *Progress) Begin(page Head) {
 		p.maxItems = max(p.maxItems, p.page.Items)
 	}
 	p.page, p.fresh, p.lastFresh = page, 0, true
+	p.place, p.restarts = 0, false
 	p.pages++
 	if page.Received > 0 {
 		p.filled++
@@ -145,13 +150,15 @@ func (p *Progress) outgrows() (last bool, err error) {
 	return true, p.missing()
 }
 
-// repeats reports whether a page has nothing new, or little in a list that grows, because the service ignores page_number. Each
-// added item may have caused one repeated item, and no more. Unless pages and items are counted, a page whose last item was seen before also counts as
-// a repetition; otherwise a service that adds to its only page would be read for ever.
+// repeats reports whether a page has nothing new, or in a list that grows an item at the same place as before or a later one, because
+// the service ignores page_number. Added items move others from the end of one page to the start of the next, so to an earlier
+// place, unless a whole page is added meanwhile. Each added item may have caused one repeated item. Unless pages and items are
+// counted, a page whose last item was seen before also counts as a repetition; otherwise a service that adds to its only page
+// would be read for ever.
 func (p *Progress) repeats() bool {
 	growth := p.growth()
-	little := p.fresh == 0 || growth > 0 && 2*p.fresh < p.page.Received
-	return p.pages > 1 && (little && p.repeated > growth || !(p.reported && p.counted) && !p.lastFresh)
+	again := p.fresh == 0 || growth > 0 && p.restarts
+	return p.pages > 1 && (again && p.repeated > growth || !(p.reported && p.counted) && !p.lastFresh)
 }
 
 // growth returns how many items were added since the first page; 0 if the service does not count them.

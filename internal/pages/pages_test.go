@@ -99,6 +99,35 @@ func TestListsThatEndEarly(t *testing.T) {
 	require.ErrorIs(t, err, ErrRepeated)
 }
 
+// A service that ignores the page number and gets one item per request is noticed. Items that are added while nearly as many
+// leave are not the same: they repeat the end of the page before.
+func TestRepeatedPages(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first, second string // an item for each letter
+		growth        int
+		want          error
+	}{
+		"ignores the number":         {"abcdefghijklmnopqrst", "Aabcdefghijklmnopqrs", 1, ErrRepeated},
+		"ignores it, adds two":       {"abcdefghijklmnopqrst", "ABabcdefghijklmnopqr", 2, ErrRepeated},
+		"five are added, four leave": {"abcdefgh", "defghijk", 1, nil},
+		"most of the page moves":     {"abcdefgh", "bcdefghi", 1, nil},
+	} {
+		p := NewProgress(1, true)
+		for i, ids := range []string{c.first, c.second} {
+			p.Begin(Head{Number: i + 1, Size: len(ids), Pages: 5, Items: 4*len(ids) + i*c.growth, Received: len(ids), Reported: true, Counted: true})
+			for _, id := range ids {
+				p.IsNew(string(id))
+			}
+			last, err := p.End()
+			if i == 1 {
+				require.Equal(t, c.want, err, name)
+				require.Equal(t, err != nil, last, name)
+			}
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -81,7 +81,6 @@ type Limiter struct {
 	resting []rest // the earliest first: every slot rests for the same time
 	block   []Slot // allocated, not yet used
 	queues  [LaneCount]waitQueue
-	waiting int   // waiters in all queues
 	closed  error // of all future calls
 	timer   *time.Timer
 	armed   time.Duration // when timer fires; 0 if stopped
@@ -89,7 +88,11 @@ type Limiter struct {
 
 // New returns a limiter with all slots free.
 func New(o Options) *Limiter {
-	l := &Limiter{options: o, start: time.Now(), stock: newStock(o.Window)}
+	l := &Limiter{options: o, start: time.Now(), stock: Stock{
+		window: o.Window, spacedWindow: time.Duration(float64(o.Window) / spacedShare), slack: o.Window / 500, pausedAt: -1,
+	}}
+	l.timer = time.AfterFunc(math.MaxInt64, l.wake)
+	l.timer.Stop()
 	for lane := range LaneCount {
 		l.queues[lane].limiter, l.queues[lane].lane = l, lane
 	}
@@ -125,14 +128,17 @@ func (l *Limiter) Acquire(ctx context.Context, lane Lane) (*Slot, error) {
 		return nil, err
 	}
 	now := l.advance()
-	at := l.predict(now, lane, l.queues[lane].n)
+	at := l.predict(now, lane, l.queues[lane].Len())
 	asks := l.options.Owner != nil && l.options.Owner.Arrive(lane, at > now)
-	if at <= now && l.waiting == 0 {
+	if at <= now && l.waiting(Token) == LaneCount {
 		s := l.take(now, lane)
 		l.mu.Unlock()
 		return s, nil
 	}
-	w := &waiter{ready: make(chan struct{}), deadline: deadlineOf(ctx, now), exchange: l.stock.Exchange}
+	w := &waiter{ready: make(chan struct{}), deadline: noDeadline, exchange: l.stock.Exchange}
+	if deadline, ok := ctx.Deadline(); ok {
+		w.deadline = now + min(time.Until(deadline), noDeadline-now)
+	}
 	if at > now && at >= w.deadline && !asks {
 		if lane >= Call {
 			l.stock.Space(now)
@@ -142,7 +148,6 @@ func (l *Limiter) Acquire(ctx context.Context, lane Lane) (*Slot, error) {
 	}
 	l.queues[lane].push(w)
 	l.stock.Need[lane]++
-	l.waiting++
 	l.dispatch(now)
 	l.mu.Unlock()
 
@@ -158,15 +163,6 @@ func (l *Limiter) Acquire(ctx context.Context, lane Lane) (*Slot, error) {
 	}
 }
 
-// deadlineOf converts the deadline of ctx to the limiter's clock.
-func deadlineOf(ctx context.Context, now time.Duration) time.Duration {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return noDeadline
-	}
-	return now + min(time.Until(deadline), noDeadline-now)
-}
-
 // advance reads the clock and frees the slots that have rested. The caller holds mu, here and in all methods that follow.
 func (l *Limiter) advance() time.Duration {
 	now := time.Since(l.start)
@@ -178,7 +174,7 @@ func (l *Limiter) advance() time.Duration {
 	if l.options.Owner != nil {
 		l.supply(now)
 	}
-	if l.stock.Scarce && (l.queues[Call].n > 0 || l.queues[Bulk].n > 0) {
+	if l.stock.Scarce && l.waiting(Call) < LaneCount {
 		l.stock.Space(now)
 	}
 	return now
@@ -213,17 +209,16 @@ func (l *Limiter) refund(lane Lane) {
 
 // dispatch gives waiters the slots that are available now and sets the timer for the next one.
 func (l *Limiter) dispatch(now time.Duration) {
-	for l.waiting > 0 {
-		top := Token
-		for l.queues[top].n == 0 {
-			top++
-		}
+	for top := l.waiting(Token); top < LaneCount; top = l.waiting(Token) {
 		at, known := l.earliest(now, top, 0)
 		if !known { // until a request in flight is released
 			break
 		}
 		if at > now {
-			l.arm(now, at)
+			if l.armed != at {
+				l.armed = at
+				l.timer.Reset(at - now)
+			}
 			return
 		}
 		lane := l.nextLane(top)
@@ -239,11 +234,19 @@ func (l *Limiter) dispatch(now time.Duration) {
 	l.disarm()
 }
 
+// waiting returns the highest lane, not above top, that waits, or LaneCount.
+func (l *Limiter) waiting(top Lane) Lane {
+	for top < LaneCount && l.queues[top].Len() == 0 {
+		top++
+	}
+	return top
+}
+
 // nextLane returns the lane that gets the next slot: top, the highest waiting lane, unless another lane was passed too often.
 // That one then gets it at top's pace, because at its own it might never get one.
 func (l *Limiter) nextLane(top Lane) Lane {
 	for lane := top + 1; lane < LaneCount; lane++ {
-		if l.queues[lane].n > 0 && l.queues[lane].passed >= maxPassed {
+		if l.queues[lane].Len() > 0 && l.queues[lane].passed >= maxPassed {
 			return lane
 		}
 	}
@@ -253,8 +256,8 @@ func (l *Limiter) nextLane(top Lane) Lane {
 // unqueue removes w from its queue.
 func (l *Limiter) unqueue(w *waiter) {
 	l.stock.Need[w.queue.lane]--
-	w.queue.remove(w)
-	l.waiting--
+	w.queue.Remove(w.place)
+	w.queue, w.place = nil, nil
 }
 
 // refuse ends the wait of w with an error.
@@ -277,19 +280,6 @@ func (l *Limiter) abandon(w *waiter) {
 		l.refund(w.slot.queue.lane)
 	}
 	l.dispatch(now)
-}
-
-// arm sets the timer.
-func (l *Limiter) arm(now, at time.Duration) {
-	if l.armed == at {
-		return
-	}
-	l.armed = at
-	if l.timer == nil {
-		l.timer = time.AfterFunc(at-now, l.wake)
-		return
-	}
-	l.timer.Reset(at - now)
 }
 
 // disarm stops the timer.

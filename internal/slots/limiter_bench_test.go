@@ -77,7 +77,7 @@ func BenchmarkSlotLimiterLine(b *testing.B) {
 			})
 			for standing := 0; standing <= i; runtime.Gosched() {
 				l.mu.Lock()
-				standing = l.waiting
+				standing = l.queues[Money].Len()
 				l.mu.Unlock()
 			}
 		}

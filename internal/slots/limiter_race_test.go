@@ -59,5 +59,5 @@ func TestSlotLimiterRealTime(t *testing.T) {
 func stalls(l *Limiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.waiting > 0 && l.stock.Free+len(l.resting) == l.stock.Held && l.armed == 0
+	return l.waiting(Token) < LaneCount && l.stock.Free+len(l.resting) == l.stock.Held && l.armed == 0
 }

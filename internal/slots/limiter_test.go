@@ -68,7 +68,7 @@ func requireIdle(t *testing.T, l *Limiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.advance()
-	require.Zero(t, l.waiting)
+	require.Equal(t, LaneCount, l.waiting(Token))
 	require.Zero(t, l.armed)
 	require.Equal(t, l.stock.Held, l.stock.Free+len(l.resting))
 	needed := 0
@@ -166,7 +166,7 @@ func TestSlotLimiterIdleBurst(t *testing.T) {
 						require.Equal(t, &Refused{Wait: 10 * time.Second}, err)
 						cancel()
 						time.Sleep(11 * time.Second)
-						require.Zero(t, l.waiting)
+						require.Equal(t, LaneCount, l.waiting(Token))
 					}
 				})
 			})
@@ -256,7 +256,7 @@ func TestSlotLimiterBulkNextToMoney(t *testing.T) {
 		releaseSlots(acquireSlots(t, l, Bulk, 1000), responded)
 		require.Equal(t, l.options.Window, slotWait(t, l, Bulk))
 		var r laneRecorder
-		for len(r.order()) == 0 || l.waiting == 0 {
+		for len(r.order()) == 0 || l.waiting(Token) == LaneCount {
 			r.park(t, l, Bulk, "bulk")
 		}
 		before, start := len(r.order()), time.Now()
@@ -372,7 +372,6 @@ func TestSlotLimiterCancelledWinner(t *testing.T) {
 		slots := acquireSlots(t, l, Call, 1)
 		winner := &waiter{ready: make(chan struct{}), deadline: noDeadline}
 		l.queues[Call].push(winner)
-		l.waiting++
 		l.stock.Need[Call]++
 		var r laneRecorder
 		r.park(t, l, Call, "next")

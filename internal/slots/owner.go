@@ -22,10 +22,7 @@ func (l *Limiter) Update(change func(now time.Duration, s *Stock) (answered uint
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.advance()
-	l.stock.Backlog = Call
-	for l.stock.Backlog < LaneCount && l.queues[l.stock.Backlog].n == 0 {
-		l.stock.Backlog++
-	}
+	l.stock.Backlog = l.waiting(Call)
 	answered := change(now, &l.stock)
 	l.supply(now)
 	l.dispatch(now)

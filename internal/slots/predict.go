@@ -48,7 +48,7 @@ func (l *Limiter) returned(now time.Duration, returns int) (at time.Duration, kn
 func (l *Limiter) predict(now time.Duration, lane Lane, index int) time.Duration {
 	above, top := 0, lane
 	for higher := lane - 1; higher >= Token; higher-- {
-		if n := l.queues[higher].n; n > 0 {
+		if n := l.queues[higher].Len(); n > 0 {
 			above += n
 			top = higher
 		}

@@ -40,12 +40,6 @@ type Stock struct {
 	pausedAt     time.Duration // when the last pause began; -1 before the first
 }
 
-func newStock(window time.Duration) Stock {
-	return Stock{
-		window: window, spacedWindow: time.Duration(float64(window) / spacedShare), slack: window / 500, pausedAt: -1,
-	}
-}
-
 // Add adds free slots, or takes them away if n is negative.
 func (s *Stock) Add(n int) {
 	s.Held += n

@@ -22,35 +22,26 @@ type waiter struct {
 
 // waitQueue holds the waiters of one lane: first in, first out, with removal from the middle, all in O(1).
 type waitQueue struct {
+	list.List
 	limiter *Limiter
 	lane    Lane
-	waiters list.List
-	n       int
 	passed  int // slots that went to higher lanes since this lane last got one
 }
 
 // push appends w.
 func (q *waitQueue) push(w *waiter) {
-	if q.n == 0 {
+	if q.Len() == 0 {
 		q.passed = 0
 	}
-	w.queue, w.place = q, q.waiters.PushBack(w)
-	q.n++
-}
-
-// remove removes w from any position.
-func (q *waitQueue) remove(w *waiter) {
-	q.waiters.Remove(w.place)
-	w.queue, w.place = nil, nil
-	q.n--
+	w.queue, w.place = q, q.PushBack(w)
 }
 
 // first returns the waiter that has waited longest.
-func (q *waitQueue) first() *waiter { return q.waiters.Front().Value.(*waiter) } //nolint:forcetypeassert // of push
+func (q *waitQueue) first() *waiter { return q.Front().Value.(*waiter) } //nolint:forcetypeassert // of push
 
 // each calls f with the waiters in order. f may remove its own.
 func (q *waitQueue) each(f func(*waiter)) {
-	for e := q.waiters.Front(); e != nil; {
+	for e := q.Front(); e != nil; {
 		w := e.Value.(*waiter) //nolint:forcetypeassert // of push
 		e = e.Next()
 		f(w)

@@ -12,7 +12,8 @@ import (
 func TestWaitQueue(t *testing.T) {
 	t.Parallel()
 	var (
-		q    waitQueue
+		l    = New(Options{Window: 1})
+		q    = &l.queues[Call]
 		want []*waiter
 		rng  = rand.New(rand.NewPCG(1, 2))
 	)
@@ -28,11 +29,11 @@ func TestWaitQueue(t *testing.T) {
 		} else {
 			i := rng.IntN(len(want))
 			w := want[i]
-			q.remove(w)
+			l.unqueue(w)
 			require.Equal(t, waiter{}, *w, "a waiter that left holds on to nobody")
 			want = slices.Delete(want, i, i+1)
 		}
-		require.Equal(t, len(want), q.n)
+		require.Equal(t, len(want), q.Len())
 		if len(want) > 0 {
 			require.Same(t, want[0], q.first())
 		}
@@ -40,9 +41,9 @@ func TestWaitQueue(t *testing.T) {
 	i := 0
 	q.each(func(w *waiter) {
 		require.Same(t, want[i], w)
-		q.remove(w)
+		l.unqueue(w)
 		i++
 	})
 	require.Len(t, want, i)
-	require.Zero(t, q.n)
+	require.Zero(t, q.Len())
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
@@ -23,16 +24,29 @@ func ParseTime(text string) (time.Time, bool) {
 			return t.UTC(), true
 		}
 	}
-	const clock, second, end = len("2006-01-02T"), len("2006-01-02T15:04:"), len("2006-01-02T15:04:05")
-	switch {
-	case len(text) >= end && text[second:end] == "60":
+	const second, end = len("2006-01-02T15:04:"), len("2006-01-02T15:04:05")
+	if len(text) >= end && text[second:end] == "60" {
 		t, ok := ParseTime(text[:second] + "59" + text[end:])
 		return t.Add(time.Second), ok
-	case len(text) >= second && text[clock:second-1] == "24:00":
-		t, ok := ParseTime(text[:clock] + "00:00" + text[second-1:])
-		return t.Add(24 * time.Hour), ok && t.Second() == 0 && t.Nanosecond() == 0
+	}
+	if begin, ok := EndOfDay(text); ok {
+		t, ok := ParseTime(begin)
+		return t.Add(24 * time.Hour), ok
 	}
 	return time.Time{}, false
+}
+
+// EndOfDay returns the beginning of the day of which a date-time is the end (24:00, seconds and fraction zero), or text itself. It
+// checks nothing else.
+func EndOfDay(text string) (begin string, ok bool) {
+	const clock, minute = len("2006-01-02T"), len("2006-01-02T15:04")
+	if len(text) < minute || text[clock:minute] != "24:00" {
+		return text, false
+	}
+	if zone := strings.TrimLeft(text[minute:], ":.,0"); zone != "" && !strings.ContainsRune("Zz+-", rune(zone[0])) {
+		return text, false
+	}
+	return text[:clock] + "00:00" + text[minute:], true
 }
 
 // plainTime reads a date-time in the form of TimeLayout; false for any other form.

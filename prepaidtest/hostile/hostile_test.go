@@ -3,12 +3,10 @@ package hostile_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -151,7 +149,7 @@ func TestLongRun(t *testing.T) {
 	require.NotEmpty(t, naive.Double)
 }
 
-// journaled pays with a journal, from several goroutines.
+// journaled pays with a journal.
 func journaled(ctx context.Context, job hostile.Job) error {
 	config, err := prepaid.ConfigFromEnv()
 	if err != nil {
@@ -167,31 +165,22 @@ func journaled(ctx context.Context, job hostile.Job) error {
 		return err
 	}
 	defer j.Close()
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range 16 {
-		wait.Go(func() {
-			for n := next.Add(1) - 1; n < int64(len(job.Payments)); n = next.Add(1) - 1 {
-				switch p := job.Payments[n]; params := p.Params().(type) {
-				case prepaid.TransferParams:
-					_, _ = j.Transfer(ctx, client.Accounts, p.SourceAccountID, params)
-				case prepaid.DirectEntryOutParams:
-					_, _ = j.DirectEntryOut(ctx, client.Accounts, p.SourceAccountID, params)
-				}
+	list := func(yield func(journal.Payment) bool) {
+		for _, p := range job.Payments {
+			if !yield(journal.Payment{Account: p.SourceAccountID, Params: p.Params()}) {
+				return
 			}
-		})
+		}
 	}
-	wait.Wait()
 	claims := make([]hostile.Claim, 0, len(job.Payments))
-	for _, p := range job.Payments {
-		claim := hostile.Claim{RequestID: p.RequestID, State: hostile.StateUnknown}
-		switch e, _ := j.Get(p.RequestID); e.State {
+	for e, err := range j.PayAll(ctx, client.Accounts, 16, list) {
+		claim := hostile.Claim{RequestID: e.RequestID, State: hostile.StatePaid}
+		switch e.State {
 		case journal.StateDone:
-			claim.State = hostile.StatePaid
 		case journal.StateRejected:
 			claim.State = hostile.StateRejected
 		default:
-			return fmt.Errorf("%s is %s", p.SourceReference, e.State)
+			return err
 		}
 		claims = append(claims, claim)
 	}

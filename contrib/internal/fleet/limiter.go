@@ -1,11 +1,9 @@
-// Package fleet shares the rate limit of one address among the replicas of a program. The modules below contrib use it,
-// each with its own store, which is a [Pool].
+// Package fleet shares the rate limit of one address among the replicas of a program, as NewLimiter of contrib/redis describes. The
+// modules below contrib use it, each with its own store, which is a [Pool].
 //
-// The allowance is a number of slots. A slot rests for one window after the response headers arrived, and at any time at
-// most one replica owns it. So no fixed or sliding window of the service has more requests than it allows, whichever
-// replicas send them. A [Limiter] uses and rests the slots that its replica owns by itself, as the limiter of one process does
-// (internal/slots). The pool keeps only how many each replica owns, grants those that nobody owns, money before calls before
-// bulk, and recalls some from those with more than their part.
+// A [Limiter] uses and rests the slots that its replica owns by itself, as the limiter of one process does (internal/slots). The
+// pool keeps only how many each replica owns, grants those that nobody owns, money before calls before bulk, and recalls some from
+// those with more than their part.
 //
 // The package stands above the client, as the modules do that use it. What it exports, and what a [Report] means to a pool,
 // is theirs: a module of another version uses it too if a program updates only the core.
@@ -50,15 +48,11 @@ type Status struct {
 
 // Limiter is the [prepaid.Limiter] of one replica.
 type Limiter struct {
-	owner   *owner
-	pool    Pool
-	options Options
-	id      string
-	kicks   chan struct{}
-	cancel  context.CancelFunc
-	stopped chan struct{}
-	once    sync.Once
-	leaving error
+	*owner
+	pool  Pool
+	id    string
+	kicks chan struct{}
+	close func() error
 
 	mu     sync.Mutex
 	status Status
@@ -71,14 +65,16 @@ func New(pool Pool, options Options, given ...prepaid.Fault) (*Limiter, error) {
 	if err := options.check(given).Err(); err != nil {
 		return nil, err
 	}
-	l := &Limiter{
-		pool: pool, options: options,
-		id: rand.Text(), kicks: make(chan struct{}, 1), stopped: make(chan struct{}),
-	}
+	l := &Limiter{pool: pool, id: rand.Text(), kicks: make(chan struct{}, 1)}
 	l.owner = newOwner(options, l.kick)
 	ctx, cancel := context.WithCancel(context.Background())
-	l.cancel = cancel
-	go l.run(ctx)
+	left := make(chan error, 1)
+	go func() { left <- l.run(ctx) }()
+	l.close = sync.OnceValue(func() error {
+		l.limiter.Close(prepaid.ErrClosed)
+		cancel()
+		return <-left
+	})
 	return l, nil
 }
 
@@ -105,30 +101,18 @@ func (o Options) check(f faults.List) faults.List {
 	return f
 }
 
-// Acquire implements [prepaid.Limiter]. After Close it returns [prepaid.ErrClosed].
-func (l *Limiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
-	return l.owner.acquire(ctx, lane)
-}
-
 // Status returns the current state.
 func (l *Limiter) Status() Status {
 	l.mu.Lock()
 	s := l.status
 	l.mu.Unlock()
-	s.Slots, _ = l.owner.owned()
+	s.Slots, _ = l.owned()
 	return s
 }
 
 // Close refuses the waiting calls, hands over what this replica owns and ends its exchange with the pool. It takes at most
 // two Timeouts. A second Close waits for the first and returns the same.
-func (l *Limiter) Close() error {
-	l.once.Do(func() {
-		l.owner.limiter.Close(prepaid.ErrClosed)
-		l.cancel()
-	})
-	<-l.stopped
-	return l.leaving
-}
+func (l *Limiter) Close() error { return l.close() }
 
 // kick requests an exchange now.
 func (l *Limiter) kick() {

@@ -73,27 +73,20 @@ func (o *owner) share() int {
 // alone reports whether the lease has ended, so that the share applies.
 func (o *owner) alone(now time.Duration) bool { return now >= o.leaseEnd }
 
-// acquire implements Acquire.
-func (o *owner) acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
-	s, err := o.limiter.Acquire(ctx, queueOf(lane))
-	if err == nil {
-		return slot{s}, nil
+// Acquire implements [prepaid.Limiter]. After Close it returns [prepaid.ErrClosed]. A client acquires for tokens as for money.
+func (o *owner) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+	queue := slots.Call
+	if lane <= prepaid.LaneBulk {
+		queue = slots.Money + slots.Lane(lane)
 	}
+	s, err := o.limiter.Acquire(ctx, queue)
 	if refused, ok := errors.AsType[*slots.Refused](err); ok {
-		return nil, &prepaid.ThrottledError{Wait: refused.Wait}
+		err = &prepaid.ThrottledError{Wait: refused.Wait}
 	}
-	return nil, err
-}
-
-// queueOf returns the lane of the replica's limiter, whose lane for tokens stays empty: a client acquires for them as for money.
-func queueOf(lane prepaid.Lane) slots.Lane {
-	switch lane {
-	case prepaid.LaneMoney:
-		return slots.Money
-	case prepaid.LaneBulk:
-		return slots.Bulk
+	if err != nil {
+		return nil, err
 	}
-	return slots.Call
+	return slot{s}, nil
 }
 
 // slot is a [prepaid.Slot].
@@ -176,10 +169,11 @@ func (o *owner) report() (r Report) {
 	return r
 }
 
-// finish ends a successful exchange. The lease counts from its beginning, because the pool cannot have known of it earlier.
-func (o *owner) finish(r Report, g Grant) {
+// finish ends a successful exchange, and reports whether the next one is due soon. If not, the next Acquire requests one. The lease
+// counts from the beginning of the exchange, because the pool cannot have known of it earlier.
+func (o *owner) finish(r Report, g Grant) (soon bool) {
 	if g.Granted < 0 { // response to a repetition of the command; the first was lost
-		return
+		return true
 	}
 	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
 		if s.Held > r.Held { // it has grown meanwhile, which the pool must learn first
@@ -215,21 +209,19 @@ func (o *owner) finish(r Report, g Grant) {
 		if r.Pause > 0 && s.PausedUntil <= r.at+r.Pause {
 			o.mustReport = false
 		}
-		if o.heard(now, s, g) {
+		soon = o.mustReport || s.Need != [slots.LaneCount]int{}
+		o.dozing = !soon
+		if g.Pauses > o.pauses {
+			o.pauses = g.Pauses
+			s.Pace(now)
+		}
+		// Another replica started a pause; a difference of less is the duration of the exchange.
+		if g.Paused > 0 && now+g.Paused > s.PausedUntil+o.options.Window/100 && s.Pause(now, g.Paused) {
 			return math.MaxUint64
 		}
 		return r.Seq
 	})
-}
-
-// heard adopts a pause that another replica started, and reports whether it did.
-func (o *owner) heard(now time.Duration, s *slots.Stock, g Grant) bool {
-	if g.Pauses > o.pauses {
-		o.pauses = g.Pauses
-		s.Pace(now)
-	}
-	// A difference of less is the duration of the exchange.
-	return g.Paused > 0 && now+g.Paused > s.PausedUntil+o.options.Window/100 && s.Pause(now, g.Paused)
+	return soon
 }
 
 // fail ends a failed exchange. The replica continues with what it owns.
@@ -244,16 +236,6 @@ func (o *owner) fail(r Report) {
 		o.full, s.Scarce, o.more = slots.Money, true, promise{}
 		return math.MaxUint64
 	})
-}
-
-// active reports whether the next exchange is due soon. If not, the next Acquire requests one.
-func (o *owner) active() (active bool) {
-	o.limiter.Update(func(_ time.Duration, s *slots.Stock) uint64 {
-		active = o.mustReport || s.Need != [slots.LaneCount]int{}
-		o.dozing = !active
-		return 0
-	})
-	return active
 }
 
 // owned returns how many slots this replica owns, and how many of them are in use or resting.

@@ -38,7 +38,7 @@ func take(t *testing.T, l *owner, lane prepaid.Lane, f prepaid.Feedback) int {
 	t.Helper()
 	for n := 0; ; n++ {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
-		s, err := l.acquire(ctx, lane)
+		s, err := l.Acquire(ctx, lane)
 		cancel()
 		if err != nil {
 			return n
@@ -69,7 +69,7 @@ func TestOwnerBeyondTheShareEndWithTheLease(t *testing.T) {
 		l := newAlone()
 		exchanged(l, Grant{Granted: 98, Allot: 100, Replicas: 2})
 		for range 60 {
-			s, err := l.acquire(t.Context(), prepaid.LaneMoney)
+			s, err := l.Acquire(t.Context(), prepaid.LaneMoney)
 			require.NoError(t, err)
 			s.Release(sent)
 		}
@@ -161,7 +161,7 @@ func TestOwnerGivenBack(t *testing.T) {
 		l := newAlone()
 		exchanged(l, Grant{Granted: 98, Allot: 100, Replicas: 2})
 		for range 40 {
-			s, err := l.acquire(t.Context(), prepaid.LaneCall)
+			s, err := l.Acquire(t.Context(), prepaid.LaneCall)
 			require.NoError(t, err)
 			s.Release(sent)
 		}
@@ -211,7 +211,7 @@ func TestOwnerInAnyWindow(t *testing.T) {
 		l.fail(r)
 		var arrivals []time.Time
 		for begin := time.Now(); time.Since(begin) < 90*time.Second; {
-			s, err := l.acquire(t.Context(), lanes()[rand.N(LaneCount)])
+			s, err := l.Acquire(t.Context(), lanes()[rand.N(LaneCount)])
 			require.NoError(t, err)
 			time.Sleep(rand.N(20 * time.Millisecond))
 			arrivals = append(arrivals, time.Now())
@@ -247,7 +247,7 @@ func TestOwnerDeadline(t *testing.T) {
 			result := make(chan error, 1)
 			began := time.Now()
 			go func() {
-				_, err := l.acquire(ctx, prepaid.LaneCall)
+				_, err := l.Acquire(ctx, prepaid.LaneCall)
 				result <- err
 			}()
 			synctest.Wait()
@@ -277,12 +277,12 @@ func TestOwnerPause(t *testing.T) {
 		kicked := 0
 		l := newOwner(Options{Allowance: 100, Replicas: 1}.withDefaults(), func() { kicked++ })
 		exchanged(l, Grant{Granted: 100, Allot: 100, Replicas: 1})
-		first, err := l.acquire(t.Context(), prepaid.LaneMoney)
+		first, err := l.Acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
-		second, err := l.acquire(t.Context(), prepaid.LaneMoney)
+		second, err := l.Acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
 		first.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 3 * time.Second})
-		require.Equal(t, 1, kicked)
+		require.Equal(t, 2, kicked, "by the first call after the idle time, and by the pause")
 		second.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests}) // an echo
 		require.Equal(t, 3*time.Second, l.report().Pause)
 		require.Zero(t, take(t, l, prepaid.LaneMoney, sent))
@@ -290,13 +290,13 @@ func TestOwnerPause(t *testing.T) {
 		other := newAlone()
 		exchanged(other, Grant{Granted: 50, Allot: 52, Replicas: 2, Pauses: 1, Paused: 3 * time.Second})
 		began := time.Now()
-		s, err := other.acquire(t.Context(), prepaid.LaneMoney)
+		s, err := other.Acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
 		require.Equal(t, 3*time.Second, time.Since(began))
 		s.Release(sent)
-		_, err = other.acquire(t.Context(), prepaid.LaneMoney)
+		_, err = other.Acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
-		_, err = other.acquire(t.Context(), prepaid.LaneMoney)
+		_, err = other.Acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
 		require.InDelta(t, 0.2, time.Since(began.Add(3*time.Second)).Seconds(), 0.2, "evenly spaced")
 		require.Positive(t, time.Since(began.Add(3*time.Second)))
@@ -307,12 +307,12 @@ func TestOwnerLongestPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		s, err := l.acquire(t.Context(), prepaid.LaneMoney)
+		s, err := l.Acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
 		s.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Hour})
 		require.Equal(t, 15*time.Second, l.report().Pause)
 		other := newAlone()
-		s, err = other.acquire(t.Context(), prepaid.LaneMoney)
+		s, err = other.Acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
 		s.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests})
 		require.GreaterOrEqual(t, other.report().Pause, other.options.Window/4)

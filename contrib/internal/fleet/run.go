@@ -7,8 +7,8 @@ import (
 )
 
 // run exchanges with the pool until ctx ends: soon again while slots are used, rarely when not, and at once when kicked.
-func (l *Limiter) run(ctx context.Context) {
-	defer close(l.stopped)
+// It returns the error of the last exchange.
+func (l *Limiter) run(ctx context.Context) error {
 	soon := min(max(l.options.Window/100, 10*time.Millisecond), 100*time.Millisecond)
 	rarely := l.options.Lease / 4
 	failures := 0
@@ -17,25 +17,23 @@ func (l *Limiter) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			l.leaving = l.leave(context.WithoutCancel(ctx))
-			return
+			return l.leave(context.WithoutCancel(ctx))
 		case <-timer.C:
 		case <-l.kicks:
 		}
-		r := l.owner.report()
+		r := l.report()
 		a, err := l.exchange(ctx, r)
 		if ctx.Err() != nil {
 			continue
 		}
 		wait := rarely
 		if err != nil {
-			l.owner.fail(r)
+			l.fail(r)
 			wait = min(rarely, soon<<min(failures, 6))
 			failures++
 		} else {
-			l.owner.finish(r, a)
 			failures = 0
-			if l.owner.active() {
+			if l.finish(r, a) {
 				wait = soon
 			}
 		}
@@ -46,10 +44,10 @@ func (l *Limiter) run(ctx context.Context) {
 
 // leave reports to the pool that this replica is leaving. The slots in use stay on its account until they have rested.
 func (l *Limiter) leave(ctx context.Context) error {
-	r := l.owner.report()
+	r := l.report()
 	r.Need, r.Extra, r.Leaving = [LaneCount]int{}, 0, time.Millisecond
-	if _, r.Held = l.owner.owned(); r.Held > 0 {
-		r.Leaving = l.owner.gone
+	if _, r.Held = l.owned(); r.Held > 0 {
+		r.Leaving = l.gone
 	}
 	_, err := l.exchange(ctx, r)
 	return err

@@ -56,9 +56,7 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	// Until Open, nothing is granted: replicas that are not heard of may still be using slots. So it is when this server is
 	// not the one of the last exchange, when none was heard for a lease, and when what a member knows is forgotten.
 	switch {
-	case s.Server == "" && r.Known:
-		s.Open = now + gone
-	case s.Server == "":
+	case s.Server == "" && !r.Known:
 		s.Open = now + max(0, gone-server.Up)
 	case s.Server != server.Run, silent:
 		s.Open = now + gone

@@ -28,12 +28,12 @@
 package pgtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -143,9 +143,7 @@ func (s *Server) Log() string {
 	}
 	const most = 16 << 10
 	if len(data) > most {
-		data = data[len(data)-most:]
-		_, rest, _ := strings.Cut(string(data), "\n")
-		return rest
+		_, data, _ = bytes.Cut(data[len(data)-most:], []byte("\n"))
 	}
 	return string(data)
 }

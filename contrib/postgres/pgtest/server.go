@@ -251,19 +251,16 @@ func (s *Server) launch() error {
 
 // ready waits until the server accepts a connection, and reports false if it ended before, or ctx.
 func (s *Server) ready(ctx context.Context) bool {
-	for {
-		if s.exec(ctx, "") == nil {
-			return true
-		}
-		time.Sleep(10 * time.Millisecond)
+	for s.exec(ctx, "") != nil {
 		select {
 		case <-s.exited:
 			return false
 		case <-ctx.Done():
 			return false
-		default:
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
+	return true
 }
 
 // exec executes one statement on a connection of its own.

@@ -138,7 +138,7 @@ func FuzzTokenResponse(f *testing.F) {
 	})
 }
 
-// FuzzPageHeaders gives an iteration any paging headers: one that is malformed is an error. Otherwise it ends, delivers every item of every page it read, and calls the
+// FuzzPageHeaders gives an iteration any paging headers: a malformed count is an error. Otherwise it ends, delivers every item of every page it read, and calls the
 // list incomplete only when a header promised more.
 func FuzzPageHeaders(f *testing.F) {
 	f.Add("50", "1", "1", uint8(1))
@@ -158,7 +158,7 @@ func FuzzPageHeaders(f *testing.F) {
 		client, err := prepaid.NewClient(config)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, client.Close()) }()
-		malformed := slices.ContainsFunc([]string{size, pages, total}, func(text string) bool {
+		malformed := slices.ContainsFunc([]string{pages, total}, func(text string) bool {
 			n, err := strconv.Atoi(text)
 			return text != "" && (err != nil || n < 0)
 		})

@@ -107,15 +107,48 @@ func TestMovementWithoutAnID(t *testing.T) {
 	}
 }
 
+func simulate(ctx context.Context, c *prepaid.Client) error {
+	_, err := c.Simulation.Transact(ctx, prepaid.SimulateParams{
+		Type: prepaid.SimulatedTypePurchase, AccountID: "acc-1", Amount: prepaid.MustAmount("1"), MerchantCategoryCode: "5411",
+	})
+	return err
+}
+
+// A proxy's body under another media type decides nothing about money, whatever its members say, unless the type is listed.
+func TestForeignMediaTypeDecidesNothing(t *testing.T) {
+	t.Parallel()
+	for _, mediaType := range []string{"text/html", "text/plain", harness.OctetStream, ""} {
+		for _, tc := range []struct {
+			call    func(context.Context, *prepaid.Client) error
+			body    string
+			refused error // with the setting
+		}{
+			{harness.OpTransfer().Call, `{"transaction_id":7,"correlation_id":"c"}`, nil},
+			{harness.OpTransfer().Call, `{"transaction_id":"","correlation_id":"c"}`, prepaid.ErrTransferFailed},
+			{opPayout().Call, `{"transaction_id":7,"correlation_id":"c"}`, nil},
+			{harness.OpRedeem().Call, `{"outcome":"approved","transaction_id":7}`, nil},
+			{harness.OpRedeem().Call, `{"outcome":"declined"}`, nil},
+			{simulate, `{"success":true,"message":"m"}`, nil},
+			{simulate, `{"success":false,"message":"m"}`, nil},
+		} {
+			for _, listed := range [][]string{nil, {"a/b", mediaType}} {
+				config := harness.Config("https://cards.example")
+				config.Environment, config.MediaTypes = prepaid.EnvironmentTest, listed
+				config.Transport = harness.NewScript(harness.Respond(200, mediaType, tc.body))
+				err := tc.call(t.Context(), harness.NewClient(t, config))
+				if listed == nil {
+					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%q %s: %v", mediaType, tc.body, err)
+				} else {
+					require.ErrorIs(t, err, tc.refused, "%q %s", mediaType, tc.body)
+				}
+			}
+		}
+	}
+}
+
 // A member that decides about a movement and is there twice says two things: neither is believed, whatever the order.
 func TestRepeatedMembersDecideNothing(t *testing.T) {
 	t.Parallel()
-	simulate := func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Simulation.Transact(ctx, prepaid.SimulateParams{
-			Type: prepaid.SimulatedTypePurchase, AccountID: "acc-1", Amount: prepaid.MustAmount("1"), MerchantCategoryCode: "5411",
-		})
-		return err
-	}
 	for _, tc := range []struct {
 		status int
 		body   string

@@ -2,7 +2,10 @@ package faults
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
@@ -119,4 +123,62 @@ func TestSameTokenIsTriedOnceMore(t *testing.T) {
 		require.Len(t, service.Tokens.Requests(), 2)
 		require.Len(t, service.Calls.Requests(), 2)
 	})
+}
+
+// A hook whose scope is not permitted gets 401 (section 5.6), whatever the token: other calls go on with the shared one.
+func TestRefusedScopeStopsNoOtherCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.Split{Tokens: issuing(), Calls: harness.NewScript(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(10 * time.Millisecond)
+			if strings.HasSuffix(r.URL.Path, "/hooks") {
+				return harness.ServiceError(401, "unauthorized")(r)
+			}
+			return harness.Succeed(harness.OpGet())(r)
+		})}
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
+		began := time.Now()
+		var callers sync.WaitGroup
+		repeat := func(call func()) {
+			callers.Go(func() {
+				for time.Since(began) < 5*time.Second {
+					call()
+					time.Sleep(40 * time.Millisecond)
+				}
+			})
+		}
+		repeat(func() {
+			_, err := client.Hooks.Create(t.Context(), harness.ValidHook())
+			if !errors.Is(err, prepaid.ErrUnauthorized) || prepaid.OutcomeOf(err) != prepaid.OutcomeRejected {
+				t.Error(err)
+			}
+		})
+		repeat(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			if err := harness.OpGet().Call(ctx, client); err != nil {
+				t.Error(err)
+			}
+		})
+		callers.Wait()
+		require.LessOrEqual(t, len(service.Tokens.Requests()), 6, "a token a second")
+	})
+}
+
+// The caller's own source is asked once after such a 401, as after any other.
+func TestRefusedScopeAsksTheCallersSource(t *testing.T) {
+	t.Parallel()
+	service, asked := harness.NewScript(harness.ServiceError(401, "unauthorized")), 0
+	config := harness.Config("https://cards.example")
+	config.Transport = service
+	config.TokenSource = harness.TokenFunc(func(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+		if rejected != nil {
+			asked++
+		}
+		return &oauth2.Token{AccessToken: fmt.Sprint("own-", asked)}, nil
+	})
+	_, err := harness.NewClient(t, config).Hooks.Create(t.Context(), harness.ValidHook())
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
+	require.Equal(t, 1, asked)
+	require.Len(t, service.Requests(), 2)
 }

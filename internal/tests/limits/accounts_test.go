@@ -102,18 +102,20 @@ func TestValidationUpdateAccount(t *testing.T) {
 		bad: func(p *P) { p.Cardholder = nil }, good: func(*P) {},
 	}}
 	rows = append(rows, within("registration.", func(p *P) *prepaid.Cardholder { return p.Cardholder }, cardholderLimits())...)
-	rows = append(rows, accountKeyLimits("4.4, 8", func(p *P) *string { p.ClientAccountKey = new(""); return p.ClientAccountKey })...)
-	rows = append(rows, atMost("4.4, 8", "display_name", 100, func(p *P) *string { p.DisplayName = new(""); return p.DisplayName }))
-	portal := func(p *P) *prepaid.PortalIdentifier {
-		p.PortalIdentifier = &prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"}
-		return p.PortalIdentifier
-	}
-	rows = append(rows, within("portal_identifier.", portal, portalLimits())...)
-	rows = append(rows, limit[P]{ // sending an empty key or name differs from leaving it out
-		ref: "4.4", field: "client_account_key", rule: "printable ASCII", shown: "é", bad: func(p *P) { p.ClientAccountKey = new("é") },
-		good: func(p *P) { p.ClientAccountKey, p.DisplayName = new(""), new("") },
-	})
 	refused(t, func() P { return P{Cardholder: validCardholder()} }, callUpdate, rows...)
+}
+
+// What the service holds is sent back unchanged, also if a creation refuses it.
+func TestUpdatePutsBackWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	key, name := strings.Repeat("é", 256), harness.WideText(101)
+	sent := sends(t, "held", func(ctx context.Context, c *prepaid.Client) error {
+		return callUpdate(ctx, c, prepaid.UpdateAccountParams{
+			Cardholder: validCardholder(), ClientAccountKey: &key, DisplayName: &name, PortalIdentifier: &prepaid.PortalIdentifier{},
+		})
+	})
+	require.Contains(t, sent.body, `"client_account_key":"`+key+`","display_name":"`+name+`"`)
+	require.Contains(t, sent.body, `"portal_identifier":{"client_id":"","program_id":"","cardholder_id":""}`)
 }
 
 // Issue refuses what Create would refuse, and needs what it searches by, before it searches.

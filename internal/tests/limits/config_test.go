@@ -74,6 +74,12 @@ func configLimits() []limit[prepaid.Config] {
 			bad: func(p *P) { p.RefusalCodes = []prepaid.ErrorCode{"a", bad} }, good: func(p *P) { p.RefusalCodes = []prepaid.ErrorCode{"a_1"} },
 		})
 	}
+	for _, bad := range []string{"Text/qzxwv", "text/qzxwv; charset=utf-8", "qzxwv", "text/qzxwv,a/b", " text/qzxwv"} {
+		rows = append(rows, limit[P]{
+			field: "media_types", rule: "must be like text/plain", shown: "qzxwv",
+			bad: func(p *P) { p.MediaTypes = []string{"", bad} }, good: func(p *P) { p.MediaTypes = []string{"", "text/plain", "application/x.a-b+json"} },
+		})
+	}
 	for field, at := range map[string]func(*P) *time.Duration{
 		"attempt_timeout":         func(p *P) *time.Duration { return &p.AttemptTimeout },
 		"body_idle_timeout":       func(p *P) *time.Duration { return &p.BodyIdleTimeout },

@@ -99,7 +99,6 @@ func TestValidationPolicyChanges(t *testing.T) {
 		t.Parallel()
 		type P = prepaid.ChangeMerchantsParams
 		add := at(1, func(p *P) *[]prepaid.MerchantRule { return &p.Add })
-		remove := at(1, func(p *P) *[]prepaid.MerchantKey { return &p.Remove })
 		refused(t,
 			func() P {
 				return P{
@@ -111,18 +110,16 @@ func TestValidationPolicyChanges(t *testing.T) {
 			acquirerRow("add[1].acquirer_id", func(p *P) *int64 { return &add(p).AcquirerID }),
 			needed("4.3", "add[1].card_acceptor_id", func(p *P) *string { return &add(p).CardAcceptorID }),
 			needed("4.3", "add[1].description", func(p *P) *string { return &add(p).Description }),
-			needed("4.3", "remove[1].card_acceptor_id", func(p *P) *string { return &remove(p).CardAcceptorID }),
 		)
 		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
 			return c.Policy.ChangeMerchants(ctx, 0, P{Reason: "\xff", Add: make([]prepaid.MerchantRule, 1), Remove: make([]prepaid.MerchantKey, 1)})
 		}), "", harness.Fault{Field: "company", Rule: ""}, harness.Fault{Field: "reason", Rule: ""}, harness.Fault{Field: "add[0].acquirer_id", Rule: ""}, harness.Fault{Field: "add[0].card_acceptor_id", Rule: ""},
-			harness.Fault{Field: "add[0].description", Rule: ""}, harness.Fault{Field: "remove[0].card_acceptor_id", Rule: ""})
+			harness.Fault{Field: "add[0].description", Rule: ""})
 	})
 	t.Run("terminals", func(t *testing.T) {
 		t.Parallel()
 		type P = prepaid.ChangeTerminalsParams
 		add := at(1, func(p *P) *[]prepaid.TerminalRule { return &p.Add })
-		remove := at(1, func(p *P) *[]prepaid.TerminalKey { return &p.Remove })
 		refused(t,
 			func() P {
 				return P{
@@ -134,24 +131,21 @@ func TestValidationPolicyChanges(t *testing.T) {
 			acquirerRow("add[1].acquirer_id", func(p *P) *int64 { return &add(p).AcquirerID }),
 			needed("4.3", "add[1].card_acceptor_id", func(p *P) *string { return &add(p).CardAcceptorID }),
 			needed("4.3", "add[1].terminal_id", func(p *P) *string { return &add(p).TerminalID }),
-			needed("4.3", "remove[1].card_acceptor_id", func(p *P) *string { return &remove(p).CardAcceptorID }),
-			needed("4.3", "remove[1].terminal_id", func(p *P) *string { return &remove(p).TerminalID }),
 		)
 		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
 			return c.Policy.ChangeTerminals(ctx, 7, P{Add: make([]prepaid.TerminalRule, 1), Remove: make([]prepaid.TerminalKey, 1)})
-		}), "", harness.Fault{Field: "add[0].acquirer_id", Rule: ""}, harness.Fault{Field: "add[0].card_acceptor_id", Rule: ""}, harness.Fault{Field: "add[0].terminal_id", Rule: ""},
-			harness.Fault{Field: "remove[0].card_acceptor_id", Rule: ""}, harness.Fault{Field: "remove[0].terminal_id", Rule: ""})
+		}), "", harness.Fault{Field: "add[0].acquirer_id", Rule: ""}, harness.Fault{Field: "add[0].card_acceptor_id", Rule: ""}, harness.Fault{Field: "add[0].terminal_id", Rule: ""})
 	})
 }
 
-// Optional members of a rule, an empty change and a repeated rule are legal, and so is the removal of a rule whose acquirer is 0.
+// Optional members of a rule, an empty change and a repeated rule are legal, and so is the removal of any rule that the service holds.
 func TestValidationPolicyLeavesTheRestAlone(t *testing.T) {
 	t.Parallel()
-	sends(t, "the merchant of acquirer 0", func(ctx context.Context, c *prepaid.Client) error {
-		return c.Policy.ChangeMerchants(ctx, 7, prepaid.ChangeMerchantsParams{Remove: []prepaid.MerchantKey{{CardAcceptorID: "C"}}})
+	sends(t, "an empty merchant", func(ctx context.Context, c *prepaid.Client) error {
+		return c.Policy.ChangeMerchants(ctx, 7, prepaid.ChangeMerchantsParams{Remove: make([]prepaid.MerchantKey, 1)})
 	})
-	sends(t, "the terminal of acquirer 0", func(ctx context.Context, c *prepaid.Client) error {
-		return c.Policy.ChangeTerminals(ctx, 7, prepaid.ChangeTerminalsParams{Remove: []prepaid.TerminalKey{{CardAcceptorID: "C", TerminalID: "T"}}})
+	sends(t, "an empty terminal", func(ctx context.Context, c *prepaid.Client) error {
+		return c.Policy.ChangeTerminals(ctx, 7, prepaid.ChangeTerminalsParams{Remove: make([]prepaid.TerminalKey, 1)})
 	})
 	sent := sends(t, "nothing", func(ctx context.Context, c *prepaid.Client) error {
 		return c.Policy.ChangeCategories(ctx, -7, prepaid.ChangeCategoriesParams{})

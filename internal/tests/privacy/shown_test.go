@@ -38,7 +38,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 		"a word of a fixed list, a code or a currency": `
 			Account.AccountType Account.ProductType Account.Status AccountSummary.ProductType AccountSummary.Status
 			TransferDiagnosis.SourceStatus TransferDiagnosis.DestinationStatus
-			APIError.Code Config.RefusalCodes CreateAccountParams.RequestType CreateHookParams.ReliabilityMode Hook.ReliabilityMode UpdateHookParams.ReliabilityMode
+			APIError.Code Config.RefusalCodes Config.MediaTypes CreateAccountParams.RequestType CreateHookParams.ReliabilityMode Hook.ReliabilityMode UpdateHookParams.ReliabilityMode
 			CreateHookParams.FilterSpec Hook.FilterSpec UpdateHookParams.FilterSpec FundingResult.Outcome RedeemFundingParams.Exception
 			RedeemFundingParams.Currency RefundFundingParams.Currency InitiatePINParams.CommunicationMethod Message.Type
 			FindMovementParams.Types EnsureCategoriesParams.DefaultAction EnsureMerchantsParams.DefaultAction

@@ -168,10 +168,9 @@ func (p *Page) setStatus(w http.ResponseWriter, r *http.Request) {
 	done(w, r, accountPath(id), "status", accountOf(p.server.Load(), id))
 }
 
-// amountForm keeps what is entered within the range of money.
-const amountForm = `^[+-]?[0-9]{1,9}(\.[0-9]{1,4})?$`
+const amountForm = `^[+-]?[0-9]+(\.[0-9]{1,19})?$`
 
-// decimal is an entered amount as the emulator reads it; false when it is none.
+// decimal is an entered amount as the emulator reads it; false when it is none, or has more than 19 digits.
 func decimal(entered string) (string, bool) {
 	amount := strings.Replace(entered, "−", "-", 1)
 	if !regexp.MustCompile(amountForm).MatchString(amount) {
@@ -185,7 +184,8 @@ func decimal(entered string) (string, bool) {
 	for len(amount) > 1 && amount[0] == '0' && amount[1] != '.' {
 		amount = amount[1:]
 	}
-	return sign + amount, true
+	digits := strings.TrimLeft(strings.Replace(amount, ".", "", 1), "0")
+	return sign + amount, len(digits) <= 19
 }
 
 func (p *Page) adjust(w http.ResponseWriter, r *http.Request) {

@@ -17,31 +17,6 @@ import (
 
 var lanes = [...]prepaid.Lane{prepaid.LaneMoney, prepaid.LaneCall, prepaid.LaneBulk}
 
-// arrivals notes when requests came.
-type arrivals struct {
-	mu    sync.Mutex
-	times []time.Time
-}
-
-func (a *arrivals) add(at time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.times = append(a.times, at)
-}
-
-// busiest is the largest number within any window, sliding.
-func busiest(times []time.Time, window time.Duration) int {
-	slices.SortFunc(times, time.Time.Compare)
-	most, start := 0, 0
-	for i, at := range times {
-		for at.Sub(times[start]) >= window {
-			start++
-		}
-		most = max(most, i-start+1)
-	}
-	return most
-}
-
 // Load is replicas behind one address that always want more than the service's allowance.
 type Load struct {
 	// Options are those of each replica, with Allowance and Window. Replicas is how many there are.
@@ -58,28 +33,34 @@ type Load struct {
 
 // Traffic is what arrived at the service.
 type Traffic struct {
-	load    Load
-	start   time.Time
-	arrived arrivals
+	load  Load
+	start time.Time
 
-	mu     sync.Mutex
-	counts [][][fleet.LaneCount]int // of requests, by replica and minute, the last of which may be longer
+	mu      sync.Mutex
+	arrived []time.Duration          // times since the start
+	counts  [][][fleet.LaneCount]int // of requests, by replica and minute, the last of which may be longer
 	// Of a trickle these count only payments, after the first two windows.
 	waited  time.Duration // the longest
 	refused int
 }
 
+func (o Load) traffic() *Traffic {
+	seen := &Traffic{load: o, start: time.Now()}
+	for range o.Replicas {
+		seen.counts = append(seen.counts, make([][fleet.LaneCount]int, max(1, int(o.For/time.Minute))))
+	}
+	return seen
+}
+
 // Run sends as much as the limiters of pool admit.
 func (o Load) Run(t *testing.T, open func() fleet.Pool) *Traffic {
 	t.Helper()
-	seen := &Traffic{load: o, start: time.Now(), counts: make([][][fleet.LaneCount]int, o.Replicas)}
-	payers := o.Replicas * ((o.Callers + 7) / 8)
+	seen, payers := o.traffic(), o.Replicas*((o.Callers+7)/8)
 	var group sync.WaitGroup
 	for replica := range o.Replicas {
 		l, err := fleet.New(open(), o.Options)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = l.Close() })
-		seen.counts[replica] = make([][fleet.LaneCount]int, max(1, int(o.For/time.Minute)))
 		for caller := range o.Callers {
 			lane := 1 + caller%2
 			if caller%8 == 0 {
@@ -100,7 +81,7 @@ func (o Load) Run(t *testing.T, open func() fleet.Pool) *Traffic {
 	return seen
 }
 
-// send sends one request, and reports whether it was admitted. The first half of its time is its way to the service.
+// send sends one request, and reports whether it was admitted before the end. The first half of its time is its way to the service.
 func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	ctx, began := context.Background(), time.Since(s.start)
 	if s.load.Trickle {
@@ -112,7 +93,7 @@ func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	now := time.Since(s.start)
 	if err == nil && now >= s.load.For {
 		slot.Release(prepaid.Feedback{NotSent: true})
-		return true
+		return false
 	}
 	there := rand.N(s.load.Distance / 2)
 	s.mu.Lock()
@@ -125,24 +106,38 @@ func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	if err == nil {
 		minutes := s.counts[replica]
 		minutes[min(int(now/time.Minute), len(minutes)-1)][lane]++
+		s.arrived = append(s.arrived, now+there)
 	}
 	s.mu.Unlock()
 	if err != nil {
 		return false
 	}
-	s.arrived.add(s.start.Add(now + there))
 	time.Sleep(there + rand.N(s.load.Distance/2))
 	slot.Release(prepaid.Feedback{StatusCode: http.StatusOK})
 	return true
+}
+
+// checkLimit checks that no window had more than the allowance.
+func (s *Traffic) checkLimit(t *testing.T) {
+	t.Helper()
+	slices.Sort(s.arrived)
+	most, first := 0, 0 // sliding; no fixed window can have more
+	for last, at := range s.arrived {
+		for at-s.arrived[first] >= s.load.Window {
+			first++
+		}
+		most = max(most, last-first+1)
+	}
+	t.Logf("%d requests, at most %d of %d in any window", len(s.arrived), most, s.load.Allowance)
+	require.LessOrEqual(t, most, s.load.Allowance)
 }
 
 // Check checks that the part of the allowance that was used is at least so much, that no window had more than the allowance, that
 // neither a replica nor a lane starved, and that none was refused or waited longer than so: in a trickle, no payment.
 func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
 	t.Helper()
-	window, times := s.load.Window, s.arrived.times
-	most := busiest(times, window)           // sliding; no fixed window can have more
-	seldom, fewest := len(times), len(times) // requests of one lane of one replica in one minute, and of one replica
+	s.checkLimit(t)
+	seldom, fewest := len(s.arrived), len(s.arrived) // requests of one lane of one replica in one minute, and of one replica
 	for _, minutes := range s.counts {
 		all := 0
 		for _, minute := range minutes {
@@ -153,11 +148,10 @@ func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
 		}
 		fewest = min(fewest, all)
 	}
-	used := float64(len(times)) / float64(s.load.Allowance) * window.Seconds() / s.load.For.Seconds()
-	even := float64(len(times)) / float64(s.load.Replicas)
-	t.Logf("%d requests, %.2f %% of the allowance; at most %d in any window; the least of a replica %.1f %% of an even share, of a lane in a minute %d; longest wait %s",
-		len(times), 100*used, most, 100*float64(fewest)/even, seldom, s.waited.Round(time.Millisecond))
-	require.LessOrEqual(t, most, s.load.Allowance)
+	used := float64(len(s.arrived)) / float64(s.load.Allowance) * s.load.Window.Seconds() / s.load.For.Seconds()
+	even := float64(len(s.arrived)) / float64(s.load.Replicas)
+	t.Logf("%.2f %% of the allowance; the least of a replica %.1f %% of an even share, of a lane in a minute %d; longest wait %s",
+		100*used, 100*float64(fewest)/even, seldom, s.waited.Round(time.Millisecond))
 	require.GreaterOrEqual(t, used, least)
 	if s.load.For >= time.Minute { // in the first windows, whoever came first has more
 		require.GreaterOrEqual(t, float64(fewest), 0.9*even)

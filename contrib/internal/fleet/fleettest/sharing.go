@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
@@ -35,62 +33,48 @@ func (m *mortal) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, err
 // LimitHolds checks that no window ever sees more than the allowance, while replicas come and go or are killed, are busy and idle, and
 // the server hangs, dies and comes back.
 func LimitHolds(t *testing.T, s Backend) {
-	options := fleet.Options{Allowance: 60, Window: time.Second, Lease: 400 * time.Millisecond, Replicas: 4}
-	seen := &arrivals{}
-	stop := make(chan struct{})
+	const act = 1600 * time.Millisecond
+	seen := Load{
+		Options: fleet.Options{Allowance: 60, Window: time.Second, Lease: 400 * time.Millisecond, Replicas: 4},
+		For:     8 * act, Distance: 5 * time.Millisecond,
+	}.traffic()
 	var group sync.WaitGroup
-	for range 4 {
+	for replica := range seen.load.Replicas {
 		group.Go(func() {
 			pool := &mortal{Pool: s.Open(t, "limit")}
-			for over := false; !over; {
+			for time.Since(seen.start) < seen.load.For {
 				pool.killed.Store(false)
-				l, err := fleet.New(pool, options)
+				l, err := fleet.New(pool, seen.load.Options)
 				require.NoError(t, err)
-				over = busySpells(t, l, seen, stop)
+				for range 2 + rand.N(4) {
+					seen.spell(l, replica)
+				}
 				pool.killed.Store(rand.N(4) == 0)
 				if l.Close() != nil { // a replica that starts without the server does not know what was used before
-					time.Sleep(options.Window)
+					time.Sleep(seen.load.Window)
 				}
 			}
 		})
 	}
-	for _, act := range []func(*testing.T){s.Freeze, s.Thaw, s.Kill, s.Start, s.Kill, s.Start} {
-		time.Sleep(1600 * time.Millisecond)
-		act(t)
+	for _, happen := range []func(*testing.T){s.Freeze, s.Thaw, s.Kill, s.Start, s.Kill, s.Start} {
+		time.Sleep(act)
+		happen(t)
 	}
-	time.Sleep(1600 * time.Millisecond)
-	close(stop)
 	group.Wait()
-	most := busiest(seen.times, options.Window)
-	t.Logf("%d requests, at most %d of %d in any window", len(seen.times), most, options.Allowance)
-	require.LessOrEqual(t, most, options.Allowance)
-	require.Greater(t, len(seen.times), 300)
+	seen.checkLimit(t)
+	require.Greater(t, len(seen.arrived), 300)
 }
 
-// busySpells works and rests by turns, and says whether all is over or only this replica's life.
-func busySpells(t *testing.T, l *fleet.Limiter, seen *arrivals, stop <-chan struct{}) bool {
-	for range 2 + rand.N(4) {
-		var callers sync.WaitGroup
-		end := time.Now().Add(rand.N(600 * time.Millisecond))
-		for range rand.N(40) {
-			callers.Go(func() {
-				for time.Now().Before(end) {
-					slot, err := l.Acquire(t.Context(), lanes[rand.N(len(lanes))])
-					if err != nil {
-						return
-					}
-					seen.add(time.Now())
-					time.Sleep(rand.N(5 * time.Millisecond))
-					slot.Release(prepaid.Feedback{StatusCode: http.StatusOK})
-				}
-			})
-		}
-		callers.Wait()
-		select {
-		case <-stop:
-			return true
-		case <-time.After(rand.N(100 * time.Millisecond)):
-		}
+// spell has a replica work and rest.
+func (s *Traffic) spell(l *fleet.Limiter, replica int) {
+	var callers sync.WaitGroup
+	end := time.Now().Add(rand.N(600 * time.Millisecond))
+	for range rand.N(40) {
+		callers.Go(func() {
+			for time.Now().Before(end) && s.send(l, replica, rand.N(len(lanes))) {
+			}
+		})
 	}
-	return false
+	callers.Wait()
+	time.Sleep(rand.N(100 * time.Millisecond))
 }

@@ -1,0 +1,80 @@
+package claims_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/contrib/internal/claims"
+	"github.com/cardprograms/prepaid/webhook"
+	"github.com/cardprograms/prepaid/webhook/claimtest"
+)
+
+var errAway = errors.New("connection refused")
+
+// row is an ID until ends.
+type row struct {
+	token   string
+	handled bool
+	ends    time.Time
+}
+
+// newStore returns a store in memory, whose server fails to settle as often as failures says.
+func newStore(t *testing.T, keep time.Duration, failures int) *claims.Store {
+	t.Helper()
+	var mu sync.Mutex
+	rows := map[string]row{}
+	store, err := claims.New(claims.Store{
+		Keep: keep,
+		Take: func(_ context.Context, id, token string, lease time.Duration) (webhook.ClaimState, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch now := time.Now(); {
+			case !now.Before(rows[id].ends):
+				rows[id] = row{token, false, now.Add(lease)}
+				return webhook.ClaimWon, nil
+			case rows[id].handled:
+				return webhook.ClaimDone, nil
+			}
+			return webhook.ClaimInFlight, nil
+		},
+		Settle: func(_ context.Context, id, token string, keep time.Duration) (bool, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			now := time.Now()
+			if failures > 0 {
+				failures--
+				return false, errAway
+			}
+			if rows[id].token != token || !now.Before(rows[id].ends) {
+				return false, nil
+			}
+			rows[id] = row{token, true, now.Add(keep)}
+			return true, nil
+		},
+	}, nil)
+	require.NoError(t, err)
+	return store
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	claimtest.Run(t, func(t *testing.T, keep time.Duration) (one, two webhook.ClaimStore) {
+		store := newStore(t, keep, 0)
+		return store, store
+	})
+}
+
+// After an error of the server, which may have settled the claim, its holder can try again.
+func TestSettleAgain(t *testing.T) {
+	t.Parallel()
+	c, err := newStore(t, 0, 1).Claim(t.Context(), "h/1", time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, errAway, c.Done(t.Context()))
+	require.NoError(t, c.Done(t.Context()))
+	require.Equal(t, webhook.ErrClaimLost, c.Done(t.Context()))
+}
