@@ -139,12 +139,13 @@ func TestRecordCannotBeReadAgain(t *testing.T) {
 	params := payment(1)
 	for name, damage := range map[string]func(j *Journal, f *os.File) error{
 		"another byte": func(j *Journal, f *os.File) error {
-			_, err := f.WriteAt([]byte("X"), j.index[keyOf(params.RequestID)].at+100)
+			_, err := f.WriteAt([]byte{0}, j.index[keyOf(params.RequestID)].at+100) // which JSON never has
 			return err
 		},
 		"cut off": func(j *Journal, f *os.File) error { return f.Truncate(j.index[keyOf(params.RequestID)].at + 100) },
 		"another payment": func(j *Journal, _ *os.File) error {
-			j.index[keyOf(params.RequestID)] = j.index[keyOf(payment(0).RequestID)]
+			one, other := keyOf(params.RequestID), keyOf(payment(0).RequestID)
+			j.index[one], j.index[other] = j.index[other], j.index[one]
 			return nil
 		},
 		"disk": func(j *Journal, _ *os.File) error { j.file = unreadable{j.file}; return nil },
