@@ -134,7 +134,11 @@ func (s scenario) tested(t *testing.T) bool {
 	segments := captured()
 	p.kill()
 
-	before, after := first.late(segments, attempt)
+	limit := attempt
+	if s.end == byStop {
+		limit += stoppedTimer
+	}
+	before, after := first.late(segments, limit)
 	count := b.Count()
 	t.Logf("%d segments with requests before the end of their attempts, %d after; %d connections reset; %d requests read, %d paid twice",
 		before, len(after), first.aborted(segments), count.Requests-warm.Requests, len(count.Twice))
