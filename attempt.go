@@ -116,7 +116,7 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 		*a = attempt{}
 	}
 	c.made++
-	a.number, a.own, c.last = c.made, c.core.own, a
+	a.number, a.own, c.last = c.made, &c.core.own, a
 	if !options.notBefore.IsZero() {
 		a.err = c.core.awaitRepeat(ctx, c.account, options.notBefore)
 		if wait := time.Until(options.earliest); a.err == nil && wait > 0 {

@@ -295,7 +295,7 @@ type response struct {
 	status     int       // 0 without a response
 	header     http.Header
 	mediaType  string
-	own        []string // the service's media types, and those that count as such
+	own        *[]string // the service's media types, and those that count as such
 	body       []byte
 	stream     io.ReadCloser // instead of body
 	oversize   bool          // a success longer than MaxResponseBytes
@@ -326,7 +326,7 @@ func (r *response) fromService() bool {
 // declared reports whether the media type is one that the reference declares, application/json instead, or one of
 // Config.MediaTypes. With any other, a success of an operation that moves money, or one that cannot be read, proves nothing.
 func (r *response) declared(kind responseKind) bool {
-	return slices.Contains(r.own, r.mediaType) ||
+	return slices.Contains(*r.own, r.mediaType) ||
 		r.mediaType == "application/octet-stream" && (kind == responseText || kind == responseData)
 }
 
