@@ -134,11 +134,7 @@ func (s scenario) tested(t *testing.T) bool {
 	segments := captured()
 	p.kill()
 
-	limit := attempt
-	if s.end == byStop {
-		limit += stoppedTimer
-	}
-	before, after := first.late(segments, limit)
+	before, after := first.late(segments, attempt)
 	count := b.Count()
 	t.Logf("%d segments with requests before the end of their attempts, %d after; %d connections reset; %d requests read, %d paid twice",
 		before, len(after), first.aborted(segments), count.Requests-warm.Requests, len(count.Twice))

@@ -124,10 +124,6 @@ const (
 	// firstTimer is how much later than the attempt's limit the kernel may send for the last time in a process that is stopped:
 	// TCP_USER_TIMEOUT counts from the first retransmission by timer, measured 0.42 s after the request.
 	firstTimer = 500 * time.Millisecond
-	// stoppedTimer is how much later still in a process that is stopped, whose connection only the kernel aborts: retransmissions that
-	// failed because the link was down do not count for it. Measured 1.35 s on Linux 6.18, in one run of three. The wait for a
-	// later response keeps such a segment from paying twice.
-	stoppedTimer = 1600 * time.Millisecond
 	// least is the payload of a segment that has a part of a request: what ends TLS or HTTP/2 is shorter.
 	least = 100
 )
