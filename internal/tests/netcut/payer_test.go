@@ -61,7 +61,7 @@ const (
 	ready     = "ready"     // has its connections
 	connected = "connected" // a first request has its connection, and waits for commandWrite
 	writing   = "writing"   // a request has its connection, and is handed to the kernel unless the process stops
-	written   = "written"   // the kernel has the request
+	written   = "written"   // net/http has written the request; HTTP/1 may flush it a moment later
 	ended     = "ended"     // an attempt ended without a response
 	paid      = "paid"
 	finished  = "finished" // all payments of the journal

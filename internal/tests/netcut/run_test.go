@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,29 @@ func (p *process) ports(what string) map[int]bool {
 		}
 	}
 	return ports
+}
+
+// queued reports whether the kernel keeps, within limit, the unacknowledged requests of n connections.
+func (p *process) queued(n int, limit time.Duration) bool {
+	p.Helper()
+	ours := p.ports(connected)
+	for began := time.Now(); time.Since(began) < limit; time.Sleep(time.Millisecond) {
+		table, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/tcp", p.Process.Pid))
+		require.NoError(p, err)
+		kept := 0
+		for line := range strings.Lines(string(table)) {
+			var number, from, state, length int
+			var address, remote string
+			_, err := fmt.Sscanf(line, "%d: %8s:%x %13s %x %x", &number, &address, &from, &remote, &state, &length)
+			if err == nil && ours[from] && length >= least {
+				kept++
+			}
+		}
+		if kept == n {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *process) command(line string) {
