@@ -280,6 +280,14 @@ func (c *Cardholder) retain(raw []byte, exact bool) {
 	}
 }
 
+// exact reports whether c is written in the same way with the received members and without them.
+func (c *Cardholder) exact() bool {
+	unchanged, err := json.Marshal(c, encodeOptions)
+	fresh, errFresh := json.Marshal((*plainCardholder)(c), encodeOptions)
+	return errors.Join(err, errFresh, (*jsontext.Value)(&unchanged).Canonicalize(), (*jsontext.Value)(&fresh).Canonicalize()) == nil &&
+		bytes.Equal(unchanged, fresh)
+}
+
 // asReceived returns c as it was read.
 func (c *Cardholder) asReceived() *Cardholder {
 	was := &Cardholder{}
@@ -296,10 +304,6 @@ func (c *Cardholder) decode(d *jsontext.Decoder) error {
 		return err
 	}
 	*c = Cardholder{} // the member may be repeated
-	if readItem(raw, c) {
-		return nil
-	}
-	*c = Cardholder{}
 	if err := json.Unmarshal(raw, (*plainCardholder)(c), d.Options()); err != nil {
 		if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 			semantic.ByteOffset += start
@@ -307,6 +311,7 @@ func (c *Cardholder) decode(d *jsontext.Decoder) error {
 		return err
 	}
 	c.retain(raw, false)
+	c.retain(raw, c.exact())
 	return nil
 }
 

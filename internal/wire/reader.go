@@ -4,7 +4,8 @@
 // refuses anything. Whatever is not plain (an escaped name, an ambiguous number, invalid UTF-8, malformed JSON) makes it
 // fall back: [Read] and [ReadItems] then return false, and the caller reads the body again from the start with its JSON
 // library, which alone decides what is accepted and which error is returned. What a Reader reads must be equal to what that
-// library reads: the fuzz tests of the callers compare the two. A [Writer] makes the same promise for bodies.
+// library reads: the fuzz tests of the callers compare the two. A [Writer] makes the same promise for bodies. The build tag
+// prepaid_nofastpath switches both off, so that every test can run on the library alone.
 //
 // The parameters of a reading function are the destination and the Reader, in this order, so that the method expression of a
 // type that reads itself is one. Those of structs are generated from their tags (internal/wiregen).
@@ -71,6 +72,9 @@ const (
 // Read reads body's single value with read. If it returns false, nothing is known about body, and what read has set is
 // undefined.
 func Read(body []byte, read func(*Reader)) bool {
+	if !enabled {
+		return false
+	}
 	r := newReader(body)
 	defer r.free()
 	read(r)
@@ -80,6 +84,9 @@ func Read(body []byte, read func(*Reader)) bool {
 
 // ReadItems reads body, an array, each element with read. If it returns false, nothing is known about body.
 func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
+	if !enabled {
+		return nil, false
+	}
 	r := newReader(body)
 	defer r.free()
 	list := make([]T, 0)

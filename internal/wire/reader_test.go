@@ -1,3 +1,5 @@
+//go:build !prepaid_nofastpath
+
 package wire
 
 import (

@@ -19,6 +19,9 @@ var writers = sync.Pool{New: func() any { return new(Writer) }}
 
 // Write returns the body that write writes; false if the JSON library must encode it.
 func Write(write func(*Writer)) ([]byte, bool) {
+	if !enabled {
+		return nil, false
+	}
 	w := writers.Get().(*Writer)
 	w.body = make([]byte, 0, 256)
 	write(w)

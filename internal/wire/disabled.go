@@ -1,0 +1,5 @@
+//go:build prepaid_nofastpath
+
+package wire
+
+const enabled = false
