@@ -16,6 +16,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/pause"
+	"github.com/cardprograms/prepaid/internal/token"
 )
 
 const maxErrorBody = 64 << 10
@@ -72,34 +73,16 @@ func (a *attempt) serviceForm() bool {
 	return a.declared(responseJSON) && a.api.Code != "" && string(a.api.Code) != http.StatusText(a.status)
 }
 
-// attempts makes the attempts of one call, one after the other. Its fields are set when the call begins; those of the second
-// group change with each attempt, by methods of attempts only.
-type attempts struct {
-	request
-	core     *core
-	observer observer
-	lane     Lane
-	url      url.URL
-	content  []byte // the body of every attempt; nil for none
-	buffer   *exchange.Buffer
-
-	space  [2]attempt // the last attempt and the one before
-	last   *attempt
-	made   int           // attempts begun, sent or not
-	token  *oauth2.Token // of the last attempt
-	sent   sentRecord
-	gaveUp bool // no attempt was made, because there is no other token
-}
-
 // sentRecord counts the requests that may have been sent, with the times of the first and last.
 type sentRecord struct {
-	attempts    int
+	count       int
 	first, last time.Time
 	admitted    time.Time // a refusal of the last request proves nothing of one that may not be repeated before a later time
 }
 
-// attemptOptions are how the next attempt differs from the first.
-type attemptOptions struct {
+// nextAttempt is when the next attempt is made, and how it differs from the first.
+type nextAttempt struct {
+	wait     time.Duration
 	fresh    bool          // it opens its own connection
 	rejected *oauth2.Token // refused with 401; send another one
 	suspect  *oauth2.Token // may have caused a 400; try another one
@@ -108,8 +91,8 @@ type attemptOptions struct {
 	notBefore, earliest time.Time
 }
 
-// attempt makes one attempt and sets c.last: wait for an earlier one, authorize, take a slot, send once, read up to a limit.
-func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
+// try makes one attempt and sets c.last: wait for an earlier one, authorize, take a slot, send once, read up to a limit.
+func (c *call) try(ctx context.Context) {
 	previous := c.last
 	a := &c.space[c.made%len(c.space)]
 	if c.made >= len(c.space) {
@@ -117,9 +100,9 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 	}
 	c.made++
 	a.number, a.own, c.last = c.made, &c.core.own, a
-	if !options.notBefore.IsZero() {
-		a.err = c.core.awaitRepeat(ctx, c.account, options.notBefore)
-		if wait := time.Until(options.earliest); a.err == nil && wait > 0 {
+	if !c.next.notBefore.IsZero() {
+		a.err = c.core.awaitRepeat(ctx, c.request.account, c.next.notBefore)
+		if wait := time.Until(c.next.earliest); a.err == nil && wait > 0 {
 			a.err = pause.For(ctx, wait)
 		}
 		if a.err != nil {
@@ -127,33 +110,33 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 		}
 	}
 	waiting := time.Time{}
-	slot, err := c.admit(ctx, options, &waiting)
+	slot, err := c.admit(ctx, &waiting)
 	if a.err = err; err != nil {
 		if errors.Is(err, errSameToken) {
-			c.last, c.gaveUp = previous, true
+			c.last, c.progress.gaveUp = previous, true
 		}
 		return
 	}
 	a.started = time.Now()
 	if waited := a.started.Sub(waiting); c.observer.traced() && waited >= leastThrottled {
-		c.observer.throttled(ctx, c.op.Operation, waited)
+		c.observer.throttled(ctx, c.request.op.Operation, waited)
 		a.started = time.Now()
 	}
 	observed := ctx
 	if c.observer.wantsStarts() {
-		observed = c.observer.attemptStart(ctx, c.op.Operation, a.number)
-		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
+		observed = c.observer.attemptStart(ctx, c.request.op.Operation, a.number)
+		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.request.op.Operation, seen) }
 		a.started = time.Now()
 	}
 	if a.err = c.core.ended(observed); a.err != nil { // ended while waiting for the slot
 		slot.Release(Feedback{NotSent: true})
 		return
 	}
-	admitted := c.admitted(a.started, options.notBefore)
+	admitted := c.admitted(a.started)
 	a.exchange = exchange.New(c.content != nil)
-	c.send(a.exchange.Begin(observed, c.core.config.AttemptTimeout), a, slot, options.fresh)
+	c.send(a.exchange.Begin(observed, c.core.config.AttemptTimeout), a, slot)
 	if a.sent {
-		c.sent.count(a.started, c.core.config.AttemptTimeout)
+		c.sent.add(a.started, c.core.config.AttemptTimeout)
 		c.sent.admitted = admitted
 	}
 	if a.stream == nil {
@@ -163,21 +146,21 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 
 // admit authorizes the attempt and takes a slot, for which it waits since waiting. If the token was refused meanwhile, it waits once
 // more for another.
-func (c *attempts) admit(ctx context.Context, options *attemptOptions, waiting *time.Time) (Slot, error) {
+func (c *call) admit(ctx context.Context, waiting *time.Time) (Slot, error) {
 	for range 2 {
-		if c.op.class != classToken {
-			if err := c.authorize(ctx, options); err != nil {
+		if c.request.op.class != classToken {
+			if err := c.authorize(ctx); err != nil {
 				return nil, err
 			}
 		}
 		if c.observer.traced() {
 			*waiting = time.Now()
 		}
-		slot, err := admitAhead(ctx, c.core.limiter, c.lane, c.awaited)
+		slot, err := admitAhead(ctx, c.core.limiter, c.lane, c.request.awaited)
 		if err != nil {
 			return nil, limiterError(ctx, err)
 		}
-		if c.token == nil || c.core.manager == nil || options.suspect != nil {
+		if c.token == nil || c.core.manager == nil || c.next.suspect != nil {
 			return slot, nil
 		}
 		if current := c.core.manager.Current(c.token); current != nil {
@@ -186,13 +169,13 @@ func (c *attempts) admit(ctx context.Context, options *attemptOptions, waiting *
 		}
 		slot.Release(Feedback{NotSent: true})
 	}
-	return nil, &TokenError{Err: errTokenRefused}
+	return nil, &TokenError{Err: token.ErrRefused}
 }
 
-// count adds an attempt that may have left. If it outlasted its limit, because the RoundTripper ignores the context or the
+// add counts an attempt that may have left. If it outlasted its limit, because the RoundTripper ignores the context or the
 // process was suspended, the request may have left as late as its end; last is then limit before that.
-func (s *sentRecord) count(at time.Time, limit time.Duration) {
-	if s.attempts++; s.attempts == 1 {
+func (s *sentRecord) add(at time.Time, limit time.Duration) {
+	if s.count++; s.count == 1 {
 		s.first = at
 	}
 	s.last = at
@@ -210,12 +193,12 @@ func limiterError(ctx context.Context, err error) error {
 }
 
 // send makes the exchange and sets the fields of a.
-func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) {
+func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	header := c.header()
 	c.propagate(ctx, header)
 	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
-		Method: c.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(),
-		Effect: c.op.class != classRead && c.op.class != classToken, Limit: c.core.config.AttemptTimeout, Lead: c.op.class == classToken,
+		Method: c.request.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: c.next.fresh || c.request.op.ownConnection(),
+		Effect: c.request.op.class != classRead && c.request.op.class != classToken, Limit: c.core.config.AttemptTimeout, Lead: c.request.op.class == classToken,
 	})
 	if response == nil {
 		a.sent, a.connectFailed = failure.Sent, failure.MayConnect
@@ -234,7 +217,7 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 		a.retryAfter = exchange.RetryAfter(response.Header, time.Now())
 	}
 	slot.Release(Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
-	if c.op.kind == responseStream && a.status == http.StatusOK {
+	if c.request.op.kind == responseStream && a.status == http.StatusOK {
 		a.stream = a.exchange.Stream(ctx, response.Body, c.core.config.BodyIdleTimeout, brokenBody)
 		return
 	}
@@ -245,8 +228,8 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 func brokenBody(err error) error { return &TransportError{Sent: true, Step: "body", Err: err} }
 
 // read reads the body up to the limit and, for an error status, sets a.api.
-func (c *attempts) read(ctx context.Context, response *http.Response, a *attempt) {
-	success := slices.Contains(c.op.success, a.status)
+func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
+	success := slices.Contains(c.request.op.success, a.status)
 	limit := c.core.config.MaxResponseBytes
 	if !success {
 		limit = min(limit, maxErrorBody)
@@ -272,24 +255,24 @@ func (c *attempts) read(ctx context.Context, response *http.Response, a *attempt
 	case a.status >= 300:
 		a.api = c.apiError(a)
 	case success:
-		if err := a.errorWithin(c.op.kind); err != nil {
+		if err := a.errorWithin(c.request.op.kind); err != nil {
 			a.unusable = a.undecodable(err)
 		}
 	}
-	if err == nil && a.status < 500 && a.status != http.StatusTooManyRequests && c.op.class != classToken && isVendorType(a.mediaType) {
+	if err == nil && a.status < 500 && a.status != http.StatusTooManyRequests && c.request.op.class != classToken && isVendorType(a.mediaType) {
 		c.core.alive.Responded(a.started)
 	}
 }
 
 // apiError returns the error of an error status. The body may have any form.
-func (c *attempts) apiError(a *attempt) *APIError {
+func (c *call) apiError(a *attempt) *APIError {
 	failure := &APIError{
 		StatusCode:   a.status,
 		RetryAfter:   a.retryAfter,
 		Header:       a.header,
 		Body:         bytes.Clone(a.body),
-		inputStatus:  c.op.inputStatus,
-		reportFailed: c.op.failedOn500 && a.status == http.StatusInternalServerError,
+		inputStatus:  c.request.op.inputStatus,
+		reportFailed: c.request.op.failedOn500 && a.status == http.StatusInternalServerError,
 	}
 	failure.Code, failure.Description, _ = a.errorShape()
 	if c.core.config.ShowDescriptions {
@@ -299,18 +282,18 @@ func (c *attempts) apiError(a *attempt) *APIError {
 }
 
 // header returns the header of one attempt. The value slices are shared by all requests: a RoundTripper must not change them.
-func (c *attempts) header() http.Header {
+func (c *call) header() http.Header {
 	var h http.Header
 	if c.token != nil {
 		h = c.core.bearer(c.token.AccessToken)
 	} else {
-		h = c.core.header(c.basic)
+		h = c.core.header(c.request.basic)
 	}
-	if c.op.kind == responseText || c.op.kind == responseData {
+	if c.request.op.kind == responseText || c.request.op.kind == responseData {
 		h["Accept"] = c.core.acceptText
 	}
 	switch {
-	case c.form != "":
+	case c.request.form != "":
 		h["Content-Type"] = formType
 	case c.content != nil:
 		h["Content-Type"] = c.core.contentType
@@ -321,7 +304,7 @@ func (c *attempts) header() http.Header {
 var formType = []string{"application/x-www-form-urlencoded"}
 
 // propagate adds the trace context of Config.Propagate to the header of one attempt.
-func (c *attempts) propagate(ctx context.Context, header http.Header) {
+func (c *call) propagate(ctx context.Context, header http.Header) {
 	hook := c.core.config.Propagate
 	if hook == nil {
 		return
@@ -341,18 +324,18 @@ func (c *attempts) propagate(ctx context.Context, header http.Header) {
 }
 
 // authorize sets the token for this attempt; after a 401, a new one.
-func (c *attempts) authorize(ctx context.Context, options *attemptOptions) error {
+func (c *call) authorize(ctx context.Context) error {
 	if err := c.core.ended(ctx); err != nil { // ended during a pause; the caller's token source does not know about Close
 		return err
 	}
-	if options.suspect != nil && c.token != options.suspect { // a further attempt with the spare token
+	suspect, rejected := c.next.suspect, c.next.rejected
+	if suspect != nil && c.token != suspect { // a further attempt with the spare token
 		return nil
 	}
-	rejected := options.rejected
 	if c.token != rejected { // already replaced
 		rejected = nil
 	}
-	token, err := c.requestToken(ctx, rejected, options.suspect)
+	access, err := c.requestToken(ctx, rejected, suspect)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
@@ -360,39 +343,38 @@ func (c *attempts) authorize(ctx context.Context, options *attemptOptions) error
 		return ErrClosed
 	case err != nil:
 		return tokenError(err)
-	case token == nil || token.AccessToken == "":
+	case access == nil || access.AccessToken == "":
 		return &TokenError{Err: errNoToken}
-	case !c.core.sends(token.AccessToken) && !isHeaderText(token.AccessToken):
+	case !c.core.sends(access.AccessToken) && !isHeaderText(access.AccessToken):
 		return &TokenError{Err: errTokenText}
-	case rejected != nil && token.AccessToken == rejected.AccessToken && c.core.manager == nil, // the manager's has begun later
-		options.suspect != nil && token.AccessToken == options.suspect.AccessToken:
+	case rejected != nil && access.AccessToken == rejected.AccessToken && c.core.manager == nil, // the manager's has begun later
+		suspect != nil && access.AccessToken == suspect.AccessToken:
 		return errSameToken
 	}
-	c.token = token
+	c.token = access
 	return nil
 }
 
 // requestToken returns the shared token or, if there is a suspect, a spare one. If it returns suspect itself, the response to it
 // is final.
-func (c *attempts) requestToken(ctx context.Context, rejected, suspect *oauth2.Token) (*oauth2.Token, error) {
+func (c *call) requestToken(ctx context.Context, rejected, suspect *oauth2.Token) (*oauth2.Token, error) {
 	if suspect == nil {
 		return c.core.tokens.Token(ctx, rejected)
 	}
 	if c.core.manager == nil { // the caller's source is called again only after a 401
 		return suspect, nil
 	}
-	token, err := c.core.manager.Spare(ctx, suspect)
+	spare, err := c.core.manager.Spare(ctx, suspect)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
 		return suspect, nil
 	}
-	return token, err
+	return spare, err
 }
 
 var (
-	errSameToken    = errors.New("the token source returned the rejected token")
-	errNoToken      = errors.New("the token source returned no token")
-	errTokenText    = errors.New("the token source returned a token with white space or control characters")
-	errTokenRefused = errors.New("the service refused it, and there is no other one in time")
+	errSameToken = errors.New("the token source returned the rejected token")
+	errNoToken   = errors.New("the token source returned no token")
+	errTokenText = errors.New("the token source returned a token with white space or control characters")
 )
 
 // tokenError wraps err once, without the parts of x/oauth2's errors that may contain the credentials.

@@ -111,11 +111,11 @@ func (l *tokenLife) UnmarshalJSON(data []byte) error {
 }
 
 // newTokenManager returns a manager that fetches tokens with c and reports to its log and traces.
-func (c *core) newTokenManager() *tokenManager {
-	return &tokenManager{token.NewManager(c.fetchToken, token.Options{
+func (c *core) newTokenManager() *token.Manager {
+	return token.NewManager(c.fetchToken, token.Options{
 		Hold:               c.config.Retry.TokenHold,
 		Logger:             c.observer.log,
 		Renewed:            func(took time.Duration, err error) { c.observer.tokenRenewed(context.Background(), took, err) },
 		RejectedCredential: func(err error) bool { return errors.Is(err, ErrUnauthorized) },
-	})}
+	})
 }

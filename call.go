@@ -37,11 +37,11 @@ type family struct {
 	sender  *exchange.Sender
 	limiter Limiter
 	tokens  TokenSource
-	manager *tokenManager // same as tokens if built in, else nil
-	turns   *turns.Guard  // for keyed calls
+	manager *token.Manager // same as tokens if built in, else nil
+	turns   *turns.Guard   // for keyed calls
 	alive   *liveness.Tracker
-	summary operation // that alive reads
-	longest longestWait
+	summary operation    // that alive reads
+	longest atomic.Int64 // see repeatRule
 	closed  atomic.Bool
 
 	own         []string // media types of the service's responses, its vendor's first
@@ -68,7 +68,7 @@ type core struct {
 // begin makes a family of one, except tokens and manager. config has its defaults; base is its parsed address.
 func (c *core) begin(config Config, base *url.URL) {
 	f := &family{base: base, limiter: config.Limiter, tokens: config.TokenSource}
-	f.turns, f.alive = turns.New(f.longest.notBefore), liveness.New(config.Retry.InFlightWait)
+	f.alive = liveness.New(config.Retry.InFlightWait)
 	mediaType := "application/vnd." + config.Vendor + "+json"
 	f.own = append([]string{strings.ToLower(mediaType), "application/json"}, config.MediaTypes...)
 	f.accept, f.contentType = []string{mediaType}, []string{mediaType}
@@ -82,6 +82,7 @@ func (c *core) begin(config Config, base *url.URL) {
 		f.limiter = newSlotLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
 	}
 	c.join(f, config)
+	f.turns = turns.New(c.repeats.anyNotBefore)
 }
 
 // join sets everything that config decides for this client alone.
@@ -89,8 +90,7 @@ func (c *core) join(f *family, config Config) {
 	c.family, c.config = f, config
 	c.observer = observer{log: config.Logger, traces: config.Trace.flat()}
 	c.repeats = config.repeatRule()
-	c.repeats.others = &f.longest
-	f.longest.atLeast(c.repeats.wait)
+	c.repeats.share(&f.longest)
 }
 
 // over reports whether this client was closed, or the one that it is derived from.
@@ -147,32 +147,6 @@ func (c *core) mediaTypeOf(contentType []string) string {
 
 // validator returns a validator that honours Config.SkipValueChecks.
 func (c *core) validator() validator { return validator{lax: c.config.SkipValueChecks} }
-
-// tokenManager is the built-in TokenSource.
-type tokenManager struct{ *token.Manager }
-
-// Token implements TokenSource.
-func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
-	current, err := m.Manager.Token(ctx, rejected)
-	return current, fromManager(err)
-}
-
-// Spare returns a token other than suspect.
-func (m *tokenManager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
-	spare, err := m.Manager.Spare(ctx, suspect)
-	return spare, fromManager(err)
-}
-
-// fromManager maps the errors of package token.
-func fromManager(err error) error {
-	switch {
-	case errors.Is(err, token.ErrClosed):
-		return ErrClosed
-	case errors.Is(err, token.ErrRefused):
-		return errTokenRefused
-	}
-	return err
-}
 
 // NewTransport returns a transport with the client's default settings. Change it, for example to add a client certificate, a
 // proxy or your own certificate authority, and set it as [Config.Transport]. A plain &http.Transport{} keeps only 2 idle
@@ -249,10 +223,26 @@ func (d unsolicitedDropper) Write(line []byte) (int, error) {
 	return d.next.Write(line)
 }
 
-// call is one operation in progress.
+// call is one operation in progress. do sets the first group. The others change with each attempt; nothing in them outlives the call.
 type call struct {
-	retries
-	began time.Time
+	request  request
+	core     *core
+	observer observer
+	lane     Lane
+	began    time.Time
+	url      url.URL
+	content  []byte // the body of every attempt; nil for none
+	buffer   *exchange.Buffer
+
+	space [2]attempt // the last attempt and the one before
+	last  *attempt
+	made  int           // attempts begun, sent or not
+	token *oauth2.Token // of the last attempt
+	sent  sentRecord
+
+	effect   effect
+	progress progress
+	next     nextAttempt
 }
 
 // buffers hold response bodies while they are decoded. A body never outlives its call.
@@ -266,9 +256,9 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 // it returns is a *CallError.
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)
-	k.request = *r // the rest is zero
+	k.request = *r // the other groups are zero
 	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx)
-	k.effect.outcome, k.options.notBefore = OutcomeNotProcessed, r.notBefore
+	k.effect.outcome, k.next.notBefore = OutcomeNotProcessed, r.notBefore
 	switch {
 	case r.op.class == classToken:
 	case r.bulk:
@@ -288,17 +278,17 @@ func (c *core) do(ctx context.Context, r *request, decode func(*response) error)
 }
 
 func (c *call) run(ctx context.Context, decode func(*response) error) error {
-	if len(c.faults) > 0 {
-		return c.fail(OutcomeRejected, &ValidationError{Faults: c.faults})
+	if len(c.request.faults) > 0 {
+		return c.fail(OutcomeRejected, &ValidationError{Faults: c.request.faults})
 	}
 	if err := c.core.ended(ctx); err != nil {
 		return c.fail(OutcomeNotProcessed, err)
 	}
 	var err error
-	if c.content, err = c.encodeBody(); err != nil {
+	if c.content, err = c.request.content(); err != nil {
 		return c.fail(OutcomeRejected, err)
 	}
-	c.url = address.Resolve(c.core.base, cmp.Or(c.expanded, c.op.Path), c.path, c.query)
+	c.url = address.Resolve(c.core.base, cmp.Or(c.request.expanded, c.request.op.Path), c.request.path, c.request.query)
 	c.buffer = buffers.Get().(*exchange.Buffer)
 	defer func() {
 		if c.buffer.Cap() <= exchange.MostKept {
@@ -315,32 +305,31 @@ func (c *call) observe(ctx context.Context, err error) {
 	if c.last != nil {
 		status = c.last.status
 	}
-	c.observer.callDone(ctx, c.op.Operation, c.began, c.sent.attempts, status, err)
+	c.observer.callDone(ctx, c.request.op.Operation, c.began, c.sent.count, status, err)
 }
 
-func (c *call) encodeBody() ([]byte, error) {
+// content returns the body, which is encoded once.
+func (r *request) content() ([]byte, error) {
 	switch {
-	case c.form != "":
-		return []byte(c.form), nil
-	case c.encoded != nil:
-		return c.encoded, nil
-	case c.body != nil:
-		return encode(c.body)
+	case r.form != "":
+		return []byte(r.form), nil
+	case r.body != nil && r.encoded == nil:
+		return encode(r.body)
 	}
-	return nil, nil
+	return r.encoded, r.unencodable
 }
 
 // conclude turns the end of the loop into a result or an error.
 func (c *call) conclude(ctx context.Context, decode func(*response) error) error {
 	a := c.last
-	if a.succeeded(&c.op) {
+	if a.succeeded(&c.request.op) {
 		err := error(nil)
 		switch {
 		case a.oversize:
 			err = a.undecodable(exchange.ErrTooLarge)
-		case c.op.movesMoney() && !c.op.bodyAfter204 && !a.declared(c.op.kind): // a raw call's reader decides by itself
+		case c.request.op.movesMoney() && !c.request.op.bodyAfter204 && !a.declared(c.request.op.kind): // a raw call's reader decides by itself
 			err = a.undecodable(errUnexpectedBody)
-		case c.op.movesMoney() && wire.Repeats(a.body, "transaction_id", "outcome", "success"):
+		case c.request.op.movesMoney() && wire.Repeats(a.body, "transaction_id", "outcome", "success"):
 			err = a.undecodable(errRepeatedMember)
 		default:
 			err = decode(&a.response)
@@ -380,10 +369,10 @@ func (c *call) outcomeOfResponse(a *attempt, err error) Outcome {
 		return OutcomeRejected
 	case errors.Is(err, ErrReportNotReady):
 		return OutcomeNotProcessed
-	case c.op.class == classRead && !a.fromService():
+	case c.request.op.class == classRead && !a.fromService():
 		return OutcomeNotProcessed
-	case c.op.class == classKeyed, c.op.class == classRepeated,
-		c.op.class == classNever && (c.op.modelsFailure || !a.declared(c.op.kind)):
+	case c.request.op.class == classKeyed, c.request.op.class == classRepeated,
+		c.request.op.class == classNever && (c.request.op.modelsFailure || !a.declared(c.request.op.kind)):
 		return OutcomeUnknown
 	}
 	return OutcomeApplied
@@ -392,37 +381,37 @@ func (c *call) outcomeOfResponse(a *attempt, err error) Outcome {
 // fail returns the CallError. Once an attempt of this call, or of an earlier one with its request ID, may have been applied,
 // the outcome stays unknown until a success or a refusal settles it.
 func (c *call) fail(outcome Outcome, err error) error {
-	if c.moved {
+	if c.request.moved {
 		outcome = OutcomeApplied
 	}
 	earlier := c.effect.unknown
-	if earlier == nil && !c.options.notBefore.IsZero() {
+	if earlier == nil && !c.next.notBefore.IsZero() {
 		earlier = errEarlierCall
 	}
-	if earlier != nil && outcome != OutcomeApplied && !c.core.repeats.provesNotApplied(outcome, err, c.sent.last, c.options.notBefore) {
+	if earlier != nil && outcome != OutcomeApplied && !c.core.repeats.provesNotApplied(outcome, err, c.sent.last, c.next.notBefore) {
 		outcome = OutcomeUnknown
 		if !errors.Is(err, earlier) {
 			err = &bothCauses{last: err, earlier: earlier, unknown: true}
 		}
 	}
 	failure := &CallError{
-		Operation:     c.op.Name,
+		Operation:     c.request.op.Name,
 		Outcome:       outcome,
-		AccountID:     c.account,
-		RequestID:     c.requestID,
-		CorrelationID: c.correlationID,
-		Attempts:      c.sent.attempts,
+		AccountID:     c.request.account,
+		RequestID:     c.request.requestID,
+		CorrelationID: c.request.correlationID,
+		Attempts:      c.sent.count,
 		FirstSent:     c.sent.first,
 		LastSent:      c.sent.last,
 		Err:           err,
 		rule:          c.core.repeats,
 		admitted:      c.sent.admitted,
 	}
-	if outcome == OutcomeUnknown && c.op.class == classKeyed {
+	if outcome == OutcomeUnknown && c.request.op.class == classKeyed {
 		if failure.LastSent.IsZero() {
-			failure.LastSent = c.lastSent
+			failure.LastSent = c.request.lastSent
 		}
-		failure.NotBefore = c.options.notBefore
+		failure.NotBefore = c.next.notBefore
 		if last := c.core.repeats.notBefore(c.sent.last); last.After(failure.NotBefore) {
 			failure.NotBefore = last
 		}
@@ -436,15 +425,15 @@ func (c *call) fail(outcome Outcome, err error) error {
 // capture stores the last response in the Capture of the context, if any.
 func (c *call) capture(ctx context.Context) {
 	seen := captureOf(ctx)
-	if seen == nil || c.last.status == 0 || c.op.class == classToken {
+	if seen == nil || c.last.status == 0 || c.request.op.class == classToken {
 		return
 	}
 	seen.last.Store(&Response{
-		Operation:  c.op.Name,
+		Operation:  c.request.op.Name,
 		StatusCode: c.last.status,
 		Header:     c.last.header.Clone(),
 		Body:       bytes.Clone(c.last.body),
-		Attempts:   c.sent.attempts,
+		Attempts:   c.sent.count,
 		Duration:   time.Since(c.began),
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/token"
 )
 
 // CallError is the error of every call: what was attempted, what is known about its effect, and why it failed. Tests can
@@ -262,7 +263,7 @@ var (
 	// LastSent) and never will be. Do not pay with a new request ID: a person must decide which of the two payments is right.
 	ErrRequestIDReused = errors.New("prepaid: request ID of another payment")
 	// ErrClosed: the client was closed.
-	ErrClosed = errors.New("prepaid: client closed")
+	ErrClosed = token.ErrClosed
 	// ErrTooMany: more items than the limit given to [Collect].
 	ErrTooMany = errors.New("prepaid: more items than the limit")
 	// ErrAmbiguous: more than one account, or more than one movement, matches.
@@ -414,7 +415,7 @@ func (e *TokenError) Unwrap() error { return e.Err }
 
 // Is matches [ErrUnauthorized] if the service refused the credentials, with 400 or 401, or the token.
 func (e *TokenError) Is(target error) bool {
-	return target == ErrUnauthorized && (errors.Is(e.Err, CodeInvalidClient) || errors.Is(e.Err, errTokenRefused))
+	return target == ErrUnauthorized && (errors.Is(e.Err, CodeInvalidClient) || errors.Is(e.Err, token.ErrRefused))
 }
 
 // bothCauses is a failure after an earlier one. If unknown, the earlier attempt may have been applied.

@@ -233,10 +233,11 @@ type request struct {
 	basic    string // Authorization of the token request
 	// encoded is the encoded body, if it is known before the call; notBefore is when an earlier movement of unknown outcome
 	// with the same request ID may be repeated.
-	encoded   []byte
-	notBefore time.Time
-	lastSent  time.Time // when another process sent a movement of unknown outcome; else zero
-	moved     bool      // an earlier call with this request ID and the same params moved the money
+	encoded     []byte
+	unencodable error // why there is none
+	notBefore   time.Time
+	lastSent    time.Time // when another process sent a movement of unknown outcome; else zero
+	moved       bool      // an earlier call with this request ID and the same params moved the money
 
 	faults    []Fault // found while describing; if there are any, nothing is sent
 	account   AccountID

@@ -167,7 +167,7 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 		case err != nil, encoded[0] != '{' && encoded[0] != '[':
 			v.fault("body", "must be a JSON object or array")
 		}
-		described.body, described.encoded = r.Body, encoded
+		described.encoded = encoded
 	}
 	switch {
 	case r.Safety > SafetyRepeated:

@@ -14,21 +14,8 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/cardprograms/prepaid/internal/exchange"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
-
-// retries makes the attempts of one call until another one might apply the call twice, would not finish before the deadline or
-// would exceed MaxAttempts. do sets its start values; after that, only the methods of retries change its own fields.
-type retries struct {
-	attempts
-	effect effect
-
-	options   attemptOptions // for the next attempt
-	wait      time.Duration  // before the next attempt
-	tried     int            // attempts that count against MaxAttempts
-	throttled time.Time      // when the first 429 arrived
-	renewed   bool           // another token was requested
-	resent    bool           // sent again after a kept connection broke
-}
 
 // effect is what is known about the effect of the call.
 type effect struct {
@@ -36,78 +23,77 @@ type effect struct {
 	unknown error   // cause of the first attempt that may have been applied
 }
 
-// loop makes the attempts. Nearly every call ends with the first, so only further ones pay for the retry library.
-func (c *retries) loop(ctx context.Context) {
-	if c.attempt(ctx, &c.options); c.decide(ctx) {
+// progress bounds the attempts of a call.
+type progress struct {
+	tried     int       // attempts that count against MaxAttempts
+	throttled time.Time // when the first 429 arrived
+	renewed   bool      // another token was requested
+	resent    bool      // sent again after a kept connection broke
+	gaveUp    bool      // no attempt was made, because there is no other token
+}
+
+// loop makes attempts until another one might apply the call twice, would not finish before the deadline or would exceed
+// MaxAttempts. Nearly every call ends with the first, so only further ones pay for the retry library.
+func (c *call) loop(ctx context.Context) {
+	if c.try(ctx); c.decide(ctx) && pause.For(ctx, c.sleep()) == nil {
 		c.repeat(ctx)
 	}
 }
 
-// repeat makes the further attempts with go-retryablehttp, which sees the first one as a failure. Each call has its own
-// client, so that the hooks see this call's deadline, outcome and last response, and what the library does by default
-// (logging URLs, closing idle connections, following redirects) has no effect.
-func (c *retries) repeat(ctx context.Context) {
+// repeat makes the further attempts with go-retryablehttp. Each call has its own client, so that the hooks see this call's
+// deadline, outcome and last response, and what the library does by default (logging URLs, closing idle connections, following
+// redirects) has no effect.
+func (c *call) repeat(ctx context.Context) {
 	address := c.url // not shared: the call is reused
-	bare := (&http.Request{Method: c.op.Method, URL: &address, Host: address.Host, Header: http.Header{}}).WithContext(ctx)
+	bare := (&http.Request{Method: c.request.op.Method, URL: &address, Host: address.Host, Header: http.Header{}}).WithContext(ctx)
 	req, err := retryablehttp.FromRequest(bare)
 	if err != nil { // cannot happen: FromRequest fails on unreadable bodies only
 		return
 	}
-	further := &furtherAttempts{retries: c}
 	retry := retryablehttp.Client{
-		HTTPClient: &http.Client{Transport: further, CheckRedirect: noRedirect},
-		RetryMax:   1 << 20, // bounded by decide
-		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-			if !further.begun {
-				further.begun = true
-				return true, nil
-			}
-			return c.decide(ctx), nil
-		},
+		HTTPClient:   &http.Client{Transport: furtherAttempts{c}, CheckRedirect: noRedirect},
+		RetryMax:     1 << 20, // bounded by decide
+		CheckRetry:   func(ctx context.Context, _ *http.Response, _ error) (bool, error) { return c.decide(ctx), nil },
 		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.sleep() },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	_, _ = retry.Do(req) //nolint:bodyclose // the response is a placeholder; c.last holds the real one
+	_, _ = retry.Do(req) //nolint:bodyclose // it has none; c.last has what was read
 }
 
 // furtherAttempts is the RoundTripper of a call's retry loop.
-type furtherAttempts struct {
-	*retries
-	begun bool // the loop has seen the first attempt
-}
+type furtherAttempts struct{ *call }
 
-// RoundTrip makes one attempt for go-retryablehttp. The loop decides by c.last; the response is empty, so that net/http has
-// nothing to redirect.
-func (c *furtherAttempts) RoundTrip(req *http.Request) (*http.Response, error) {
-	if c.begun {
-		c.attempt(req.Context(), &c.options)
+// RoundTrip makes one attempt and returns its status or error. The loop decides by c.last.
+func (c furtherAttempts) RoundTrip(req *http.Request) (*http.Response, error) {
+	if c.try(req.Context()); c.last.err != nil {
+		return nil, c.last.err
 	}
-	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: req}, nil
+	return &http.Response{StatusCode: c.last.status, Body: http.NoBody, Request: req}, nil
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // decide evaluates the last attempt, updates the effect, and reports whether another attempt follows.
-func (c *retries) decide(ctx context.Context) bool {
-	again := c.next(ctx)
-	c.observe(ctx, again)
+func (c *call) decide(ctx context.Context) bool {
+	again := c.again(ctx)
+	c.observeAttempt(ctx, again)
 	return again
 }
 
-func (c *retries) next(ctx context.Context) bool {
+func (c *call) again(ctx context.Context) bool {
 	a := c.last
-	c.tried++
-	if c.gaveUp {
+	c.progress.tried++
+	if c.progress.gaveUp {
 		return false
 	}
-	if a.succeeded(&c.op) {
+	if a.succeeded(&c.request.op) {
 		c.effect.outcome = OutcomeApplied
-		if c.options.suspect != nil {
-			c.core.manager.Adopt(c.token, c.options.suspect)
+		if c.next.suspect != nil {
+			c.core.manager.Adopt(c.token, c.next.suspect)
 		}
 		return false
 	}
-	v := c.op.judge(a.evidence(c.op.kind))
+	v := c.request.op.judge(a.evidence(c.request.op.kind))
 	c.effect.outcome = v.outcome
 	v.spare = v.spare && (c.core.manager != nil || a.status != http.StatusUnauthorized) // the caller's source is asked after a 401
 	if v.renew && !v.spare && c.core.manager != nil {
@@ -117,78 +103,78 @@ func (c *retries) next(ctx context.Context) bool {
 		if c.effect.unknown == nil {
 			c.effect.unknown = a.cause()
 		}
-		if c.op.class == classKeyed {
-			c.options.notBefore = c.core.repeats.notBefore(c.sent.last)
+		if c.request.op.class == classKeyed {
+			c.next.notBefore = c.core.repeats.notBefore(c.sent.last)
 		}
 	}
-	if ctx.Err() != nil || c.core.over() || !(v.again || v.renew && !c.renewed) {
+	if ctx.Err() != nil || c.core.over() || !(v.again || v.renew && !c.progress.renewed) {
 		return false
 	}
 	policy := &c.core.config.Retry
 	now := time.Now()
 	switch {
 	case v.renew:
-		if c.renewed = true; v.spare {
-			c.options.suspect = c.token
+		if c.progress.renewed = true; v.spare {
+			c.next.suspect = c.token
 		} else {
-			c.options.rejected = c.token
+			c.next.rejected = c.token
 		}
-		c.tried-- // an expired token is not a failed attempt; there is at most one renewal
-		c.wait = 0
-	case errors.Is(a.err, exchange.ErrRepeated) && !c.resent:
+		c.progress.tried-- // an expired token is not a failed attempt; there is at most one renewal
+		c.next.wait = 0
+	case errors.Is(a.err, exchange.ErrRepeated) && !c.progress.resent:
 		// net/http would repeat this by itself. Repeat it at once, but with a slot, and not on another kept connection.
-		c.resent, c.options.fresh = true, !a.exchange.HTTP2()
-		if c.op.class == classRead {
-			c.tried--
+		c.progress.resent, c.next.fresh = true, !a.exchange.HTTP2()
+		if c.request.op.class == classRead {
+			c.progress.tried--
 		}
-		c.wait = 0
+		c.next.wait = 0
 	case a.status == http.StatusTooManyRequests:
-		if c.throttled.IsZero() {
-			c.throttled = now
+		if c.progress.throttled.IsZero() {
+			c.progress.throttled = now
 		}
-		c.tried-- // a 429 costs time, not an attempt
-		c.wait = policy.throttleWait(a.retryAfter)
-		if now.Add(c.wait).Sub(c.throttled) > policy.MaxThrottleWait {
+		c.progress.tried-- // a 429 costs time, not an attempt
+		c.next.wait = policy.throttleWait(a.retryAfter)
+		if now.Add(c.next.wait).Sub(c.progress.throttled) > policy.MaxThrottleWait {
 			return false
 		}
 	default:
-		c.wait = policy.backoff(c.tried, a.retryAfter)
+		c.next.wait = policy.backoff(c.progress.tried, a.retryAfter)
 	}
-	if !c.options.notBefore.IsZero() { // the first must have time to finish
-		c.wait = max(c.wait, c.options.notBefore.Sub(now))
-		c.options.earliest = now.Add(c.wait)
+	if !c.next.notBefore.IsZero() { // the first must have time to finish
+		c.next.wait = max(c.next.wait, c.next.notBefore.Sub(now))
+		c.next.earliest = now.Add(c.next.wait)
 	}
-	if c.tried >= policy.MaxAttempts || c.once && c.tried > 0 || a.retryAfter > policy.MaxRetryAfter {
+	if c.progress.tried >= policy.MaxAttempts || c.request.once && c.progress.tried > 0 || a.retryAfter > policy.MaxRetryAfter {
 		return false
 	}
-	if deadline, ok := ctx.Deadline(); ok && !now.Add(c.wait).Before(deadline) {
+	if deadline, ok := ctx.Deadline(); ok && !now.Add(c.next.wait).Before(deadline) {
 		return false // waiting for the deadline would only hide the error of this attempt
 	}
 	return true
 }
 
 // sleep returns the pause before the next attempt, unless that waits itself, for an attempt that may still be in progress.
-func (c *retries) sleep() time.Duration {
-	if c.options.notBefore.IsZero() {
-		return c.wait
+func (c *call) sleep() time.Duration {
+	if c.next.notBefore.IsZero() {
+		return c.next.wait
 	}
 	return 0
 }
 
-// observe reports the last attempt to traces and log, unless none was made since the last report.
-func (c *retries) observe(ctx context.Context, again bool) {
+// observeAttempt reports the last attempt to traces and log, unless none was made since the last report.
+func (c *call) observeAttempt(ctx context.Context, again bool) {
 	a := c.last
-	if c.gaveUp || a.started.IsZero() || !c.observer.wantsAttempts(ctx, again) {
+	if c.progress.gaveUp || a.started.IsZero() || !c.observer.wantsAttempts(ctx, again) {
 		return
 	}
 	seen := Attempt{Number: a.number, StatusCode: a.status, WillRetry: again, Duration: time.Since(a.started)}
-	if !a.succeeded(&c.op) {
+	if !a.succeeded(&c.request.op) {
 		seen.Err = a.cause()
 	}
 	if again {
-		seen.WillWait = c.wait
+		seen.WillWait = c.next.wait
 	}
-	c.observer.attemptDone(ctx, c.op.Operation, seen, a.report)
+	c.observer.attemptDone(ctx, c.request.op.Operation, seen, a.report)
 }
 
 // backoff returns the pause after a number of attempts: doubled from MinWait up to MaxWait, half of it jitter, and at least
@@ -219,24 +205,17 @@ const (
 // unknown outcome of the first. A client's rule follows its [Config]; for an error that no client returned, the default
 // Config applies.
 type repeatRule struct {
-	wait   time.Duration
-	codes  []ErrorCode  // that settle, in addition to CodeInvalidRequest
-	others *longestWait // of the clients that share request IDs; nil if unknown
+	wait    time.Duration // after a request of this client
+	longest *atomic.Int64 // wait after a request of any client that shares its request IDs; nil for wait
+	codes   []ErrorCode   // that settle, in addition to CodeInvalidRequest
 }
 
-// longestWait is the longest wait of the clients that share request IDs. Each waits for its own requests by its own rule; this
-// is for a request that may have been sent by any of them.
-type longestWait struct{ wait atomic.Int64 }
-
-func (l *longestWait) atLeast(wait time.Duration) {
-	for now := l.wait.Load(); now < int64(wait) && !l.wait.CompareAndSwap(now, int64(wait)); {
-		now = l.wait.Load()
+// share makes the rule one of those of a family.
+func (r *repeatRule) share(longest *atomic.Int64) {
+	r.longest = longest
+	for now := longest.Load(); now < int64(r.wait) && !longest.CompareAndSwap(now, int64(r.wait)); {
+		now = longest.Load()
 	}
-}
-
-// notBefore returns when a request that one of the clients sent at lastSent may be sent again; zero if lastSent is zero.
-func (l *longestWait) notBefore(lastSent time.Time) time.Time {
-	return (&repeatRule{wait: time.Duration(l.wait.Load())}).notBefore(lastSent)
 }
 
 func (c Config) repeatRule() *repeatRule {
@@ -259,6 +238,14 @@ func (r *repeatRule) notBefore(lastSent time.Time) time.Time {
 	return lastSent.Add(r.wait)
 }
 
+// anyNotBefore is notBefore for a request that any client of the family may have sent.
+func (r *repeatRule) anyNotBefore(lastSent time.Time) time.Time {
+	if r.longest == nil {
+		return r.notBefore(lastSent)
+	}
+	return (&repeatRule{wait: time.Duration(r.longest.Load())}).notBefore(lastSent)
+}
+
 // provesNotApplied reports whether the refusal of a request proves that an earlier sending, which may have been in progress until
 // notBefore, moved no money. sent is when the refused request was sent. A zero notBefore means unknown.
 func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notBefore time.Time) bool {
@@ -278,9 +265,10 @@ func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notB
 // isVendorType reports whether only the service sends a media type.
 func isVendorType(mediaType string) bool { return strings.HasPrefix(mediaType, "application/vnd.") }
 
-// admitted returns the latest notBefore of a movement of which a request sent now is a permitted repeat, awaited included.
-func (c *attempts) admitted(now, awaited time.Time) time.Time {
-	if c.op.class != classKeyed {
+// admitted returns the latest notBefore of a movement of which a request sent now is a permitted repeat, the call's own included.
+func (c *call) admitted(now time.Time) time.Time {
+	awaited := c.next.notBefore
+	if c.request.op.class != classKeyed {
 		return awaited
 	}
 	if at := c.core.alive.Admitted(now); at.After(awaited) {
@@ -307,10 +295,7 @@ func (c *core) awaitRepeat(ctx context.Context, source AccountID, notBefore time
 
 // settledBy is provesNotApplied for an error that was returned to a caller, after a request that another client may have sent.
 func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
-	notBefore := r.notBefore(lastSent)
-	if r.others != nil {
-		notBefore = r.others.notBefore(lastSent)
-	}
+	notBefore := r.anyNotBefore(lastSent)
 	if refusal.rule != nil && refusal.admitted.Before(notBefore) { // the first may still have been on its way
 		return false
 	}

@@ -230,16 +230,12 @@ func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (
 	if r.lastSent.After(now) { // by another clock; it was before now all the same
 		r.lastSent = now
 	}
-	r.notBefore = c.longest.notBefore(r.lastSent)
+	r.notBefore = c.repeats.anyNotBefore(r.lastSent)
 	m := &movement{result: TransferResult{RequestID: r.requestID}, failing: r.op.modelsFailure}
 	if len(r.faults) == 0 {
-		var plain bool
-		if r.encoded, plain = wire.Write(params.writeWire); !plain {
-			r.encoded, _ = encode(params)
-		}
+		r.encoded, r.unencodable = encode(params)
 	}
-	if r.encoded == nil { // do reports the faults, or why params cannot be encoded
-		r.body = params
+	if r.encoded == nil { // do reports why
 		return nil, c.do(ctx, &r, m.decode)
 	}
 	turn, err := c.turns.Enter(ctx, turns.Payment{
@@ -366,7 +362,7 @@ func (r *TransferResult) missing() bool {
 // The reference states no time limit for a transfer: a service that takes longer may pay twice. Ask the operator for
 // the limit, and raise Retry.InFlightWait accordingly.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
-	return s.client.longest.notBefore(lastSent)
+	return s.client.repeats.anyNotBefore(lastSent)
 }
 
 // AwaitRepeat waits until a transfer or direct entry out of source with unknown outcome, last sent at lastSent, may be sent again
@@ -402,5 +398,5 @@ func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, las
 	if lastSent.IsZero() {
 		return nil
 	}
-	return s.client.awaitRepeat(ctx, source, s.client.longest.notBefore(lastSent))
+	return s.client.awaitRepeat(ctx, source, s.client.repeats.anyNotBefore(lastSent))
 }

@@ -3,7 +3,6 @@ package webhook
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 )
 
@@ -66,13 +65,3 @@ type PanicError struct {
 
 // Error does not print the stack.
 func (e *PanicError) Error() string { return "webhook: function panicked" }
-
-// guard turns a panic of f into a *PanicError.
-func guard(f func() error) (err error) {
-	defer func() {
-		if recover() != nil {
-			err = &PanicError{Stack: debug.Stack()}
-		}
-	}()
-	return f()
-}

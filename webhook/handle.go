@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"runtime/debug"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -176,4 +177,14 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// guard turns a panic of f into a *PanicError.
+func guard(f func() error) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = &PanicError{Stack: debug.Stack()}
+		}
+	}()
+	return f()
 }

@@ -5,7 +5,7 @@ func mutants() []mutant {
 	return []mutant{
 		{
 			name: "the client does not wait", file: "attempt.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "if !options.notBefore.IsZero() {", new: "if false {",
+			old: "if !c.next.notBefore.IsZero() {", new: "if false {",
 		},
 		{
 			name: "time alone admits a repeat", file: "internal/liveness/liveness.go", pkg: "./internal/liveness", test: "TestOneRead",
@@ -33,11 +33,11 @@ func mutants() []mutant {
 		},
 		{
 			name: "a refusal counts by the rule of the client that got it", file: "retry.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
-			old: "if r.others != nil {", new: "if false {",
+			old: "notBefore := r.anyNotBefore(lastSent)", new: "notBefore := r.notBefore(lastSent)",
 		},
 		{
 			name: "the wait is the caller's own, whoever sent the payment", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
-			old: "return s.client.longest.notBefore(lastSent)", new: "return s.client.repeats.notBefore(lastSent)",
+			old: "return s.client.repeats.anyNotBefore(lastSent)", new: "return s.client.repeats.notBefore(lastSent)",
 		},
 		{
 			name: "what another process sent is not known", file: "internal/turns/turns.go", pkg: "./internal/tests/faults", test: "TestUnknownOutcomeOutlivesTheProcess",
@@ -45,7 +45,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "what another process sent counts only if this call is sent", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestNothingSentAfterARestart",
-			old: "	r.notBefore = c.longest.notBefore(r.lastSent)\n", new: "",
+			old: "	r.notBefore = c.repeats.anyNotBefore(r.lastSent)\n", new: "",
 		},
 		{
 			name: "what was sent too long ago is sent again", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLastSentOfAnotherClock",
@@ -53,7 +53,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "the longest wait does not count for another process", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLastSentByTheLongestWait",
-			old: "c.longest.notBefore(r.lastSent)", new: "c.repeats.notBefore(r.lastSent)",
+			old: "c.repeats.anyNotBefore(r.lastSent)", new: "c.repeats.notBefore(r.lastSent)",
 		},
 		{
 			name: "a journal does not take over what another store sent", file: "journal/pay.go", pkg: "./journal", test: "TestPaymentOfAnotherStore",
@@ -122,7 +122,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "a repeat waits for the time alone", file: "attempt.go", pkg: "./internal/tests/netcut", root: true, test: "TestFrozenService",
-			old: "a.err = c.core.awaitRepeat(ctx, c.account, options.notBefore)", new: "a.err = pause.For(ctx, time.Until(options.notBefore))",
+			old: "a.err = c.core.awaitRepeat(ctx, c.request.account, c.next.notBefore)", new: "a.err = pause.For(ctx, time.Until(c.next.notBefore))",
 		},
 		{
 			name: "a connection that others share outlives an abandoned payment", file: "internal/exchange/exchange.go", pkg: "./internal/exchange",

@@ -64,9 +64,9 @@ const (
 
 var (
 	// ErrClosed is returned after Close.
-	ErrClosed = errors.New("token manager is closed")
+	ErrClosed = errors.New("prepaid: client closed")
 	// ErrRefused is returned if the current token was refused and the next exchange may only begin after the deadline.
-	ErrRefused = errors.New("token refused")
+	ErrRefused = errors.New("the service refused it, and there is no other one in time")
 
 	errNoResult = errors.New("prepaid: token exchange ended without a result")
 	errUnusable = errors.New("prepaid: token exchange returned no token with a lifetime")
