@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
