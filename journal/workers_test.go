@@ -47,3 +47,31 @@ func TestRecordersDoNotWaitForMore(t *testing.T) {
 		recorders.Wait()
 	}
 }
+
+// What a journal keeps for a claim goes with its end, or with the next claim if the payment is due again.
+func TestClaimsThatEndedAreForgotten(t *testing.T) {
+	t.Parallel()
+	j, _ := openSealed(t, left(t, sealing(t, 1), 1, 2, 3))
+	for round := range 3 {
+		claimed, err := j.Claim(t.Context(), Claim{N: 10, Sends: time.Second, Rest: time.Second, Admitted: time.Now().Add(time.Hour)})
+		require.NoError(t, err)
+		require.Len(t, claimed, 3)
+		var ends []End
+		for _, h := range claimed {
+			e, err := h.Entry.after(time.Now(), EventBegin)
+			require.NoError(t, err)
+			event := EventNotSent
+			if round == 2 {
+				event = EventDone
+			}
+			e, err = e.after(time.Now(), event)
+			require.NoError(t, err)
+			ends = append(ends, End{Fence: h.Fence, Entry: e})
+		}
+		_, err = j.Record(t.Context(), ends)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(j.holds), 3)
+	}
+	require.Empty(t, j.holds)
+	require.Empty(t, j.turns)
+}
