@@ -2,70 +2,70 @@ package docs
 
 import (
 	"go/ast"
-	"go/doc"
-	"maps"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// publicNames has the public names of the packages that the guides speak of: "Config", "Config.Retry", "Retry" and
-// "prepaid.Config" alike, so that a name is found however a text shortens it.
-func publicNames(t *testing.T) map[string]bool {
-	t.Helper()
+// declared has the names that packages declare: "Config", "Config.Retry", "Retry" and "prepaid.Config" alike, so that a name is
+// found however a text shortens it. Unless all is set, only exported ones.
+func declared(files []*ast.File, all bool) map[string]bool {
 	names := map[string]bool{}
-	for _, directory := range []string{
-		".", "webhook", "journal", "prepaidtest", filepath.Join("prepaidtest", "conformance"), filepath.Join("prepaidtest", "hostile"),
-		filepath.Join("contrib", "redis"), filepath.Join("contrib", "otel"), filepath.Join("contrib", "postgres"),
-		filepath.Join("contrib", "postgres", "pgtest"),
-	} {
-		maps.Copy(names, namesIn(t, packageWithExamples(t, directory)))
+	for _, file := range files {
+		add := func(owner, name string) {
+			if !all && !ast.IsExported(name) {
+				return
+			}
+			names[name] = true
+			names[file.Name.Name+"."+name] = true
+			if owner != "" {
+				names[owner+"."+name] = true
+				names[strings.TrimSuffix(owner, "Service")+"."+name] = true
+			}
+		}
+		names[file.Name.Name] = true
+		for _, declaration := range file.Decls {
+			switch d := declaration.(type) {
+			case *ast.FuncDecl:
+				add(receiver(d), d.Name.Name)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch s := spec.(type) {
+					case *ast.TypeSpec:
+						add("", s.Name.Name)
+						members(s.Type, func(name string) { add(s.Name.Name, name) })
+					case *ast.ValueSpec:
+						for _, name := range s.Names {
+							add("", name.Name)
+						}
+					}
+				}
+			}
+		}
 	}
 	return names
 }
 
-func namesIn(t *testing.T, page *doc.Package) map[string]bool {
-	t.Helper()
-	names := map[string]bool{}
-	add := func(owner, name string) {
-		names[name] = true
-		names[page.Name+"."+name] = true
-		if owner != "" {
-			names[owner+"."+name] = true
-			names[strings.TrimSuffix(owner, "Service")+"."+name] = true
-		}
-	}
-	values := func(all []*doc.Value) {
-		for _, value := range all {
-			for _, name := range value.Names {
-				add("", name)
+// receiver is the name of a method's type; empty for a function.
+func receiver(d *ast.FuncDecl) string {
+	name := ""
+	if d.Recv != nil {
+		ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
+			if of, ok := n.(*ast.Ident); ok && name == "" {
+				name = of.Name
 			}
-		}
+			return name == ""
+		})
 	}
-	values(page.Consts)
-	values(page.Vars)
-	for _, function := range page.Funcs {
-		add("", function.Name)
-	}
-	for _, kind := range page.Types {
-		add("", kind.Name)
-		values(kind.Consts)
-		values(kind.Vars)
-		for _, function := range kind.Funcs {
-			add("", function.Name)
-		}
-		for _, method := range kind.Methods {
-			add(kind.Name, method.Name)
-		}
-		for _, spec := range kind.Decl.Specs {
-			members(spec.(*ast.TypeSpec).Type, func(name string) { add(kind.Name, name) })
-		}
-	}
-	return names
+	return name
 }
 
 // members calls found with each field of a struct and each method of an interface.
@@ -86,6 +86,52 @@ func members(of ast.Expr, found func(name string)) {
 	}
 }
 
+// parsed are the Go files below the directories, or in them alone.
+func parsed(t *testing.T, below bool, directories ...string) []*ast.File {
+	t.Helper()
+	var files []*ast.File
+	for _, directory := range directories {
+		require.NoError(t, filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && path != directory && (!below || entry.Name() == "testdata" || entry.Name()[0] == '.'):
+				return filepath.SkipDir
+			case entry.IsDir() || filepath.Ext(path) != ".go" || !below && strings.HasSuffix(path, "_test.go"):
+				return nil
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			files = append(files, file)
+			return err
+		}))
+	}
+	return files
+}
+
+// publicNames has the exported names of the packages that the guides describe.
+func publicNames(t *testing.T) map[string]bool {
+	t.Helper()
+	return declared(parsed(t, false, ".", "webhook", "journal", "prepaidtest", "prepaidtest/conformance", "prepaidtest/hostile",
+		"contrib/redis", "contrib/otel", "contrib/postgres", "contrib/postgres/pgtest"), false)
+}
+
+// namesOf returns what the code spans of a document name, by the pattern of a name.
+func namesOf(t *testing.T, document string, name func(code string) (string, bool)) []string {
+	t.Helper()
+	text, err := os.ReadFile(document)
+	require.NoError(t, err)
+	page, _, _ := strings.Cut(string(text), inventedNames)
+	var names []string
+	for _, found := range codeSpan.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
+		if name, ok := name(found[1]); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+var fenced = regexp.MustCompile("(?s)```.*?```")
+
 // A Go name that a guide puts in code type exists: prepaid.Config, Config.Retry, client.Accounts.Issue, OutcomeUnknown.
 func TestDocumentNamesExist(t *testing.T) {
 	t.Parallel()
@@ -96,17 +142,9 @@ func TestDocumentNamesExist(t *testing.T) {
 	}
 	documents, err := filepath.Glob(filepath.Join("docs", "*.md"))
 	require.NoError(t, err)
-	fenced := regexp.MustCompile("(?s)```.*?```")
 	checked, unknown := 0, []string(nil)
 	for _, document := range append(documents, "README.md", "AGENTS.md") {
-		text, err := os.ReadFile(document)
-		require.NoError(t, err)
-		page, _, _ := strings.Cut(string(text), inventedNames)
-		for _, found := range codeSpan.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
-			name, ok := goName(found[1])
-			if !ok {
-				continue
-			}
+		for _, name := range namesOf(t, document, goName) {
 			checked++
 			if !knows(names, name) {
 				unknown = append(unknown, document+": "+name)
@@ -117,7 +155,53 @@ func TestDocumentNamesExist(t *testing.T) {
 	require.Greater(t, checked, 500)
 	require.False(t, knows(names, "Config.Retries"))
 	require.False(t, knows(names, "prepaid.Confog"))
+	require.False(t, knows(names, "encodeOptions"), "not public")
 	require.True(t, knows(names, "client.Accounts.Issue"))
+}
+
+// A Go name that a document for those who change the code puts in code type exists, public or not: call.fail, longestWait. So does
+// each name with a dot in its plain diagrams.
+func TestDesignNamesExist(t *testing.T) {
+	t.Parallel()
+	atRoot(t)
+	names := declared(parsed(t, true, "."), true)
+	for _, foreign := range []string{
+		"buildssa", "opName", "errors.As", "errors.AsType", "errors.Is", "context.Context", "http.Transport", "oauth2.Token", "wg.Go", "t.Context", "t.Parallel",
+	} {
+		names[foreign] = true
+	}
+	checked, unknown := 0, []string(nil)
+	for _, document := range []string{"DESIGN.md", "CONTRIBUTING.md"} {
+		found := namesOf(t, document, anyName)
+		text, err := os.ReadFile(document)
+		require.NoError(t, err)
+		for _, diagram := range fenced.FindAllString(string(text), -1) {
+			for word := range strings.FieldsSeq(diagram) {
+				if name, ok := anyName(strings.Trim(word, "(),:")); ok && strings.Contains(name, ".") {
+					found = append(found, name)
+				}
+			}
+		}
+		for _, name := range found {
+			checked++
+			if !knows(names, name) {
+				unknown = append(unknown, document+": "+name)
+			}
+		}
+	}
+	require.Empty(t, unknown, "no such names")
+	require.Greater(t, checked, 100)
+	require.False(t, knows(names, "call.succeed"))
+	require.False(t, knows(names, "operation.judges"))
+}
+
+// anyName returns what a piece of code names, if it is a Go name that cannot be a file or a word: with a dot or a capital inside.
+func anyName(code string) (string, bool) {
+	code, _, _ = strings.Cut(strings.TrimLeft(code, "*&"), "(")
+	isName := regexp.MustCompile(`^[A-Za-z]\w*(\.[A-Za-z]\w*)*$`).MatchString(code)
+	isFile := slices.Contains([]string{".go", ".mod", ".sum", ".txt", ".md", ".yml"}, filepath.Ext(code))
+	isMember := strings.Contains(code, "_") || strings.HasPrefix(code, "Test")
+	return code, isName && !isFile && !isMember && regexp.MustCompile(`\.|[a-z]\d*[A-Z]`).MatchString(code)
 }
 
 // ownName is a name of ours: one of another package, such as errors.Is, is not looked for.
