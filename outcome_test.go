@@ -19,14 +19,13 @@ import (
 func TestOperationsAgreeWithTheClient(t *testing.T) {
 	t.Parallel()
 	rows := tree.Operations(t)
-	require.Len(t, rows, 44)
 	table := map[string]tree.Operation{}
 	for _, row := range rows {
 		table[row.Name] = row
 	}
-	require.Len(t, table, 44, "a Go name stands there twice")
+	require.Len(t, table, len(rows), "a Go name is there twice")
 	all := operations()
-	require.Len(t, all, 44)
+	require.Len(t, all, len(rows))
 	for _, op := range all {
 		statuses := make([]string, len(op.success))
 		for i, status := range op.success {

@@ -93,7 +93,7 @@ func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 // zero in your own types, and an error in results of this package such as [Account], also within yours, if it is required
 // there. For the body as it is, give a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
 //
-// A path of one of the 44 operations is refused, whatever the method: whether they may be repeated is known, and cannot be
+// A path of an operation of the reference is refused, whatever the method: whether they may be repeated is known, and cannot be
 // declared otherwise. The error names the method to call.
 //
 // Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production;
@@ -232,7 +232,7 @@ func operationsAt(segments []string) []string {
 	return names
 }
 
-// operations are the 44 of the reference.
+// operations are those of the reference.
 func operations() []*operation {
 	return []*operation{
 		&opToken, &opStartReport, &opReportResult,

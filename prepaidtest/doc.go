@@ -1,4 +1,4 @@
-// Package prepaidtest is a stateful emulator of the service: all 44 operations over HTTP on loopback, with
+// Package prepaidtest is a stateful emulator of the service: all operations over HTTP on loopback, with
 // accounts, a ledger, policies, reports, PIN changes and webhooks. Point a client at it in a test,
 // make things go wrong, and look at what happened:
 //

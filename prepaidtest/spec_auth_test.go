@@ -25,12 +25,12 @@ func TestSpec_5_Rule1_401OnEachOperation(t *testing.T) {
 	expired := c.token
 	c.Advance(time.Hour)
 	valid := c.newToken()
-	protected := 0
+	var open []string
 	for _, name := range service.Operations() {
 		if name == "POST /token" {
+			open = append(open, name)
 			continue
 		}
-		protected++
 		method, path := operationPath(name)
 		for _, authorization := range []string{"", "Bearer", "Bearer " + expired, "Bearer " + valid[1:], "Bearer " + valid + "0", "Basic " + valid, valid} {
 			header := http.Header{"Content-Type": {vendorJSON}}
@@ -42,7 +42,7 @@ func TestSpec_5_Rule1_401OnEachOperation(t *testing.T) {
 		got := c.send(method, path, "", http.Header{"Authorization": {"Bearer " + valid}})
 		require.NotEqual(t, 401, got.status, name)
 	}
-	require.Equal(t, 43, protected)
+	require.Len(t, open, 1)
 }
 
 func TestSpec_5_Rule2_BasicCredentials(t *testing.T) {

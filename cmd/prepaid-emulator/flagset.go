@@ -75,7 +75,7 @@ func (s *settings) addFault(text string) error {
 
 // help prints every flag with its default, the forms of faults and some examples.
 func help(out io.Writer, flags *flag.FlagSet) {
-	fmt.Fprint(out, `prepaid-emulator runs an emulator of the card account service on this machine: all 44 operations under /3.0/, and a
+	fmt.Fprint(out, `prepaid-emulator runs an emulator of the card account service on this machine: all operations under /3.0/, and a
 page at / that shows what happens in it.
 
 Usage: prepaid-emulator [flags]

@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -188,7 +190,7 @@ func (w *world) journey(t *testing.T, client *prepaid.Client, word string) *jour
 	}
 }
 
-// One recording of all 44 operations holds no value of it, however written, and replays with other ones while nobody
+// One recording of all operations holds no value of it, however written, and replays with other ones while nobody
 // listens.
 func TestCanariesOfAllOperations(t *testing.T) {
 	t.Parallel()
@@ -210,10 +212,7 @@ func TestCanariesOfAllOperations(t *testing.T) {
 	for _, r := range w.Requests() {
 		asked[r.Method+" "+r.Template] = true
 	}
-	require.Len(t, asked, 44)
-	for _, operation := range prepaidtest.Operations() {
-		require.True(t, asked[operation], operation)
-	}
+	require.ElementsMatch(t, prepaidtest.Operations(), slices.Collect(maps.Keys(asked)))
 	content, err := os.ReadFile(path + ".yaml")
 	require.NoError(t, err)
 	requireNoCanary(t, string(content), word, wire)

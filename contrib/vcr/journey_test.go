@@ -252,7 +252,7 @@ func (j *journey) policy() {
 		j.ok(err)
 		j.note("policy %v %v %d %d", policy.DefaultAction, policy.Categories, len(policy.Merchants), len(policy.Terminals))
 	}
-	restrictions, err := c.Restrictions(j.t.Context(), j.company) //nolint:staticcheck // it is one of the 44
+	restrictions, err := c.Restrictions(j.t.Context(), j.company) //nolint:staticcheck // it is an operation
 	j.ok(err)
 	j.note("restrictions %v %d", restrictions.Type, len(restrictions.TerminalRules))
 }

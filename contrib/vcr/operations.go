@@ -91,7 +91,7 @@ func newSchema() *schema {
 		{name: "Reporting.Start", method: "GET", path: "/reporting/templates/{templatename}", query: start, responds: bodyText},
 		one("Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}", nil, of[prepaid.Report]()),
 		list("Policy.MerchantCategoryCodes", "/policy/mccodes", paged(queryOf()), of[prepaid.MerchantCategory]()),
-		one("Policy.Restrictions", "GET", "/policy/{id}/restrictions", nil, of[prepaid.Restrictions]()), //nolint:staticcheck // it is one of the 44
+		one("Policy.Restrictions", "GET", "/policy/{id}/restrictions", nil, of[prepaid.Restrictions]()), //nolint:staticcheck // it is an operation
 		one("Policy.Get", "GET", "/policy/{id}/policy", nil, policy),
 		one("Policy.Categories", "GET", "/policy/{id}/categories", nil, policy),
 		one("Policy.Merchants", "GET", "/policy/{id}/merchants", nil, policy),

@@ -30,7 +30,6 @@ func TestOperationsAreThoseOfTheTable(t *testing.T) {
 	for _, op := range newSchema().operations {
 		got = append(got, op.method+" "+op.path+" "+op.name)
 	}
-	require.Len(t, want, 44)
 	require.ElementsMatch(t, want, got)
 }
 
@@ -60,7 +59,7 @@ func wireTypes() []reflect.Type {
 		reflect.TypeFor[prepaid.SimulationResult](), reflect.TypeFor[prepaid.InitiatePINParams](), reflect.TypeFor[prepaid.SealedPINParams](),
 		reflect.TypeFor[prepaid.Hook](), reflect.TypeFor[prepaid.CreateHookParams](), reflect.TypeFor[prepaid.UpdateHookParams](),
 		reflect.TypeFor[prepaid.CreatedHook](), reflect.TypeFor[prepaid.Policy](),
-		reflect.TypeFor[prepaid.Restrictions](), //nolint:staticcheck // it is one of the 44
+		reflect.TypeFor[prepaid.Restrictions](), //nolint:staticcheck // it is an operation
 		reflect.TypeFor[prepaid.MerchantCategory](), reflect.TypeFor[prepaid.Report](), reflect.TypeFor[prepaid.MerchantKey](),
 		reflect.TypeFor[prepaid.TerminalKey](),
 	} {

@@ -2,6 +2,6 @@
 // the client makes of them. Other suites use the fixtures as the requests of all operations.
 //
 // Its tests prove that each request is sent as the reference writes it, that every field of every response is read, that what
-// the reference requires is required and everything else is tolerated, that operations.txt agrees with the emulator, and that
+// the reference requires is required and everything else is tolerated, and that
 // each type survives JSON in both directions. They are written against the reference and not against the client's types.
 package contract

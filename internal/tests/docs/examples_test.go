@@ -19,8 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
-// The reference page shows a running example at each method of the client and its services, and so at each of the
-// 44 operations.
+// The reference page shows a running example at each method of the client and its services, and so for each operation.
 func TestEveryMethodHasAnExample(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -46,7 +45,6 @@ func TestEveryMethodHasAnExample(t *testing.T) {
 		}
 		wanted = append(wanted, service+"."+method)
 	}
-	require.Len(t, operations, 44)
 	for _, name := range wanted {
 		require.True(t, shown[name], "%s has no example with an Output comment: add Example%s", name, strings.Replace(name, ".", "_", 1))
 	}

@@ -70,7 +70,7 @@ func hookRefusals(also ...string) refusal {
 	}, about: "A member is not valid, or an enabled webhook did not respond to the ping."}
 }
 
-// operations describes the 44 operations, in the order of section 4.
+// operations describes all operations, in the order of section 4.
 func operations(with Options) []described {
 	start := refuse(400, "invalid_request").described(wrongTemplate)
 	if with.BadOnReport == 400 {

@@ -11,7 +11,7 @@ import (
 // TokenOperation is the one without a bearer token.
 const TokenOperation = "POST /token"
 
-// Routes is the table of the 44 operations, in the order of section 4.
+// Routes is the table of all operations, in the order of section 4.
 func (s *Service) Routes() exchange.Table {
 	get, post, put, patch, remove := http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
 	paging := []string{"page_number", "page_size"}
