@@ -244,11 +244,6 @@ func (a AccountSummary) Format(f fmt.State, verb rune) { redact.Format(f, verb, 
 // LogValue logs a without personal data.
 func (a AccountSummary) LogValue() slog.Value { return redact.LogValue(a) }
 
-var opGetAccount = operation{
-	Operation: Operation{"Accounts.Get", "GET", "/accounts/{id}"},
-	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
-}
-
 // Get returns an account with the requested groups. It accepts all seven.
 //
 // Errors: [ErrNotFound]. Safety: read.
@@ -260,7 +255,7 @@ func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Incl
 	v.includes(include, IncludeCardholder, IncludeDirectEntry, IncludeFreeText, IncludeBPay,
 		IncludeTokenInfo, IncludeCorrespondingAccountID, IncludeCardholderType)
 	return fetch[Account](ctx, s.client, request{
-		op: opGetAccount, account: id, path: pathValues{string(id)}, query: includeQuery(include), faults: v.faults,
+		op: opAccountsGet, account: id, path: pathValues{string(id)}, query: includeQuery(include), faults: v.faults,
 	})
 }
 
@@ -273,11 +268,6 @@ func includeQuery(include []Include) query {
 	return q
 }
 
-var opAccountSummary = operation{
-	Operation: Operation{"Accounts.Summary", "GET", "/accounts/{id}/status"},
-	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
-}
-
 // Summary returns the account's status, balance and other reduced data, without an ID and without the times of the first
 // and last transaction.
 //
@@ -288,7 +278,7 @@ func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSu
 	var v validator
 	v.readID("id", string(id))
 	return fetch[AccountSummary](ctx, s.client, request{
-		op: opAccountSummary, account: id, path: pathValues{string(id)}, faults: v.faults,
+		op: opAccountsSummary, account: id, path: pathValues{string(id)}, faults: v.faults,
 	})
 }
 
@@ -327,11 +317,6 @@ type SetStatusParams struct {
 	Status AccountStatus `json:"status"`
 }
 
-var opSetStatus = operation{
-	Operation: Operation{"Accounts.SetStatus", "PUT", "/accounts/{id}/status"},
-	class:     classRepeated, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
-}
-
 // SetStatus sets the state of an account. Read it back with Summary after [OutcomeUnknown].
 //
 // Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again. [AccountStatusActive], and
@@ -343,7 +328,7 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params Se
 	v := s.client.validator()
 	v.pathID("id", string(id))
 	requiredOneOf(&v, "status", params.Status, accountStatuses()...)
-	op := opSetStatus
+	op := opAccountsSetStatus
 	if params.Status == AccountStatusActive || params.Status == AccountStatusPreActive {
 		op.class = classNever
 	}
@@ -359,11 +344,6 @@ type SetPlasticEnabledParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
-var opSetPlasticEnabled = operation{
-	Operation: Operation{"Accounts.SetPlasticEnabled", "PUT", "/accounts/{id}/plastic"},
-	class:     classRepeated, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
-}
-
 // SetPlasticEnabled sets the plastic flag of an account. Read it back with Summary after [OutcomeUnknown].
 //
 // Errors: [ErrNotFound]. Safety: disabling is repeated. Enabling is never repeated once it may have arrived: a late
@@ -374,7 +354,7 @@ func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, p
 	var v validator
 	v.pathID("id", string(id))
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
-	op := opSetPlasticEnabled
+	op := opAccountsSetPlasticEnabled
 	if params.Enabled {
 		op.class = classNever
 	}

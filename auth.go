@@ -44,11 +44,6 @@ func (s *foreignSource) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Tok
 	}
 }
 
-var opToken = operation{
-	Operation: Operation{"Token", "POST", "/token"},
-	class:     classToken, kind: responseJSON, success: []int{200}, lane: laneToken,
-}
-
 // fetchToken calls POST /token, in as many attempts as Retry allows. The token manager sends nothing else.
 func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	credentials := c.config.Credentials

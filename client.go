@@ -48,7 +48,7 @@ func NewClient(config Config) (*Client, error) {
 	}
 	c := new(Client)
 	c.core.begin(config, base)
-	c.summary = opAccountSummary
+	c.summary = opAccountsSummary
 	if c.tokens == nil {
 		c.manager = c.newTokenManager()
 		c.tokens = c.manager

@@ -99,11 +99,6 @@ func (p CreateAccountParams) check(v *validator) {
 	}
 }
 
-var opCreateAccount = operation{
-	Operation: Operation{"Accounts.Create", "POST", "/accounts"},
-	class:     classNever, kind: responseJSON, success: []int{201}, lane: LaneCall, inputStatus: true,
-}
-
 // Create makes an account. The response has no account ID. [AccountsService.Issue] creates the account and returns its
 // ID.
 //
@@ -115,7 +110,7 @@ func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams
 	v := s.client.validator()
 	params.check(&v)
 	return fetch[AccountSummary](ctx, s.client, request{
-		op: opCreateAccount, account: params.AccountIDToReplace, body: params, faults: v.faults,
+		op: opAccountsCreate, account: params.AccountIDToReplace, body: params, faults: v.faults,
 	})
 }
 
@@ -141,11 +136,6 @@ func (p UpdateAccountParams) Format(f fmt.State, verb rune) { redact.Format(f, v
 // LogValue logs p without personal data.
 func (p UpdateAccountParams) LogValue() slog.Value { return redact.LogValue(p) }
 
-var opUpdateAccount = operation{
-	Operation: Operation{"Accounts.Update", "PUT", "/accounts/{id}"},
-	class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
-}
-
 // Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludeCardholder].
 // Update again only if your data is still current.
 //
@@ -167,7 +157,7 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 	}
 	params.PortalIdentifier.check(&v, "portal_identifier")
 	return send(ctx, s.client, request{
-		op: opUpdateAccount, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,
+		op: opAccountsUpdate, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,
 	})
 }
 

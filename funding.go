@@ -94,19 +94,6 @@ type RedeemFundingParams struct {
 	AcquirerID string `json:"acquirer_id"`
 }
 
-func fundingOperation(name, path string) operation {
-	return operation{
-		Operation: Operation{name, "POST", path},
-		class:     classNever, kind: responseJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
-	}
-}
-
-var (
-	opRedeem  = fundingOperation("Funding.Redeem", "/funding/redemptions")
-	opReverse = fundingOperation("Funding.Reverse", "/funding/reversals")
-	opRefund  = fundingOperation("Funding.Refund", "/funding/refunds")
-)
-
 // Redeem posts a redemption. A decline is a result. After [OutcomeUnknown] look with [AccountsService.FindMovement].
 // CorrelationID is not a key: sending the same params again may take the money twice.
 //
@@ -130,7 +117,7 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 	v.mcc("merchant_category", params.MerchantCategoryCode)
 	v.required("terminal_id", params.TerminalID)
 	v.required("acquirer_id", params.AcquirerID)
-	return s.post(ctx, opRedeem, params.AccountID, params.CorrelationID, params, v)
+	return s.post(ctx, opFundingRedeem, params.AccountID, params.CorrelationID, params, v)
 }
 
 // ReverseFundingParams describes the reversal of a redemption; every field is required.
@@ -168,7 +155,7 @@ func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParam
 		ReverseFundingParams
 		ParentTransactionID transactionNumber `json:"parent_transaction_id"`
 	}{params, transactionNumber(params.ParentTransactionID)}
-	return s.post(ctx, opReverse, params.AccountID, params.CorrelationID, body, v)
+	return s.post(ctx, opFundingReverse, params.AccountID, params.CorrelationID, body, v)
 }
 
 // RefundFundingParams describes a refund; every field except ParentTransactionID is required.
@@ -229,7 +216,7 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 		RefundFundingParams
 		ParentTransactionID transactionNumber `json:"parent_transaction_id,omitzero"`
 	}{params, transactionNumber(params.ParentTransactionID)}
-	return s.post(ctx, opRefund, params.AccountID, params.CorrelationID, body, v)
+	return s.post(ctx, opFundingRefund, params.AccountID, params.CorrelationID, body, v)
 }
 
 // sequenceNumber refuses zero: a movement that names no transaction cannot be traced.

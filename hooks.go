@@ -79,16 +79,11 @@ type ListHooksParams struct {
 	Paging Paging
 }
 
-var opListHooks = operation{
-	Operation: Operation{"Hooks.List", "GET", "/hooks"},
-	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
-}
-
 func (p ListHooksParams) list() pageList[Hook] {
 	var v validator
 	v.paging(p.Paging)
 	return pageList[Hook]{
-		request: request{op: opListHooks, faults: v.faults}, paging: p.Paging,
+		request: request{op: opHooksList, faults: v.faults}, paging: p.Paging,
 		identity: func(h *Hook) string { return string(h.ID) }, leaves: true,
 	}
 }
@@ -123,18 +118,13 @@ func hookRequest(op operation, id HookID) (request, validator) {
 	return request{op: op, path: pathValues{string(id)}}, v
 }
 
-var opGetHook = operation{
-	Operation: Operation{"Hooks.Get", "GET", "/hooks/{id}"},
-	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
-}
-
 // Get returns a hook.
 //
 // Errors: none specific to this call; the reference does not specify the response for an unknown ID. Safety: read.
 //
 // API: GET /hooks/{id}.
 func (s *HooksService) Get(ctx context.Context, id HookID) (*Hook, error) {
-	r, v := hookRequest(opGetHook, id)
+	r, v := hookRequest(opHooksGet, id)
 	r.faults = v.faults
 	return fetch[Hook](ctx, s.client, r)
 }
@@ -171,11 +161,6 @@ type CreatedHook struct {
 
 func (h *CreatedHook) missing() bool { return h.ID == "" }
 
-var opCreateHook = operation{
-	Operation: Operation{"Hooks.Create", "POST", "/hooks"},
-	class:     classNever, kind: responseJSON, success: []int{201}, lane: LaneCall,
-}
-
 // Create registers a hook. If it is enabled, the service pings it before it responds. After [OutcomeUnknown] look for
 // its URI with List.
 //
@@ -199,7 +184,7 @@ func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*Cr
 		v.fault("hmac_key_secret", ruleRequired)
 	}
 	v.hmacKeySecret("hmac_key_secret", params.HMACKeySecret)
-	return fetch[CreatedHook](ctx, s.client, request{op: opCreateHook, body: params, faults: v.faults})
+	return fetch[CreatedHook](ctx, s.client, request{op: opHooksCreate, body: params, faults: v.faults})
 }
 
 // UpdateHookParams changes a hook. Fields that are zero or nil are not sent and do not change.
@@ -226,11 +211,6 @@ func (p UpdateHookParams) Format(f fmt.State, verb rune) { redact.Format(f, verb
 // LogValue logs p without the user information of its address.
 func (p UpdateHookParams) LogValue() slog.Value { return redact.LogValue(p) }
 
-var opUpdateHook = operation{
-	Operation: Operation{"Hooks.Update", "PATCH", "/hooks/{id}"},
-	class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
-}
-
 // Update changes a hook. Read it back with Get after [OutcomeUnknown]. A new HMACKeySecret can be recognised only by
 // its HMACKeyID.
 //
@@ -239,7 +219,7 @@ var opUpdateHook = operation{
 //
 // API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {
-	r, v := hookRequest(opUpdateHook, id)
+	r, v := hookRequest(opHooksUpdate, id)
 	v.lax = s.client.config.SkipValueChecks
 	if v.text("uri", params.URI, 0) {
 		v.httpsURI("uri", params.URI)
@@ -252,11 +232,6 @@ func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookP
 	return send(ctx, s.client, r)
 }
 
-var opDeleteHook = operation{
-	Operation: Operation{"Hooks.Delete", "DELETE", "/hooks/{id}"},
-	class:     classRepeated, kind: responseNone, success: []int{204, 200}, lane: LaneCall,
-}
-
 // Delete removes a hook.
 //
 // Errors: [ErrUnauthorized]. Safety: repeated, since a late repeat deletes nothing else. If a repeat after a cut-off
@@ -264,7 +239,7 @@ var opDeleteHook = operation{
 //
 // API: DELETE /hooks/{id}.
 func (s *HooksService) Delete(ctx context.Context, id HookID) error {
-	r, v := hookRequest(opDeleteHook, id)
+	r, v := hookRequest(opHooksDelete, id)
 	r.faults = v.faults
 	return send(ctx, s.client, r)
 }
@@ -275,13 +250,8 @@ type ListUndeliverableParams struct {
 	Paging Paging
 }
 
-var opUndeliverable = operation{
-	Operation: Operation{"Hooks.Undeliverable", "GET", "/hooks/{id}/undeliverable"},
-	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
-}
-
 func (p ListUndeliverableParams) list(id HookID) pageList[Message] {
-	r, v := hookRequest(opUndeliverable, id)
+	r, v := hookRequest(opHooksUndeliverable, id)
 	v.paging(p.Paging)
 	r.faults = v.faults
 	return pageList[Message]{request: r, paging: p.Paging, identity: messageIdentity, leaves: true}
@@ -312,11 +282,6 @@ func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, params 
 	return params.list(id).page(ctx, &s.client.core)
 }
 
-var opDismiss = operation{
-	Operation: Operation{"Hooks.Dismiss", "POST", "/hooks/{id}/undeliverable/dismiss"},
-	class:     classNever, kind: responseNone, success: []int{204, 200}, lane: LaneCall,
-}
-
 // Dismiss removes stored messages, at least one. After [OutcomeUnknown] list them again.
 //
 // Errors: [CodeInvalidHookID], [CodeInvalidMessageID], also for a message that was already dismissed. Safety: never
@@ -324,7 +289,7 @@ var opDismiss = operation{
 //
 // API: POST /hooks/{id}/undeliverable/dismiss.
 func (s *HooksService) Dismiss(ctx context.Context, id HookID, messageIDs ...MessageID) error {
-	r, v := hookRequest(opDismiss, id)
+	r, v := hookRequest(opHooksDismiss, id)
 	if len(messageIDs) == 0 {
 		v.fault("message_ids", "must name at least one message")
 	}

@@ -62,20 +62,6 @@ func (p InitiatePINParams) Format(f fmt.State, verb rune) { redact.Format(f, ver
 // LogValue logs p without the address.
 func (p InitiatePINParams) LogValue() slog.Value { return redact.LogValue(p) }
 
-func pinOperation(name, path string) operation {
-	return operation{
-		Operation: Operation{name, "POST", path},
-		// The reference shows no status. These are accepted as success.
-		class: classNever, kind: responseRaw, success: []int{200, 201, 202, 204}, lane: LaneCall,
-	}
-}
-
-var (
-	opInitiatePIN = pinOperation("PIN.Initiate", "/pin/initiate")
-	opValidatePIN = pinOperation("PIN.Validate", "/pin/validate")
-	opExecutePIN  = pinOperation("PIN.Execute", "/pin/execute")
-)
-
 // Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start
 // again with the cardholder, who may receive a second password.
 //
@@ -89,7 +75,7 @@ func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*P
 	v.required("device_id", params.DeviceID)
 	v.required("ip_address", params.IPAddress)
 	v.required("communication_method", params.CommunicationMethod)
-	return s.post(ctx, request{op: opInitiatePIN, account: params.AccountID, body: params, faults: v.faults})
+	return s.post(ctx, request{op: opPINInitiate, account: params.AccountID, body: params, faults: v.faults})
 }
 
 // SealedPINParams is the input of Validate and Execute; every field is required.
@@ -115,7 +101,7 @@ func (p SealedPINParams) LogValue() slog.Value { return redact.LogValue(p) }
 //
 // API: POST /pin/validate.
 func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
-	return s.sealed(ctx, opValidatePIN, params)
+	return s.sealed(ctx, opPINValidate, params)
 }
 
 // Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card: the service cannot be asked which
@@ -126,7 +112,7 @@ func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*PIN
 //
 // API: POST /pin/execute.
 func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
-	return s.sealed(ctx, opExecutePIN, params)
+	return s.sealed(ctx, opPINExecute, params)
 }
 
 func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINParams) (*PINResponse, error) {

@@ -24,16 +24,11 @@ type ListMerchantCategoryCodesParams struct {
 	Paging Paging
 }
 
-var opMerchantCategoryCodes = operation{
-	Operation: Operation{"Policy.MerchantCategoryCodes", "GET", "/policy/mccodes"},
-	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
-}
-
 func (p ListMerchantCategoryCodesParams) list() pageList[MerchantCategory] {
 	var v validator
 	v.paging(p.Paging)
 	return pageList[MerchantCategory]{
-		request: request{op: opMerchantCategoryCodes, faults: v.faults}, paging: p.Paging,
+		request: request{op: opPolicyMerchantCategoryCodes, faults: v.faults}, paging: p.Paging,
 		identity: func(m *MerchantCategory) string { return string(m.Code) },
 	}
 }
@@ -121,21 +116,6 @@ type TerminalRule struct {
 }
 
 // Operations that read a policy differ only in their last path segment.
-var (
-	opPolicy           = policyRead("Policy.Get", "/policy/{id}/policy")
-	opPolicyCategories = policyRead("Policy.Categories", "/policy/{id}/categories")
-	opPolicyMerchants  = policyRead("Policy.Merchants", "/policy/{id}/merchants")
-	opPolicyTerminals  = policyRead("Policy.Terminals", "/policy/{id}/terminals")
-	opRestrictions     = policyRead("Policy.Restrictions", "/policy/{id}/restrictions")
-)
-
-func policyRead(name, path string) operation {
-	return operation{
-		Operation: Operation{name, "GET", path},
-		class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
-	}
-}
-
 func policyRequest(op operation, company CompanyID) request {
 	var v validator
 	v.companyID("company", company)
@@ -149,7 +129,7 @@ func policyRequest(op operation, company CompanyID) request {
 //
 // API: GET /policy/{id}/policy.
 func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, error) {
-	return fetch[Policy](ctx, s.client, policyRequest(opPolicy, company))
+	return fetch[Policy](ctx, s.client, policyRequest(opPolicyGet, company))
 }
 
 // Categories returns the policy with its categories only.
@@ -190,19 +170,6 @@ type policyChange[Add, Remove any] struct {
 	Remove          []Remove `json:"remove,omitzero"`
 }
 
-func policyWrite(name, path string) operation {
-	return operation{
-		Operation: Operation{name, "POST", path},
-		class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
-	}
-}
-
-var (
-	opChangeCategories = policyWrite("Policy.ChangeCategories", "/policy/{id}/categories")
-	opChangeMerchants  = policyWrite("Policy.ChangeMerchants", "/policy/{id}/merchants")
-	opChangeTerminals  = policyWrite("Policy.ChangeTerminals", "/policy/{id}/terminals")
-)
-
 // ChangeCategoriesParams adds and removes category rules. A rule blocks in an open loop and allows in a closed one. The
 // zero value changes nothing.
 type ChangeCategoriesParams struct {
@@ -223,7 +190,7 @@ type ChangeCategoriesParams struct {
 //
 // API: POST /policy/{id}/categories.
 func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeCategoriesParams) error {
-	r := policyRequest(opChangeCategories, company)
+	r := policyRequest(opPolicyChangeCategories, company)
 	v := validator{faults: r.faults}
 	v.text("reason", params.Reason, 0)
 	numbers := func(field string, codes []MCC) []mccNumber {
@@ -269,7 +236,7 @@ type ChangeMerchantsParams struct {
 //
 // API: POST /policy/{id}/merchants.
 func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, params ChangeMerchantsParams) error {
-	r := policyRequest(opChangeMerchants, company)
+	r := policyRequest(opPolicyChangeMerchants, company)
 	v := validator{faults: r.faults}
 	v.text("reason", params.Reason, 0)
 	add := make([]MerchantRule, len(params.Add))
@@ -323,7 +290,7 @@ type ChangeTerminalsParams struct {
 //
 // API: POST /policy/{id}/terminals.
 func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, params ChangeTerminalsParams) error {
-	r := policyRequest(opChangeTerminals, company)
+	r := policyRequest(opPolicyChangeTerminals, company)
 	v := validator{faults: r.faults}
 	v.text("reason", params.Reason, 0)
 	add := make([]TerminalRule, len(params.Add))
@@ -438,5 +405,5 @@ type RestrictionCategoryRule struct {
 //
 // Deprecated: use Get.
 func (s *PolicyService) Restrictions(ctx context.Context, company CompanyID) (*Restrictions, error) {
-	return fetch[Restrictions](ctx, s.client, policyRequest(opRestrictions, company))
+	return fetch[Restrictions](ctx, s.client, policyRequest(opPolicyRestrictions, company))
 }

@@ -221,7 +221,7 @@ func plainSegment(segment string) string {
 // operationsAt returns the names of the operations that have a path.
 func operationsAt(segments []string) []string {
 	var names []string
-	for _, op := range operations() {
+	for _, op := range allOperations() {
 		template := strings.Split(op.Path, "/")[1:]
 		if slices.EqualFunc(template, segments, func(of, segment string) bool {
 			return of[0] == '{' || of == plainSegment(segment)
@@ -230,21 +230,6 @@ func operationsAt(segments []string) []string {
 		}
 	}
 	return names
-}
-
-// operations are those of the reference.
-func operations() []*operation {
-	return []*operation{
-		&opToken, &opStartReport, &opReportResult,
-		&opMerchantCategoryCodes, &opRestrictions, &opPolicy, &opPolicyCategories, &opPolicyMerchants, &opPolicyTerminals,
-		&opChangeCategories, &opChangeMerchants, &opChangeTerminals,
-		&opSearchAccounts, &opCreateAccount, &opSearchCompany, &opGetAccount, &opUpdateAccount, &opTransactions,
-		&opAccountSummary, &opSetStatus, &opSetPlasticEnabled, &opWalletTokens, &opProvisionWallet, &opExchangeKey,
-		&opDirectEntryOut, &opTransfer,
-		&opRedeem, &opReverse, &opRefund, &opTransact, &opAdvise, &opSimReverse, &opClear, &opReverseClear,
-		&opInitiatePIN, &opValidatePIN, &opExecutePIN,
-		&opListHooks, &opGetHook, &opCreateHook, &opUpdateHook, &opDeleteHook, &opUndeliverable, &opDismiss,
-	}
 }
 
 // encodeAny returns the JSON of a caller's value.

@@ -27,11 +27,6 @@ type StartReportParams struct {
 	IncludeColumnHeaders bool
 }
 
-var opStartReport = operation{
-	Operation: Operation{"Reporting.Start", "GET", "/reporting/templates/{templatename}"},
-	class:     classNever, kind: responseText, success: []int{200}, lane: LaneCall, tokenOn400: true,
-}
-
 // Start starts a run. Although it is a GET, it has an effect: each start makes a run, and the template accepts no other
 // until that run has finished.
 //
@@ -47,7 +42,7 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 	var v validator
 	v.pathID("template", template)
 	r := request{
-		op: opStartReport, path: pathValues{template}, faults: v.faults,
+		op: opReportingStart, path: pathValues{template}, faults: v.faults,
 		query: query{}.With("include_column_headers", strconv.FormatBool(params.IncludeColumnHeaders)),
 	}
 	run := &ReportRun{Template: template, RequestedAt: time.Now().UTC(), ColumnHeaders: params.IncludeColumnHeaders}
@@ -93,17 +88,11 @@ func decodeReportID(a *response) (string, error) {
 	return text, nil
 }
 
-var opReportResult = operation{
-	Operation: Operation{"Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}"},
-	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
-	bodyAfter204: true, failedOn500: true,
-}
-
 func resultRequest(run ReportRun, kind responseKind) request {
 	var v validator
 	v.readID("template", run.Template)
 	v.readID("id", run.ID)
-	op := opReportResult
+	op := opReportingResult
 	op.kind = kind
 	return request{op: op, path: pathValues{run.Template, run.ID}, faults: v.faults, bulk: true}
 }

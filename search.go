@@ -26,11 +26,6 @@ type SearchAccountsParams struct {
 	Paging Paging
 }
 
-var opSearchAccounts = operation{
-	Operation: Operation{"Accounts.Search", "GET", "/accounts"},
-	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
-}
-
 func (p SearchAccountsParams) list(v validator) pageList[Account] {
 	v.required("program_client_id", p.ProgramClientID)
 	v.required("client_account_key", p.ClientAccountKey)
@@ -40,7 +35,7 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 	query := includeQuery(p.Include)
 	query = query.With("client_id", p.ProgramClientID).With("client_account_key", p.ClientAccountKey)
 	return pageList[Account]{
-		request: request{op: opSearchAccounts, query: query, faults: v.faults}, paging: p.Paging, identity: accountIdentity,
+		request: request{op: opAccountsSearch, query: query, faults: v.faults}, paging: p.Paging, identity: accountIdentity,
 	}
 }
 
@@ -90,11 +85,6 @@ func (p SearchCompanyParams) Format(f fmt.State, verb rune) { redact.Format(f, v
 // LogValue logs p without personal data.
 func (p SearchCompanyParams) LogValue() slog.Value { return redact.LogValue(p) }
 
-var opSearchCompany = operation{
-	Operation: Operation{"Accounts.SearchCompany", "GET", "/accounts/company/{companyid}"},
-	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
-}
-
 func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Account] {
 	v.companyID("company", company)
 	oneOf(&v, "status", p.Status, accountStatuses()...)
@@ -111,7 +101,7 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 		}
 	}
 	return pageList[Account]{
-		request: request{op: opSearchCompany, path: pathValues{company.String()}, query: query, faults: v.faults},
+		request: request{op: opAccountsSearchCompany, path: pathValues{company.String()}, query: query, faults: v.faults},
 		paging:  p.Paging, identity: accountIdentity, leaves: true,
 	}
 }

@@ -74,21 +74,6 @@ type SimulationResult struct {
 	TransactionReference string `json:"transaction_reference,omitzero"`
 }
 
-func simulation(name, path string) operation {
-	return operation{
-		Operation: Operation{name, "POST", path},
-		class:     classNever, kind: responseJSON, success: []int{200}, lane: LaneCall, modelsFailure: true,
-	}
-}
-
-var (
-	opTransact     = simulation("Simulation.Transact", "/simulation/transact")
-	opAdvise       = simulation("Simulation.Advise", "/simulation/advice")
-	opSimReverse   = simulation("Simulation.Reverse", "/simulation/reverse")
-	opClear        = simulation("Simulation.Clear", "/simulation/clear")
-	opReverseClear = simulation("Simulation.ReverseClear", "/simulation/reverse_clear")
-)
-
 // Transact simulates a purchase authorisation, an ATM cash authorisation or a point-of-sale credit, depending on Type.
 //
 // Errors: [ErrTestOnly]. Safety: never repeated once the request may have arrived; look with
@@ -96,7 +81,7 @@ var (
 //
 // API: POST /simulation/transact.
 func (s *SimulationService) Transact(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
-	return s.simulate(ctx, opTransact, params, true, false)
+	return s.simulate(ctx, opSimulationTransact, params, true, false)
 }
 
 // Advise adjusts an earlier purchase. If a matching authorisation exists, it makes a reversal (1120) and an advice
@@ -104,7 +89,7 @@ func (s *SimulationService) Transact(ctx context.Context, params SimulateParams)
 //
 // API: POST /simulation/advice.
 func (s *SimulationService) Advise(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
-	return s.simulate(ctx, opAdvise, params, true, true)
+	return s.simulate(ctx, opSimulationAdvise, params, true, true)
 }
 
 // Reverse makes a purchase authorisation reversal (1120) if a matching authorisation exists. Errors and safety: as
@@ -112,7 +97,7 @@ func (s *SimulationService) Advise(ctx context.Context, params SimulateParams) (
 //
 // API: POST /simulation/reverse.
 func (s *SimulationService) Reverse(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
-	return s.simulate(ctx, opSimReverse, params, true, true)
+	return s.simulate(ctx, opSimulationReverse, params, true, true)
 }
 
 // Clear clears a transaction some time after the response. If a matching authorisation exists, it makes a credit back
@@ -120,14 +105,14 @@ func (s *SimulationService) Reverse(ctx context.Context, params SimulateParams) 
 //
 // API: POST /simulation/clear.
 func (s *SimulationService) Clear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
-	return s.simulate(ctx, opClear, params, false, true)
+	return s.simulate(ctx, opSimulationClear, params, false, true)
 }
 
 // ReverseClear makes a clearing reversal (1125) some time after the response. Errors and safety: as Transact.
 //
 // API: POST /simulation/reverse_clear.
 func (s *SimulationService) ReverseClear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
-	return s.simulate(ctx, opReverseClear, params, false, true)
+	return s.simulate(ctx, opSimulationReverseClear, params, false, true)
 }
 
 func (s *SimulationService) simulate(ctx context.Context, op operation, p SimulateParams, located, authorized bool) (*SimulationResult, error) {
@@ -141,7 +126,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	v.text("acquirer_id", p.AcquirerID, 0)
 	v.text("merchant_id", p.MerchantID, 0)
 	v.text("terminal_id", p.TerminalID, 0)
-	if op.Name == opTransact.Name && p.Type == SimulatedTypeWithdrawal || p.MerchantCategoryCode != "" {
+	if op.Name == opSimulationTransact.Name && p.Type == SimulatedTypeWithdrawal || p.MerchantCategoryCode != "" {
 		v.mcc("mcc", p.MerchantCategoryCode)
 	}
 	for _, field := range []struct {

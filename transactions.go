@@ -110,11 +110,6 @@ type ListTransactionsParams struct {
 	Paging Paging
 }
 
-var opTransactions = operation{
-	Operation: Operation{"Accounts.Transactions", "GET", "/accounts/{id}/transactions"},
-	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
-}
-
 func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 	var v validator
 	v.readID("id", string(id))
@@ -132,7 +127,7 @@ func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 		}
 	}
 	return pageList[Transaction]{
-		request: request{op: opTransactions, account: id, path: pathValues{string(id)}, query: query, faults: v.faults},
+		request: request{op: opAccountsTransactions, account: id, path: pathValues{string(id)}, query: query, faults: v.faults},
 		paging:  p.Paging, identity: func(t *Transaction) string { return string(t.ID) }, keep: p.filter(),
 	}
 }

@@ -82,11 +82,6 @@ type TransferResult struct {
 	RequestID RequestID `json:"-"`
 }
 
-var opTransfer = operation{
-	Operation: Operation{"Accounts.Transfer", "POST", "/accounts/{id}/transfer"},
-	class:     classKeyed, kind: responseJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
-}
-
 // Transfer moves money from source to another account, once per RequestID. Calling it again with the same params within
 // 30 days returns the first result; the service ignores other values sent with a known RequestID. To resolve
 // [OutcomeUnknown], send the same params again. The service returns the cached response only for a finished transfer,
@@ -108,7 +103,7 @@ func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params
 	v.pathID("id", string(source))
 	params.check(&v)
 	return move(ctx, s.client, request{
-		op: opTransfer, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
+		op: opAccountsTransfer, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
 		lastSent: params.LastSent,
 	}, params)
 }
@@ -171,11 +166,6 @@ func (p DirectEntryOutParams) Format(f fmt.State, verb rune) { redact.Format(f, 
 // LogValue logs p without the bank account's number and name.
 func (p DirectEntryOutParams) LogValue() slog.Value { return redact.LogValue(p) }
 
-var opDirectEntryOut = operation{
-	Operation: Operation{"Accounts.DirectEntryOut", "POST", "/accounts/{id}/directentryout"},
-	class:     classKeyed, kind: responseJSON, success: []int{200}, lane: LaneMoney,
-}
-
 // DirectEntryOut pays from source to a bank account, once per RequestID. It behaves as [AccountsService.Transfer] does.
 // Never use one request ID for both operations: the reference does not say whether they share request IDs.
 //
@@ -189,7 +179,7 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 	v.pathID("id", string(source))
 	params.check(&v)
 	return move(ctx, s.client, request{
-		op: opDirectEntryOut, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
+		op: opAccountsDirectEntryOut, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
 		lastSent: params.LastSent,
 	}, params)
 }

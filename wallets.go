@@ -134,11 +134,6 @@ func (t WalletToken) Format(f fmt.State, verb rune) { redact.Format(f, verb, t) 
 // LogValue logs t without the device's name.
 func (t WalletToken) LogValue() slog.Value { return redact.LogValue(t) }
 
-var opWalletTokens = operation{
-	Operation: Operation{"Accounts.WalletTokens", "GET", "/accounts/{id}/tokens"},
-	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
-}
-
 // WalletTokens returns the wallet tokens of an account, or nil if it has none.
 //
 // Errors: [ErrNotFound]. Safety: read.
@@ -147,7 +142,7 @@ var opWalletTokens = operation{
 func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]WalletToken, error) {
 	var v validator
 	v.readID("id", string(id))
-	r := request{op: opWalletTokens, account: id, path: pathValues{string(id)}, faults: v.faults}
+	r := request{op: opAccountsWalletTokens, account: id, path: pathValues{string(id)}, faults: v.faults}
 	var tokens []WalletToken
 	err := s.client.do(ctx, &r, func(a *response) error {
 		if a.status == http.StatusNoContent {
@@ -215,11 +210,6 @@ func (w WalletProvisioning) Format(f fmt.State, verb rune) { redact.Format(f, ve
 // LogValue logs w without card, cardholder and wallet data.
 func (w WalletProvisioning) LogValue() slog.Value { return redact.LogValue(w) }
 
-var opProvisionWallet = operation{
-	Operation: Operation{"Accounts.ProvisionWallet", "POST", "/accounts/{id}/wallet/{provider}"},
-	class:     classNever, kind: responseJSON, success: []int{200}, lane: LaneCall, inputStatus: true,
-}
-
 // ProvisionWallet returns the data that a wallet app needs to add the card. The service supports three providers; the
 // operator defines their names.
 //
@@ -239,7 +229,7 @@ func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, pro
 		v.required("certificates["+strconv.Itoa(i)+"]", certificate)
 	}
 	return fetch[WalletProvisioning](ctx, s.client, request{
-		op: opProvisionWallet, account: id, path: pathValues{string(id), provider}, body: params, faults: v.faults,
+		op: opAccountsProvisionWallet, account: id, path: pathValues{string(id), provider}, body: params, faults: v.faults,
 	})
 }
 
@@ -326,11 +316,6 @@ func (k KeyExchange) Format(f fmt.State, verb rune) { redact.Format(f, verb, k) 
 // LogValue logs k without its data.
 func (k KeyExchange) LogValue() slog.Value { return redact.LogValue(k) }
 
-var opExchangeKey = operation{
-	Operation: Operation{"Accounts.ExchangeKey", "POST", "/accounts/{id}/dip"},
-	class:     classNever, kind: responseData, success: []int{200}, lane: LaneCall,
-}
-
 // ExchangeKey performs the encrypted exchange of key data for an account. After [OutcomeUnknown] call it with a new
 // ephemeral key.
 //
@@ -350,7 +335,7 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	if params.EphemeralKey.secret.IsZero() {
 		v.fault("ephemeral_key", ruleRequired)
 	}
-	r := request{op: opExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
+	r := request{op: opAccountsExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
 	result := &KeyExchange{}
 	err := s.client.do(ctx, &r, func(a *response) error {
 		switch {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/internal/tests/tree"
+	"github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/stretchr/testify/require"
@@ -20,7 +20,7 @@ import (
 func TestSpec_4_Operations(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, row := range tree.Operations(t) {
+	for _, row := range operations.All() {
 		names = append(names, row.Method+" "+row.Path)
 	}
 	require.Equal(t, names, service.Operations())

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid/internal/tests/tree"
+	"github.com/cardprograms/prepaid/internal/operations"
 )
 
 // specLine is a line of testdata/spec.txt: a row, rule, field, code or limit of the reference with the tests that
@@ -35,7 +35,7 @@ func specCounts(t *testing.T) map[string]int {
 		"5 rule": 7, "6 row": 3, "6 rule": 3, "6 open": 5,
 		"7 row": 10, "7 code": 9, "7 open": 1, "8 limit": 14, "8 open": 1, "9 rule": 3,
 	}
-	for _, operation := range tree.Operations(t) {
+	for _, operation := range operations.All() {
 		counts[operation.Section+" row"]++
 	}
 	return counts

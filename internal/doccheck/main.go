@@ -23,7 +23,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("doccheck", flag.ContinueOnError)
 	flags.SetOutput(problems)
-	docs := flags.String("docs", "", "directory of reference-map.md and errors.md; skipped if empty")
+	docs := flags.String("docs", "", "directory of operations.md, reference-map.md and errors.md; skipped if empty")
 	proofs := flags.String("proofs", "", "documents whose tests must exist, separated by commas")
 	if flags.Parse(arguments) != nil {
 		return 2
@@ -65,8 +65,8 @@ func check(directories []string, docs string) ([]string, error) {
 	if docs == "" {
 		return faults, nil
 	}
-	var tables [2][]row
-	for i, name := range [...]string{"reference-map.md", "errors.md"} {
+	var tables [3][]row
+	for i, name := range [...]string{"operations.md", "reference-map.md", "errors.md"} {
 		path := filepath.Join(docs, name)
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -74,5 +74,5 @@ func check(directories []string, docs string) ([]string, error) {
 		}
 		tables[i] = tableRows(path, string(text))
 	}
-	return append(faults, tableFaults(symbols, tables[0], tables[1])...), nil
+	return append(faults, tableFaults(symbols, append(tables[0], tables[1]...), tables[2])...), nil
 }

@@ -16,6 +16,7 @@ func TestRun(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600))
 	}
 	write("good.go", "// Package p is here.\npackage p\n\n// ErrLost is lost.\nvar ErrLost = 1\n")
+	write("operations.md", "# Operations\n")
 	write("reference-map.md", "# Map\n")
 	write("errors.md", "| Sentinel | Go |\n|---|---|\n| lost | `ErrLost` |\n")
 	call := func(arguments ...string) (int, string, string) {

@@ -45,7 +45,14 @@ func tableRows(path, markdown string) []row {
 			r.wire = match[1]
 		}
 		for _, match := range quoted.FindAllStringSubmatch(cells[column], -1) {
-			r.names = append(r.names, match[1])
+			name := match[1]
+			if call, ok := strings.CutPrefix(name, "client."); ok { // client.Accounts.Get is AccountsService.Get
+				name = "Client." + call
+				if service, method, ok := strings.Cut(call, "."); ok {
+					name = service + "Service." + method
+				}
+			}
+			r.names = append(r.names, name)
 		}
 		rows = append(rows, r)
 	}

@@ -10,9 +10,9 @@ import (
 func TestTableRows(t *testing.T) {
 	t.Parallel()
 	rows := tableRows("m.md", "# Title\n\n| Wire | Type | Go |\n|---|---|---|\n"+
-		"| `id` | string | `A.ID`, `B.ID` |\n| — | | `Config` |\n\nText with `A.X`.\n\n| Other |\n|---|\n| `x` |\n")
+		"| `id` | string | `client.ID`, `client.B.ID` |\n| — | | `Config` |\n\nText with `A.X`.\n\n| Other |\n|---|\n| `x` |\n")
 	require.Equal(t, []row{
-		{place: "m.md:5", wire: "id", names: []string{"A.ID", "B.ID"}},
+		{place: "m.md:5", wire: "id", names: []string{"Client.ID", "BService.ID"}},
 		{place: "m.md:6", own: true, names: []string{"Config"}},
 	}, rows)
 }

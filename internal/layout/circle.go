@@ -8,14 +8,18 @@ import (
 	"strings"
 )
 
-func (p *pkg) longest() (string, int) {
-	name, most := "", 0
+// written counts the files that are not generated, and returns the longest of them.
+func (p *pkg) written() (files int, longest string, most int) {
 	for _, file := range slices.Sorted(maps.Keys(p.lines)) {
+		if p.generated[file] {
+			continue
+		}
+		files++
 		if p.lines[file] > most {
-			name, most = file, p.lines[file]
+			longest, most = file, p.lines[file]
 		}
 	}
-	return name, most
+	return files, longest, most
 }
 
 func (p *pkg) countArrows() int {

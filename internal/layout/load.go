@@ -23,6 +23,7 @@ type uses map[string]int
 // pkg is one package, as its files use one another's names.
 type pkg struct {
 	lines     map[string]int
+	generated map[string]bool
 	testFiles int
 	arrows    map[string]map[string]uses
 }
@@ -71,16 +72,17 @@ func load(ctx context.Context, directory string) (*pkg, error) {
 	}
 	target := all[len(all)-1] // go list prints dependencies first
 	p := &pkg{
-		lines: make(map[string]int), testFiles: len(target.TestGoFiles) + len(target.XTestGoFiles),
+		lines: make(map[string]int), generated: make(map[string]bool), testFiles: len(target.TestGoFiles) + len(target.XTestGoFiles),
 		arrows: make(map[string]map[string]uses),
 	}
 	set := token.NewFileSet()
 	files := make([]*ast.File, len(target.GoFiles))
 	for i, name := range target.GoFiles {
-		if files[i], err = parser.ParseFile(set, filepath.Join(target.Dir, name), nil, parser.SkipObjectResolution); err != nil {
+		if files[i], err = parser.ParseFile(set, filepath.Join(target.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
 		p.lines[name] = set.File(files[i].Pos()).LineCount()
+		p.generated[name] = ast.IsGenerated(files[i])
 	}
 	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
 	config := types.Config{Importer: importer.ForCompiler(set, "gc", open)}

@@ -1,6 +1,7 @@
 package main
 
-// mutants remove, one by one, the pauses before a repeat and the proofs that settle an unknown outcome.
+// mutants remove, one by one, the pauses before a repeat and the proofs that settle an unknown
+// outcome, and change the contract of operations.
 func mutants() []mutant {
 	return []mutant{
 		{
@@ -143,6 +144,23 @@ func mutants() []mutant {
 		{
 			name: "payments that dial together share a connection", file: "internal/exchange/sender.go", pkg: "./internal/exchange",
 			test: "TestConnectionsAreNotShared", old: "return single{t}", new: "return t",
+		},
+		{
+			name: "a change of an account has another safety class", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
+			old: "/accounts/{id}\"},\n\t\tclass:     classNever", new: "/accounts/{id}\"},\n\t\tclass:     classRepeated",
+		},
+		{
+			name: "a redemption has another lane", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
+			old: "/funding/redemptions\"},\n\t\tclass:     classNever, kind: responseJSON, modelsFailure: true, lane: LaneMoney",
+			new: "/funding/redemptions\"},\n\t\tclass:     classNever, kind: responseJSON, modelsFailure: true, lane: LaneCall",
+		},
+		{
+			name: "a creation has another success", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
+			old: "inputStatus: true, success: []int{201}", new: "inputStatus: true, success: []int{200}",
+		},
+		{
+			name: "a transfer has another body", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
+			old: "class:     classKeyed, kind: responseJSON, modelsFailure: true,", new: "class:     classKeyed, kind: responseJSON,",
 		},
 	}
 }

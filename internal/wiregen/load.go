@@ -6,23 +6,21 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
 )
 
-// output is the generated file. It is never read.
+// output is the file that is generated from tags. No generated file is read.
 const output = "wire_gen.go"
 
 // pkg is a parsed package. It is not type-checked: without the generated file it does not compile.
 type pkg struct {
-	directory string
-	name      string
-	types     map[string]ast.Expr
-	methods   map[string]bool // "Type.method"
-	lists     map[string][]string
+	name    string
+	types   map[string]ast.Expr
+	methods map[string]bool // "Type.method"
+	lists   map[string][]string
 }
 
 func load(directory string) (*pkg, error) {
@@ -30,9 +28,9 @@ func load(directory string) (*pkg, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pkg{directory: directory, types: map[string]ast.Expr{}, methods: map[string]bool{}, lists: map[string][]string{}}
+	p := &pkg{types: map[string]ast.Expr{}, methods: map[string]bool{}, lists: map[string][]string{}}
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") || filepath.Base(name) == output {
+		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "_gen.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
@@ -48,10 +46,6 @@ func load(directory string) (*pkg, error) {
 		return nil, errors.New("no list of types: want var _ = []wireReadable{…} or []wireWritable{…}")
 	}
 	return p, nil
-}
-
-func (p *pkg) save(source []byte) error {
-	return os.WriteFile(filepath.Join(p.directory, output), source, 0o644) //nolint:gosec // source, as the rest
 }
 
 func (p *pkg) add(declaration ast.Decl) {

@@ -1,22 +1,29 @@
-// Command wiregen generates wire_gen.go: functions that read and write the client's types without reflection, from the tags of
-// their fields. The types are those that the package lists in slices of wireReadable and wireWritable, and the structs in them.
+// Command wiregen generates what follows from the tags of structs and from the table of operations.
 //
-//	go run ./internal/wiregen       print the file
-//	go run ./internal/wiregen -w    write it, as go generate does
+// wire_gen.go has functions that read and write the client's types without reflection. The types are those that the package lists in
+// slices of wireReadable and wireWritable, and the structs in them. The rest is from operations.txt, which lists it.
+//
+//	go run ./internal/wiregen       list the files that are stale
+//	go run ./internal/wiregen -w    write them, as go generate does
 //
 // It refuses types that it does not know: then give the field a type with a readWire or writeWire method, or the generator a
 // rule.
 package main
 
 import (
+	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 )
 
 func main() {
-	write := flag.Bool("w", false, "write "+output+" instead of printing it")
+	write := flag.Bool("w", false, "write the files that are stale")
 	flag.Parse()
 	if err := run(".", *write, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "wiregen:", err)
@@ -24,6 +31,7 @@ func main() {
 	}
 }
 
+// run writes the files that differ from what would be generated. Without write it fails and lists them instead.
 func run(directory string, write bool, out io.Writer) error {
 	p, err := load(directory)
 	if err != nil {
@@ -33,9 +41,26 @@ func run(directory string, write bool, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if write {
-		return p.save(source)
+	files, err := operationFiles(directory, p.methods)
+	if err != nil {
+		return err
 	}
-	_, err = out.Write(source)
-	return err
+	files[output] = source
+	stale := 0
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(directory, name)
+		if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, files[name]) {
+			continue
+		}
+		if !write {
+			fmt.Fprintln(out, "stale:", name)
+			stale++
+		} else if err := os.WriteFile(path, files[name], 0o644); err != nil { //nolint:gosec // source, as the rest
+			return err
+		}
+	}
+	if stale > 0 {
+		return errors.New("run go generate .")
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -91,6 +92,7 @@ type Amount struct{ digits string }
 func (a *Amount) readWire(r *wire.Reader) {}
 func (a Amount) writeWire(w *wire.Writer) {}
 func (t *Thing) startUnset()              {}
+func (s *ThingsService) ListPage()        {}
 
 type Thing struct {
 	ID     ID             ` + "`json:\"id\"`" + `
@@ -124,25 +126,88 @@ type Params struct {
 func generateFrom(t *testing.T, source string) (string, error) {
 	t.Helper()
 	directory := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(directory, "small.go"), []byte(source), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(directory, output), []byte("package small; not Go"), 0o600)) // is not read
+	for name, content := range map[string]string{
+		"small.go": source, output: "package small; not Go", // is not read
+		"operations.txt":                        "# about\nGET /things/{id} Things.List 200,204 json read call 204=body,500=final 4.1 `Note`.\n",
+		"docs/operations.md":                    "# Page\n\n<!-- operations of 4.1 -->\nold\n<!-- end -->\n\nMore.\n",
+		".github/ISSUE_TEMPLATE/problem.yml":    "options:\n        # operations\n        # end\n        - another\n",
+		"internal/operations/operations_gen.go": "stale",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(directory, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600))
+	}
 	var out bytes.Buffer
-	err := run(directory, false, &out)
-	if err != nil {
+	if err := run(directory, true, nil); err != nil {
 		return "", err
 	}
-	require.NoError(t, run(directory, true, nil))
-	written, err := os.ReadFile(filepath.Join(directory, output))
-	require.NoError(t, err)
-	require.Equal(t, out.String(), string(written))
-	return out.String(), nil
+	require.NoError(t, run(directory, false, &out))
+	require.Empty(t, out.String())
+	var all strings.Builder
+	for _, name := range []string{
+		output, "operations_gen.go", "internal/operations/operations_gen.go", "docs/operations.md", ".github/ISSUE_TEMPLATE/problem.yml",
+	} {
+		written, err := os.ReadFile(filepath.Join(directory, name))
+		require.NoError(t, err)
+		all.Write(written)
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), append(written, '\n', '\n'), 0o600))
+		if filepath.Ext(name) == ".go" {
+			out.Reset()
+			require.Error(t, run(directory, false, &out))
+			require.Equal(t, "stale: "+name+"\n", out.String())
+			require.NoError(t, os.WriteFile(filepath.Join(directory, name), written, 0o600))
+		}
+	}
+	return all.String(), nil
 }
+
+const goldenOperations = `// Code generated from operations.txt by internal/wiregen. DO NOT EDIT.
+
+package prepaid
+
+var (
+	opThingsList = operation{
+		Operation: Operation{"Things.List", "GET", "/things/{id}"},
+		class:     classRead, kind: responseJSON, lane: LaneCall, bodyAfter204: true, failedOn500: true, success: []int{200, 204},
+	}
+)
+
+// allOperations are those of the reference.
+func allOperations() []*operation {
+	return []*operation{
+		&opThingsList,
+	}
+}
+// Code generated from operations.txt by internal/wiregen. DO NOT EDIT.
+
+package operations
+
+// All returns the operations in the order of the reference.
+func All() []Operation {
+	return []Operation{
+		{"GET", "/things/{id}", "Things.List", "200,204", "json", "read", "call", "204=body,500=final", "4.1"},
+	}
+}
+# Page
+
+<!-- operations of 4.1 -->
+| Request | Go | Safety | |
+|---|---|---|---|
+| ` + "`GET /things/{id}` | `client.Things.List`, `client.Things.ListPage` | read | `Note`" + `. |
+<!-- end -->
+
+More.
+options:
+        # operations
+        - Things.List
+        # end
+        - another
+`
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	got, err := generateFrom(t, source)
 	require.NoError(t, err)
-	require.Equal(t, golden, got)
+	require.Equal(t, golden+goldenOperations, got)
 }
 
 // What the generator is not sure of it refuses, by the name of the field.
@@ -177,13 +242,37 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// The file that the client has is what would be made now.
-func TestClientIsFresh(t *testing.T) {
+// A line of the table, or a page, that the generator does not understand is an error.
+func TestRefusesOperations(t *testing.T) {
 	t.Parallel()
-	const client = "../.."
+	directory := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600))
+	}
+	for line, want := range map[string]string{
+		"GET /things Things.List 200 json read call -":       "too few columns",
+		"GET /things Things.List 200 JSON read call - 4.1":   `Things.List has "body JSON"`,
+		"GET /things Things.List 200 json read calls - 4.1":  `Things.List has "lane calls"`,
+		"GET /things Things.List 200 json read call 500 4.1": `Things.List has "500"`,
+		"GET /things Things.List 200; json read call - 4.1":  "operations_gen.go: ",
+		"GET /things Things.List 200 json read call - 4.1":   "no such file",
+	} {
+		write("operations.txt", line)
+		_, err := operationFiles(directory, nil)
+		require.ErrorContains(t, err, want, line)
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(directory, "docs"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(directory, ".github", "ISSUE_TEMPLATE"), 0o755))
+	write("operations.txt", "GET /things Things.List 200 json read call - 4.1")
+	write(filepath.Join("docs", "operations.md"), "")
+	write(filepath.Join(".github", "ISSUE_TEMPLATE", "problem.yml"), "")
+	_, err := operationFiles(directory, nil)
+	require.ErrorContains(t, err, "with an end")
+}
+
+// What the repository has is what would be made now.
+func TestRepositoryIsFresh(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
-	require.NoError(t, run(client, false, &out))
-	written, err := os.ReadFile(filepath.Join(client, output))
-	require.NoError(t, err)
-	require.Equal(t, string(written), out.String(), "stale: run go generate")
+	require.NoError(t, run("../..", false, &out), out.String())
 }

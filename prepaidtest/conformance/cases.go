@@ -18,10 +18,11 @@ type Case struct {
 
 // Cases lists all checks in the order Run takes them. None depends on another.
 func Cases() []Case {
-	return slices.Concat(
+	cases := slices.Concat(
 		tokenCases(), reportCases(), policyCases(), accountCases(), accountChangeCases(), walletCases(), transferCases(),
-		fundingCases(), simulationCases(), pinCases(), hookCases(), authorisationCases(), limitCases(),
+		fundingCases(), simulationCases(), pinCases(), hookCases(),
 	)
+	return slices.Concat(cases, authorisationCases(cases), limitCases())
 }
 
 // with makes a case.

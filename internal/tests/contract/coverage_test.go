@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
@@ -28,7 +29,7 @@ func TestFixturesAreAllUsed(t *testing.T) {
 		responded[name] = responded[name] || !c.Refusal
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(ReadFixtures(t))), slices.Collect(maps.Keys(used)))
-	for _, row := range tree.Operations(t) {
+	for _, row := range operations.All() {
 		require.True(t, responded[row.Name], "%s has no successful response", row.Name)
 		unauthorized := row.Name + "/401"
 		if row.Name == "Token" {
@@ -42,8 +43,8 @@ func TestFixturesAreAllUsed(t *testing.T) {
 // TestFixturesAgreeWithTheTable compares each file with its row of operations.txt.
 func TestFixturesAgreeWithTheTable(t *testing.T) {
 	t.Parallel()
-	rows := map[string]tree.Operation{}
-	for _, row := range tree.Operations(t) {
+	rows := map[string]operations.Operation{}
+	for _, row := range operations.All() {
 		rows[row.Name] = row
 	}
 	refused := map[string]bool{}

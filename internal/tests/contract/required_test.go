@@ -15,65 +15,8 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
-
-const (
-	requiredAccount = `account_id balance card_number company_id external_account_id plastic_expiry account_expiry product_type
-		status is_plastic_enabled account_type `
-	requiredAddress = "primary_address primary_address.state primary_address.country "
-	requiredPerson  = "first_name last_name date_of_birth " + requiredAddress +
-		"passport.passport_number passport.passport_expiry passport.passport_issuing_country "
-	requiredWallet = `storage_technology device last_comment_id token_type token_requestor_id token_assurance_level
-		current_status_date_time current_status_code current_status_description account_pan_sequence_number
-		expiration_date token_unique_reference token_deleted_from_consumer_app`
-	requiredHook = "id uri scope filter_spec enabled reliability_mode hmac_key_id"
-)
-
-// requiredMembers are the members that the reference requires in the response of each operation or, where a table
-// marks none (simulator, webhooks), all that it has. An operation without a JSON response has none.
-func requiredMembers() map[string]string {
-	inside := func(object, members string) string { return strings.TrimPrefix(under(object, members), object) } // an optional one
-	account := requiredAccount + inside("personal", requiredPerson) + inside("portal_identifier", "client_id program_id cardholder_id")
-	accounts := account + strings.TrimPrefix(referenceFreeText, "free_text")
-	terminals := inside("terminals", "acquirer_id card_acceptor_id terminal_id id")
-	merchants := inside("merchants", "acquirer_id card_acceptor_id description id")
-	categories := inside("categories", "merchant_category_code")
-	return map[string]string{
-		"Token":                        "access_token token_type expires_in",
-		"Reporting.Result":             "reportdata totalrecords",
-		"Policy.MerchantCategoryCodes": "code description",
-		"Policy.Restrictions": "type " + under("terminal_rules", "rule_type acquirer acceptor terminal") +
-			under("category_rules", "rule_type category_code"),
-		"Policy.Get":             referenceHead + terminals + merchants + categories,
-		"Policy.Categories":      referenceHead + categories,
-		"Policy.Merchants":       referenceHead + merchants,
-		"Policy.Terminals":       referenceHead + terminals,
-		"Accounts.Search":        accounts,
-		"Accounts.SearchCompany": account,
-		"Accounts.Get":           accounts,
-		"Accounts.Create":        referenceStatus,
-		"Accounts.Summary":       referenceStatus,
-		"Accounts.Transactions":  referenceItem,
-		"Accounts.WalletTokens":  requiredWallet,
-		"Accounts.ProvisionWallet": `pan_last_four provider pruduct_type registration activation_data encrypted_pass_data
-			ephemeral_public_key ` + under("registration", requiredPerson+"sex email_address"),
-		"Accounts.ProvisionWallet/200-push": "issuer_initiated_digitization_data",
-		"Accounts.DirectEntryOut":           "transaction_id correlation_id",
-		"Accounts.Transfer":                 "correlation_id",
-		"Funding.Redeem":                    "outcome",
-		"Funding.Reverse":                   "outcome",
-		"Funding.Refund":                    "outcome",
-		"Simulation.Transact":               "transaction_reference authorization_id success message",
-		"Simulation.Advise":                 "authorization_id success message",
-		"Simulation.Reverse":                "authorization_id success message",
-		"Simulation.Clear":                  "success message",
-		"Simulation.ReverseClear":           "success message",
-		"Hooks.List":                        requiredHook,
-		"Hooks.Get":                         requiredHook,
-		"Hooks.Create":                      "id",
-		"Hooks.Undeliverable":               "id hook_id timestamp type",
-	}
-}
 
 // toleratedMembers are those of them that may be missing or null, which reads as the zero value, and why. Everything
 // else is an error.
@@ -144,7 +87,14 @@ func tolerated(used map[string]bool, operation, member string) string {
 // tolerated for a reason.
 func TestRequiredMembers(t *testing.T) {
 	t.Parallel()
-	fixtures, required := ReadFixtures(t), requiredMembers()
+	fixtures := ReadFixtures(t)
+	required := map[string]string{"Accounts.ProvisionWallet/200-push": "issuer_initiated_digitization_data"}
+	for name, operation := range tree.Reference() {
+		require.Equal(t, operation.Response == "", operation.Required == "", name)
+		if operation.Required != "" {
+			required[name] = operation.Required
+		}
+	}
 	cases := map[string][]Case{}
 	for _, c := range Cases() {
 		if !c.Refusal {
@@ -189,11 +139,6 @@ func TestRequiredMembers(t *testing.T) {
 				require.True(t, used[operation+" "+member], "%s: %s is not required", operation, member)
 			}
 		}
-	}
-	// The rest have no JSON response.
-	for operation, members := range referenceOperations() {
-		_, listed := required[operation]
-		require.Equal(t, members.response != "", listed, operation)
 	}
 }
 

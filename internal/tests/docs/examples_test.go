@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/tests/tree"
+	"github.com/cardprograms/prepaid/internal/operations"
 )
 
 // The reference page shows a running example at each method of the client and its services, and so for each operation.
@@ -34,7 +34,7 @@ func TestEveryMethodHasAnExample(t *testing.T) {
 			wanted = append(wanted, methodNames(field.Type)...)
 		}
 	}
-	operations := tree.Operations(t)
+	operations := operations.All()
 	for _, op := range operations {
 		service, method, ok := strings.Cut(op.Name, ".")
 		if !ok {

@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/tests/tree"
+	"github.com/cardprograms/prepaid/internal/operations"
 )
 
 // readGitHub reads a file of .github into a value that has all members which we use of what GitHub documents. Any other is a fault.
@@ -175,9 +175,9 @@ func TestProblemForm(t *testing.T) {
 		require.NotContains(t, elements, element.ID)
 		elements[element.ID] = element
 	}
-	operations := []string{"Client.Do", "another"} // GitHub reserves "none"
-	for _, operation := range tree.Operations(t) {
-		operations = append(operations, operation.Name)
+	options := []string{"Client.Do", "another"} // GitHub reserves "none"
+	for _, operation := range operations.All() {
+		options = append(options, operation.Name)
 	}
 	outcomes := []string{"no error"}
 	for _, outcome := range []prepaid.Outcome{
@@ -189,7 +189,7 @@ func TestProblemForm(t *testing.T) {
 		kind    string
 		options []string
 	}{
-		"operation": {"dropdown", operations}, "outcome": {"dropdown", outcomes},
+		"operation": {"dropdown", options}, "outcome": {"dropdown", outcomes},
 		"correlation": {"input", nil}, "version": {"input", nil}, "problem": {"textarea", nil},
 	} {
 		element := elements[id]

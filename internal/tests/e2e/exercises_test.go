@@ -11,24 +11,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// effect is how an operation may be repeated, as the documentation of its method has it.
-type effect string
-
-const (
-	effectToken    effect = "token"
-	effectRead     effect = "read"
-	effectResult   effect = "report result" // a read whose 500 is final
-	effectRepeated effect = "repeated"
-	effectKeyed    effect = "keyed"
-	effectNever    effect = "never"
-	effectModelled effect = "never, and a refusal may stand in a 200"
-	effectSilent   effect = "never, and a success has no body"
-)
-
 // exercise is one operation with a call of it.
 type exercise struct {
 	operation string
-	effect    effect
 	prepare   preparation
 }
 
@@ -95,14 +80,14 @@ func exercises() []exercise {
 
 func tokenAndReportExercises() []exercise {
 	return []exercise{
-		{"POST /token", effectToken, func(s *hookStage) func(context.Context) error {
+		{"POST /token", func(s *hookStage) func(context.Context) error {
 			client := s.Client() // has no token yet
 			return func(ctx context.Context) error { return done(client.Token(ctx)) }
 		}},
-		{"GET /reporting/templates/{templatename}", effectNever, plain(func(ctx context.Context, c *prepaid.Client) error {
+		{"GET /reporting/templates/{templatename}", plain(func(ctx context.Context, c *prepaid.Client) error {
 			return done(c.Reporting.Start(ctx, prepaidtest.DailySettlement, prepaid.StartReportParams{}))
 		})},
-		{"GET /reporting/templates/{templatename}/reports/{reportid}", effectResult, func(s *hookStage) func(context.Context) error {
+		{"GET /reporting/templates/{templatename}/reports/{reportid}", func(s *hookStage) func(context.Context) error {
 			run, err := s.client.Reporting.Start(s.t.Context(), prepaidtest.DailySettlement, prepaid.StartReportParams{})
 			require.NoError(s.t, err)
 			return func(ctx context.Context) error { return done(s.client.Reporting.Result(ctx, *run)) }
@@ -115,32 +100,32 @@ func policyExercises() []exercise {
 		return plain(func(ctx context.Context, c *prepaid.Client) error { return done(call(c.Policy)(ctx, company)) })
 	}
 	return []exercise{
-		{"GET /policy/mccodes", effectRead, plain(func(ctx context.Context, c *prepaid.Client) error {
+		{"GET /policy/mccodes", plain(func(ctx context.Context, c *prepaid.Client) error {
 			return done(c.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{}))
 		})},
-		{"GET /policy/{id}/restrictions", effectRead, plain(func(ctx context.Context, c *prepaid.Client) error {
+		{"GET /policy/{id}/restrictions", plain(func(ctx context.Context, c *prepaid.Client) error {
 			return done(c.Policy.Restrictions(ctx, company))
 		})},
-		{"GET /policy/{id}/policy", effectRead, read(func(s *prepaid.PolicyService) policyRead {
+		{"GET /policy/{id}/policy", read(func(s *prepaid.PolicyService) policyRead {
 			return s.Get
 		})},
-		{"GET /policy/{id}/categories", effectRead, read(func(s *prepaid.PolicyService) policyRead {
+		{"GET /policy/{id}/categories", read(func(s *prepaid.PolicyService) policyRead {
 			return s.Categories
 		})},
-		{"GET /policy/{id}/merchants", effectRead, read(func(s *prepaid.PolicyService) policyRead {
+		{"GET /policy/{id}/merchants", read(func(s *prepaid.PolicyService) policyRead {
 			return s.Merchants
 		})},
-		{"GET /policy/{id}/terminals", effectRead, read(func(s *prepaid.PolicyService) policyRead {
+		{"GET /policy/{id}/terminals", read(func(s *prepaid.PolicyService) policyRead {
 			return s.Terminals
 		})},
-		{"POST /policy/{id}/categories", effectSilent, plain(func(ctx context.Context, c *prepaid.Client) error {
+		{"POST /policy/{id}/categories", plain(func(ctx context.Context, c *prepaid.Client) error {
 			return c.Policy.ChangeCategories(ctx, company, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
 		})},
-		{"POST /policy/{id}/merchants", effectSilent, plain(func(ctx context.Context, c *prepaid.Client) error {
+		{"POST /policy/{id}/merchants", plain(func(ctx context.Context, c *prepaid.Client) error {
 			rule := prepaid.MerchantRule{AcquirerID: 1, CardAcceptorID: "SHOP", Description: "a shop"}
 			return c.Policy.ChangeMerchants(ctx, company, prepaid.ChangeMerchantsParams{Add: []prepaid.MerchantRule{rule}})
 		})},
-		{"POST /policy/{id}/terminals", effectSilent, plain(func(ctx context.Context, c *prepaid.Client) error {
+		{"POST /policy/{id}/terminals", plain(func(ctx context.Context, c *prepaid.Client) error {
 			rule := prepaid.TerminalRule{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1"}
 			return c.Policy.ChangeTerminals(ctx, company, prepaid.ChangeTerminalsParams{Add: []prepaid.TerminalRule{rule}})
 		})},
@@ -149,42 +134,42 @@ func policyExercises() []exercise {
 
 func accountExercises() []exercise {
 	return []exercise{
-		{"GET /accounts", effectRead, plain(func(ctx context.Context, c *prepaid.Client) error {
+		{"GET /accounts", plain(func(ctx context.Context, c *prepaid.Client) error {
 			return done(c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{ProgramClientID: "acme", ClientAccountKey: "none"}))
 		})},
-		{"POST /accounts", effectNever, plain(func(ctx context.Context, c *prepaid.Client) error {
+		{"POST /accounts", plain(func(ctx context.Context, c *prepaid.Client) error {
 			return done(c.Accounts.Create(ctx, prepaid.CreateAccountParams{CompanyID: company, Cardholder: cardholder()}))
 		})},
-		{"GET /accounts/company/{companyid}", effectRead, plain(func(ctx context.Context, c *prepaid.Client) error {
+		{"GET /accounts/company/{companyid}", plain(func(ctx context.Context, c *prepaid.Client) error {
 			return done(c.Accounts.SearchCompanyPage(ctx, company, prepaid.SearchCompanyParams{}))
 		})},
-		{"GET /accounts/{id}", effectRead, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"GET /accounts/{id}", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.Get(ctx, id))
 		})},
-		{"PUT /accounts/{id}", effectSilent, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"PUT /accounts/{id}", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return c.Accounts.Update(ctx, id, prepaid.UpdateAccountParams{Cardholder: cardholder()})
 		})},
-		{"GET /accounts/{id}/transactions", effectRead, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"GET /accounts/{id}/transactions", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.TransactionsPage(ctx, id, prepaid.ListTransactionsParams{}))
 		})},
-		{"GET /accounts/{id}/status", effectRead, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"GET /accounts/{id}/status", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.Summary(ctx, id))
 		})},
-		{"PUT /accounts/{id}/status", effectRepeated, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"PUT /accounts/{id}/status", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return c.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusInactive})
 		})},
-		{"PUT /accounts/{id}/plastic", effectRepeated, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"PUT /accounts/{id}/plastic", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return c.Accounts.SetPlasticEnabled(ctx, id, prepaid.SetPlasticEnabledParams{})
 		})},
-		{"GET /accounts/{id}/tokens", effectRead, func(s *hookStage) func(context.Context) error {
+		{"GET /accounts/{id}/tokens", func(s *hookStage) func(context.Context) error {
 			id := s.seed("0")
 			s.AddWalletToken(id, prepaidtest.WalletToken{})
 			return func(ctx context.Context) error { return done(s.client.Accounts.WalletTokens(ctx, id)) }
 		}},
-		{"POST /accounts/{id}/wallet/{provider}", effectNever, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"POST /accounts/{id}/wallet/{provider}", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.ProvisionWallet(ctx, id, "googlepay", prepaid.ProvisionWalletParams{}))
 		})},
-		{"POST /accounts/{id}/dip", effectNever, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"POST /accounts/{id}/dip", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.ExchangeKey(ctx, id, harness.KeyExchange()))
 		})},
 	}
@@ -192,19 +177,19 @@ func accountExercises() []exercise {
 
 func moneyExercises() []exercise {
 	return []exercise{
-		{"POST /accounts/{id}/directentryout", effectKeyed, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"POST /accounts/{id}/directentryout", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.DirectEntryOut(ctx, id, directEntry("25.50")))
 		})},
-		{"POST /accounts/{id}/transfer", effectKeyed, func(s *hookStage) func(context.Context) error {
+		{"POST /accounts/{id}/transfer", func(s *hookStage) func(context.Context) error {
 			from, to := s.seed("100.00"), s.seed("0")
 			return func(ctx context.Context) error {
 				return done(s.client.Accounts.Transfer(ctx, from, harness.TransferTo(to, "25.50")))
 			}
 		}},
-		{"POST /funding/redemptions", effectModelled, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"POST /funding/redemptions", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Funding.Redeem(ctx, redemption(id, "25.50")))
 		})},
-		{"POST /funding/reversals", effectModelled, func(s *hookStage) func(context.Context) error {
+		{"POST /funding/reversals", func(s *hookStage) func(context.Context) error {
 			params := redemption(s.seed("100.00"), "25.50")
 			made, err := s.client.Funding.Redeem(s.t.Context(), params)
 			require.NoError(s.t, err)
@@ -212,49 +197,49 @@ func moneyExercises() []exercise {
 				return done(s.client.Funding.Reverse(ctx, reversal(params, made.TransactionID)))
 			}
 		}},
-		{"POST /funding/refunds", effectModelled, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"POST /funding/refunds", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Funding.Refund(ctx, refund(id, "25.50")))
 		})},
-		{"POST /simulation/transact", effectModelled, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"POST /simulation/transact", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Simulation.Transact(ctx, purchase(id, "10.00")))
 		})},
-		{"POST /simulation/advice", effectModelled, simulated(about, func(s *prepaid.SimulationService) simulate { return s.Advise })},
-		{"POST /simulation/reverse", effectModelled, simulated(about, func(s *prepaid.SimulationService) simulate { return s.Reverse })},
-		{"POST /simulation/clear", effectModelled, simulated(clearingOf, func(s *prepaid.SimulationService) simulate { return s.Clear })},
-		{"POST /simulation/reverse_clear", effectModelled, simulated(clearingOf, func(s *prepaid.SimulationService) simulate { return s.ReverseClear })},
+		{"POST /simulation/advice", simulated(about, func(s *prepaid.SimulationService) simulate { return s.Advise })},
+		{"POST /simulation/reverse", simulated(about, func(s *prepaid.SimulationService) simulate { return s.Reverse })},
+		{"POST /simulation/clear", simulated(clearingOf, func(s *prepaid.SimulationService) simulate { return s.Clear })},
+		{"POST /simulation/reverse_clear", simulated(clearingOf, func(s *prepaid.SimulationService) simulate { return s.ReverseClear })},
 	}
 }
 
 func otherExercises() []exercise {
 	return []exercise{
-		{"POST /pin/initiate", effectNever, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+		{"POST /pin/initiate", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.PIN.Initiate(ctx, initiation(id)))
 		})},
-		{"POST /pin/validate", effectNever, sealed(func(s *prepaid.PINService) pinStep {
+		{"POST /pin/validate", sealed(func(s *prepaid.PINService) pinStep {
 			return s.Validate
 		})},
-		{"POST /pin/execute", effectNever, sealed(func(s *prepaid.PINService) pinStep {
+		{"POST /pin/execute", sealed(func(s *prepaid.PINService) pinStep {
 			return s.Execute
 		})},
-		{"GET /hooks", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, _ prepaid.HookID) error {
+		{"GET /hooks", onHook(func(ctx context.Context, c *prepaid.Client, _ prepaid.HookID) error {
 			return done(c.Hooks.ListPage(ctx, prepaid.ListHooksParams{}))
 		})},
-		{"GET /hooks/{id}", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
+		{"GET /hooks/{id}", onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return done(c.Hooks.Get(ctx, id))
 		})},
-		{"POST /hooks", effectNever, func(s *hookStage) func(context.Context) error {
+		{"POST /hooks", func(s *hookStage) func(context.Context) error {
 			return func(ctx context.Context) error { return done(s.client.Hooks.Create(ctx, s.hook(true))) }
 		}},
-		{"PATCH /hooks/{id}", effectSilent, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
+		{"PATCH /hooks/{id}", onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return c.Hooks.Update(ctx, id, prepaid.UpdateHookParams{Enabled: new(false)})
 		})},
-		{"DELETE /hooks/{id}", effectRepeated, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
+		{"DELETE /hooks/{id}", onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return c.Hooks.Delete(ctx, id)
 		})},
-		{"GET /hooks/{id}/undeliverable", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
+		{"GET /hooks/{id}/undeliverable", onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return done(c.Hooks.UndeliverablePage(ctx, id, prepaid.ListUndeliverableParams{}))
 		})},
-		{"POST /hooks/{id}/undeliverable/dismiss", effectSilent, func(s *hookStage) func(context.Context) error {
+		{"POST /hooks/{id}/undeliverable/dismiss", func(s *hookStage) func(context.Context) error {
 			id, messages := s.undelivered(1)
 			return func(ctx context.Context) error { return s.client.Hooks.Dismiss(ctx, id, messages...) }
 		}},

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/internal/tests/contract"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/internal/tests/tree"
@@ -114,7 +115,7 @@ func (s *tokenSeries) Token(_ context.Context, rejected *oauth2.Token) (*oauth2.
 
 // tableCase is an operation with a request of it and a success.
 type tableCase struct {
-	row     tree.Operation
+	row     operations.Operation
 	safety  string // that of the request, see neverFixtures
 	call    func(ctx context.Context, client *prepaid.Client) error
 	fixture *contract.Fixture
@@ -122,7 +123,7 @@ type tableCase struct {
 
 // kind is what else than the safety class decides.
 func (c *tableCase) kind() string {
-	if c.row.Body == "-" && slices.Contains(strings.Split(c.row.Success, ","), "204") && !strings.HasPrefix(c.row.Name, "Reporting.") {
+	if c.row.Body == "json" && slices.Contains(strings.Split(c.row.Success, ","), "204") && c.row.Also == "-" {
 		return "empty"
 	}
 	return c.row.Body
@@ -137,7 +138,7 @@ func tableCases(t testing.TB) []tableCase {
 	t.Helper()
 	fixtures := contract.ReadFixtures(t)
 	var cases []tableCase
-	for _, row := range tree.Operations(t) {
+	for _, row := range operations.All() {
 		found := 0
 		for _, c := range contract.Cases() {
 			f := fixtures[c.Fixture]
@@ -153,7 +154,7 @@ func tableCases(t testing.TB) []tableCase {
 		}
 		require.NotZero(t, found, row.Name)
 	}
-	require.Len(t, cases, len(tree.Operations(t))+len(neverFixtures()))
+	require.Len(t, cases, len(operations.All())+len(neverFixtures()))
 	return append(cases, rawCases()...)
 }
 

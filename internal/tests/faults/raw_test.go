@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/internal/tests/contract"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
-	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
 // rawCases are a call of Client.Do for each class that can be declared. They stand in the table of outcomes as one more
@@ -38,7 +38,7 @@ func rawCases() []tableCase {
 			Method: raw.method, Path: "/accounts/{id}/" + raw.class, PathValues: map[string]string{"id": "acc-1"},
 			Body: raw.body, Safety: raw.safety,
 		}
-		row := tree.Operation{
+		row := operations.Operation{
 			Method: raw.method, Path: request.Path, Name: raw.method + " " + request.Path, Success: "200,201,202,204", Body: "refusal",
 			Safety: raw.class,
 		}

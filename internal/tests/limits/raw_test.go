@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
-	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
 var rawMethods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
@@ -94,7 +94,7 @@ func cased(template string, change func(string) string) string {
 func TestRawCallOfAKnownPath(t *testing.T) {
 	t.Parallel()
 	client, script := rawClient(t)
-	for _, row := range tree.Operations(t) {
+	for _, row := range operations.All() {
 		forms := walkArounds(row.Path)
 		require.Len(t, forms, 53)
 		for i, form := range forms {

@@ -4,19 +4,21 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/operations"
 )
 
 // One operation of each class stands for it, in the order of the table, and no class is without one.
 func TestOneOfEach(t *testing.T) {
 	t.Parallel()
-	operations := Operations(t)
-	first := OneOfEach(operations, Operation.Class)
-	require.Less(t, len(first), len(operations)/2)
+	all := operations.All()
+	first := OneOfEach(all, operations.Operation.Class)
+	require.Less(t, len(first), len(all)/2)
 	classes := map[string]int{}
 	for _, one := range first {
 		classes[one.Class()]++
 	}
-	for _, one := range operations {
+	for _, one := range all {
 		require.Equal(t, 1, classes[one.Class()], one.Name)
 	}
 }

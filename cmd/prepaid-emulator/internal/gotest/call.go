@@ -5,70 +5,15 @@ import (
 	"errors"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
-
-// methods are the methods of the SDK, by operation. Lists are read page by page, as they were requested.
-func methods() map[string]string {
-	return map[string]string{
-		"POST /token": "Token",
-
-		"GET /reporting/templates/{templatename}":                    "Reporting.Start",
-		"GET /reporting/templates/{templatename}/reports/{reportid}": "Reporting.Result",
-
-		"GET /policy/mccodes":           "Policy.MerchantCategoryCodesPage",
-		"GET /policy/{id}/restrictions": "Policy.Restrictions",
-		"GET /policy/{id}/policy":       "Policy.Get",
-		"GET /policy/{id}/categories":   "Policy.Categories",
-		"GET /policy/{id}/merchants":    "Policy.Merchants",
-		"GET /policy/{id}/terminals":    "Policy.Terminals",
-		"POST /policy/{id}/categories":  "Policy.ChangeCategories",
-		"POST /policy/{id}/merchants":   "Policy.ChangeMerchants",
-		"POST /policy/{id}/terminals":   "Policy.ChangeTerminals",
-
-		"GET /accounts":                         "Accounts.SearchPage",
-		"POST /accounts":                        "Accounts.Create",
-		"GET /accounts/company/{companyid}":     "Accounts.SearchCompanyPage",
-		"GET /accounts/{id}":                    "Accounts.Get",
-		"PUT /accounts/{id}":                    "Accounts.Update",
-		"GET /accounts/{id}/transactions":       "Accounts.TransactionsPage",
-		"GET /accounts/{id}/status":             "Accounts.Summary",
-		"PUT /accounts/{id}/status":             "Accounts.SetStatus",
-		"PUT /accounts/{id}/plastic":            "Accounts.SetPlasticEnabled",
-		"GET /accounts/{id}/tokens":             "Accounts.WalletTokens",
-		"POST /accounts/{id}/wallet/{provider}": "Accounts.ProvisionWallet",
-		"POST /accounts/{id}/dip":               "Accounts.ExchangeKey",
-		"POST /accounts/{id}/directentryout":    "Accounts.DirectEntryOut",
-		"POST /accounts/{id}/transfer":          "Accounts.Transfer",
-
-		"POST /funding/redemptions": "Funding.Redeem",
-		"POST /funding/reversals":   "Funding.Reverse",
-		"POST /funding/refunds":     "Funding.Refund",
-
-		"POST /simulation/transact":      "Simulation.Transact",
-		"POST /simulation/advice":        "Simulation.Advise",
-		"POST /simulation/reverse":       "Simulation.Reverse",
-		"POST /simulation/clear":         "Simulation.Clear",
-		"POST /simulation/reverse_clear": "Simulation.ReverseClear",
-
-		"POST /pin/initiate": "PIN.Initiate",
-		"POST /pin/validate": "PIN.Validate",
-		"POST /pin/execute":  "PIN.Execute",
-
-		"GET /hooks":                             "Hooks.ListPage",
-		"GET /hooks/{id}":                        "Hooks.Get",
-		"POST /hooks":                            "Hooks.Create",
-		"PATCH /hooks/{id}":                      "Hooks.Update",
-		"DELETE /hooks/{id}":                     "Hooks.Delete",
-		"GET /hooks/{id}/undeliverable":          "Hooks.UndeliverablePage",
-		"POST /hooks/{id}/undeliverable/dismiss": "Hooks.Dismiss",
-	}
-}
 
 // call is one call of the SDK.
 type call struct {
@@ -83,15 +28,20 @@ var errNoCall = errors.New("the SDK has no call for it")
 
 // callOf finds the call that sends a request. It fails for a request that the SDK cannot have sent.
 func callOf(client *prepaid.Client, r prepaidtest.Request) (call, error) {
-	name, known := methods()[r.Method+" "+r.Template]
-	if !known {
+	all := operations.All()
+	i := slices.IndexFunc(all, func(o operations.Operation) bool { return o.Method == r.Method && o.Path == r.Template })
+	if i < 0 {
 		return call{}, errNoCall
 	}
+	name := all[i].Name
 	receiver, method := reflect.ValueOf(client), name
 	if service, of, found := strings.Cut(name, "."); found {
 		receiver, method = receiver.Elem().FieldByName(service), of
 	}
 	made := call{method: name, function: receiver.MethodByName(method)}
+	if page := receiver.MethodByName(method + "Page"); page.IsValid() { // lists are read page by page, as they were requested
+		made.method, made.function = name+"Page", page
+	}
 	kind := made.function.Type()
 	made.results = kind.NumOut() - 1
 	body := []byte("{}")

@@ -1,0 +1,16 @@
+// Package operations has the table of operations.txt for programs and tests of this repository. The client has its own copy of what
+// it needs, and the emulator none. The package keeps no state.
+package operations
+
+// Operation is a line of operations.txt, which explains its columns.
+type Operation struct {
+	// Method is the HTTP method; Path is the template.
+	Method, Path string
+	// Name is the Go name, such as "Accounts.Get".
+	Name string
+	// Success, Body, Safety, Lane, Also and Section are the columns with these names.
+	Success, Body, Safety, Lane, Also, Section string
+}
+
+// Class names what decides whether a request is repeated and what a response proves: the columns safety, body and success.
+func (o Operation) Class() string { return o.Safety + " " + o.Body + " " + o.Success }

@@ -1,0 +1,53 @@
+// Code generated from operations.txt by internal/wiregen. DO NOT EDIT.
+
+package operations
+
+// All returns the operations in the order of the reference.
+func All() []Operation {
+	return []Operation{
+		{"POST", "/token", "Token", "200", "json", "token", "token", "-", "4.1"},
+		{"GET", "/reporting/templates/{templatename}", "Reporting.Start", "200", "text", "never", "call", "400=token", "4.2"},
+		{"GET", "/reporting/templates/{templatename}/reports/{reportid}", "Reporting.Result", "200,204", "json", "read", "call", "204=body,500=final", "4.2"},
+		{"GET", "/policy/mccodes", "Policy.MerchantCategoryCodes", "200,204", "json", "read", "call", "-", "4.3"},
+		{"GET", "/policy/{id}/restrictions", "Policy.Restrictions", "200", "json", "read", "call", "-", "4.3"},
+		{"GET", "/policy/{id}/policy", "Policy.Get", "200", "json", "read", "call", "-", "4.3"},
+		{"GET", "/policy/{id}/categories", "Policy.Categories", "200", "json", "read", "call", "-", "4.3"},
+		{"GET", "/policy/{id}/merchants", "Policy.Merchants", "200", "json", "read", "call", "-", "4.3"},
+		{"GET", "/policy/{id}/terminals", "Policy.Terminals", "200", "json", "read", "call", "-", "4.3"},
+		{"POST", "/policy/{id}/categories", "Policy.ChangeCategories", "200,204", "none", "never", "call", "-", "4.3"},
+		{"POST", "/policy/{id}/merchants", "Policy.ChangeMerchants", "200,204", "none", "never", "call", "-", "4.3"},
+		{"POST", "/policy/{id}/terminals", "Policy.ChangeTerminals", "200,204", "none", "never", "call", "-", "4.3"},
+		{"GET", "/accounts", "Accounts.Search", "200,204", "json", "read", "call", "-", "4.4"},
+		{"POST", "/accounts", "Accounts.Create", "201", "json", "never", "call", "404=input", "4.4"},
+		{"GET", "/accounts/company/{companyid}", "Accounts.SearchCompany", "200,204", "json", "read", "call", "-", "4.4"},
+		{"GET", "/accounts/{id}", "Accounts.Get", "200", "json", "read", "call", "-", "4.4"},
+		{"PUT", "/accounts/{id}", "Accounts.Update", "200,204", "none", "never", "call", "-", "4.4"},
+		{"GET", "/accounts/{id}/transactions", "Accounts.Transactions", "200,204", "json", "read", "call", "-", "4.4"},
+		{"GET", "/accounts/{id}/status", "Accounts.Summary", "200", "json", "read", "call", "-", "4.4"},
+		{"PUT", "/accounts/{id}/status", "Accounts.SetStatus", "200,204", "none", "repeated", "call", "-", "4.4"},
+		{"PUT", "/accounts/{id}/plastic", "Accounts.SetPlasticEnabled", "200,204", "none", "repeated", "call", "-", "4.4"},
+		{"GET", "/accounts/{id}/tokens", "Accounts.WalletTokens", "200,204", "json", "read", "call", "-", "4.4"},
+		{"POST", "/accounts/{id}/wallet/{provider}", "Accounts.ProvisionWallet", "200", "json", "never", "call", "404=input", "4.4"},
+		{"POST", "/accounts/{id}/dip", "Accounts.ExchangeKey", "200", "data", "never", "call", "-", "4.4"},
+		{"POST", "/accounts/{id}/directentryout", "Accounts.DirectEntryOut", "200", "json", "keyed", "money", "-", "4.4"},
+		{"POST", "/accounts/{id}/transfer", "Accounts.Transfer", "200", "refusal", "keyed", "money", "-", "4.4"},
+		{"POST", "/funding/redemptions", "Funding.Redeem", "200", "refusal", "never", "money", "-", "4.5"},
+		{"POST", "/funding/reversals", "Funding.Reverse", "200", "refusal", "never", "money", "-", "4.5"},
+		{"POST", "/funding/refunds", "Funding.Refund", "200", "refusal", "never", "money", "-", "4.5"},
+		{"POST", "/simulation/transact", "Simulation.Transact", "200", "refusal", "never", "call", "-", "4.6"},
+		{"POST", "/simulation/advice", "Simulation.Advise", "200", "refusal", "never", "call", "-", "4.6"},
+		{"POST", "/simulation/reverse", "Simulation.Reverse", "200", "refusal", "never", "call", "-", "4.6"},
+		{"POST", "/simulation/clear", "Simulation.Clear", "200", "refusal", "never", "call", "-", "4.6"},
+		{"POST", "/simulation/reverse_clear", "Simulation.ReverseClear", "200", "refusal", "never", "call", "-", "4.6"},
+		{"POST", "/pin/initiate", "PIN.Initiate", "200,201,202,204", "any", "never", "call", "-", "4.7"},
+		{"POST", "/pin/validate", "PIN.Validate", "200,201,202,204", "any", "never", "call", "-", "4.7"},
+		{"POST", "/pin/execute", "PIN.Execute", "200,201,202,204", "any", "never", "call", "-", "4.7"},
+		{"GET", "/hooks", "Hooks.List", "200,204", "json", "read", "call", "-", "4.8"},
+		{"GET", "/hooks/{id}", "Hooks.Get", "200", "json", "read", "call", "-", "4.8"},
+		{"POST", "/hooks", "Hooks.Create", "201", "json", "never", "call", "-", "4.8"},
+		{"PATCH", "/hooks/{id}", "Hooks.Update", "200,204", "none", "never", "call", "-", "4.8"},
+		{"DELETE", "/hooks/{id}", "Hooks.Delete", "204,200", "none", "repeated", "call", "-", "4.8"},
+		{"GET", "/hooks/{id}/undeliverable", "Hooks.Undeliverable", "200,204", "json", "read", "call", "-", "4.8"},
+		{"POST", "/hooks/{id}/undeliverable/dismiss", "Hooks.Dismiss", "204,200", "none", "never", "call", "-", "4.8"},
+	}
+}

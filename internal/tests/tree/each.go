@@ -1,0 +1,14 @@
+package tree
+
+// OneOfEach returns the first of each class, so that a new class is never forgotten.
+func OneOfEach[T any](all []T, class func(T) string) []T {
+	seen := make(map[string]bool)
+	var first []T
+	for _, one := range all {
+		if !seen[class(one)] {
+			seen[class(one)] = true
+			first = append(first, one)
+		}
+	}
+	return first
+}
