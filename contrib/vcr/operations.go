@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/operations"
 )
 
 // bodyKind is how a body is read.
@@ -66,7 +67,8 @@ var (
 	}
 )
 
-func newSchema() *schema {
+// exceptions are the operations whose query or body is not that of their Go method.
+func exceptions() map[string]operation {
 	paged := func(q map[string]*shape) map[string]*shape { return with(q, isCount, pagingNames...) }
 	search := with(paged(queryOf("client_id", "client_account_key")), isSet, includeNames...)
 	company := with(paged(queryOf("client_id", "program_id", "first_name", "last_name", "mobile")), isSet, includeNames...)
@@ -74,70 +76,67 @@ func newSchema() *schema {
 	history := paged(queryOf())
 	history["start_date"] = &shape{keep: isDate, varies: true}
 	history["end_date"] = history["start_date"]
-	start := with(queryOf(), isFlag, "include_column_headers")
-	one := func(name, method, path string, request, response *shape) operation {
-		return operation{name: name, method: method, path: path, request: request, response: response}
-	}
-	list := func(name, path string, q map[string]*shape, response *shape) operation {
-		return operation{name: name, method: "GET", path: path, query: q, response: response}
-	}
-	policy, summary, simulated := of[prepaid.Policy](), of[prepaid.AccountSummary](), of[prepaid.SimulationResult]()
-	moved, funded, simulate := of[prepaid.TransferResult](), of[prepaid.FundingResult](), of[prepaid.SimulateParams]()
 	mcc := reflect.TypeFor[prepaid.MCC]()
-	status := object(map[string]*shape{"status": of[prepaid.AccountStatus]()})
-	dismissed := object(map[string]*shape{"message_ids": of[string]()})
-	return &schema{failure: errorShape(), operations: []operation{
-		{name: "Token", method: "POST", path: "/token", sends: bodyForm, response: tokenShape()},
-		{name: "Reporting.Start", method: "GET", path: "/reporting/templates/{templatename}", query: start, responds: bodyText},
-		one("Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}", nil, of[prepaid.Report]()),
-		list("Policy.MerchantCategoryCodes", "/policy/mccodes", paged(queryOf()), of[prepaid.MerchantCategory]()),
-		one("Policy.Restrictions", "GET", "/policy/{id}/restrictions", nil, of[prepaid.Restrictions]()), //nolint:staticcheck // it is an operation
-		one("Policy.Get", "GET", "/policy/{id}/policy", nil, policy),
-		one("Policy.Categories", "GET", "/policy/{id}/categories", nil, policy),
-		one("Policy.Merchants", "GET", "/policy/{id}/merchants", nil, policy),
-		one("Policy.Terminals", "GET", "/policy/{id}/terminals", nil, policy),
-		one("Policy.ChangeCategories", "POST", "/policy/{id}/categories", changeShape(mcc, mcc), nil),
-		one("Policy.ChangeMerchants", "POST", "/policy/{id}/merchants",
-			changeShape(reflect.TypeFor[prepaid.MerchantRule](), reflect.TypeFor[prepaid.MerchantKey]()), nil),
-		one("Policy.ChangeTerminals", "POST", "/policy/{id}/terminals",
-			changeShape(reflect.TypeFor[prepaid.TerminalRule](), reflect.TypeFor[prepaid.TerminalKey]()), nil),
-		list("Accounts.Search", "/accounts", search, of[prepaid.Account]()),
-		one("Accounts.Create", "POST", "/accounts", of[prepaid.CreateAccountParams](), summary),
-		list("Accounts.SearchCompany", "/accounts/company/{companyid}", company, of[prepaid.Account]()),
-		list("Accounts.Get", "/accounts/{id}", with(queryOf(), isSet, includeNames...), of[prepaid.Account]()),
-		one("Accounts.Update", "PUT", "/accounts/{id}", of[prepaid.UpdateAccountParams](), nil),
-		list("Accounts.Transactions", "/accounts/{id}/transactions", history, of[prepaid.Transaction]()),
-		one("Accounts.Summary", "GET", "/accounts/{id}/status", nil, summary),
-		one("Accounts.SetStatus", "PUT", "/accounts/{id}/status", status, nil),
-		one("Accounts.SetPlasticEnabled", "PUT", "/accounts/{id}/plastic", of[prepaid.SetPlasticEnabledParams](), nil),
-		one("Accounts.WalletTokens", "GET", "/accounts/{id}/tokens", nil, of[prepaid.WalletToken]()),
-		one("Accounts.ProvisionWallet", "POST", "/accounts/{id}/wallet/{provider}",
-			of[prepaid.ProvisionWalletParams](), of[prepaid.WalletProvisioning]()),
-		{
-			name: "Accounts.ExchangeKey", method: "POST", path: "/accounts/{id}/dip",
-			request: of[prepaid.ExchangeKeyParams](), responds: bodyText,
-		},
-		one("Accounts.DirectEntryOut", "POST", "/accounts/{id}/directentryout", of[prepaid.DirectEntryOutParams](), moved),
-		one("Accounts.Transfer", "POST", "/accounts/{id}/transfer", of[prepaid.TransferParams](), moved),
-		one("Funding.Redeem", "POST", "/funding/redemptions", of[prepaid.RedeemFundingParams](), funded),
-		one("Funding.Reverse", "POST", "/funding/reversals", of[prepaid.ReverseFundingParams](), funded),
-		one("Funding.Refund", "POST", "/funding/refunds", of[prepaid.RefundFundingParams](), funded),
-		one("Simulation.Transact", "POST", "/simulation/transact", simulate, simulated),
-		one("Simulation.Advise", "POST", "/simulation/advice", simulate, simulated),
-		one("Simulation.Reverse", "POST", "/simulation/reverse", simulate, simulated),
-		one("Simulation.Clear", "POST", "/simulation/clear", simulate, simulated),
-		one("Simulation.ReverseClear", "POST", "/simulation/reverse_clear", simulate, simulated),
-		one("PIN.Initiate", "POST", "/pin/initiate", of[prepaid.InitiatePINParams](), pinResponse()),
-		one("PIN.Validate", "POST", "/pin/validate", sealedShape(), pinResponse()),
-		one("PIN.Execute", "POST", "/pin/execute", sealedShape(), pinResponse()),
-		list("Hooks.List", "/hooks", paged(queryOf()), of[prepaid.Hook]()),
-		one("Hooks.Get", "GET", "/hooks/{id}", nil, of[prepaid.Hook]()),
-		one("Hooks.Create", "POST", "/hooks", of[prepaid.CreateHookParams](), of[prepaid.CreatedHook]()),
-		one("Hooks.Update", "PATCH", "/hooks/{id}", of[prepaid.UpdateHookParams](), nil),
-		one("Hooks.Delete", "DELETE", "/hooks/{id}", nil, nil),
-		list("Hooks.Undeliverable", "/hooks/{id}/undeliverable", paged(queryOf()), messageShape()),
-		one("Hooks.Dismiss", "POST", "/hooks/{id}/undeliverable/dismiss", dismissed, nil),
-	}}
+	return map[string]operation{
+		"Token":                        {sends: bodyForm, response: tokenShape()},
+		"Reporting.Start":              {query: with(queryOf(), isFlag, "include_column_headers"), responds: bodyText},
+		"Policy.MerchantCategoryCodes": {query: paged(queryOf())},
+		"Policy.ChangeCategories":      {request: changeShape(mcc, mcc)},
+		"Policy.ChangeMerchants":       {request: changeShape(reflect.TypeFor[prepaid.MerchantRule](), reflect.TypeFor[prepaid.MerchantKey]())},
+		"Policy.ChangeTerminals":       {request: changeShape(reflect.TypeFor[prepaid.TerminalRule](), reflect.TypeFor[prepaid.TerminalKey]())},
+		"Accounts.Search":              {query: search},
+		"Accounts.SearchCompany":       {query: company},
+		"Accounts.Get":                 {query: with(queryOf(), isSet, includeNames...)},
+		"Accounts.Transactions":        {query: history},
+		"Accounts.SetStatus":           {request: object(map[string]*shape{"status": of[prepaid.AccountStatus]()})},
+		"Accounts.ExchangeKey":         {responds: bodyText},
+		"PIN.Initiate":                 {response: pinResponse()},
+		"PIN.Validate":                 {request: sealedShape(), response: pinResponse()},
+		"PIN.Execute":                  {request: sealedShape(), response: pinResponse()},
+		"Hooks.List":                   {query: paged(queryOf())},
+		"Hooks.Undeliverable":          {query: paged(queryOf()), response: messageShape()},
+		"Hooks.Dismiss":                {request: object(map[string]*shape{"message_ids": of[string]()})},
+	}
+}
+
+func newSchema() *schema {
+	made, known := &schema{failure: errorShape()}, exceptions()
+	for _, row := range operations.All() {
+		op := known[row.Name]
+		op.name, op.method, op.path = row.Name, row.Method, row.Path
+		sent, received := bodiesOf(row.Name)
+		if op.request == nil && sent != nil && row.Method != "GET" {
+			op.request = shapeOf(sent)
+		}
+		if op.response == nil && received != nil && op.responds == bodyJSON {
+			op.response = shapeOf(received)
+		}
+		made.operations = append(made.operations, op)
+	}
+	return made
+}
+
+// bodiesOf returns what the Go method of an operation takes, if it is a struct, and what it returns; nil for nothing.
+func bodiesOf(operation string) (sent, received reflect.Type) {
+	of, name, _ := strings.Cut(operation, ".")
+	service, ok := reflect.TypeFor[prepaid.Client]().FieldByName(of)
+	if !ok { // a method of Client
+		return nil, nil
+	}
+	method, _ := service.Type.MethodByName(name)
+	for parameter := range method.Type.Ins() {
+		if parameter.Kind() == reflect.Struct {
+			sent = parameter
+		}
+	}
+	received = method.Type.Out(0)
+	switch {
+	case received.Kind() == reflect.Func: // an iterator
+		received = received.In(0).In(0)
+	case received.Kind() == reflect.Interface: // only an error
+		received = nil
+	}
+	return sent, received
 }
 
 // pinResponse has the one member that a PIN change needs to continue; the reference shows none.

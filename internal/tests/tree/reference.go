@@ -89,20 +89,9 @@ func Reference() map[string]Operation {
 	merchants := inside("merchants", "acquirer_id card_acceptor_id description id")
 	categories := inside("categories", "merchant_category_code")
 	return map[string]Operation{
-		"Token": {
-			Contract: "token token 200 json",
-			Response: "access_token token_type expires_in",
-			Required: "access_token token_type expires_in",
-		},
-		"Reporting.Start": {
-			Contract: "never call 200 text",
-			Query:    "include_column_headers",
-		},
-		"Reporting.Result": {
-			Contract: "read call 200,204 json",
-			Response: "reportdata totalrecords",
-			Required: "reportdata totalrecords",
-		},
+		"Token":            {Contract: "token token 200 json", Response: "access_token token_type expires_in", Required: "access_token token_type expires_in"},
+		"Reporting.Start":  {Contract: "never call 200 text", Query: "include_column_headers"},
+		"Reporting.Result": {Contract: "read call 200,204 json", Response: "reportdata totalrecords", Required: "reportdata totalrecords"},
 
 		"Policy.MerchantCategoryCodes": {
 			Contract: "read call 200,204 json",
@@ -122,25 +111,10 @@ func Reference() map[string]Operation {
 			Response: referenceHead + referenceTerminals + referenceCategory + referenceMerchants,
 			Required: referenceHead + terminals + merchants + categories,
 		},
-		"Policy.Categories": {
-			Contract: "read call 200 json",
-			Response: referenceHead + referenceCategory,
-			Required: referenceHead + categories,
-		},
-		"Policy.Merchants": {
-			Contract: "read call 200 json",
-			Response: referenceHead + referenceMerchants,
-			Required: referenceHead + merchants,
-		},
-		"Policy.Terminals": {
-			Contract: "read call 200 json",
-			Response: referenceHead + referenceTerminals,
-			Required: referenceHead + terminals,
-		},
-		"Policy.ChangeCategories": {
-			Contract: "never call 200,204 none",
-			Request:  "reason require_approval add remove",
-		},
+		"Policy.Categories":       {Contract: "read call 200 json", Response: referenceHead + referenceCategory, Required: referenceHead + categories},
+		"Policy.Merchants":        {Contract: "read call 200 json", Response: referenceHead + referenceMerchants, Required: referenceHead + merchants},
+		"Policy.Terminals":        {Contract: "read call 200 json", Response: referenceHead + referenceTerminals, Required: referenceHead + terminals},
+		"Policy.ChangeCategories": {Contract: "never call 200,204 none", Request: "reason require_approval add remove"},
 		"Policy.ChangeMerchants": {
 			Contract: "never call 200,204 none",
 			Request: "reason require_approval " +
@@ -192,24 +166,10 @@ func Reference() map[string]Operation {
 			Response: referenceItem,
 			Required: referenceItem,
 		},
-		"Accounts.Summary": {
-			Contract: "read call 200 json",
-			Response: referenceStatus,
-			Required: referenceStatus,
-		},
-		"Accounts.SetStatus": {
-			Contract: "repeated call 200,204 none",
-			Request:  "status",
-		},
-		"Accounts.SetPlasticEnabled": {
-			Contract: "repeated call 200,204 none",
-			Request:  "plastic_enabled initiating_user_id",
-		},
-		"Accounts.WalletTokens": {
-			Contract: "read call 200,204 json",
-			Response: referenceToken,
-			Required: requiredWallet,
-		},
+		"Accounts.Summary":           {Contract: "read call 200 json", Response: referenceStatus, Required: referenceStatus},
+		"Accounts.SetStatus":         {Contract: "repeated call 200,204 none", Request: "status"},
+		"Accounts.SetPlasticEnabled": {Contract: "repeated call 200,204 none", Request: "plastic_enabled initiating_user_id"},
+		"Accounts.WalletTokens":      {Contract: "read call 200,204 json", Response: referenceToken, Required: requiredWallet},
 		"Accounts.ProvisionWallet": {
 			Contract: "never call 200 json",
 			Request:  "token_unique_reference initiating_user_id nonce nonce_signature certificates",
@@ -218,10 +178,7 @@ func Reference() map[string]Operation {
 			Required: `pan_last_four provider pruduct_type registration activation_data encrypted_pass_data
 			ephemeral_public_key ` + under("registration", requiredPerson+"sex email_address"),
 		},
-		"Accounts.ExchangeKey": {
-			Contract: "never call 200 data",
-			Request:  "application_id key_id ephemeral_key",
-		},
+		"Accounts.ExchangeKey": {Contract: "never call 200 data", Request: "application_id key_id ephemeral_key"},
 		"Accounts.DirectEntryOut": {
 			Contract: "keyed money 200 json",
 			Request: "initiating_user_id request_id amount source_reference destination_reference bsb " +
@@ -274,12 +231,7 @@ func Reference() map[string]Operation {
 			Response: "authorization_id success message",
 			Required: "authorization_id success message",
 		},
-		"Simulation.Clear": {
-			Contract: "never call 200 refusal",
-			Request:  referenceCleared,
-			Response: "success message",
-			Required: "success message",
-		},
+		"Simulation.Clear": {Contract: "never call 200 refusal", Request: referenceCleared, Response: "success message", Required: "success message"},
 		"Simulation.ReverseClear": {
 			Contract: "never call 200 refusal",
 			Request:  referenceCleared,
@@ -287,52 +239,21 @@ func Reference() map[string]Operation {
 			Required: "success message",
 		},
 
-		"PIN.Initiate": {
-			Contract: "never call 200,201,202,204 any",
-			Request:  "eaid device_id ip_address communication_method",
-		},
-		"PIN.Validate": {
-			Contract: "never call 200,201,202,204 any",
-			Request:  referenceSealed,
-		},
-		"PIN.Execute": {
-			Contract: "never call 200,201,202,204 any",
-			Request:  referenceSealed,
-		},
+		"PIN.Initiate": {Contract: "never call 200,201,202,204 any", Request: "eaid device_id ip_address communication_method"},
+		"PIN.Validate": {Contract: "never call 200,201,202,204 any", Request: referenceSealed},
+		"PIN.Execute":  {Contract: "never call 200,201,202,204 any", Request: referenceSealed},
 
-		"Hooks.List": {
-			Contract: "read call 200,204 json",
-			Query:    referencePages,
-			Response: referenceStored,
-			Required: requiredHook,
-		},
-		"Hooks.Get": {
-			Contract: "read call 200 json",
-			Response: referenceStored,
-			Required: requiredHook,
-		},
-		"Hooks.Create": {
-			Contract: "never call 201 json",
-			Request:  referenceHook + "hmac_key_secret",
-			Response: "id",
-			Required: "id",
-		},
-		"Hooks.Update": {
-			Contract: "never call 200,204 none",
-			Request:  referenceHook + "hmac_key_secret",
-		},
-		"Hooks.Delete": {
-			Contract: "repeated call 204,200 none",
-		},
+		"Hooks.List":   {Contract: "read call 200,204 json", Query: referencePages, Response: referenceStored, Required: requiredHook},
+		"Hooks.Get":    {Contract: "read call 200 json", Response: referenceStored, Required: requiredHook},
+		"Hooks.Create": {Contract: "never call 201 json", Request: referenceHook + "hmac_key_secret", Response: "id", Required: "id"},
+		"Hooks.Update": {Contract: "never call 200,204 none", Request: referenceHook + "hmac_key_secret"},
+		"Hooks.Delete": {Contract: "repeated call 204,200 none"},
 		"Hooks.Undeliverable": {
 			Contract: "read call 200,204 json",
 			Query:    referencePages,
 			Response: "id hook_id timestamp type",
 			Required: "id hook_id timestamp type",
 		},
-		"Hooks.Dismiss": {
-			Contract: "never call 204,200 none",
-			Request:  "message_ids",
-		},
+		"Hooks.Dismiss": {Contract: "never call 204,200 none", Request: "message_ids"},
 	}
 }
