@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
 
@@ -73,16 +74,16 @@ func TestConversionsLoseNothing(t *testing.T) {
 	}
 	var person Cardholder
 	fill(reflect.ValueOf(&person).Elem(), new(int))
-	held := person.internal()
+	held := convert[ledger.Personal](person)
 	same(person, held)
-	require.Equal(t, person, personalOf(held))
+	require.Equal(t, person, convert[Cardholder](held))
 	held.Passport.Number = "changed"
 	require.NotEqual(t, "changed", person.Passport.Number, "a copy")
 
 	var wallet WalletToken
 	fill(reflect.ValueOf(&wallet).Elem(), new(int))
-	same(wallet, wallet.internal())
-	require.Equal(t, wallet, walletTokenOf(wallet.internal()))
+	same(wallet, convert[ledger.WalletToken](wallet))
+	require.Equal(t, wallet, convert[WalletToken](convert[ledger.WalletToken](wallet)))
 
-	require.Equal(t, person, personalOf(*SeedAccount{Cardholder: &person}.internal().Personal))
+	require.Equal(t, person, convert[Cardholder](SeedAccount{Cardholder: &person}.internal().Cardholder))
 }

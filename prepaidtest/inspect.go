@@ -83,7 +83,7 @@ func (s *Server) ActivateThroughPortal(id prepaid.AccountID) {
 		return
 	}
 	a.Status = "active"
-	if old := l.Account(a.Corresponding); old != nil && old.Status == "active" && old.Balance.Sign() == 0 {
+	if old := l.Account(a.CorrespondingAccountID); old != nil && old.Status == "active" && old.Balance.Sign() == 0 {
 		old.Status = "closed"
 	}
 }
@@ -109,6 +109,6 @@ func (s *Server) AddWalletToken(id prepaid.AccountID, token WalletToken) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	if a := s.known(l.View, id); a != nil {
-		s.service.Accounts.AddWalletToken(l, a, token.internal())
+		s.service.Accounts.AddWalletToken(l, a, convert[ledger.WalletToken](token))
 	}
 }

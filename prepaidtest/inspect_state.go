@@ -92,22 +92,10 @@ func (s *Server) Account(id prepaid.AccountID) AccountState {
 }
 
 func (s *Server) stateOf(a *ledger.Account) AccountState {
-	state := AccountState{
-		ID: prepaid.AccountID(a.ID), ExternalID: a.ExternalID, CardNumber: a.CardNumber, CompanyID: prepaid.CompanyID(a.Company.ID), ClientID: a.Company.ClientID,
-		Status: a.Status, Balance: a.Balance.String(), ProductType: a.ProductType, AccountType: a.AccountType,
-		PlasticEnabled: a.Plastic, PlasticExpiry: a.PlasticExpiry.Time, AccountExpiry: a.AccountExpiry.Time, Transactions: len(a.Items),
-		Key: a.ClientAccountKey, DisplayName: a.DisplayName, NameOnCard: a.NameOnCard, Cardholder: personalOf(a.Registration.Personal), FreeText: FreeText(a.FreeText),
-		MDESConfigID: a.MDESConfigID, CorrespondingAccountID: prepaid.AccountID(a.Corresponding), CardholderType: int(a.HolderType),
-		PINSet: a.PIN != "", Activatable: s.activatable(a),
-	}
-	for _, token := range a.Wallet {
-		state.WalletTokens = append(state.WalletTokens, walletTokenOf(token))
-	}
+	state := convert[AccountState](a)
+	state.ClientID, state.Transactions, state.PINSet, state.Activatable = a.Company.ClientID, len(a.Items), a.PIN != "", s.activatable(a)
 	if n := len(a.Items); n > 0 {
 		state.FirstTransaction, state.LastTransaction = a.Items[0].OccurredAt, a.Items[n-1].OccurredAt
-	}
-	if a.Portal != nil {
-		state.Portal = new(PortalIdentifier(*a.Portal))
 	}
 	return state
 }

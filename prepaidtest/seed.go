@@ -77,5 +77,7 @@ func (s *Server) AddAccount(seed SeedAccount) prepaid.AccountID {
 		s.fail("AddAccount: the EAID exists")
 		return ""
 	}
-	return prepaid.AccountID(s.service.AddAccount(l, owner, seed.internal(), balance))
+	given := seed.internal()
+	given.Balance = balance
+	return prepaid.AccountID(s.service.AddAccount(l, owner, given).ID)
 }

@@ -2,8 +2,6 @@ package prepaidtest
 
 import (
 	"strings"
-
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 const goodHook = `{"uri":"https://hooks.example.com/","scope":[42],"filter_spec":"*","enabled":true,"reliability_mode":"none",` +
@@ -133,12 +131,12 @@ func faultyTransactions(seeds map[string]faultySeed) {
 
 func faultyTokens(seeds map[string]faultySeed) {
 	for token, want := range map[string]string{
-		`"storage_technology":"sekret"`:         "storage_technology must be one of " + strings.Join(ledger.StorageTechnologies(), ", "),
-		`"token_type":"sekret"`:                 "token_type must be one of " + strings.Join(ledger.TokenTypes(), ", "),
-		`"provisioning_status_code":"sekret"`:   "provisioning_status_code must be one of " + strings.Join(ledger.ProvisioningStatuses(), ", "),
+		`"storage_technology":"sekret"`:         "storage_technology must be one of unknown, device_memory, device_memory_protected_by_tpm, server, trusted_execution_environment, secure_element, virtual_execution_environment",
+		`"token_type":"sekret"`:                 "token_type must be one of unknown, embedded_secure_element_token, master_card_cloud_based_payments_token, cof_token",
+		`"provisioning_status_code":"sekret"`:   "provisioning_status_code must be one of unknown, token_being_prepared, awaiting_cardholder_tc_acceptance, token_being_delivered, awaiting_activation, success, failed",
 		`"current_status_code":"sekret"`:        "current_status_code must be one of unknown, unmapped, active, suspended, deleted",
-		`"final_tokenization_decision":"s"`:     "final_tokenization_decision must be one of " + strings.Join(ledger.TokenizationDecisions(), ", "),
-		`"device":{"device_type":"sekret"}`:     "device.device_type must be one of " + strings.Join(ledger.DeviceTypes(), ", "),
+		`"final_tokenization_decision":"s"`:     "final_tokenization_decision must be one of unknown, digitisation_declined, digitisation_approved, digitisation_approved_prior_authentication_required",
+		`"device":{"device_type":"sekret"}`:     "device.device_type must be one of unknown, watch1, smartphone_with_fixed_secure_element, tablet_or_ereader_with_fixed_secure_element, smartphone_with_payment_app_in_host_processor, tablet_or_ereader_with_payment_app_in_tee, watch_with_payment_app_in_tee, watch_with_payment_app_in_host_processor, phone, tablet, watch2, sticker, personal_computer, device_peripheral, tag, jewelry, fashion_accessory, garment, domestic_appliance, vehicle, media_or_gaming_device, undefined",
 		`"device":{"sekret":1}`:                 "device.sekret is not known here; known are device_id, device_name, device_type, secure_element_id",
 		`"token_requestor_id":"123456789012"`:   "token_requestor_id has more than 11 characters",
 		`"account_pan_sequence_number":"100"`:   "account_pan_sequence_number must be from 000 to 099",

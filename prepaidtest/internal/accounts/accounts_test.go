@@ -49,8 +49,8 @@ func TestAnAccountIsCreatedAndChanged(t *testing.T) {
 	l := books.Lock()
 	defer l.Unlock()
 	s.AddWalletToken(l, a, ledger.WalletToken{CurrentStatusCode: "suspended"})
-	require.Equal(t, "suspended", a.Wallet[0].CurrentStatusCode)
-	require.True(t, ledger.IsTokenReference(a.Wallet[0].TokenUniqueReference), "what is empty is filled in")
+	require.Equal(t, "suspended", a.WalletTokens[0].CurrentStatusCode)
+	require.True(t, ledger.IsTokenReference(a.WalletTokens[0].TokenUniqueReference), "what is empty is filled in")
 }
 
 func TestBetweenIncludesBothSeconds(t *testing.T) {

@@ -1,7 +1,9 @@
 package accounts
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
@@ -10,49 +12,25 @@ import (
 )
 
 type createInput struct {
-	companyID                     int64
-	load                          wire.Money
-	registration                  ledger.Personal
-	nameOnCard, key, displayName  string
+	ledger.AccountData
 	initiatingUser                string
-	plastic                       bool
-	plasticExpiry                 time.Time
-	portal                        *ledger.Portal
-	mdesConfigID                  string
-	accountExpiry, giftExpiry     time.Time
-	corresponding                 string
-	holderType                    int64
+	giftExpiry                    time.Time
 	requestType, accountToReplace string
 }
 
 func (in *createInput) bind(b *wire.Reader) {
-	in.plastic, in.requestType, in.holderType = true, "new", 1
-	b.Integer("company_id", &in.companyID).Required()
-	b.LoadAmount("initial_load_amount", &in.load).Required()
-	b.Object("registration", in.registration.Bind).Required()
-	b.String("name_on_card", &in.nameOnCard).Min(2).Max(19).Form(wire.NameOnCard())
-	b.String("client_account_key", &in.key).Max(255).Form(wire.PrintableASCII())
-	b.String("display_name", &in.displayName).Max(100)
+	a := &in.AccountData
+	a.PlasticEnabled, in.requestType = true, "new"
+	b.Member(a, "company_id").Required()
+	b.LoadAmount("initial_load_amount", &a.Balance).Required()
+	b.Object("registration", func(b *wire.Reader) { b.Struct(&a.Cardholder) }).Required()
+	b.Some(a, "name_on_card", "client_account_key", "display_name")
 	b.String("initiating_user_id", &in.initiatingUser)
-	b.Boolean("is_plastic_enabled", &in.plastic)
-	b.DateTime("plastic_expiry", &in.plasticExpiry)
-	in.portal = BindPortal(b)
-	b.String("mdes_config_id", &in.mdesConfigID).Max(10)
-	b.DateTime("account_expiry", &in.accountExpiry)
+	b.Some(a, "is_plastic_enabled", "plastic_expiry", "portal_identifier", "mdes_config_id", "account_expiry")
 	b.DateTime("gift_card_expiry", &in.giftExpiry)
-	b.String("corresponding_account_id", &in.corresponding)
-	b.Integer("card_holder_type", &in.holderType).Between(1, 2, "must be 1 or 2")
+	b.Some(a, "corresponding_account_id", "card_holder_type")
 	b.String("request_type", &in.requestType).OneOf("new", "replace")
 	b.String("account_id_to_replace", &in.accountToReplace).RequiredWhen(in.requestType == "replace", "when request_type is replace")
-}
-
-// BindPortal reads portal_identifier; nil when it is absent.
-func BindPortal(b *wire.Reader) *ledger.Portal {
-	portal := new(ledger.Portal)
-	if b.Object("portal_identifier", portal.Bind).Usable {
-		return portal
-	}
-	return nil
 }
 
 // Create handles POST /accounts. Its row has 404 for an account id that is invalid or not found.
@@ -63,7 +41,7 @@ func (s *Accounts) Create(c *exchange.Call) exchange.Response {
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	owner := l.Company(in.companyID)
+	owner := l.Company(in.CompanyID)
 	if owner == nil {
 		return c.Unusable("invalid fields: company_id is no company")
 	}
@@ -76,72 +54,50 @@ func (s *Accounts) Create(c *exchange.Call) exchange.Response {
 			return c.Refuse(http.StatusNotFound, "invalid_request", "invalid fields: account_id_to_replace is not lost_or_stolen")
 		}
 	}
-	if in.corresponding != "" && l.Account(in.corresponding) == nil {
+	if other := in.CorrespondingAccountID; other != "" && l.Account(other) == nil {
 		return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
 	}
-	now := s.clock.Now()
-	a := l.NewAccount(owner, now)
-	a.Status, a.Plastic, a.Registration = s.with.InitialStatus, in.plastic, ledger.NewRegistration(in.registration)
-	a.NameOnCard, a.ClientAccountKey, a.DisplayName = in.nameOnCard, in.key, in.displayName
-	a.Portal, a.MDESConfigID, a.Corresponding, a.HolderType = in.portal, in.mdesConfigID, in.corresponding, in.holderType
-	if s.with.CustomPlasticExpiry && !in.plasticExpiry.IsZero() {
-		a.PlasticExpiry = ledger.NewExpiry(in.plasticExpiry)
+	if !s.with.CustomPlasticExpiry {
+		in.PlasticExpiry = time.Time{}
 	}
-	switch {
-	case !in.giftExpiry.IsZero():
-		a.AccountExpiry = ledger.NewExpiry(in.giftExpiry)
-	case !in.accountExpiry.IsZero():
-		a.AccountExpiry = ledger.NewExpiry(in.accountExpiry)
-	}
-	l.Add(a)
-	if in.load.Sign() > 0 {
-		l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: in.load, Reference: "initial load"}, now)
-	}
-	o := a.AppendCreated(nil)
-	return c.Encoded(http.StatusCreated, o.End())
+	in.Status, in.AccountExpiry = s.with.InitialStatus, cmp.Or(in.giftExpiry, in.AccountExpiry)
+	a := l.Open(owner, in.AccountData, "initial load", s.clock.Now())
+	return c.Encoded(http.StatusCreated, a.Append(nil, "created", nil))
 }
 
 // Update handles PUT /accounts/{id}. The registration is replaced whole.
 func (s *Accounts) Update(c *exchange.Call) exchange.Response {
-	var in struct {
-		key, displayName, initiatingUser string
-		hasKey, hasDisplayName           bool
-		registration                     ledger.Personal
-		portal                           *ledger.Portal
-	}
+	var in ledger.AccountData
+	var initiatingUser string
+	var sent []string
+	optional := []string{"client_account_key", "display_name", "portal_identifier"}
 	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("client_account_key", &in.key).Seen(&in.hasKey).Max(255).Form(wire.PrintableASCII())
-		b.String("display_name", &in.displayName).Seen(&in.hasDisplayName).Max(100)
-		b.String("initiating_user_id", &in.initiatingUser)
-		b.Object("registration", in.registration.Bind).Required()
-		in.portal = BindPortal(b)
+		sent = b.Some(&in, optional[:2]...)
+		b.String("initiating_user_id", &initiatingUser)
+		b.Object("registration", func(b *wire.Reader) { b.Struct(&in.Cardholder) }).Required()
+		sent = append(sent, b.Some(&in, optional[2:]...)...)
 	}); refusal != nil {
 		return *refusal
 	}
+	if s.with.ClearOmitted {
+		sent = optional
+	}
 	return s.changeAccount(c, func(l ledger.Locked, a *ledger.Account) {
-		clearing := s.with.ClearOmitted
-		a.Registration = ledger.NewRegistration(in.registration)
-		if in.hasKey || clearing {
-			l.Reindex(a, in.key)
-		}
-		if in.hasDisplayName || clearing {
-			a.DisplayName = in.displayName
-		}
-		if in.portal != nil || clearing {
-			a.Portal = in.portal
+		wire.Assign(&a.AccountData, &in, sent)
+		a.Register(in.Cardholder)
+		if slices.Contains(sent, "client_account_key") {
+			l.Reindex(a, in.Key)
 		}
 	})
 }
 
 // PutStatus handles PUT /accounts/{id}/status; every move between the eleven is allowed.
 func (s *Accounts) PutStatus(c *exchange.Call) exchange.Response {
-	var status string
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("status", &status).Required().OneOf(ledger.AccountStatuses()...)
-	}); refusal != nil {
+	var in ledger.AccountData
+	if refusal := c.BindBody(func(b *wire.Reader) { b.Member(&in, "status").Required() }); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.Status = status })
+	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.Status = in.Status })
 }
 
 // PutPlastic handles PUT /accounts/{id}/plastic.
@@ -154,7 +110,7 @@ func (s *Accounts) PutPlastic(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.Plastic = enabled })
+	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.PlasticEnabled = enabled })
 }
 
 func (s *Accounts) changeAccount(c *exchange.Call, change func(ledger.Locked, *ledger.Account)) exchange.Response {

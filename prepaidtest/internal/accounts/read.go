@@ -14,22 +14,19 @@ import (
 // Search handles GET /accounts.
 func (s *Accounts) Search(c *exchange.Call) exchange.Response {
 	var key ledger.Key
-	var with ledger.Groups
+	var with map[string]bool
 	var page wire.PageRequest
 	if refusal := c.BindQuery(func(q *wire.Query) {
 		q.RequiredString("client_id", &key.ClientID)
 		q.RequiredString("client_account_key", &key.Key)
-		q.Flag("with_personal", &with.Personal)
-		q.Flag("with_directentry", &with.DirectEntry)
-		q.Flag("with_freetext", &with.FreeText)
-		q.Flag("with_bpay", &with.BPAY)
+		with = q.Flags("with_personal", "with_directentry", "with_freetext", "with_bpay")
 		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
 	}
 	l := s.ledger.RLock()
 	defer l.RUnlock()
-	return exchange.Paged(c, page, l.Keyed(key), func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
+	return exchange.Paged(c, page, l.Keyed(key), func(to []byte, a *ledger.Account) []byte { return a.Append(to, "", with) })
 }
 
 // companyFilter is the query of the company search; what is empty does not filter.
@@ -40,16 +37,16 @@ func (f companyFilter) matches(a *ledger.Account) bool {
 	return (f.clientID == "" || a.Company.ClientID == f.clientID) &&
 		(f.programID == "" || program) &&
 		(f.status == "" || a.Status == f.status) &&
-		(f.firstName == "" || strings.EqualFold(a.Registration.FirstName, f.firstName)) &&
-		(f.lastName == "" || strings.EqualFold(a.Registration.LastName, f.lastName)) &&
-		(f.mobile == "" || a.Registration.MobileNumber == f.mobile)
+		(f.firstName == "" || strings.EqualFold(a.Cardholder.FirstName, f.firstName)) &&
+		(f.lastName == "" || strings.EqualFold(a.Cardholder.LastName, f.lastName)) &&
+		(f.mobile == "" || a.Cardholder.MobileNumber == f.mobile)
 }
 
 // SearchCompany handles GET /accounts/company/{companyid}. An unknown company has no accounts: the row lists no
 // error.
 func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 	var filter companyFilter
-	var with ledger.Groups
+	var with map[string]bool
 	var page wire.PageRequest
 	if refusal := c.BindQuery(func(q *wire.Query) {
 		q.String("client_id", &filter.clientID)
@@ -58,7 +55,7 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 		q.String("first_name", &filter.firstName)
 		q.String("last_name", &filter.lastName)
 		q.String("mobile", &filter.mobile)
-		q.Flag("with_personal", &with.Personal)
+		with = q.Flags("with_personal")
 		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
@@ -78,9 +75,9 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 		}
 	}
 	if s.with.CompanyObject && len(found) > 0 {
-		return c.Encoded(http.StatusOK, found[0].Append(nil, with))
+		return c.Encoded(http.StatusOK, found[0].Append(nil, "", with))
 	}
-	response := exchange.Paged(c, page, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
+	response := exchange.Paged(c, page, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, "", with) })
 	if s.with.NoCompanyPaging {
 		response.Page = nil
 	}
@@ -89,26 +86,19 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 
 // Get handles GET /accounts/{id}.
 func (s *Accounts) Get(c *exchange.Call) exchange.Response {
-	var with ledger.Groups
+	var with map[string]bool
 	if refusal := c.BindQuery(func(q *wire.Query) {
-		q.Flag("with_personal", &with.Personal)
-		q.Flag("with_directentry", &with.DirectEntry)
-		q.Flag("with_freetext", &with.FreeText)
-		q.Flag("with_bpay", &with.BPAY)
-		q.Flag("with_tokeninfo", &with.TokenInfo)
-		q.Flag("with_correspondingaccountid", &with.Corresponding)
-		q.Flag("with_cardholdertype", &with.CardholderType)
+		with = q.Flags("with_personal", "with_directentry", "with_freetext", "with_bpay", "with_tokeninfo", "with_correspondingaccountid", "with_cardholdertype")
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.withAccount(c, func(a *ledger.Account) exchange.Response { return c.Encoded(http.StatusOK, a.Append(nil, with)) })
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response { return c.Encoded(http.StatusOK, a.Append(nil, "", with)) })
 }
 
 // Status handles GET /accounts/{id}/status.
 func (s *Accounts) Status(c *exchange.Call) exchange.Response {
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
-		o := a.AppendReduced(nil)
-		return c.Encoded(http.StatusOK, o.End())
+		return c.Encoded(http.StatusOK, a.Append(nil, "status", nil))
 	})
 }
 

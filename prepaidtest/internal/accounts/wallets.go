@@ -22,7 +22,7 @@ func (s *Accounts) newWalletToken(a *ledger.Account, now time.Time) ledger.Walle
 		TokenRequestorID: s.ids.Digits(11), TokenAssuranceLevel: "1", ProvisioningStatusCode: "success",
 		CurrentStatusDateTime: at, CurrentStatusCode: "active", CurrentStatusDescription: "Active",
 		FinalTokenizationDecision: "digitisation_approved", TokenActivatedDateTime: at, DigitizationRequestDateTime: at,
-		AccountPANSequenceNumber: "000", ExpirationDate: a.PlasticExpiry.UTC().Format("0106"), TokenSuffix: s.ids.Digits(4),
+		AccountPANSequenceNumber: "000", ExpirationDate: a.PlasticExpiry.Format("0106"), TokenSuffix: s.ids.Digits(4),
 		TokenUniqueReference: s.tokenReference(),
 	}
 }
@@ -33,10 +33,10 @@ func (s *Accounts) tokenReference() string { return "DSHRMC00" + strings.ToUpper
 // WalletTokens handles GET /accounts/{id}/tokens; 204 when there are none (section 1).
 func (s *Accounts) WalletTokens(c *exchange.Call) exchange.Response {
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
-		if len(a.Wallet) == 0 {
+		if len(a.WalletTokens) == 0 {
 			return exchange.Done(http.StatusNoContent)
 		}
-		return c.JSON(http.StatusOK, a.Wallet)
+		return c.JSON(http.StatusOK, a.WalletTokens)
 	})
 }
 
@@ -84,8 +84,8 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 	}
 	var faults wire.Faults
 	for field, value := range map[string]string{
-		"registration.sex": a.Registration.Sex, "registration.email_address": a.Registration.EmailAddress,
-		"registration.mobile_number": a.Registration.MobileNumber,
+		"registration.sex": a.Cardholder.Sex, "registration.email_address": a.Cardholder.EmailAddress,
+		"registration.mobile_number": a.Cardholder.MobileNumber,
 	} {
 		if value == "" {
 			faults.Add(field, "is needed to tokenise a card")
@@ -103,10 +103,10 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 		token.TokenUniqueReference = in.reference
 	}
 	token.WalletID = provider
-	a.Wallet = append(a.Wallet, token)
+	a.WalletTokens = append(a.WalletTokens, token)
 	body := walletBody{
 		PANLastFour: a.CardNumber[len(a.CardNumber)-4:], Provider: s.with.CardNetwork,
-		ProductType: a.ProductType, Registration: &a.Registration.Personal,
+		ProductType: a.ProductType, Registration: &a.Cardholder,
 	}
 	if certified {
 		body.ActivationData, body.EncryptedPassData, body.EphemeralPublicKey = s.opaque(32), s.opaque(128), s.opaque(65)
@@ -121,18 +121,7 @@ func (s *Accounts) opaque(n int) string { return base64.StdEncoding.EncodeToStri
 // AddWalletToken adds a wallet token to an account. Required fields that are empty get plausible values.
 func (s *Accounts) AddWalletToken(_ ledger.Locked, a *ledger.Account, token ledger.WalletToken) {
 	usual := s.newWalletToken(a, s.clock.Now())
-	for _, field := range []struct{ have, want *string }{
-		{&token.StorageTechnology, &usual.StorageTechnology}, {&token.LastCommentID, &usual.LastCommentID},
-		{&token.TokenType, &usual.TokenType}, {&token.TokenRequestorID, &usual.TokenRequestorID},
-		{&token.TokenAssuranceLevel, &usual.TokenAssuranceLevel}, {&token.CurrentStatusDateTime, &usual.CurrentStatusDateTime},
-		{&token.CurrentStatusCode, &usual.CurrentStatusCode}, {&token.CurrentStatusDescription, &usual.CurrentStatusDescription},
-		{&token.AccountPANSequenceNumber, &usual.AccountPANSequenceNumber}, {&token.ExpirationDate, &usual.ExpirationDate},
-		{&token.TokenUniqueReference, &usual.TokenUniqueReference},
-	} {
-		if *field.have == "" {
-			*field.have = *field.want
-		}
-	}
+	wire.FillIn(&token, &usual)
 	token.Suspenders = slices.Clone(token.Suspenders)
-	a.Wallet = append(a.Wallet, token)
+	a.WalletTokens = append(a.WalletTokens, token)
 }

@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"reflect"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
@@ -14,128 +17,112 @@ func AccountStatuses() []string {
 	}
 }
 
-// Account is an account with its history.
+// AccountData are the members of an account (2.2), in the order of the reference's response. Requests, seed documents, the saved
+// state, responses and their schema follow from the tags: see wire.Field.
+type AccountData struct {
+	Balance                wire.Money `json:"balance" in:"status" ref:"Amount" about:"Balance of the account."`
+	CardNumber             string     `json:"card_number" in:"status" seed:"-" about:"Masked card number."`
+	CompanyID              int64      `json:"company_id" in:"status" about:"Owning company (program)."`
+	ExternalID             string     `json:"external_account_id" in:"status" seed:"min=1" about:"External reference."`
+	PlasticExpiry          time.Time  `json:"plastic_expiry" in:"status" about:"Expiry of the plastic, in UTC."`
+	ProductType            string     `json:"product_type" in:"status" rule:"in=reloadable|gift|loyalty"`
+	Status                 string     `json:"status" in:"status" rule:"account-status"`
+	PlasticEnabled         bool       `json:"is_plastic_enabled" in:"status"`
+	_                      time.Time  `computed:"first_transaction_occurred_at,omitzero" in:"created" about:"First event that changed the balance: transaction, transfer or fee. In UTC."`
+	_                      time.Time  `computed:"last_transaction_occurred_at,omitzero" in:"created" about:"Last event that changed the balance. In UTC."`
+	ID                     string     `json:"account_id" seed:"min=1" about:"External Account Id (EAID)."`
+	AccountExpiry          time.Time  `json:"account_expiry" about:"Expiry of the account, in UTC."`
+	AccountType            string     `json:"account_type" rule:"in=proxy|ledger" about:"Proxy card, or ledger of salary packaging (benefit)."`
+	DisplayName            string     `json:"display_name,omitzero" sent:"max=100" about:"Name given by the client; in salary packaging employer and benefit."`
+	NameOnCard             string     `json:"name_on_card,omitzero" sent:"min=2,max=19,name-on-card" about:"Name engraved on the card."`
+	_                      bool       `computed:"is_compliant,omitzero" emulator:"Always true."`
+	_                      string     `computed:"client_id,omitzero" about:"Of the program."`
+	Key                    string     `json:"client_account_key,omitzero" rule:"max=255,ascii" about:"Key of salary packaging."`
+	Portal                 *Portal    `json:"portal_identifier,omitzero" ref:"PortalIdentifier"`
+	Cardholder             Personal   `json:"personal" with:"with_personal" ref:"Personal"`
+	FreeText               FreeText   `json:"free_text" with:"with_freetext" ref:"FreeText"`
+	_                      string     `computed:"bpay_biller_code" with:"with_bpay"`
+	BPAYReference          string     `json:"bpay_reference_number" seed:"-" with:"with_bpay"`
+	_                      string     `computed:"direct_entry_bsb" with:"with_directentry"`
+	DirectEntry            string     `json:"direct_entry_account_number" seed:"-" with:"with_directentry"`
+	MDESConfigID           string     `json:"mdes_config_id,omitzero" sent:"max=10" with:"with_tokeninfo,single" about:"Configuration of the wallet token service."`
+	CorrespondingAccountID string     `json:"corresponding_account_id,omitzero" seed:"min=1" with:"with_correspondingaccountid,single"`
+	CardholderType         int64      `json:"card_holder_type" sent:"holder-type" with:"with_cardholdertype,single"`
+}
+
+// Rules are those of accounts alone.
+func (*AccountData) Rules() map[string]func(wire.Value) wire.Value {
+	return map[string]func(wire.Value) wire.Value{
+		"account-status": func(v wire.Value) wire.Value { return v.OneOf(AccountStatuses()...) },
+		"holder-type":    func(v wire.Value) wire.Value { return v.Between(1, 2, "must be 1 or 2") },
+	}
+}
+
+// AccountFields are the members of an account in a part of its response: status, created, which has more, or all.
+func AccountFields(part string) []wire.Field {
+	all := accountFields()
+	n := slices.IndexFunc(all, func(f wire.Field) bool { return f.Part != "status" && (f.Part == "" || part == "status") })
+	if part == "" {
+		n = len(all)
+	}
+	return all[:n]
+}
+
+var accountFields = sync.OnceValue(func() []wire.Field { return wire.FieldsOf(reflect.TypeFor[AccountData]()) })
+
+// Account is an account with its history. Its JSON is that of the saved state.
 type Account struct {
-	ID, ExternalID   string
-	CardNumber       string // masked
-	Company          *Company
-	Status           string
-	ProductType      string
-	AccountType      string
-	Plastic          bool
-	PlasticExpiry    Expiry
-	AccountExpiry    Expiry
-	DisplayName      string
-	NameOnCard       string
-	ClientAccountKey string
-	indexed          Key
-	BPAYReference    string
-	DirectEntry      string
-	Registration     Registration
-	FreeText         FreeText
-	Portal           *Portal
-	MDESConfigID     string
-	Corresponding    string
-	HolderType       int64
-	Balance          wire.Money
-	Items            []Item
-	Wallet           []WalletToken
-	PIN              string
-	PINTries         int // wrong ones in a row; see PINTries
+	AccountData
+	Items        []Item        `json:"transactions"`
+	WalletTokens []WalletToken `json:"wallet_tokens,omitzero"`
+	PIN          string        `json:"pin,omitzero"`
+	PINTries     int           `json:"pin_tries,omitzero"` // wrong ones in a row; see PINTries
+	Company      *Company      `json:"-"`
+	indexed      Key
+	personal     []byte // the cardholder as JSON, which does not change as often as it is read
 }
 
-// Expiry is a time with its wire form, which does not change as often as it is asked for.
-type Expiry struct {
-	time.Time
-	text string
-}
-
-// NewExpiry makes an expiry at a time.
-func NewExpiry(at time.Time) Expiry { return Expiry{at, wire.DateTime(at).String()} }
-
-// Registration is a cardholder with its wire form, for the same reason.
-type Registration struct {
-	Personal
-	text []byte
-}
-
-// NewRegistration makes a registration of a cardholder.
-func NewRegistration(p Personal) Registration { return Registration{p, wire.AppendJSON(nil, p)} }
+// Register sets the cardholder of an account.
+func (a *Account) Register(p Personal) { a.Cardholder, a.personal = p, wire.AppendJSON(nil, p) }
 
 // Key is what GET /accounts searches by.
 type Key struct{ ClientID, Key string }
 
-const (
-	bpayBillerCode = "123456"
-	directEntryBSB = "633000"
-)
-
-// Groups says which optional groups a response has.
-type Groups struct {
-	Personal, DirectEntry, FreeText, BPAY    bool
-	TokenInfo, Corresponding, CardholderType bool
-}
-
-// AppendReduced begins the account as it is shown (2.2) with the eight fields of GET /accounts/{id}/status.
-func (a *Account) AppendReduced(to []byte) wire.Writer {
+// Append appends a part of an account as it is shown (2.2), with the groups that were asked for.
+func (a *Account) Append(to []byte, part string, with map[string]bool) []byte {
 	o := wire.Begin(to)
-	o.Money(`"balance":`, a.Balance)
-	o.Plain(`"card_number":`, a.CardNumber)
-	o.Integer(`"company_id":`, a.Company.ID)
-	o.String(`"external_account_id":`, a.ExternalID)
-	o.Plain(`"plastic_expiry":`, a.PlasticExpiry.text)
-	o.String(`"product_type":`, a.ProductType)
-	o.Plain(`"status":`, a.Status)
-	o.Boolean(`"is_plastic_enabled":`, a.Plastic)
-	return o
-}
-
-// AppendCreated adds the two fields that POST /accounts has beyond them.
-func (a *Account) AppendCreated(to []byte) wire.Writer {
-	o := a.AppendReduced(to)
-	if len(a.Items) > 0 {
-		o.Time(`"first_transaction_occurred_at":`, a.Items[0].OccurredAt)
-		o.Time(`"last_transaction_occurred_at":`, a.Items[len(a.Items)-1].OccurredAt)
-	}
-	return o
-}
-
-// Append appends the whole account with the groups that were asked for.
-func (a *Account) Append(to []byte, with Groups) []byte {
-	o := a.AppendCreated(to)
-	o.String(`"account_id":`, a.ID)
-	o.Plain(`"account_expiry":`, a.AccountExpiry.text)
-	o.String(`"account_type":`, a.AccountType)
-	o.Optional(`"display_name":`, a.DisplayName)
-	o.Optional(`"name_on_card":`, a.NameOnCard)
-	o.Boolean(`"is_compliant":`, true)
-	o.Optional(`"client_id":`, a.Company.ClientID)
-	o.Optional(`"client_account_key":`, a.ClientAccountKey)
-	if a.Portal != nil {
-		o.Raw(`"portal_identifier":`, wire.AppendJSON(nil, a.Portal))
-	}
-	if with.Personal {
-		o.Raw(`"personal":`, a.Registration.text)
-	}
-	if with.FreeText {
-		o.Raw(`"free_text":`, wire.AppendJSON(nil, a.FreeText))
-	}
-	if with.BPAY {
-		o.Plain(`"bpay_biller_code":`, bpayBillerCode)
-		o.String(`"bpay_reference_number":`, a.BPAYReference)
-	}
-	if with.DirectEntry {
-		o.Plain(`"direct_entry_bsb":`, directEntryBSB)
-		o.String(`"direct_entry_account_number":`, a.DirectEntry)
-	}
-	if with.TokenInfo {
-		o.Optional(`"mdes_config_id":`, a.MDESConfigID)
-	}
-	if with.Corresponding {
-		o.Optional(`"corresponding_account_id":`, a.Corresponding)
-	}
-	if with.CardholderType {
-		o.Integer(`"card_holder_type":`, a.HolderType)
+	data := reflect.ValueOf(&a.AccountData).Elem()
+	for _, f := range AccountFields(part) {
+		if (f.With == "" || with[f.With]) && !a.computed(&o, f.Name) {
+			o.Member(f, data)
+		}
 	}
 	return o.End()
+}
+
+// computed writes a member that is not stored as it is shown; false for another one.
+func (a *Account) computed(o *wire.Writer, name string) bool {
+	switch name {
+	case "first_transaction_occurred_at":
+		if len(a.Items) > 0 {
+			o.Time(`"first_transaction_occurred_at":`, a.Items[0].OccurredAt)
+		}
+	case "last_transaction_occurred_at":
+		if len(a.Items) > 0 {
+			o.Time(`"last_transaction_occurred_at":`, a.Items[len(a.Items)-1].OccurredAt)
+		}
+	case "is_compliant":
+		o.Boolean(`"is_compliant":`, true)
+	case "client_id":
+		o.Optional(`"client_id":`, a.Company.ClientID)
+	case "personal":
+		o.Raw(`"personal":`, a.personal)
+	case "bpay_biller_code":
+		o.Plain(`"bpay_biller_code":`, "123456")
+	case "direct_entry_bsb":
+		o.Plain(`"direct_entry_bsb":`, "633000")
+	default:
+		return false
+	}
+	return true
 }

@@ -34,7 +34,7 @@ func (l Locked) PutCompany(add CompanyData) *Company {
 	existing.CompanyData = add
 	if renamed {
 		for _, a := range existing.Accounts {
-			l.Reindex(a, a.ClientAccountKey)
+			l.Reindex(a, a.Key)
 		}
 	}
 	return existing

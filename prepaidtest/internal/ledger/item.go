@@ -84,21 +84,21 @@ type Merchant struct {
 
 // Entry is a movement to be booked. Credits are positive, debits negative.
 type Entry struct {
-	Code      Code
-	Amount    wire.Money
-	Fee       wire.Money // zero or more; taken on top
-	Parent    int64
-	Merchant  Merchant
-	Reference string
+	Code      Code       `json:"type"`
+	Amount    wire.Money `json:"amount"`
+	Fee       wire.Money `json:"fee_amount,omitzero"` // zero or more; taken on top
+	Parent    int64      `json:"parent_id,omitzero"`
+	Merchant  Merchant   `json:"merchant,omitzero"`
+	Reference string     `json:"reference,omitzero"`
 }
 
-// Item is a booked movement: an element of the history.
+// Item is a booked movement: an element of the history. Its JSON is that of the saved state, in which an account has it.
 type Item struct {
+	ID int64 `json:"id"`
 	Entry
-	ID         int64
-	Account    string
-	Running    wire.Money
-	OccurredAt time.Time
+	Account    string     `json:"-"`
+	Running    wire.Money `json:"running_balance_amount"`
+	OccurredAt time.Time  `json:"occurred_at"`
 }
 
 const Currency = "AUD"

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // Ledger holds the companies and accounts. Its lock guards them and everything that changes together with them, in other
@@ -115,20 +116,35 @@ func (v View) Companies() []*Company {
 
 // NewAccount makes an account of a company; the caller fills in the rest and adds it.
 func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
-	return &Account{
-		ID: "EA" + l.ids.Digits(14), ExternalID: "X" + l.ids.Digits(12),
-		CardNumber: "512345******" + l.ids.Digits(4), Company: owner, ProductType: owner.ProductType,
-		AccountType: "proxy", Plastic: true, PlasticExpiry: NewExpiry(now.AddDate(4, 0, 0)), AccountExpiry: NewExpiry(now.AddDate(4, 0, 0)),
-		BPAYReference: l.ids.Digits(9), DirectEntry: l.ids.Digits(9), HolderType: 1,
+	return &Account{Company: owner, Items: []Item{}, AccountData: AccountData{
+		ID: "EA" + l.ids.Digits(14), ExternalID: "X" + l.ids.Digits(12), CardNumber: "512345******" + l.ids.Digits(4),
+		CompanyID: owner.ID, ProductType: owner.ProductType, AccountType: "proxy", PlasticEnabled: true,
+		PlasticExpiry: now.AddDate(4, 0, 0).UTC(), AccountExpiry: now.AddDate(4, 0, 0).UTC(),
+		BPAYReference: l.ids.Digits(9), DirectEntry: l.ids.Digits(9), CardholderType: 1,
+	}}
+}
+
+// Open adds an account of a company. What is given replaces the usual; a balance is booked as a load with a reference.
+func (l Locked) Open(owner *Company, given AccountData, reference string, now time.Time) *Account {
+	a := l.NewAccount(owner, now)
+	load := given.Balance
+	given.Balance = wire.Money{}
+	wire.Take(&a.AccountData, &given)
+	a.PlasticEnabled = given.PlasticEnabled // false, too
+	l.Add(a)
+	if load.Sign() != 0 {
+		l.Post(a, Entry{Code: CodeLoad, Amount: load, Reference: reference}, now)
 	}
+	return a
 }
 
 // Add adds an account made with NewAccount.
 func (l Locked) Add(a *Account) {
+	a.Register(a.Cardholder)
 	l.accounts[a.ID] = a
 	l.books.order = append(l.books.order, a)
 	a.Company.Accounts = append(a.Company.Accounts, a)
-	l.Reindex(a, a.ClientAccountKey)
+	l.Reindex(a, a.Key)
 }
 
 // Reindex sets the key an account is searched by.
@@ -138,7 +154,7 @@ func (l Locked) Reindex(a *Account, key string) {
 	if len(l.byKey[old]) == 0 {
 		delete(l.byKey, old)
 	}
-	a.ClientAccountKey, a.indexed = key, Key{a.Company.ClientID, key}
+	a.Key, a.indexed = key, Key{a.Company.ClientID, key}
 	if key != "" {
 		l.byKey[a.indexed] = append(l.byKey[a.indexed], a)
 	}

@@ -21,7 +21,7 @@ func someBooks(t *testing.T) (*Ledger, *Account, *[]Item) {
 	l := books.Lock()
 	defer l.Unlock()
 	a := l.NewAccount(l.PutCompany(CompanyData{ID: 42, ClientID: "acme"}), time.Now())
-	a.Status, a.ClientAccountKey = "active", "k"
+	a.Status, a.Key = "active", "k"
 	l.Add(a)
 	return books, a, announced
 }
@@ -106,7 +106,7 @@ func TestMoneyComesInUnlessTheAccountIsOver(t *testing.T) {
 	t.Parallel()
 	var receiving []string
 	for _, status := range AccountStatuses() {
-		if (&Account{Status: status}).Receives() {
+		if (&Account{AccountData: AccountData{Status: status}}).Receives() {
 			receiving = append(receiving, status)
 		}
 	}

@@ -7,85 +7,52 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// WalletToken is a card in a mobile wallet (2.9), in wire words.
+// WalletToken is a card in a mobile wallet (2.9), in wire words. A seed document can leave out a member that is required: it is
+// filled in.
 type WalletToken struct {
-	StorageTechnology                   string       `json:"storage_technology"`
-	Device                              WalletDevice `json:"device"`
-	LastCommentID                       string       `json:"last_comment_id"`
-	TokenType                           string       `json:"token_type"`
+	StorageTechnology                   string       `json:"storage_technology" rule:"in=unknown|device_memory|device_memory_protected_by_tpm|server|trusted_execution_environment|secure_element|virtual_execution_environment"`
+	Device                              WalletDevice `json:"device" ref:"WalletDevice"`
+	LastCommentID                       string       `json:"last_comment_id" seed:"min=1"`
+	TokenType                           string       `json:"token_type" rule:"in=unknown|embedded_secure_element_token|master_card_cloud_based_payments_token|cof_token"`
 	PaymentAppInstanceID                string       `json:"payment_app_instance_id,omitzero"`
 	WalletID                            string       `json:"wallet_id,omitzero"`
 	TokenRequestorName                  string       `json:"token_requestor_name,omitzero"`
-	TokenRequestorID                    string       `json:"token_requestor_id"`
-	TokenAssuranceLevel                 string       `json:"token_assurance_level"`
+	TokenRequestorID                    string       `json:"token_requestor_id" rule:"max=11" seed:"min=1"`
+	TokenAssuranceLevel                 string       `json:"token_assurance_level" seed:"min=1" about:"0 means not authenticated, any other authenticated."`
 	ProvisioningStatusDescription       string       `json:"provisioning_status_description,omitzero"`
-	ProvisioningStatusCode              string       `json:"provisioning_status_code,omitzero"`
+	ProvisioningStatusCode              string       `json:"provisioning_status_code,omitzero" rule:"in=unknown|token_being_prepared|awaiting_cardholder_tc_acceptance|token_being_delivered|awaiting_activation|success|failed"`
 	Suspenders                          []string     `json:"suspenders,omitzero"`
-	CurrentStatusDateTime               string       `json:"current_status_date_time"`
-	CurrentStatusCode                   string       `json:"current_status_code"`
-	CurrentStatusDescription            string       `json:"current_status_description"`
+	CurrentStatusDateTime               string       `json:"current_status_date_time" rule:"date-time" about:"In UTC."`
+	CurrentStatusCode                   string       `json:"current_status_code" rule:"in=unknown|unmapped|active|suspended|deleted"`
+	CurrentStatusDescription            string       `json:"current_status_description" seed:"min=1"`
 	CorrelationID                       string       `json:"correlation_id,omitzero"`
-	ActivationCodeExpirationDateTime    string       `json:"activation_code_expiration_date_time,omitzero"`
-	FinalTokenizationDecision           string       `json:"final_tokenization_decision,omitzero"`
-	TokenActivatedDateTime              string       `json:"token_activated_date_time,omitzero"`
-	DigitizationRequestDateTime         string       `json:"digitization_request_date_time,omitzero"`
-	AccountPANSequenceNumber            string       `json:"account_pan_sequence_number"`
-	ExpirationDate                      string       `json:"expiration_date"`
-	TokenSuffix                         string       `json:"token_suffix,omitzero"`
+	ActivationCodeExpirationDateTime    string       `json:"activation_code_expiration_date_time,omitzero" rule:"date-time" about:"In UTC."`
+	FinalTokenizationDecision           string       `json:"final_tokenization_decision,omitzero" rule:"in=unknown|digitisation_declined|digitisation_approved|digitisation_approved_prior_authentication_required"`
+	TokenActivatedDateTime              string       `json:"token_activated_date_time,omitzero" rule:"date-time" about:"In UTC."`
+	DigitizationRequestDateTime         string       `json:"digitization_request_date_time,omitzero" rule:"date-time" about:"In UTC."`
+	AccountPANSequenceNumber            string       `json:"account_pan_sequence_number" rule:"sequence-number" about:"000 to 099."`
+	ExpirationDate                      string       `json:"expiration_date" rule:"month-year" about:"Month and year: mmyy."`
+	TokenSuffix                         string       `json:"token_suffix,omitzero" rule:"four-digits" about:"Last four digits."`
 	PrimaryAccountNumberUniqueReference string       `json:"primary_account_number_unique_reference,omitzero"`
-	TokenUniqueReference                string       `json:"token_unique_reference"`
+	TokenUniqueReference                string       `json:"token_unique_reference" rule:"token-reference"`
 	TokenDeletedFromConsumerApp         bool         `json:"token_deleted_from_consumer_app"`
 }
 
 // WalletDevice is the device of a wallet token; every field is optional.
 type WalletDevice struct {
-	DeviceID        string `json:"device_id,omitzero"`
+	DeviceID        string `json:"device_id,omitzero" about:"It may be masked."`
 	DeviceName      string `json:"device_name,omitzero"`
 	SecureElementID string `json:"secure_element_id,omitzero"`
-	DeviceType      string `json:"device_type,omitzero"`
+	DeviceType      string `json:"device_type,omitzero" rule:"in=unknown|watch1|smartphone_with_fixed_secure_element|tablet_or_ereader_with_fixed_secure_element|smartphone_with_payment_app_in_host_processor|tablet_or_ereader_with_payment_app_in_tee|watch_with_payment_app_in_tee|watch_with_payment_app_in_host_processor|phone|tablet|watch2|sticker|personal_computer|device_peripheral|tag|jewelry|fashion_accessory|garment|domestic_appliance|vehicle|media_or_gaming_device|undefined"`
 }
 
-// Bind reads a wallet token (2.9) of a document. Required fields that are left out are filled in later.
-func (t *WalletToken) Bind(b *wire.Reader) {
-	dateTime := func(name string, into *string) {
-		var at time.Time
-		if b.DateTime(name, &at).Usable {
-			*into = wire.DateTime(at).String()
-		}
+// Rules are those of wallet tokens alone.
+func (*WalletToken) Rules() map[string]func(wire.Value) wire.Value {
+	return map[string]func(wire.Value) wire.Value{
+		"sequence-number": func(v wire.Value) wire.Value { return v.Form(SequenceNumber()) },
+		"month-year":      func(v wire.Value) wire.Value { return v.Form(MonthYear()) },
+		"token-reference": func(v wire.Value) wire.Value { return v.Form(TokenReference()) },
 	}
-	b.String("storage_technology", &t.StorageTechnology).OneOf(StorageTechnologies()...)
-	b.Object("device", t.Device.bind)
-	b.String("last_comment_id", &t.LastCommentID).Min(1)
-	b.String("token_type", &t.TokenType).OneOf(TokenTypes()...)
-	b.String("payment_app_instance_id", &t.PaymentAppInstanceID)
-	b.String("wallet_id", &t.WalletID)
-	b.String("token_requestor_name", &t.TokenRequestorName)
-	b.String("token_requestor_id", &t.TokenRequestorID).Min(1).Max(11)
-	b.String("token_assurance_level", &t.TokenAssuranceLevel).Min(1)
-	b.String("provisioning_status_description", &t.ProvisioningStatusDescription)
-	b.String("provisioning_status_code", &t.ProvisioningStatusCode).OneOf(ProvisioningStatuses()...)
-	b.Strings("suspenders", &t.Suspenders)
-	dateTime("current_status_date_time", &t.CurrentStatusDateTime)
-	b.String("current_status_code", &t.CurrentStatusCode).OneOf(TokenStatuses()...)
-	b.String("current_status_description", &t.CurrentStatusDescription).Min(1)
-	b.String("correlation_id", &t.CorrelationID)
-	dateTime("activation_code_expiration_date_time", &t.ActivationCodeExpirationDateTime)
-	b.String("final_tokenization_decision", &t.FinalTokenizationDecision).OneOf(TokenizationDecisions()...)
-	dateTime("token_activated_date_time", &t.TokenActivatedDateTime)
-	dateTime("digitization_request_date_time", &t.DigitizationRequestDateTime)
-	b.String("account_pan_sequence_number", &t.AccountPANSequenceNumber).Form(SequenceNumber())
-	b.String("expiration_date", &t.ExpirationDate).Form(MonthYear())
-	b.String("token_suffix", &t.TokenSuffix).Form(wire.FourDigits())
-	b.String("primary_account_number_unique_reference", &t.PrimaryAccountNumberUniqueReference)
-	b.String("token_unique_reference", &t.TokenUniqueReference).Form(TokenReference())
-	b.Boolean("token_deleted_from_consumer_app", &t.TokenDeletedFromConsumerApp)
-}
-
-func (d *WalletDevice) bind(b *wire.Reader) {
-	b.String("device_id", &d.DeviceID)
-	b.String("device_name", &d.DeviceName)
-	b.String("secure_element_id", &d.SecureElementID)
-	b.String("device_type", &d.DeviceType).OneOf(DeviceTypes()...)
 }
 
 func isSequenceNumber(text string) bool {
@@ -110,49 +77,6 @@ func TokenReference() wire.Form {
 func isMonthYear(text string) bool {
 	_, err := time.Parse("0106", text)
 	return err == nil
-}
-
-// StorageTechnologies are the values of storage_technology.
-func StorageTechnologies() []string {
-	return []string{
-		"unknown", "device_memory", "device_memory_protected_by_tpm", "server", "trusted_execution_environment", "secure_element",
-		"virtual_execution_environment",
-	}
-}
-
-// TokenTypes are the values of token_type.
-func TokenTypes() []string {
-	return []string{"unknown", "embedded_secure_element_token", "master_card_cloud_based_payments_token", "cof_token"}
-}
-
-// ProvisioningStatuses are the values of provisioning_status_code.
-func ProvisioningStatuses() []string {
-	return []string{
-		"unknown", "token_being_prepared", "awaiting_cardholder_tc_acceptance", "token_being_delivered", "awaiting_activation", "success",
-		"failed",
-	}
-}
-
-// TokenStatuses are the values of current_status_code.
-func TokenStatuses() []string {
-	return []string{"unknown", "unmapped", "active", "suspended", "deleted"}
-}
-
-// TokenizationDecisions are the values of final_tokenization_decision.
-func TokenizationDecisions() []string {
-	return []string{
-		"unknown", "digitisation_declined", "digitisation_approved", "digitisation_approved_prior_authentication_required",
-	}
-}
-
-// DeviceTypes are the values of device_type.
-func DeviceTypes() []string {
-	return []string{
-		"unknown", "watch1", "smartphone_with_fixed_secure_element", "tablet_or_ereader_with_fixed_secure_element",
-		"smartphone_with_payment_app_in_host_processor", "tablet_or_ereader_with_payment_app_in_tee", "watch_with_payment_app_in_tee",
-		"watch_with_payment_app_in_host_processor", "phone", "tablet", "watch2", "sticker", "personal_computer", "device_peripheral", "tag",
-		"jewelry", "fashion_accessory", "garment", "domestic_appliance", "vehicle", "media_or_gaming_device", "undefined",
-	}
 }
 
 // IsTokenReference checks the length of token_unique_reference.

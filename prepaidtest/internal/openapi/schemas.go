@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -101,56 +102,27 @@ func responseSchemas(with Options) wire.Ordered[*wire.Schema] {
 	return append(all, simulationSchemas()...)
 }
 
-func accountSchemas() wire.Ordered[*wire.Schema] {
-	reduced := func() []field {
-		return []field{
-			must("balance", amount(), "Balance of the account."),
-			must("card_number", text(), "Masked card number."),
-			must("company_id", integer(), "Owning company (program)."),
-			must("external_account_id", text(), "External reference."),
-			must("plastic_expiry", dateTime(), "Expiry of the plastic, in UTC."),
-			must("product_type", word(productTypes()...), ""),
-			must("status", word(ledger.AccountStatuses()...), ""),
-			must("is_plastic_enabled", boolean(), ""),
+// stored is the object of a response whose members a struct describes.
+func stored(section, about string, fields []wire.Field) *wire.Schema {
+	made := object(section, about)
+	for _, f := range fields {
+		made.Properties.Put(f.Name, f.Schema())
+		if f.Required {
+			made.Required = append(made.Required, f.Name)
 		}
 	}
-	created := func() []field {
-		return append(reduced(),
-			may("first_transaction_occurred_at", dateTime(), "First event that changed the balance: transaction, transfer or fee. In UTC."),
-			may("last_transaction_occurred_at", dateTime(), "Last event that changed the balance. In UTC."))
+	return made
+}
+
+func accountSchemas() wire.Ordered[*wire.Schema] {
+	account := stored("2.2", "A card account.", ledger.AccountFields(""))
+	account.Properties.Get("card_holder_type").Values = cardholderTypes()
+	return wire.Ordered[*wire.Schema]{
+		{Name: "Account", Value: account},
+		{Name: "CreatedAccount", Value: stored("2.2", "The account as its creation returns it.", ledger.AccountFields("created"))},
+		{Name: "ReducedAccount", Value: stored("2.2", "The account as GET /accounts/{id}/status returns it.", ledger.AccountFields("status"))},
+		{Name: "FreeText", Value: stored("2.6", "", wire.FieldsOf(reflect.TypeFor[ledger.FreeText]()))},
 	}
-	group := func(flag string) string { return "Only with `" + flag + "`." }
-	single := func(flag string) string { return "Only with `" + flag + "`, for a single account." }
-	var all wire.Ordered[*wire.Schema]
-	all.Put("Account", object("2.2", "A card account.", append(created(),
-		must("account_id", text(), "External Account Id (EAID)."),
-		must("account_expiry", dateTime(), "Expiry of the account, in UTC."),
-		must("account_type", word("proxy", "ledger"), "Proxy card, or ledger of salary packaging (benefit)."),
-		may("display_name", text(), "Name given by the client; in salary packaging employer and benefit."),
-		may("name_on_card", text(), "Name engraved on the card."),
-		may("is_compliant", own(boolean(), "Always true."), ""),
-		may("client_id", text(), "Of the program."),
-		may("client_account_key", &wire.Schema{Type: wire.Types{"string"}, MaxLength: 255, Pattern: wire.PrintableASCII().Pattern}, "Key of salary packaging."),
-		may("portal_identifier", ref("PortalIdentifier"), ""),
-		may("personal", ref("Personal"), group("with_personal")),
-		may("free_text", ref("FreeText"), group("with_freetext")),
-		may("bpay_biller_code", text(), group("with_bpay")),
-		may("bpay_reference_number", text(), group("with_bpay")),
-		may("direct_entry_bsb", text(), group("with_directentry")),
-		may("direct_entry_account_number", text(), group("with_directentry")),
-		may("mdes_config_id", text(), "Configuration of the wallet token service. "+single("with_tokeninfo")),
-		may("corresponding_account_id", text(), single("with_correspondingaccountid")),
-		may("card_holder_type", valued(integer(), cardholderTypes()), single("with_cardholdertype")),
-	)...))
-	all.Put("CreatedAccount", object("2.2", "The account as its creation returns it.", created()...))
-	all.Put("ReducedAccount", object("2.2", "The account as GET /accounts/{id}/status returns it.", reduced()...))
-	free := wire.DescribeObject(new(ledger.FreeText).Bind)
-	free.Reference = "2.6"
-	for _, f := range free.Properties {
-		free.Required = append(free.Required, f.Name)
-	}
-	all.Put("FreeText", free)
-	return all
 }
 
 func valued(s *wire.Schema, values wire.Ordered[string]) *wire.Schema {
@@ -199,33 +171,12 @@ func historySchema(with Options) wire.Member[*wire.Schema] {
 	)}
 }
 
-// walletSchema is the description of a token in a seed file, with what the reference requires.
 func walletSchemas() wire.Ordered[*wire.Schema] {
-	token := wire.DescribeObject(new(ledger.WalletToken).Bind)
-	token.Description, token.Reference = "A card in a mobile wallet.", "2.9"
-	for _, member := range token.Properties {
-		member.Value.MinLength = 0 // a seed leaves a text out instead
-	}
-	token.Required = list{
-		"storage_technology", "device", "last_comment_id", "token_type", "token_requestor_id", "token_assurance_level",
-		"current_status_date_time", "current_status_code", "current_status_description", "account_pan_sequence_number", "expiration_date",
-		"token_unique_reference", "token_deleted_from_consumer_app",
-	}
+	token := stored("2.9", "A card in a mobile wallet.", wire.FieldsOf(reflect.TypeFor[ledger.WalletToken]()))
 	sequence := token.Properties.Get("account_pan_sequence_number")
 	sequence.Pattern, sequence.MaxLength = "", 3 // stricter in a seed
-	for name, about := range map[string]string{
-		"account_pan_sequence_number": "000 to 099.",
-		"token_assurance_level":       "0 means not authenticated, any other authenticated.",
-		"expiration_date":             "Month and year: mmyy.",
-		"token_suffix":                "Last four digits.",
-	} {
-		token.Properties.Get(name).Description = about
-	}
-	device := *token.Properties.Get("device")
-	device.Description, device.Reference = "The reference lists device_id twice.", "2.9"
-	device.Properties.Get("device_id").Description = "It may be masked."
-	*token.Properties.Get("device") = *ref("WalletDevice")
-	return wire.Ordered[*wire.Schema]{{Name: "WalletToken", Value: token}, {Name: "WalletDevice", Value: &device}}
+	device := stored("2.9", "The reference lists device_id twice.", wire.FieldsOf(reflect.TypeFor[ledger.WalletDevice]()))
+	return wire.Ordered[*wire.Schema]{{Name: "WalletToken", Value: token}, {Name: "WalletDevice", Value: device}}
 }
 
 func provisioningSchema() wire.Member[*wire.Schema] {

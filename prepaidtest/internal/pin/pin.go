@@ -80,7 +80,7 @@ func (s *PINs) Initiate(c *exchange.Call) exchange.Response {
 	if a == nil {
 		return c.AccountNotFound()
 	}
-	if a.Registration.MobileNumber == "" || a.Registration.EmailAddress == "" {
+	if a.Cardholder.MobileNumber == "" || a.Cardholder.EmailAddress == "" {
 		return c.Unusable("the registration needs mobile_number and email_address")
 	}
 	now := s.clock.Now()

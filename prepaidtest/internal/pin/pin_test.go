@@ -74,7 +74,7 @@ func TestAChangeSurvivesARestart(t *testing.T) {
 	books := ledger.New(ledger.Options{IDs: ids.New(nil)})
 	l := books.Lock()
 	a := l.NewAccount(l.PutCompany(ledger.CompanyData{ID: 42}), now.Now())
-	a.Registration = ledger.NewRegistration(ledger.Personal{MobileNumber: "1", EmailAddress: "a@example.com"})
+	a.Register(ledger.Personal{MobileNumber: "1", EmailAddress: "a@example.com"})
 	l.Add(a)
 	l.Unlock()
 	first := New(books, now, ids.New(nil), Options{OTPLifetime: time.Hour, Tries: 2})

@@ -4,14 +4,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/accounts"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // seedAccount is an account of a document. Its balance is opening and history.
 type seedAccount struct {
-	Seed
+	ledger.AccountData
 	path    string
 	opening wire.Money
 	history []seedItem
@@ -29,43 +28,26 @@ type seedItem struct {
 
 func (d *seedDocument) bindAccount(b *wire.Reader) {
 	add := seedAccount{path: b.Path}
-	add.CompanyID = defaultCompany
-	b.String("account_id", &add.ID).Min(1)
-	b.String("external_account_id", &add.ExternalID).Min(1)
-	b.Integer("company_id", &add.CompanyID)
-	var balance wire.Money
-	sum := b.Decimal("balance", &balance, true)
-	b.String("client_account_key", &add.Key).Max(255).Form(wire.PrintableASCII())
-	b.String("status", &add.Status).OneOf(ledger.AccountStatuses()...)
-	b.String("product_type", &add.ProductType).OneOf(productTypes()...)
-	b.String("account_type", &add.AccountType).OneOf("proxy", "ledger")
-	plastic := true
-	b.Boolean("is_plastic_enabled", &plastic)
-	add.PlasticDisabled = !plastic
-	b.DateTime("plastic_expiry", &add.PlasticExpiry)
-	b.DateTime("account_expiry", &add.AccountExpiry)
-	b.String("display_name", &add.DisplayName).Max(100)
-	b.String("name_on_card", &add.NameOnCard).Min(2).Max(19).Form(wire.NameOnCard())
-	personal := new(ledger.Personal)
-	if b.Object("personal", personal.Bind).Usable {
-		add.Personal = personal
+	a := &add.AccountData
+	a.CompanyID, a.PlasticEnabled = defaultCompany, true
+	b.Some(a, "account_id", "external_account_id", "company_id")
+	sum := b.Member(a, "balance")
+	b.Some(a, "client_account_key", "status", "product_type", "account_type", "is_plastic_enabled", "plastic_expiry", "account_expiry",
+		"display_name", "name_on_card")
+	if !b.Member(a, "personal").Usable {
+		a.Cardholder = Somebody()
 	}
-	b.Object("free_text", add.FreeText.Bind)
-	add.Portal = accounts.BindPortal(b)
-	b.String("mdes_config_id", &add.MDESConfigID).Max(10)
-	b.String("corresponding_account_id", &add.CorrespondingAccountID).Min(1)
-	var holder int64
-	b.Integer("card_holder_type", &holder).Between(1, 2, "must be 1 or 2")
-	add.CardholderType = int(holder)
+	b.Some(a, "free_text")
+	b.Rest(a)
 	history := b.Objects("transactions", add.bindItem)
 	b.Objects("wallet_tokens", func(b *wire.Reader) {
 		var token ledger.WalletToken
-		token.Bind(b)
+		b.Struct(&token)
 		add.wallet = append(add.wallet, token)
 	})
 	fits := true
 	if sum.Present {
-		fits = add.openingFor(balance)
+		fits = add.openingFor(a.Balance)
 	}
 	history.Limit(fits && add.inRange(), "lead to a balance out of range")
 	d.accounts = append(d.accounts, add)
@@ -103,7 +85,8 @@ func (add *seedAccount) inRange() bool {
 // putSeedAccount books the opening load a second before the history, so that it is first in time, or now when there
 // is none.
 func (s *Service) putSeedAccount(l ledger.Locked, add seedAccount) {
-	a := l.Account(s.AddAccount(l, l.Company(add.CompanyID), add.Seed, wire.Money{}))
+	add.Balance = wire.Money{} // it is booked below
+	a := s.AddAccount(l, l.Company(add.CompanyID), add.AccountData)
 	opened := s.Clock.Now()
 	if len(add.history) > 0 {
 		opened = add.history[0].occurredAt.Add(-time.Second)

@@ -204,7 +204,7 @@ func (s *Simulator) usable(l ledger.View, in *Input) (*ledger.Account, string) {
 		return nil, "Account closed"
 	case a.Status != "active":
 		return nil, "Account not active"
-	case !a.Plastic:
+	case !a.PlasticEnabled:
 		return nil, "Plastic not enabled"
 	}
 	return a, ""

@@ -78,11 +78,15 @@ func (q *Query) OneOf(name string, into *string, words []string) {
 	}
 }
 
-// Flag is on with any value that is not blank (section 1, optional field groups).
-func (q *Query) Flag(name string, into *bool) {
-	q.describe(name).note("On with any value that is not blank.")
-	value, _ := q.take(name)
-	*into = strings.TrimSpace(value) != ""
+// Flags returns those that are on: with any value that is not blank (section 1, optional field groups).
+func (q *Query) Flags(names ...string) map[string]bool {
+	on := make(map[string]bool)
+	for _, name := range names {
+		q.describe(name).note("On with any value that is not blank.")
+		value, _ := q.take(name)
+		on[name] = strings.TrimSpace(value) != ""
+	}
+	return on
 }
 
 // RequiredBoolean reads true or false.

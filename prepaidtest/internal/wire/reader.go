@@ -20,6 +20,7 @@ type Reader struct {
 	Now      time.Time
 	Document bool     // written by a person: a document, not a request
 	asked    []string // members of a document
+	role     string   // of the object, see Field
 	schema   *Schema  // what DescribeObject fills in; nothing is read then
 }
 
@@ -30,6 +31,7 @@ type Value struct {
 	Present bool
 	Usable  bool // present and of the right type
 	text    string
+	at      time.Time
 	amount  Money
 	count   int // elements of an array
 	number  int64
@@ -165,7 +167,7 @@ func (b *Reader) DateTime(name string, into *time.Time) Value {
 	if err != nil {
 		return v.Fault(err.Error())
 	}
-	*into = at
+	*into, v.at = at, at
 	return v
 }
 

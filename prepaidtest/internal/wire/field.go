@@ -1,0 +1,274 @@
+package wire
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Field is a member of a stored object. Its tags are its only description:
+//
+//	json      its name in requests, responses, seed documents and the saved state; omitzero if it can be absent
+//	computed  the same of a member that is not stored, whose field is blank
+//	rule      its limits, separated by commas: see Value.rule
+//	sent      further limits when it is read
+//	seed      further limits in a seed document; "-" for a member that a seed document does not have
+//	as        the role of an object, whose members can have limits (under the role's name) or belong to it alone (only)
+//	in        a part of the object that some responses show alone
+//	with      the query parameter that includes it in a response, with ",single" if only one account can have it
+//	ref       the name of its schema
+//	about     its description; emulator is what the reference leaves open
+type Field struct {
+	Name     string
+	Part     string
+	With     string
+	Required bool // it is in each response
+	Optional bool // it is left out if it is zero
+	Computed bool // it is not stored
+
+	tag    reflect.StructTag
+	object reflect.Type // that has it
+	kind   reflect.Type
+	index  int
+	quoted string
+}
+
+// FieldsOf returns the members that a struct describes, in the order of its fields.
+func FieldsOf(kind reflect.Type) []Field {
+	var members []Field
+	for i := range kind.NumField() {
+		field := kind.Field(i)
+		name, options, _ := strings.Cut(cmp.Or(field.Tag.Get("json"), field.Tag.Get("computed")), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		with, _, _ := strings.Cut(field.Tag.Get("with"), ",")
+		members = append(members, Field{
+			Name: name, Part: field.Tag.Get("in"), With: with, Required: with == "" && options == "", Optional: options != "", Computed: field.Name == "_",
+			tag: field.Tag, object: kind, kind: field.Type, index: i, quoted: `"` + name + `":`,
+		})
+	}
+	return members
+}
+
+// Named returns the rules that a struct has besides those of this package.
+type Named interface {
+	Rules() map[string]func(Value) Value
+}
+
+// Struct reads the members that a struct describes, in the order of its fields.
+func (b *Reader) Struct(into any) {
+	object := reflect.ValueOf(into).Elem()
+	for _, f := range FieldsOf(object.Type()) {
+		if only := f.tag.Get("only"); !f.Computed && (only == "" || only == b.role) {
+			b.member(object, f)
+		}
+	}
+}
+
+// Member reads one member of a struct.
+func (b *Reader) Member(into any, name string) Value {
+	object := reflect.ValueOf(into).Elem()
+	members := FieldsOf(object.Type())
+	return b.member(object, members[slices.IndexFunc(members, func(f Field) bool { return f.Name == name })])
+}
+
+// Some reads some members of a struct, and returns the names of those that are present.
+func (b *Reader) Some(into any, names ...string) (sent []string) {
+	for _, name := range names {
+		if b.Member(into, name).Present {
+			sent = append(sent, name)
+		}
+	}
+	return sent
+}
+
+// Rest reads the members of a struct that a seed document can have and that were not read yet.
+func (b *Reader) Rest(into any) {
+	object := reflect.ValueOf(into).Elem()
+	for _, f := range FieldsOf(object.Type()) {
+		if f.tag.Get("seed") != "-" && !f.Computed && !slices.Contains(b.asked, f.Name) {
+			b.member(object, f)
+		}
+	}
+}
+
+func (b *Reader) member(object reflect.Value, f Field) Value {
+	v := b.read(object.Field(f.index), f)
+	limits := []string{f.tag.Get("rule"), f.tag.Get("sent"), f.tag.Get(b.role)}
+	if b.Document {
+		limits = append(limits, f.tag.Get("seed"))
+	}
+	named, _ := object.Addr().Interface().(Named)
+	for rule := range strings.SplitSeq(strings.Join(limits, ","), ",") {
+		v = v.rule(rule, named)
+	}
+	return v
+}
+
+func (b *Reader) read(field reflect.Value, f Field) Value {
+	switch into := field.Addr().Interface().(type) {
+	case *string:
+		if f.isTime() {
+			return b.dateText(f.Name, into)
+		}
+		return b.String(f.Name, into)
+	case *bool:
+		return b.Boolean(f.Name, into)
+	case *int64:
+		return b.Integer(f.Name, into)
+	case *Money:
+		return b.Decimal(f.Name, into, true)
+	case *time.Time:
+		return b.DateTime(f.Name, into)
+	case *[]string:
+		return b.Strings(f.Name, into)
+	}
+	made := field.Addr()
+	if f.kind.Kind() == reflect.Pointer {
+		made = reflect.New(f.kind.Elem())
+	}
+	v := b.Object(f.Name, func(inner *Reader) {
+		inner.role = f.tag.Get("as")
+		inner.Struct(made.Interface())
+	})
+	if v.Usable && f.kind.Kind() == reflect.Pointer {
+		field.Set(made)
+	}
+	return v
+}
+
+// dateText reads a date-time that is kept in its written form.
+func (b *Reader) dateText(name string, into *string) Value {
+	var at time.Time
+	v := b.DateTime(name, &at)
+	if v.Usable {
+		*into = DateTime(at).String()
+	}
+	return v
+}
+
+const dateTimeRule = "date-time"
+
+// isTime reports whether the member is a date-time.
+func (f Field) isTime() bool {
+	return f.kind == reflect.TypeFor[time.Time]() || f.tag.Get("rule") == dateTimeRule || strings.HasPrefix(f.tag.Get("rule"), dateTimeRule+",")
+}
+
+// rule applies a limit as it is written in a tag. One that is not known faults each value.
+func (v Value) rule(text string, named Named) Value {
+	name, argument, _ := strings.Cut(text, "=")
+	n, _ := strconv.Atoi(argument)
+	switch name {
+	case "", dateTimeRule:
+		return v
+	case "required":
+		return v.Required()
+	case "filled":
+		return v.Filled()
+	case "min":
+		return v.Min(n)
+	case "max":
+		return v.Max(n)
+	case "in":
+		return v.OneOf(strings.Split(argument, "|")...)
+	case "later":
+		return v.Limit(v.at.After(v.binder.Now), "must be later than the current time")
+	}
+	if form, known := forms()[name]; known {
+		return v.Form(form)
+	}
+	if named != nil && named.Rules()[name] != nil {
+		return named.Rules()[name](v)
+	}
+	return v.Fault("has the unknown rule " + name)
+}
+
+func forms() map[string]Form {
+	return map[string]Form{
+		"four-digits": FourDigits(), "email": Email(), "country2": Country2(), "country3": Country3(), "alphanumeric": Alphanumeric(),
+		"ascii": PrintableASCII(), "name-on-card": NameOnCard(),
+	}
+}
+
+// Member writes a member that is stored.
+func (o *Writer) Member(f Field, object reflect.Value) {
+	field := object.Field(f.index)
+	if f.Optional && field.IsZero() {
+		return
+	}
+	switch value := field.Addr().Interface().(type) {
+	case *string:
+		o.String(f.quoted, *value)
+	case *bool:
+		o.Boolean(f.quoted, *value)
+	case *int64:
+		o.Integer(f.quoted, *value)
+	case *Money:
+		o.Money(f.quoted, *value)
+	case *time.Time:
+		o.Time(f.quoted, *value)
+	default:
+		o.Raw(f.quoted, AppendJSON(nil, value))
+	}
+}
+
+// Take sets the members of into that are not zero in from.
+func Take[T any](into, from *T) {
+	assign(into, from, func(_ Field, _, given reflect.Value) bool { return !given.IsZero() })
+}
+
+// FillIn sets the texts of into that each response has, and that are empty, to those of usual.
+func FillIn[T any](into, usual *T) {
+	assign(into, usual, func(f Field, old, _ reflect.Value) bool {
+		return f.Required && old.Kind() == reflect.String && old.IsZero()
+	})
+}
+
+// Assign sets some members of into to those of from.
+func Assign[T any](into, from *T, names []string) {
+	assign(into, from, func(f Field, _, _ reflect.Value) bool { return slices.Contains(names, f.Name) })
+}
+
+func assign[T any](into, from *T, wanted func(f Field, old, given reflect.Value) bool) {
+	object, values := reflect.ValueOf(into).Elem(), reflect.ValueOf(from).Elem()
+	for _, f := range FieldsOf(object.Type()) {
+		old, given := object.Field(f.index), values.Field(f.index)
+		if !f.Computed && wanted(f, old, given) {
+			old.Set(given)
+		}
+	}
+}
+
+// Schema describes the member of a response.
+func (f Field) Schema() *Schema {
+	schema := &Schema{Type: Types{"string"}, Emulator: f.tag.Get("emulator")}
+	switch {
+	case f.tag.Get("ref") != "":
+		schema = &Schema{Ref: "#/components/schemas/" + f.tag.Get("ref")}
+	case f.isTime():
+		schema.Format = dateTimeRule
+	case f.kind.Kind() == reflect.Int64:
+		schema.Type, schema.Format = Types{"integer"}, "int64"
+	case f.kind.Kind() == reflect.Bool:
+		schema.Type = Types{"boolean"}
+	case f.kind.Kind() == reflect.Slice:
+		schema.Type, schema.Items = Types{"array"}, &Schema{Type: Types{"string"}}
+	}
+	named, _ := reflect.New(f.object).Interface().(Named)
+	for rule := range strings.SplitSeq(f.tag.Get("rule"), ",") {
+		Value{binder: &Reader{schema: schema}, schema: schema}.rule(rule, named)
+	}
+	schema.Description = f.tag.Get("about")
+	with, single, _ := strings.Cut(f.tag.Get("with"), ",")
+	if single != "" {
+		single = ", for a single account"
+	}
+	if with != "" {
+		schema.note("Only with `" + with + "`" + single + ".")
+	}
+	return schema
+}
