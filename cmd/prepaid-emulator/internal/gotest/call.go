@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/personal"
 	"github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
@@ -176,7 +177,7 @@ func (in *reader) fromQuery(value reflect.Value) {
 		}
 		text := values[0]
 		switch {
-		case name == "first_name" || name == "last_name" || name == "mobile":
+		case personal.Hidden(name):
 			field.SetString("Fictional")
 		case field.Kind() == reflect.String:
 			field.SetString(text)

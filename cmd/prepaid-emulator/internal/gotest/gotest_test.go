@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/personal"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -228,4 +229,19 @@ func TestNoRequestIsTooOdd(t *testing.T) {
 		require.NotContains(t, text, "); panic(1) //\n", "what was sent is never code")
 	}
 	require.Greater(t, written, 300)
+}
+
+// A new tag keeps its member out of the test, wherever it is sent: no list has to name it.
+func TestNoPersonalMemberIsInATest(t *testing.T) {
+	t.Parallel()
+	for name := range personal.Marks() {
+		if personal.Hidden(name) {
+			for _, body := range []string{`{%q:"canary"}`, `{"other":[{%q:"canary"}]}`, `{%q:{"other":"canary"}}`, `{%q:["canary"]}`} {
+				require.NotContains(t, string(fillIn(fmt.Sprintf(body, name))), "canary")
+			}
+		}
+	}
+	require.JSONEq(t, `{"display_name":"Fictional","client_account_key":"k","amount":1.50,"ip_address":"192.0.2.1"}`,
+		string(fillIn(`{"display_name":"Ada","client_account_key":"k","amount":1.50,"ip_address":"203.0.113.7"}`)))
+	require.JSONEq(t, `{"display_name":""}`, string(fillIn(`{"display_name":""}`)), "which clears it")
 }

@@ -9,10 +9,11 @@ import (
 	"strings"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/personal"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// fillIn puts something fictional in place of what the log masks, so that the SDK can read the body.
+// fillIn puts something fictional in place of personal data and of what the log masks, so that the SDK can read the body.
 func fillIn(body string) []byte {
 	decoder := json.NewDecoder(strings.NewReader(body))
 	decoder.UseNumber()
@@ -20,27 +21,54 @@ func fillIn(body string) []byte {
 	if decoder.Decode(&members) != nil {
 		return []byte(body)
 	}
-	fictional := map[string]any{
+	filled, err := json.Marshal(replaced(members))
+	if err != nil {
+		return []byte(body)
+	}
+	return filled
+}
+
+func replaced(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			value[name] = replacedMember(name, member)
+		}
+	case []any:
+		for i, element := range value {
+			value[i] = replaced(element)
+		}
+	}
+	return value
+}
+
+func replacedMember(name string, value any) any {
+	text, isText := value.(string)
+	known, named := fictional()[name]
+	switch {
+	case named:
+		return known
+	case text == "[REDACTED]":
+		return "fictional"
+	case !personal.Hidden(name) || isText && text == "":
+		return replaced(value)
+	case isText:
+		return "Fictional"
+	}
+	return nil
+}
+
+// fictional are the members that the SDK checks.
+func fictional() map[string]any {
+	return map[string]any{
 		"hmac_key_secret": strings.Repeat("0123456789abcdef", 4), "ephemeral_key": strings.Repeat("A", 43) + "=", "certificates": []string{"fictional"},
 		"destination_account_info": map[string]string{"bsb": "062000", "account_number": "12345678", "account_name": "Fictional Payee"},
-		"name_on_card":             "FICTIONAL CARD", "display_name": "Fictional",
+		"name_on_card":             "FICTIONAL CARD", "ip_address": "192.0.2.1",
 		"registration": map[string]any{
 			"first_name": "Fictional", "last_name": "Cardholder", "date_of_birth": "1990-05-01T00:00:00Z", "mobile_number": "+61491570156",
 			"email_address": "fictional@example.com", "sex": "F", "primary_address": map[string]string{"state": "NSW", "country": "AU"},
 		},
 	}
-	for name, value := range members {
-		if known, named := fictional[name]; named {
-			members[name] = known
-		} else if value == "[REDACTED]" {
-			members[name] = "fictional"
-		}
-	}
-	filled, err := json.Marshal(members)
-	if err != nil {
-		return []byte(body)
-	}
-	return filled
 }
 
 // prepare finds the state that the call needs, and the steps that it builds on.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/gotest"
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/personal"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -134,7 +135,7 @@ func pairs(values map[string][]string) [][2]string {
 	var list [][2]string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := strings.Join(values[name], ", ")
-		if isPersonal(name) {
+		if personal.Hidden(name) {
 			value = concealed
 		}
 		list = append(list, [2]string{name, value})
@@ -164,7 +165,7 @@ func curl(base string, r prepaidtest.Request) string {
 	if len(r.Query) > 0 {
 		shown := maps.Clone(r.Query)
 		for name := range shown {
-			if isPersonal(name) {
+			if personal.Hidden(name) {
 				shown[name] = []string{concealed}
 			}
 		}
