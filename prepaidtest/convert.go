@@ -4,57 +4,105 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 )
 
 // The types that partners see are declared in this package, with their comments, and again where the service uses them: an
 // alias of an internal type would hide its fields on the reference page. Fields with the same name are the same;
 // TestConversionsLoseNothing compares all fields.
 
-// convert returns a copy of a value in the form of the other side.
-func convert[To any](from any) To {
-	var to To
-	copyValue(reflect.ValueOf(&to).Elem(), reflect.ValueOf(from))
-	return to
+var (
+	toAccountState  = converter[AccountState, *ledger.Account]()
+	toTransaction   = converter[Transaction, ledger.Item]()
+	toAuthorization = converter[Authorization, simulator.Authorisation]()
+
+	fromSeedAccount = converter[ledger.AccountData, SeedAccount]()
+	fromSimulation  = converter[ledger.Merchant, Simulation]()
+	fromWalletToken = converter[ledger.WalletToken, WalletToken]()
+)
+
+// converter returns a function that copies a value into the form of the other side. The copy shares nothing with the value.
+func converter[To, From any]() func(From) To {
+	fill := copier(reflect.TypeFor[To](), reflect.TypeFor[From]())
+	return func(from From) To {
+		var to To
+		fill(reflect.ValueOf(&to).Elem(), reflect.ValueOf(&from).Elem())
+		return to
+	}
 }
 
-// copyFields copies the fields that both structs have.
-func copyFields(to, from reflect.Value) {
-	for i := range to.NumField() {
-		field := to.Type().Field(i)
-		if same := from.FieldByName(field.Name); field.IsExported() && same.IsValid() {
-			copyValue(to.Field(i), same)
+// copier returns how a value of one type is copied into one of another; it does nothing between unrelated types.
+func copier(to, from reflect.Type) func(to, from reflect.Value) {
+	switch {
+	case from.Kind() == reflect.Pointer:
+		return pointerCopier(to, from)
+	case from.Kind() == reflect.Slice && to.Kind() == reflect.Slice:
+		return sliceCopier(to, from)
+	case to == from:
+		return reflect.Value.Set
+	case to.Kind() == reflect.String && from.Kind() == reflect.Int64:
+		return func(to, from reflect.Value) {
+			if n := from.Int(); n != 0 {
+				to.SetString(strconv.FormatInt(n, 10))
+			}
+		}
+	case to.Kind() == reflect.String && from.Implements(reflect.TypeFor[fmt.Stringer]()):
+		return func(to, from reflect.Value) { to.SetString(from.Interface().(fmt.Stringer).String()) }
+	case to.Kind() == reflect.Struct && from.Kind() == reflect.Struct:
+		return structCopier(to, from)
+	case from.ConvertibleTo(to):
+		return func(to, from reflect.Value) { to.Set(from.Convert(to.Type())) }
+	}
+	return func(_, _ reflect.Value) {}
+}
+
+func pointerCopier(to, from reflect.Type) func(to, from reflect.Value) {
+	inner := to
+	if to.Kind() == reflect.Pointer {
+		inner = to.Elem()
+	}
+	fill := copier(inner, from.Elem())
+	return func(to, from reflect.Value) {
+		if from.IsNil() {
+			return
+		}
+		if to.Kind() == reflect.Pointer {
+			to.Set(reflect.New(inner))
+			to = to.Elem()
+		}
+		fill(to, from.Elem())
+	}
+}
+
+func sliceCopier(to, from reflect.Type) func(to, from reflect.Value) {
+	fill := copier(to.Elem(), from.Elem())
+	return func(to, from reflect.Value) {
+		if from.IsNil() {
+			return
+		}
+		to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
+		for i := range from.Len() {
+			fill(to.Index(i), from.Index(i))
 		}
 	}
 }
 
-func copyValue(to, from reflect.Value) {
-	number := from.CanInt()
-	text, printed := from.Interface().(fmt.Stringer)
-	_, isTime := from.Interface().(time.Time)
-	switch {
-	case from.Kind() == reflect.Pointer && from.IsNil():
-	case from.Kind() == reflect.Pointer && to.Kind() != reflect.Pointer:
-		copyValue(to, from.Elem())
-	case from.Kind() == reflect.Pointer:
-		to.Set(reflect.New(to.Type().Elem()))
-		copyValue(to.Elem(), from.Elem())
-	case from.Kind() == reflect.Slice && !from.IsNil():
-		to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
-		for i := range from.Len() {
-			copyValue(to.Index(i), from.Index(i))
+// structCopier copies the fields that both structs have.
+func structCopier(to, from reflect.Type) func(to, from reflect.Value) {
+	var steps []func(to, from reflect.Value)
+	for field := range to.Fields() {
+		if same, found := from.FieldByName(field.Name); found && field.IsExported() {
+			fill := copier(field.Type, same.Type)
+			steps = append(steps, func(to, from reflect.Value) { fill(to.FieldByIndex(field.Index), from.FieldByIndex(same.Index)) })
 		}
-	case to.Kind() == reflect.String && number:
-		to.SetString(strconv.FormatInt(from.Int(), 10))
-	case to.Kind() == reflect.String && printed:
-		to.SetString(text.String())
-	case from.Kind() == reflect.Struct && to.Kind() == reflect.Struct && !isTime:
-		copyFields(to, from)
-	case from.CanConvert(to.Type()):
-		to.Set(from.Convert(to.Type()))
+	}
+	return func(to, from reflect.Value) {
+		for _, step := range steps {
+			step(to, from)
+		}
 	}
 }
 
@@ -69,7 +117,7 @@ func companyIDs[To, From ~int64](list []From) []To {
 
 // internal returns a seed as the service takes it. Its balance is set by the caller.
 func (s SeedAccount) internal() ledger.AccountData {
-	seed := convert[ledger.AccountData](s)
+	seed := fromSeedAccount(s)
 	seed.PlasticEnabled = !s.PlasticDisabled
 	if s.Cardholder == nil {
 		seed.Cardholder = service.Somebody()

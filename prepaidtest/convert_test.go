@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 	"github.com/stretchr/testify/require"
 )
 
@@ -74,16 +75,36 @@ func TestConversionsLoseNothing(t *testing.T) {
 	}
 	var person Cardholder
 	fill(reflect.ValueOf(&person).Elem(), new(int))
-	held := convert[ledger.Personal](person)
+	held := converter[ledger.Personal, Cardholder]()(person)
 	same(person, held)
-	require.Equal(t, person, convert[Cardholder](held))
+	require.Equal(t, person, converter[Cardholder, ledger.Personal]()(held))
 	held.Passport.Number = "changed"
 	require.NotEqual(t, "changed", person.Passport.Number, "a copy")
 
 	var wallet WalletToken
 	fill(reflect.ValueOf(&wallet).Elem(), new(int))
-	same(wallet, convert[ledger.WalletToken](wallet))
-	require.Equal(t, wallet, convert[WalletToken](convert[ledger.WalletToken](wallet)))
+	same(wallet, fromWalletToken(wallet))
+	require.Equal(t, wallet, converter[WalletToken, ledger.WalletToken]()(fromWalletToken(wallet)))
 
-	require.Equal(t, person, convert[Cardholder](SeedAccount{Cardholder: &person}.internal().Cardholder))
+	require.Equal(t, person, converter[Cardholder, ledger.Personal]()(SeedAccount{Cardholder: &person}.internal().Cardholder))
+}
+
+// A field that is spelled differently on the other side would be left out.
+func TestFieldsHaveTheSameNames(t *testing.T) {
+	t.Parallel()
+	missing := func(of, in reflect.Type) []string {
+		names := []string{}
+		for field := range of.Fields() {
+			if _, found := in.FieldByName(field.Name); !found {
+				names = append(names, field.Name)
+			}
+		}
+		return names
+	}
+	require.Equal(t, []string{"ClientID", "Activatable", "FirstTransaction", "LastTransaction", "Transactions", "PINSet"},
+		missing(reflect.TypeFor[AccountState](), reflect.TypeFor[ledger.Account]()))
+	require.Equal(t, []string{"PlasticDisabled"}, missing(reflect.TypeFor[SeedAccount](), reflect.TypeFor[ledger.AccountData]()))
+	require.Equal(t, []string{"Description"}, missing(reflect.TypeFor[Transaction](), reflect.TypeFor[ledger.Item]()))
+	require.Empty(t, missing(reflect.TypeFor[Authorization](), reflect.TypeFor[simulator.Authorisation]()))
+	require.Empty(t, missing(reflect.TypeFor[ledger.Merchant](), reflect.TypeFor[Simulation]()))
 }

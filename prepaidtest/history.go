@@ -1,7 +1,6 @@
 package prepaidtest
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -94,12 +93,9 @@ type Transaction struct {
 }
 
 func transactionOf(i ledger.Item) Transaction {
-	return Transaction{
-		ID: prepaid.TransactionID(strconv.FormatInt(i.ID, 10)), ParentID: prepaid.TransactionID(i.ParentID()), AccountID: prepaid.AccountID(i.Account), Type: string(i.Code),
-		Description: i.Code.Describe(), Amount: i.Amount.String(), Fee: i.Fee.String(), RunningBalance: i.Running.String(),
-		OccurredAt: i.OccurredAt, CardAcceptorID: i.Merchant.Acceptor, TerminalID: i.Merchant.Terminal,
-		AcquirerID: i.Merchant.Acquirer, MerchantCategoryCode: i.Merchant.Category, Reference: i.Reference,
-	}
+	made := toTransaction(i)
+	made.Description = i.Type.Describe()
+	return made
 }
 
 // Transactions returns the history of an account, oldest first.

@@ -63,7 +63,7 @@ func (s *Server) Adjust(id prepaid.AccountID, amount string) {
 	}
 	if a := s.known(l.View, id); a == nil {
 		return
-	} else if _, ok := l.Post(a, ledger.Entry{Code: ledger.CodeAdjustment, Amount: value, Reference: "adjustment"}, s.service.Clock.Now()); !ok {
+	} else if _, ok := l.Post(a, ledger.Entry{Type: ledger.CodeAdjustment, Amount: value, Reference: "adjustment"}, s.service.Clock.Now()); !ok {
 		s.fail("Adjust: the balance would be out of range")
 	}
 }
@@ -109,6 +109,6 @@ func (s *Server) AddWalletToken(id prepaid.AccountID, token WalletToken) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	if a := s.known(l.View, id); a != nil {
-		s.service.Accounts.AddWalletToken(l, a, convert[ledger.WalletToken](token))
+		s.service.Accounts.AddWalletToken(l, a, fromWalletToken(token))
 	}
 }

@@ -92,7 +92,7 @@ func (s *Server) Account(id prepaid.AccountID) AccountState {
 }
 
 func (s *Server) stateOf(a *ledger.Account) AccountState {
-	state := convert[AccountState](a)
+	state := toAccountState(a)
 	state.ClientID, state.Transactions, state.PINSet, state.Activatable = a.Company.ClientID, len(a.Items), a.PIN != "", s.activatable(a)
 	if n := len(a.Items); n > 0 {
 		state.FirstTransaction, state.LastTransaction = a.Items[0].OccurredAt, a.Items[n-1].OccurredAt

@@ -2,7 +2,6 @@ package prepaidtest
 
 import (
 	"cmp"
-	"strconv"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
@@ -55,11 +54,11 @@ func (s *Server) Simulate(do Simulation) SimulationResult {
 	s.service.Clock.Settle()
 	in := simulator.Input{
 		Kind: do.Type, Account: string(do.AccountID), Authorisation: do.AuthorizationID, Location: do.Location,
-		Merchant: ledger.Merchant{Acceptor: do.CardAcceptorID, Terminal: do.TerminalID, Acquirer: do.AcquirerID, Category: do.MerchantCategoryCode},
+		Merchant: fromSimulation(do),
 	}
 	made, known := s.authorisation(do.AuthorizationID)
 	if known {
-		in.Kind, in.Account = cmp.Or(in.Kind, made.Kind), cmp.Or(in.Account, made.Account)
+		in.Kind, in.Account = cmp.Or(in.Kind, made.Type), cmp.Or(in.Account, made.Account)
 		if in.Merchant == (ledger.Merchant{}) {
 			in.Merchant = made.Merchant
 		}
@@ -81,7 +80,7 @@ func (s *Server) Simulate(do Simulation) SimulationResult {
 	return SimulationResult{prepaid.TransactionID(out.Reference), out.Authorisation, out.Success, out.Message}
 }
 
-func (s *Server) authorisation(id string) (simulator.Saved, bool) {
+func (s *Server) authorisation(id string) (simulator.Authorisation, bool) {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	return s.service.Simulator.Authorisation(l, id)
@@ -119,11 +118,7 @@ func (s *Server) Authorizations(id prepaid.AccountID) []Authorization {
 	}
 	var list []Authorization
 	for _, made := range s.service.Simulator.Of(l, string(id)) {
-		list = append(list, Authorization{
-			ID: made.ID, Type: made.Kind, Amount: made.Amount.String(), State: made.State, TransactionID: prepaid.TransactionID(strconv.FormatInt(made.Item, 10)),
-			CardAcceptorID: made.Merchant.Acceptor, TerminalID: made.Merchant.Terminal, AcquirerID: made.Merchant.Acquirer,
-			MerchantCategoryCode: made.Merchant.Category,
-		})
+		list = append(list, toAuthorization(made))
 	}
 	return list
 }

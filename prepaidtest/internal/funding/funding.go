@@ -14,27 +14,27 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// redemption is an approved funding redemption, for its reversal and refunds.
-type redemption struct {
-	account     string
-	originating int64
-	correlation string
-	amount      wire.Money
-	refunded    wire.Money
-	reversed    bool
-	item        int64
+// Redemption is an approved funding redemption, for its reversal and refunds. Its JSON is that of the saved state.
+type Redemption struct {
+	Item        int64      `json:"transaction_id"`
+	Account     string     `json:"account_id"`
+	Originating int64      `json:"originating_transaction"`
+	Correlation string     `json:"correlation_id"`
+	Amount      wire.Money `json:"amount"`
+	Refunded    wire.Money `json:"refunded"`
+	Reversed    bool       `json:"reversed"`
 }
 
 // Funding carries out the funding operations. The ledger's lock guards it.
 type Funding struct {
 	ledger   *ledger.Ledger
 	clock    *clock.Clock
-	redeemed map[int64]*redemption // by the item
+	redeemed map[int64]*Redemption // by the item
 }
 
 // New makes the funding operations.
 func New(books *ledger.Ledger, c *clock.Clock) *Funding {
-	return &Funding{ledger: books, clock: c, redeemed: make(map[int64]*redemption)}
+	return &Funding{ledger: books, clock: c, redeemed: make(map[int64]*Redemption)}
 }
 
 type fundingBody struct {
@@ -73,8 +73,8 @@ func (in *fundingInput) bind(b *wire.Reader) {
 
 func (in *fundingInput) entry(code ledger.Code, amount wire.Money) ledger.Entry {
 	return ledger.Entry{
-		Code: code, Amount: amount, Parent: in.parent, Reference: in.nameLocation,
-		Merchant: ledger.Merchant{Acceptor: in.acceptor, Terminal: in.terminal, Acquirer: in.acquirer, Category: in.category},
+		Type: code, Amount: amount, ParentID: in.parent, Reference: in.nameLocation,
+		Merchant: ledger.Merchant{CardAcceptorID: in.acceptor, TerminalID: in.terminal, AcquirerID: in.acquirer, MerchantCategoryCode: in.category},
 	}
 }
 
@@ -98,8 +98,8 @@ func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 		return declined(c)
 	}
 	booked, _ := l.Post(a, in.entry(ledger.CodeFundingRedemption, in.amount.Neg()), s.clock.Now())
-	s.redeemed[booked.ID] = &redemption{
-		account: a.ID, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.ID,
+	s.redeemed[booked.ID] = &Redemption{
+		Account: a.ID, Originating: in.originating, Correlation: in.correlation, Amount: in.amount, Item: booked.ID,
 	}
 	return approved(c, booked.ID)
 }
@@ -122,16 +122,16 @@ func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	made := s.redeemed[parent]
-	if made == nil || made.account != account || made.originating != originating || made.correlation != correlation ||
-		made.reversed || made.amount == made.refunded {
+	if made == nil || made.Account != account || made.Originating != originating || made.Correlation != correlation ||
+		made.Reversed || made.Amount == made.Refunded {
 		return declined(c)
 	}
-	credit, _ := made.amount.Minus(made.refunded) // as in Refund
-	id, ok := s.credit(l, made.account, ledger.Entry{Code: ledger.CodeFundingReversal, Amount: credit, Parent: parent}, s.clock.Now())
+	credit, _ := made.Amount.Minus(made.Refunded) // as in Refund
+	id, ok := s.credit(l, made.Account, ledger.Entry{Type: ledger.CodeFundingReversal, Amount: credit, ParentID: parent}, s.clock.Now())
 	if !ok {
 		return declined(c)
 	}
-	made.reversed = true
+	made.Reversed = true
 	return approved(c, id)
 }
 
@@ -151,13 +151,13 @@ func (s *Funding) Refund(c *exchange.Call) exchange.Response {
 	made := s.redeemed[in.parent]
 	var refunded wire.Money
 	if hasParent {
-		if made == nil || made.account != in.account || made.correlation != in.correlation || made.reversed {
+		if made == nil || made.Account != in.account || made.Correlation != in.correlation || made.Reversed {
 			return declined(c)
 		}
 		var exact, left bool
-		refunded, exact = made.refunded.Plus(in.amount)
-		_, left = made.amount.Minus(refunded)
-		if !exact || !left || refunded.Cmp(made.amount) > 0 {
+		refunded, exact = made.Refunded.Plus(in.amount)
+		_, left = made.Amount.Minus(refunded)
+		if !exact || !left || refunded.Cmp(made.Amount) > 0 {
 			return declined(c)
 		}
 	}
@@ -166,7 +166,7 @@ func (s *Funding) Refund(c *exchange.Call) exchange.Response {
 		return declined(c)
 	}
 	if hasParent {
-		made.refunded = refunded
+		made.Refunded = refunded
 	}
 	return approved(c, id)
 }

@@ -28,7 +28,7 @@ func TestNothingIsGivenBackTwice(t *testing.T) {
 	a := l.NewAccount(l.PutCompany(ledger.CompanyData{ID: 42}), now.Now())
 	a.ID, a.Status = "a", "active"
 	l.Add(a)
-	l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: wire.Whole(100)}, now.Now())
+	l.Post(a, ledger.Entry{Type: ledger.CodeLoad, Amount: wire.Whole(100)}, now.Now())
 	l.Unlock()
 	s := New(books, now)
 	send := func(handle func(*exchange.Call) exchange.Response, body string) map[string]any {

@@ -76,64 +76,60 @@ func (t Code) Describe() string {
 
 // Merchant is where a card was used.
 type Merchant struct {
-	Acceptor string `json:"card_acceptor_id,omitzero"`
-	Terminal string `json:"terminal_id,omitzero"`
-	Acquirer string `json:"acquirer_id,omitzero"`
-	Category string `json:"merchant_category_code,omitzero"`
+	CardAcceptorID       string `json:"card_acceptor_id,omitzero"`
+	TerminalID           string `json:"terminal_id,omitzero"`
+	AcquirerID           string `json:"acquirer_id,omitzero"`
+	MerchantCategoryCode string `json:"merchant_category_code,omitzero" rule:"four-digits"`
 }
 
 // Entry is a movement to be booked. Credits are positive, debits negative.
 type Entry struct {
-	Code      Code       `json:"type"`
+	Type      Code       `json:"type"`
 	Amount    wire.Money `json:"amount"`
 	Fee       wire.Money `json:"fee_amount,omitzero"` // zero or more; taken on top
-	Parent    int64      `json:"parent_id,omitzero"`
-	Merchant  Merchant   `json:"merchant,omitzero"`
-	Reference string     `json:"reference,omitzero"`
+	ParentID  int64      `json:"parent_id,omitzero"`
+	Merchant  `json:"merchant,omitzero"`
+	Reference string `json:"reference,omitzero"`
 }
 
 // Item is a booked movement: an element of the history. Its JSON is that of the saved state, in which an account has it.
 type Item struct {
 	ID int64 `json:"id"`
 	Entry
-	Account    string     `json:"-"`
-	Running    wire.Money `json:"running_balance_amount"`
-	OccurredAt time.Time  `json:"occurred_at"`
+	AccountID      string     `json:"-"`
+	RunningBalance wire.Money `json:"running_balance_amount"`
+	OccurredAt     time.Time  `json:"occurred_at"`
 }
 
 const Currency = "AUD"
 
-// ParentID is that of the parent; empty without one.
-func (i Item) ParentID() string {
-	if i.Parent == 0 {
+// Parent is the ID of the parent as it is shown; empty without one.
+func (i Item) Parent() string {
+	if i.ParentID == 0 {
 		return ""
 	}
-	return strconv.FormatInt(i.Parent, 10)
+	return strconv.FormatInt(i.ParentID, 10)
 }
 
 // AppendItem appends a history item as it is shown (2.8).
 func AppendItem(to []byte, i Item) []byte {
 	o := wire.Begin(to)
 	o.Digits(`"id":`, i.ID)
-	if i.Parent == 0 {
-		o.Plain(`"parent_id":`, "")
-	} else {
-		o.Digits(`"parent_id":`, i.Parent)
-	}
-	o.String(`"account_id":`, i.Account)
-	o.Plain(`"type":`, string(i.Code))
-	o.Plain(`"type_description":`, i.Code.Describe())
+	o.Plain(`"parent_id":`, i.Parent())
+	o.String(`"account_id":`, i.AccountID)
+	o.Plain(`"type":`, string(i.Type))
+	o.Plain(`"type_description":`, i.Type.Describe())
 	o.Money(`"amount":`, i.Amount)
 	o.Plain(`"amount_currency":`, Currency)
 	o.Money(`"fee_amount":`, i.Fee)
 	o.Plain(`"fee_amount_currency":`, Currency)
-	o.Money(`"running_balance_amount":`, i.Running)
+	o.Money(`"running_balance_amount":`, i.RunningBalance)
 	o.Plain(`"running_balance_amount_currency":`, Currency)
 	o.Time(`"occurred_at":`, i.OccurredAt)
-	o.String(`"card_acceptor_id":`, i.Merchant.Acceptor)
-	o.String(`"terminal_id":`, i.Merchant.Terminal)
-	o.String(`"acquirer_id":`, i.Merchant.Acquirer)
-	o.String(`"merchant_category_code":`, i.Merchant.Category)
+	o.String(`"card_acceptor_id":`, i.CardAcceptorID)
+	o.String(`"terminal_id":`, i.TerminalID)
+	o.String(`"acquirer_id":`, i.AcquirerID)
+	o.String(`"merchant_category_code":`, i.MerchantCategoryCode)
 	o.String(`"reference":`, i.Reference)
 	return o.End()
 }

@@ -133,7 +133,7 @@ func (l Locked) Open(owner *Company, given AccountData, reference string, now ti
 	a.PlasticEnabled = given.PlasticEnabled // false, too
 	l.Add(a)
 	if load.Sign() != 0 {
-		l.Post(a, Entry{Code: CodeLoad, Amount: load, Reference: reference}, now)
+		l.Post(a, Entry{Type: CodeLoad, Amount: load, Reference: reference}, now)
 	}
 	return a
 }

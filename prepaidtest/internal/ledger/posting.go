@@ -56,10 +56,10 @@ func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 	if n := len(a.Items); n > 0 && at.Before(a.Items[n-1].OccurredAt) {
 		at = a.Items[n-1].OccurredAt
 	}
-	if e.Merchant.Category == "" {
-		e.Merchant.Category = l.noCategory
+	if e.Merchant.MerchantCategoryCode == "" {
+		e.Merchant.MerchantCategoryCode = l.noCategory
 	}
-	booked := Item{Entry: e, ID: l.ids.Transaction(), Account: a.ID, Running: balance, OccurredAt: at}
+	booked := Item{Entry: e, ID: l.ids.Transaction(), AccountID: a.ID, RunningBalance: balance, OccurredAt: at}
 	a.Balance = balance
 	a.Items = append(a.Items, booked)
 	return booked, true
@@ -79,11 +79,11 @@ func (a *Account) adopt(last int64) bool {
 	var sum wire.Money
 	for n := range a.Items {
 		i := &a.Items[n]
-		i.Account = a.ID
+		i.AccountID = a.ID
 		var ok, paid bool
 		sum, ok = sum.Plus(i.Amount)
 		sum, paid = sum.Plus(i.Fee.Neg())
-		if !ok || !paid || sum != i.Running || i.ID > last {
+		if !ok || !paid || sum != i.RunningBalance || i.ID > last {
 			return false
 		}
 	}

@@ -29,13 +29,13 @@ func TestAnOpenLoopBlocksWhatAClosedOneAllows(t *testing.T) {
 	}
 	require.Equal(t, int64(4), policies.LastRule, "each rule has its own number")
 	for _, listed := range []ledger.Merchant{
-		{Category: "0742"}, {Acquirer: "1", Acceptor: "M", Category: "5411"}, {Acquirer: "2", Acceptor: "N", Terminal: "T"},
+		{MerchantCategoryCode: "0742"}, {AcquirerID: "1", CardAcceptorID: "M", MerchantCategoryCode: "5411"}, {AcquirerID: "2", CardAcceptorID: "N", TerminalID: "T"},
 	} {
 		require.False(t, policies.Approve(l.View, 1, listed))
 		require.True(t, policies.Approve(l.View, 2, listed))
 		require.True(t, policies.Approve(l.View, 3, listed))
 	}
-	for _, other := range []ledger.Merchant{{Category: "742"}, {Acquirer: "x", Acceptor: "M"}, {Acquirer: "2", Acceptor: "N", Terminal: "U"}} {
+	for _, other := range []ledger.Merchant{{MerchantCategoryCode: "742"}, {AcquirerID: "x", CardAcceptorID: "M"}, {AcquirerID: "2", CardAcceptorID: "N", TerminalID: "U"}} {
 		require.True(t, policies.Approve(l.View, 1, other))
 		require.False(t, policies.Approve(l.View, 2, other))
 	}

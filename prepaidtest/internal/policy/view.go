@@ -70,12 +70,14 @@ func CategoryCode(code int64) string { return fmt.Sprintf("%04d", code) }
 
 // approves decides a simulated transaction.
 func (p *Policy) approves(m ledger.Merchant) bool {
-	acquirer, err := strconv.ParseInt(m.Acquirer, 10, 64)
-	same := func(id int64, acceptor string) bool { return err == nil && id == acquirer && acceptor == m.Acceptor }
-	listed := slices.ContainsFunc(p.Categories, func(code int64) bool { return CategoryCode(code) == m.Category }) ||
+	acquirer, err := strconv.ParseInt(m.AcquirerID, 10, 64)
+	same := func(id int64, acceptor string) bool {
+		return err == nil && id == acquirer && acceptor == m.CardAcceptorID
+	}
+	listed := slices.ContainsFunc(p.Categories, func(code int64) bool { return CategoryCode(code) == m.MerchantCategoryCode }) ||
 		slices.ContainsFunc(p.Merchants, func(r MerchantRule) bool { return same(r.AcquirerID, r.AcceptorID) }) ||
 		slices.ContainsFunc(p.Terminals, func(r TerminalRule) bool {
-			return same(r.AcquirerID, r.AcceptorID) && r.TerminalID == m.Terminal
+			return same(r.AcquirerID, r.AcceptorID) && r.TerminalID == m.TerminalID
 		})
 	return listed == p.Closed
 }

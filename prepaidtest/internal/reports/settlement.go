@@ -46,8 +46,8 @@ func ledgerReport(l ledger.View, counts []int) Writer {
 			for _, i := range items {
 				records++
 				if err := rows.Write([]string{
-					strconv.FormatInt(i.ID, 10), i.ParentID(), i.Account, string(i.Code), i.Amount.String(), ledger.Currency, i.Fee.String(),
-					i.Running.String(), wire.DateTime(i.OccurredAt).String(), i.Merchant.Acceptor, i.Merchant.Terminal, i.Merchant.Category,
+					strconv.FormatInt(i.ID, 10), i.Parent(), i.AccountID, string(i.Type), i.Amount.String(), ledger.Currency, i.Fee.String(),
+					i.RunningBalance.String(), wire.DateTime(i.OccurredAt).String(), i.Merchant.CardAcceptorID, i.Merchant.TerminalID, i.Merchant.MerchantCategoryCode,
 				}); err != nil {
 					return records, err
 				}

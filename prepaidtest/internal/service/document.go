@@ -29,8 +29,8 @@ type stateDocument struct {
 	Tokens         []savedToken               `json:"tokens"`
 	Transfers      []transfers.Saved          `json:"transfers"`
 	Movements      []transfers.SavedMovements `json:"movements"`
-	Authorisations []simulator.Saved          `json:"authorisations"`
-	Redemptions    []funding.Saved            `json:"redemptions"`
+	Authorisations []simulator.Authorisation  `json:"authorisations"`
+	Redemptions    []funding.Redemption       `json:"redemptions"`
 	Templates      []reports.SavedTemplate    `json:"templates"`
 	Runs           []reports.SavedRun         `json:"report_runs"`
 	DIPKeys        []accounts.SavedKey        `json:"dip_keys"`
@@ -63,9 +63,9 @@ type savedToken struct {
 
 // savedTask is a job that waits; which members there are follows from the kind.
 type savedTask struct {
-	Due     time.Time             `json:"due"`
-	Kind    string                `json:"kind"`
-	Input   *simulator.SavedInput `json:"input,omitzero"`
-	Hook    string                `json:"hook_id,omitzero"`
-	Message *hooks.SavedMessage   `json:"message,omitzero"`
+	Due     time.Time           `json:"due"`
+	Kind    string              `json:"kind"`
+	Input   *simulator.Input    `json:"input,omitzero"`
+	Hook    string              `json:"hook_id,omitzero"`
+	Message *hooks.SavedMessage `json:"message,omitzero"`
 }

@@ -45,8 +45,8 @@ func TestSave_NoFieldIsForgotten(t *testing.T) {
 		"ledger.Item": 5, "ledger.Entry": 6, "ledger.Merchant": 4,
 		"policy.Policies": 3, "policy.Policy": 4, "policy.MerchantRule": 4, "policy.TerminalRule": 6,
 		"transfers.Transfers": 9, "transfers.cachedTransfer": 3, // what still runs is lost; serial: whatever is restored was cached before
-		"simulator.Simulator": 6, "simulator.authorisation": 7, "simulator.Task": 3, "simulator.Input": 6, // the place is only checked
-		"funding.Funding": 3, "funding.redemption": 7,
+		"simulator.Simulator": 6, "simulator.Authorisation": 7, "simulator.Task": 3, "simulator.Input": 6, // the place is only checked
+		"funding.Funding": 3, "funding.Redemption": 7,
 		"reports.Reports": 7, "reports.Template": 3, "reports.run": 9, // records are counted again
 		"accounts.Accounts": 4, "accounts.KeyExchange": 4, "accounts.dipKey": 2,
 		"pin.PINs": 7, "pin.change": 5, "pin.Identity": 2,

@@ -92,7 +92,7 @@ func (s *Service) putSeedAccount(l ledger.Locked, add seedAccount) {
 		opened = add.history[0].occurredAt.Add(-time.Second)
 	}
 	if add.opening.Sign() != 0 {
-		l.Book(a, ledger.Entry{Code: ledger.CodeLoad, Amount: add.opening, Reference: "opening balance"}, opened)
+		l.Book(a, ledger.Entry{Type: ledger.CodeLoad, Amount: add.opening, Reference: "opening balance"}, opened)
 	}
 	for _, booked := range add.history {
 		l.Book(a, booked.Entry, booked.occurredAt)
@@ -107,7 +107,7 @@ func (add *seedAccount) bindItem(b *wire.Reader) {
 	var next seedItem
 	var code string
 	b.String("type", &code).Required().Form(wire.FourDigits())
-	next.Code = ledger.Code(code)
+	next.Type = ledger.Code(code)
 	b.Decimal("amount", &next.Amount, true).Required()
 	fee := b.Decimal("fee_amount", &next.Fee, true)
 	fee.Limit(next.Fee.Sign() >= 0, "must be zero or more")
@@ -117,9 +117,6 @@ func (add *seedAccount) bindItem(b *wire.Reader) {
 		at.Limit(!next.occurredAt.Before(add.history[n-1].occurredAt), "must not be before the transaction above it")
 	}
 	b.String("reference", &next.Reference)
-	b.String("card_acceptor_id", &next.Merchant.Acceptor)
-	b.String("terminal_id", &next.Merchant.Terminal)
-	b.String("acquirer_id", &next.Merchant.Acquirer)
-	b.String("merchant_category_code", &next.Merchant.Category).Form(wire.FourDigits())
+	b.Struct(&next.Merchant)
 	add.history = append(add.history, next)
 }

@@ -19,15 +19,15 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// authorisation is a simulated transaction that later ones can refer to.
-type authorisation struct {
-	id       string
-	account  string
-	kind     string
-	amount   wire.Money // as asked for
-	merchant ledger.Merchant
-	item     int64
-	state    authorisationState
+// Authorisation is a simulated transaction that later ones can refer to. Its JSON is that of the saved state.
+type Authorisation struct {
+	ID              string     `json:"authorization_id"`
+	Account         string     `json:"account_id"`
+	Type            string     `json:"transaction_type"`
+	Amount          wire.Money `json:"amount"` // as asked for
+	ledger.Merchant `json:"merchant"`
+	TransactionID   int64 `json:"transaction_id"`
+	State           State `json:"state"`
 }
 
 // Simulator carries out the simulated transactions. The ledger's lock guards it.
@@ -37,7 +37,7 @@ type Simulator struct {
 	ids       *ids.Source
 	policies  *policy.Policies
 	with      Options
-	approvals map[string]*authorisation
+	approvals map[string]*Authorisation
 }
 
 // Options are what the reference leaves open about the simulator.
@@ -49,24 +49,27 @@ type Options struct {
 
 // New makes the simulator.
 func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, policies *policy.Policies, with Options) *Simulator {
-	return &Simulator{ledger: books, clock: c, ids: from, policies: policies, with: with, approvals: make(map[string]*authorisation)}
+	return &Simulator{ledger: books, clock: c, ids: from, policies: policies, with: with, approvals: make(map[string]*Authorisation)}
 }
 
-type authorisationState int
+// State is that of an authorisation.
+type State string
 
 const (
-	authorisationOpen authorisationState = iota
-	authorisationReversed
-	authorisationCleared
-	authorisationUncleared // cleared, and the clearing reversed
+	authorisationOpen      State = "open"
+	authorisationReversed  State = "reversed"
+	authorisationCleared   State = "cleared"
+	authorisationUncleared State = "uncleared" // cleared, and the clearing reversed
 )
 
-// Input is that of the five operations (2.15).
+// Input is that of the five operations (2.15). Its JSON is that of the saved state.
 type Input struct {
-	Kind, Account, Authorisation string
-	Location                     string
-	Amount                       wire.Money
-	Merchant                     ledger.Merchant
+	Kind          string          `json:"transaction_type"`
+	Account       string          `json:"account_id"`
+	Authorisation string          `json:"authorization_id,omitzero"`
+	Location      string          `json:"-"`
+	Amount        wire.Money      `json:"amount"`
+	Merchant      ledger.Merchant `json:"merchant"`
 }
 
 // simulateBody is the response; each operation leaves out what it does not have.
@@ -94,7 +97,7 @@ func Check(operation string, in Input) string {
 		return "Operation is none of the simulator's"
 	case !slices.Contains(kinds(), in.Kind):
 		return "Type must be " + strings.Join(kinds(), ", ")
-	case in.Merchant.Category != "" && !wire.IsFourDigits(in.Merchant.Category):
+	case in.Merchant.MerchantCategoryCode != "" && !wire.IsFourDigits(in.Merchant.MerchantCategoryCode):
 		return "MerchantCategoryCode must have four digits"
 	}
 	return ""
@@ -111,10 +114,10 @@ func (in *Input) bind(operation string) func(*wire.Reader) {
 		b.String("transaction_type", &in.Kind).Required().OneOf(kinds()...)
 		b.String("account_id", &in.Account).Required()
 		b.Decimal("amount", &in.Amount, true).Required()
-		b.String("acquirer_id", &in.Merchant.Acquirer)
-		b.String("merchant_id", &in.Merchant.Acceptor)
-		b.String("terminal_id", &in.Merchant.Terminal)
-		b.String("mcc", &in.Merchant.Category).Form(wire.FourDigits())
+		b.String("acquirer_id", &in.Merchant.AcquirerID)
+		b.String("merchant_id", &in.Merchant.CardAcceptorID)
+		b.String("terminal_id", &in.Merchant.TerminalID)
+		b.String("mcc", &in.Merchant.MerchantCategoryCode).Form(wire.FourDigits())
 		if !isLater(operation) {
 			b.String("bank_name", &ignored)
 			b.String("location", &in.Location)
@@ -179,11 +182,11 @@ func (s *Simulator) Do(operation string, in Input) Outcome {
 	if problem != "" {
 		return Outcome{Message: problem}
 	}
-	return Outcome{Authorisation: made.id, Success: true, Message: "Approved"}
+	return Outcome{Authorisation: made.ID, Success: true, Message: "Approved"}
 }
 
 func (in *Input) entry(code ledger.Code, amount wire.Money, parent int64) ledger.Entry {
-	return ledger.Entry{Code: code, Amount: amount, Parent: parent, Merchant: in.Merchant, Reference: in.Location}
+	return ledger.Entry{Type: code, Amount: amount, ParentID: parent, Merchant: in.Merchant, Reference: in.Location}
 }
 
 // signed is the effect of a transaction on the balance.
@@ -214,7 +217,7 @@ func (s *Simulator) usable(l ledger.View, in *Input) (*ledger.Account, string) {
 func (s *Simulator) transact(l ledger.Locked, a *ledger.Account, in *Input) Outcome {
 	amount := signed(in.Kind, in.Amount)
 	switch {
-	case in.Kind == "Withdrawal" && !isATM(in.Merchant.Category):
+	case in.Kind == "Withdrawal" && !isATM(in.Merchant.MerchantCategoryCode):
 		return Outcome{Message: "A withdrawal needs an ATM merchant category"}
 	case !s.policies.Approve(l.View, a.Company.ID, in.Merchant):
 		return Outcome{Message: "Declined by policy"}
@@ -225,7 +228,7 @@ func (s *Simulator) transact(l ledger.Locked, a *ledger.Account, in *Input) Outc
 	if made == nil {
 		return Outcome{Message: outOfRange}
 	}
-	return Outcome{Reference: strconv.FormatInt(made.item, 10), Authorisation: made.id, Success: true, Message: "Approved"}
+	return Outcome{Reference: strconv.FormatInt(made.TransactionID, 10), Authorisation: made.ID, Success: true, Message: "Approved"}
 }
 
 func transactCode(kind string) ledger.Code {
@@ -245,23 +248,23 @@ func isATM(category string) bool { return slices.Contains([]string{"6010", "6011
 const outOfRange = "The balance would be out of range"
 
 // open books an authorisation under a new id; nil when the range of money does not hold it.
-func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code ledger.Code) *authorisation {
+func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code ledger.Code) *Authorisation {
 	booked, ok := l.Post(a, in.entry(code, signed(in.Kind, in.Amount), 0), s.clock.Now())
 	if !ok {
 		return nil
 	}
-	made := &authorisation{
-		id: s.ids.Digits(12), account: a.ID, kind: in.Kind, amount: in.Amount, merchant: in.Merchant, item: booked.ID,
+	made := &Authorisation{
+		ID: s.ids.Digits(12), Account: a.ID, Type: in.Kind, Amount: in.Amount, Merchant: in.Merchant, TransactionID: booked.ID, State: authorisationOpen,
 	}
-	s.approvals[made.id] = made
+	s.approvals[made.ID] = made
 	return made
 }
 
 // matching finds the authorisation of authorization_id in a state, if it has the same account, transaction_type and, unless
 // MatchByID is set, merchant category, acceptor, terminal and acquirer.
-func (s *Simulator) matching(_ ledger.View, in *Input, state authorisationState) *authorisation {
+func (s *Simulator) matching(_ ledger.View, in *Input, state State) *Authorisation {
 	made := s.approvals[in.Authorisation]
-	if made == nil || made.account != in.Account || made.kind != in.Kind || made.state != state || (made.merchant != in.Merchant && !s.with.MatchByID) {
+	if made == nil || made.Account != in.Account || made.Type != in.Kind || made.State != state || (made.Merchant != in.Merchant && !s.with.MatchByID) {
 		return nil
 	}
 	return made
@@ -269,7 +272,7 @@ func (s *Simulator) matching(_ ledger.View, in *Input, state authorisationState)
 
 // advice is not asked of the policy or the balance: the purchase has taken place. A matched authorisation keeps its id with
 // the new amount.
-func (s *Simulator) advice(l ledger.Locked, a *ledger.Account, in *Input, made *authorisation) (*authorisation, string) {
+func (s *Simulator) advice(l ledger.Locked, a *ledger.Account, in *Input, made *Authorisation) (*Authorisation, string) {
 	if made == nil {
 		made = s.open(l, a, in, ledger.CodePurchase)
 		if made == nil {
@@ -278,31 +281,31 @@ func (s *Simulator) advice(l ledger.Locked, a *ledger.Account, in *Input, made *
 		return made, ""
 	}
 	booked, ok := l.PostAll(a, s.clock.Now(),
-		in.entry(ledger.CodePurchaseReversal, made.amount, made.item), in.entry(ledger.CodePurchase, in.Amount.Neg(), made.item))
+		in.entry(ledger.CodePurchaseReversal, made.Amount, made.TransactionID), in.entry(ledger.CodePurchase, in.Amount.Neg(), made.TransactionID))
 	if !ok {
 		return nil, outOfRange
 	}
-	made.amount, made.item = in.Amount, booked[1].ID
+	made.Amount, made.TransactionID = in.Amount, booked[1].ID
 	return made, ""
 }
 
 // reverse with a smaller amount reverses a part, and the rest stays open.
-func (s *Simulator) reverse(l ledger.Locked, a *ledger.Account, in *Input, made *authorisation) (*authorisation, string) {
+func (s *Simulator) reverse(l ledger.Locked, a *ledger.Account, in *Input, made *Authorisation) (*Authorisation, string) {
 	switch {
-	case made == nil || made.kind != "Purchase":
+	case made == nil || made.Type != "Purchase":
 		return nil, "There is no matching purchase authorisation"
-	case in.Amount.Sign() != 0 && in.Amount.Sign() != made.amount.Sign(), in.Amount.Abs().Cmp(made.amount.Abs()) > 0:
+	case in.Amount.Sign() != 0 && in.Amount.Sign() != made.Amount.Sign(), in.Amount.Abs().Cmp(made.Amount.Abs()) > 0:
 		return nil, "The amount is more than was authorised"
 	}
-	rest, ok := made.amount.Minus(in.Amount)
+	rest, ok := made.Amount.Minus(in.Amount)
 	if !ok {
 		return nil, outOfRange
 	}
-	if _, ok := l.Post(a, in.entry(ledger.CodePurchaseReversal, in.Amount, made.item), s.clock.Now()); !ok {
+	if _, ok := l.Post(a, in.entry(ledger.CodePurchaseReversal, in.Amount, made.TransactionID), s.clock.Now()); !ok {
 		return nil, outOfRange
 	}
-	if made.amount = rest; rest.Sign() == 0 {
-		made.state = authorisationReversed
+	if made.Amount = rest; rest.Sign() == 0 {
+		made.State = authorisationReversed
 	}
 	return made, ""
 }
@@ -310,7 +313,7 @@ func (s *Simulator) reverse(l ledger.Locked, a *ledger.Account, in *Input, made 
 // mistyped holds rule 2 of 4.6.
 func (s *Simulator) mistyped(_ ledger.View, in *Input) bool {
 	made := s.approvals[in.Authorisation]
-	return made != nil && made.account == in.Account && made.kind != in.Kind
+	return made != nil && made.Account == in.Account && made.Type != in.Kind
 }
 
 // clear takes effect after the delay, and what it finds is decided then. A clearing is booked whatever the balance and, by
@@ -323,17 +326,17 @@ func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time
 		forced, ok := l.Post(a, in.entry(ledger.CodeClearing, amount, 0), at)
 		if ok && s.approvals[in.Authorisation] == nil && in.Authorisation != "" {
 			// A forced posting can be reversed under the id it came with.
-			s.approvals[in.Authorisation] = &authorisation{
-				id: in.Authorisation, account: a.ID, kind: in.Kind, amount: in.Amount, merchant: in.Merchant,
-				item: forced.ID, state: authorisationCleared,
+			s.approvals[in.Authorisation] = &Authorisation{
+				ID: in.Authorisation, Account: a.ID, Type: in.Kind, Amount: in.Amount, Merchant: in.Merchant,
+				TransactionID: forced.ID, State: authorisationCleared,
 			}
 		}
 		return
 	}
 	booked, ok := l.PostAll(a, at,
-		in.entry(ledger.CodeClearingCreditBack, signed(made.kind, made.amount).Neg(), made.item), in.entry(ledger.CodeClearing, amount, made.item))
+		in.entry(ledger.CodeClearingCreditBack, signed(made.Type, made.Amount).Neg(), made.TransactionID), in.entry(ledger.CodeClearing, amount, made.TransactionID))
 	if ok {
-		made.amount, made.item, made.state = in.Amount, booked[1].ID, authorisationCleared
+		made.Amount, made.TransactionID, made.State = in.Amount, booked[1].ID, authorisationCleared
 	}
 }
 
@@ -343,13 +346,13 @@ func (s *Simulator) reverseClear(l ledger.Locked, a *ledger.Account, in *Input, 
 	var parent int64
 	made := s.matching(l.View, in, authorisationCleared)
 	if made != nil {
-		parent = made.item
+		parent = made.TransactionID
 	} else if s.with.MatchedReversals {
 		return
 	}
 	_, ok := l.Post(a, in.entry(ledger.CodeClearingReversal, signed(in.Kind, in.Amount).Neg(), parent), at)
 	if ok && made != nil {
-		made.state = authorisationUncleared
+		made.State = authorisationUncleared
 	}
 }
 

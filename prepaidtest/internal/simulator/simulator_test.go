@@ -28,7 +28,7 @@ func TestAClearingTakesEffectAfterTheDelay(t *testing.T) {
 	a := l.NewAccount(l.PutCompany(ledger.CompanyData{ID: 42}), now.Now())
 	a.ID, a.Status = "a", "active"
 	l.Add(a)
-	l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: wire.Whole(100)}, now.Now())
+	l.Post(a, ledger.Entry{Type: ledger.CodeLoad, Amount: wire.Whole(100)}, now.Now())
 	l.Unlock()
 	policies := policy.New(books)
 	s := New(books, now, source, policies, Options{Delay: time.Minute, MatchedReversals: true})
@@ -55,7 +55,7 @@ func TestAClearingTakesEffectAfterTheDelay(t *testing.T) {
 	require.NoError(t, err)
 	_, err = next.RestoreTask(l, kind, nil)
 	require.Error(t, err)
-	require.Error(t, next.Restore(l, []Saved{{State: "unknown"}}))
+	require.Error(t, next.Restore(l, []Authorisation{{State: "unknown"}}))
 	l.Unlock()
 	task.Do(now.Now())
 	require.Len(t, a.Items, 4, "credited back, and cleared")

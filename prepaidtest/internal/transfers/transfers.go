@@ -201,8 +201,8 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 		if strconv.FormatInt(in.kind, 10) == string(ledger.CodeLoad) {
 			code = ledger.CodeLoad
 		}
-		out, _ := l.Post(source, ledger.Entry{Code: code, Amount: in.amount.Neg(), Reference: in.sourceReference}, now)
-		l.Post(destination, ledger.Entry{Code: code, Amount: in.amount, Parent: out.ID, Reference: in.destinationReference}, now)
+		out, _ := l.Post(source, ledger.Entry{Type: code, Amount: in.amount.Neg(), Reference: in.sourceReference}, now)
+		l.Post(destination, ledger.Entry{Type: code, Amount: in.amount, ParentID: out.ID, Reference: in.destinationReference}, now)
 		return out.ID, nil
 	})
 }
@@ -246,7 +246,7 @@ func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 		case !source.Room(in.amount.Neg()):
 			return 0, failed("invalid fields: amount is more than the balance")
 		}
-		out, _ := l.Post(source, ledger.Entry{Code: ledger.CodeDirectEntryOut, Amount: in.amount.Neg(), Reference: in.sourceReference}, now)
+		out, _ := l.Post(source, ledger.Entry{Type: ledger.CodeDirectEntryOut, Amount: in.amount.Neg(), Reference: in.sourceReference}, now)
 		return out.ID, nil
 	})
 }

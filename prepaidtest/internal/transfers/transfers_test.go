@@ -29,7 +29,7 @@ func someTransfers(t *testing.T, with Options) (*Transfers, *clock.Clock, *ledge
 		a.ID, a.Status = id, "active"
 		l.Add(a)
 	}
-	l.Post(l.Account("from"), ledger.Entry{Code: ledger.CodeLoad, Amount: wire.Whole(100)}, now.Now())
+	l.Post(l.Account("from"), ledger.Entry{Type: ledger.CodeLoad, Amount: wire.Whole(100)}, now.Now())
 	return New(books, now, ids.New(nil), with), now, books
 }
 
