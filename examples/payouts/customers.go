@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -13,139 +12,98 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// customers post orders, and post each again until they know what became of it.
+// customersAtOnce is how many orders are posted at the same time.
+const customersAtOnce = 6
+
+// customers post orders, each again until a response says whether it was accepted.
 type customers struct {
-	address   string // of POST /orders
-	run       string // prefix of the orders' IDs
-	payees    []prepaid.AccountID
-	strangers []prepaid.AccountID // accounts that may not be paid
-	cents     func(n int) int64
-	reference string
-	most      int // orders; 0 for as many as there is time for
-	pause     time.Duration
-	client    *http.Client
+	payees   []prepaid.AccountID
+	stranger prepaid.AccountID // may not be paid
+	client   *http.Client
 
 	mu       sync.Mutex
-	next     int
-	stopping bool
 	accepted map[string]order // by ID: the response said that it will be paid
 	refused  map[string]bool  // the response said that it will not
 	again    int              // posts of an order that was posted before
 }
 
-// customersAtOnce is enough for some to post while others wait for Postgres or the web process.
-const customersAtOnce = 6
+func newCustomers(payees []prepaid.AccountID, stranger prepaid.AccountID) *customers {
+	return &customers{
+		payees: payees, stranger: stranger, client: &http.Client{Transport: &http.Transport{}, Timeout: 5 * time.Second},
+		accepted: make(map[string]order), refused: make(map[string]bool),
+	}
+}
 
-// shop posts orders until there are enough, or until stop. It returns an error for a response that nobody expects.
-func (c *customers) shop(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+// shop posts orders to address. It returns an error for an unexpected response.
+func (c *customers) shop(ctx context.Context, address string, orders int) error {
 	defer c.client.CloseIdleConnections()
-	tick := time.NewTicker(c.pause)
-	defer tick.Stop()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	numbers := make(chan int)
 	var all sync.WaitGroup
 	for range customersAtOnce {
 		all.Go(func() {
-			for {
-				select {
-				case <-tick.C:
-				case <-ctx.Done():
-					return
-				}
-				n, more := c.take()
-				if !more {
-					return
-				}
-				if err := c.place(ctx, n); err != nil {
-					cancel(err)
-					return
+			for n := range numbers {
+				if err := c.place(ctx, address, n); err != nil {
+					fail(err)
 				}
 			}
 		})
 	}
+	for n := range orders {
+		numbers <- n
+	}
+	close(numbers)
 	all.Wait()
 	return context.Cause(ctx)
 }
 
-func (c *customers) take() (int, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.stopping || c.most > 0 && c.next >= c.most {
-		return 0, false
-	}
-	c.next++
-	return c.next, true
-}
-
-// stop lets shop return when the orders at hand are placed.
-func (c *customers) stop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stopping = true
-}
-
-// place posts the order n until the response says what became of it. One order in ten is for a stranger and is rolled back,
-// one in twelve is posted twice at once, and one in fifteen by a customer who leaves before the response.
-func (c *customers) place(ctx context.Context, n int) error {
+// place posts order n until a response says whether it was accepted. One order in ten is for a stranger and is rolled back,
+// one in twelve is posted by a customer who leaves before the response, and posts it again.
+func (c *customers) place(ctx context.Context, address string, n int) error {
 	o := order{
-		ID: fmt.Sprintf("%s-%06d", c.run, n), AccountID: c.payees[n%len(c.payees)], Amount: prepaid.Cents(c.cents(n)),
-		Reference: fmt.Sprintf("%s %d", c.reference, n),
+		ID: fmt.Sprintf("%06d", n), AccountID: c.payees[n%len(c.payees)], Amount: prepaid.Cents(int64(1000 + n*37%9000)),
+		Reference: fmt.Sprintf("INVOICE %d", n),
 	}
-	if n%10 == 7 && len(c.strangers) > 0 {
-		o.AccountID = c.strangers[n%len(c.strangers)]
-	}
-	if n%15 == 4 {
-		hasty, leave := context.WithTimeout(ctx, 2*time.Millisecond)
-		_, _ = c.post(hasty, o) // the order may have been taken, or not
-		leave()
-		c.repeated()
+	if n%10 == 7 {
+		o.AccountID = c.stranger
 	}
 	if n%12 == 3 {
-		var twin sync.WaitGroup
-		defer twin.Wait()
-		twin.Go(func() { _, _ = c.post(ctx, o) })
-		c.repeated()
+		hasty, leave := context.WithTimeout(ctx, 2*time.Millisecond)
+		_, _ = c.post(hasty, address, o) // the order may have been taken, or not
+		leave()
+		c.count(func() { c.again++ })
 	}
-	for {
-		status, err := c.post(ctx, o)
+	for ; ctx.Err() == nil; sleep(ctx, 200*time.Millisecond) {
+		status, err := c.post(ctx, address, o)
 		switch {
-		case err == nil && status == http.StatusAccepted, err == nil && status == http.StatusUnprocessableEntity:
-			c.learn(o, status == http.StatusAccepted)
+		case err != nil || status == http.StatusServiceUnavailable:
+			c.count(func() { c.again++ })
+		case status == http.StatusAccepted:
+			c.count(func() { c.accepted[o.ID] = o })
 			return nil
-		case err == nil && status != http.StatusServiceUnavailable:
+		case status == http.StatusUnprocessableEntity:
+			c.count(func() { c.refused[o.ID] = true })
+			return nil
+		default:
 			return fmt.Errorf("an order got status %d", status)
 		}
-		if sleep(ctx, 200*time.Millisecond); ctx.Err() != nil {
-			return ctx.Err()
-		}
-		c.repeated()
 	}
+	return context.Cause(ctx)
 }
 
-func (c *customers) repeated() {
+func (c *customers) count(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.again++
+	change()
 }
 
-func (c *customers) learn(o order, accepted bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if accepted {
-		c.accepted[o.ID] = o
-		return
-	}
-	c.refused[o.ID] = true
-}
-
-func (c *customers) post(ctx context.Context, o order) (status int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
+func (c *customers) post(ctx context.Context, address string, o order) (status int, err error) {
 	body, err := json.Marshal(o)
 	if err != nil {
 		return 0, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
@@ -153,23 +111,5 @@ func (c *customers) post(ctx context.Context, o order) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer response.Body.Close() //nolint:errcheck // only read
-	if response.StatusCode != http.StatusAccepted {
-		return response.StatusCode, nil
-	}
-	var a accepted
-	if err := json.NewDecoder(response.Body).Decode(&a); err != nil {
-		return 0, err
-	}
-	if a.ID != o.ID {
-		return 0, errors.New("the response is about another order")
-	}
-	return response.StatusCode, nil
-}
-
-// counts are for the view: orders taken, rolled back, and posted again.
-func (c *customers) counts() (taken, refused, again int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.accepted), len(c.refused), c.again
+	return response.StatusCode, response.Body.Close()
 }

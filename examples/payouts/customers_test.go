@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -46,43 +45,27 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func testCustomers(t *testing.T, s *shop) *customers {
+func testCustomers(t *testing.T, s *shop) (c *customers, address string) {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	return &customers{
-		address: server.URL, run: "run", payees: []prepaid.AccountID{"a", "b"}, strangers: []prepaid.AccountID{"stranger"}, most: 30,
-		cents: func(n int) int64 { return int64(n) }, reference: "INVOICE", pause: time.Millisecond,
-		client: &http.Client{Transport: &http.Transport{}}, accepted: make(map[string]order), refused: make(map[string]bool),
-	}
+	return newCustomers([]prepaid.AccountID{"a", "b"}, "stranger"), server.URL
 }
 
 func TestCustomersPostUntilTheyKnow(t *testing.T) {
 	t.Parallel()
 	s := &shop{posts: make(map[string]int), orders: make(map[string]order)}
-	c := testCustomers(t, s)
-	require.NoError(t, c.shop(t.Context()))
-	taken, refused, again := c.counts()
-	require.Equal(t, 27, taken)
-	require.Equal(t, 3, refused, "7, 17 and 27")
-	require.GreaterOrEqual(t, again, 27, "most got a 503")
+	c, address := testCustomers(t, s)
+	require.NoError(t, c.shop(t.Context(), address, 30))
+	require.Len(t, c.accepted, 27)
+	require.Equal(t, map[string]bool{"000007": true, "000017": true, "000027": true}, c.refused)
+	require.GreaterOrEqual(t, c.again, 27, "most got a 503")
 	require.Equal(t, s.orders, c.accepted)
-	require.Equal(t, order{ID: "run-000030", AccountID: "a", Amount: prepaid.Cents(30), Reference: "INVOICE 30"}, c.accepted["run-000030"])
-}
-
-func TestCustomersStop(t *testing.T) {
-	t.Parallel()
-	c := testCustomers(t, &shop{posts: make(map[string]int), orders: make(map[string]order)})
-	c.most = 0
-	ended := make(chan error, 1)
-	go func() { ended <- c.shop(t.Context()) }()
-	require.Eventually(t, func() bool { taken, _, _ := c.counts(); return taken > 10 }, 10*time.Second, time.Millisecond)
-	c.stop()
-	require.NoError(t, <-ended)
+	require.Equal(t, order{ID: "000010", AccountID: "a", Amount: prepaid.MustAmount("13.70"), Reference: "INVOICE 10"}, c.accepted["000010"])
 }
 
 func TestCustomersGetSomethingElse(t *testing.T) {
 	t.Parallel()
-	c := testCustomers(t, &shop{posts: make(map[string]int), status: http.StatusTeapot})
-	require.EqualError(t, c.shop(t.Context()), "an order got status 418")
+	c, address := testCustomers(t, &shop{posts: make(map[string]int), status: http.StatusTeapot})
+	require.EqualError(t, c.shop(t.Context(), address, 30), "an order got status 418")
 }

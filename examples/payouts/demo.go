@@ -10,9 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -20,255 +18,177 @@ import (
 	"github.com/cardprograms/prepaid"
 	prepaidpg "github.com/cardprograms/prepaid/contrib/postgres"
 	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-const workersAtOnce = 3
+const (
+	demoOrders  = 200
+	demoWorkers = 3
+	// demoPatience is much longer than a payment with its repeats takes.
+	demoPatience = time.Minute
+)
 
-// demo is everything that the demonstration starts.
+// demo is what the demonstration starts, and what the comparison needs.
 type demo struct {
 	settings
 
-	service   *service
-	postgres  *server
+	began     time.Time
+	postgres  *pgtest.Server
+	emulator  *prepaidtest.Server
 	pool      *pgxpool.Pool
 	store     *prepaidpg.Store
-	web       *process
-	workers   []*process
+	payees    []prepaid.AccountID
+	stranger  prepaid.AccountID // an account that no order may pay
 	customers *customers
-	events    *events
-	began     time.Time
-	tally     tally
-
-	work   sync.WaitGroup // everything below that runs
-	failed chan error     // why the demonstration cannot continue
-	shut   atomic.Bool    // the customers have placed all their orders
-	now    atomic.Pointer[figures]
-	busy   atomic.Int32 // accidents under way
-
-	crashing atomic.Bool // Postgres is away on purpose
-	turn     int         // of the workers, for accidents
+	patience  time.Duration
 }
 
-// tally counts accidents.
-type tally struct{ kills, freezes, crashes atomic.Int32 }
-
-// demonstrate runs the demonstration and returns its exit status.
-func demonstrate(ctx context.Context, o options, in *os.File, out *output, errOut io.Writer) (code int, err error) {
-	logs, closeLogs, err := openLogs(o.log)
-	if err != nil {
-		return exitWrong, err
+// demonstrate places orders, pays them, and compares customers, orders, payments and accounts.
+func demonstrate(ctx context.Context, out io.Writer) (err error) {
+	postgres, err := pgtest.Run(ctx, pgtest.Options{})
+	if errors.Is(err, pgtest.ErrNotInstalled) {
+		return fmt.Errorf("%w: no Postgres is installed: install it (Debian: apt install postgresql; macOS: brew install postgresql@17)", errWrong)
 	}
-	defer closeLogs()
-	service, err := openService()
 	if err != nil {
-		return exitWrong, err
+		return fmt.Errorf("%w: %w", errWrong, err)
 	}
-	defer func() { err = errors.Join(err, service.close()) }()
-	postgres, err := openServer(ctx, service.emulator != nil, pgtest.Options{})
+	defer func() { err = errors.Join(err, postgres.Stop()) }()
+	d, err := newDemo(ctx, postgres)
 	if err != nil {
-		return exitWrong, err
+		return fmt.Errorf("%w: %w", errWrong, err)
 	}
-	defer func() { err = errors.Join(err, postgres.close(context.WithoutCancel(ctx))) }()
-	screen, err := openScreen(in, out)
+	defer func() { err = errors.Join(err, d.close()) }()
+	if err := d.run(ctx, demoOrders, out); err != nil {
+		return err
+	}
+	c, err := d.compare(ctx)
 	if err != nil {
-		return exitWrong, err
+		return fmt.Errorf("not compared: %w", err)
 	}
-	defer screen.close()
-	d, err := newDemo(ctx, o, service, postgres, logs, newEvents(screen))
-	if err != nil {
-		return exitWrong, err
-	}
-	defer d.pool.Close()
-	return d.conclude(ctx, screen, out, errOut)
+	return c.print(out)
 }
 
-// conclude runs the demonstration to its end, proves what it did, and returns the exit status.
-func (d *demo) conclude(ctx context.Context, screen *screen, out, errOut io.Writer) (int, error) {
-	if err := d.run(ctx, screen); err != nil {
-		return exitUnfinished, err
-	}
-	screen.close() // what follows stays on the terminal
-	found, err := d.prove(ctx)
+// newDemo prepares the database, and the emulator with its accounts.
+func newDemo(ctx context.Context, postgres *pgtest.Server) (*demo, error) {
+	emulator, err := prepaidtest.Start()
 	if err != nil {
-		return exitUnfinished, fmt.Errorf("not compared: %w", err)
-	}
-	return found.print(out, errOut)
-}
-
-// openLogs opens the file for what the processes log.
-func openLogs(name string) (io.Writer, func(), error) {
-	if name == "" {
-		return io.Discard, func() {}, nil
-	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: -log: %w", errWrong, err)
-	}
-	return file, func() { _ = file.Close() }, nil // nothing depends on it
-}
-
-// newDemo prepares the database and the processes.
-func newDemo(ctx context.Context, o options, service *service, postgres *server, logs io.Writer, events *events) (*demo, error) {
-	d := &demo{
-		service: service, postgres: postgres, events: events, began: time.Now(), failed: make(chan error, 1),
-		settings: settings{
-			config: service.config, float: service.float, call: service.call, database: postgres.address, name: postgres.name,
-		},
-	}
-	var err error
-	if d.key, err = demoKey(service.emulator != nil); err != nil {
 		return nil, err
 	}
-	if d.pool, err = d.connect(ctx); err != nil {
-		return nil, err
+	d := &demo{began: time.Now(), postgres: postgres, emulator: emulator, patience: demoPatience}
+	var key [32]byte
+	_, _ = rand.Read(key[:]) // never fails
+	d.settings = settings{
+		config: emulator.Config(), call: 4 * time.Second, database: postgres.URL(),
+		float: emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000000.00"}),
+		key:   prepaid.NewSecret(hex.EncodeToString(key[:])), log: slog.New(slog.DiscardHandler),
 	}
-	if err = migrate(ctx, d.pool); err == nil {
-		err = d.admit(ctx)
+	// Short times, so that an unknown outcome is resolved after seconds. On the service keep the defaults.
+	d.config.AttemptTimeout, d.config.Retry.InFlightWait = time.Second, time.Second
+	d.config.RateShare = 0.25 // three workers and the comparison share one address
+	for range 40 {
+		d.payees = append(d.payees, emulator.AddAccount(prepaidtest.SeedAccount{}))
 	}
-	if err == nil {
-		d.store, err = d.openStore(ctx, d.pool, slog.New(slog.NewTextHandler(logs, nil)))
-	}
-	address := ""
-	if err == nil {
-		address, err = freeAddress(ctx)
-	}
-	if err != nil {
-		d.pool.Close()
-		return nil, fmt.Errorf("%w: %w", errWrong, err)
-	}
-	environment := d.environment()
-	child := func(name string, args ...string) *process {
-		return &process{name: name, args: append(args, "-supervised"), environment: environment, logs: logs, event: d.event}
-	}
-	d.web = child("web", "web", "-listen", address)
-	for n := range workersAtOnce {
-		d.workers = append(d.workers, child(fmt.Sprintf("worker %d", n+1), "work"))
-	}
-	d.customers = &customers{
-		client:  &http.Client{Transport: &http.Transport{}},
-		address: "http://" + address + "/orders", run: time.Now().UTC().Format("20060102-150405"), reference: "INVOICE",
-		payees: service.payees, strangers: service.strangers, most: o.orders, pause: 16 * time.Millisecond,
-		cents: func(n int) int64 { return int64(1000 + n*37%9000) }, accepted: make(map[string]order), refused: make(map[string]bool),
-	}
-	if service.emulator == nil { // on accounts that others use too
-		d.customers.cents = func(n int) int64 { return int64(1 + n%5) }
-		d.customers.pause = 200 * time.Millisecond
-	}
-	if d.customers.most == 0 && !events.live() {
-		d.customers.most = 600
-		if service.emulator == nil {
-			d.customers.most = 30
-		}
+	d.stranger = emulator.AddAccount(prepaidtest.SeedAccount{})
+	d.customers = newCustomers(d.payees, d.stranger)
+	emulator.Decide(fault)
+	if err := d.prepareDatabase(ctx); err != nil {
+		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }
 
-// demoKey returns the key of what is encrypted: for the emulator, whose payments end with the demonstration, a new one.
-func demoKey(emulated bool) (prepaid.Secret, error) {
-	if !emulated {
-		return keyFromEnv()
+func (d *demo) prepareDatabase(ctx context.Context) (err error) {
+	if d.pool, err = d.connect(ctx); err != nil {
+		return err
 	}
-	var key [32]byte
-	_, _ = rand.Read(key[:]) // never fails
-	return prepaid.NewSecret(hex.EncodeToString(key[:])), nil
-}
-
-// admit registers the payees. The strangers stay out: an order for one of them is rolled back.
-func (d *demo) admit(ctx context.Context) error {
-	_, err := d.pool.Exec(ctx, `insert into payees (account_id) select unnest($1::text[]) on conflict do nothing`, d.service.payees)
+	if err := migrate(ctx, d.pool); err != nil {
+		return err
+	}
+	if _, err := d.pool.Exec(ctx, `insert into payees (account_id) select unnest($1::text[])`, d.payees); err != nil {
+		return err
+	}
+	d.store, err = d.openStore(ctx, d.pool)
 	return err
 }
 
-// freeAddress returns an address that nobody listens on: the web process listens on the same one after each restart.
-func freeAddress(ctx context.Context) (string, error) {
+func (d *demo) close() error {
+	if d.pool != nil {
+		d.pool.Close()
+	}
+	return d.emulator.Close()
+}
+
+// fault depends on what arrives and not on time: one transfer in ten fails, each in a different way.
+func fault(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
+	const later = 500 * time.Millisecond // less than InFlightWait, as the operator promises
+	if a.Operation != "POST /accounts/{id}/transfer" {
+		return prepaidtest.Fault{}
+	}
+	switch a.Ordinal % 40 {
+	case 7:
+		return prepaidtest.CommitThenDrop()
+	case 16:
+		return prepaidtest.Respond(http.StatusServiceUnavailable, "")
+	case 24: // the money moves after the caller has seen the failure
+		return prepaidtest.DropBeforeCommit().CommitAfter(later)
+	case 33:
+		return prepaidtest.ProxyPage(http.StatusBadGateway).CommitAfter(later)
+	}
+	return prepaidtest.Delay(time.Duration(a.Ordinal%8) * 25 * time.Millisecond)
+}
+
+// run starts the parts in this process, places orders and returns when they are paid.
+func (d *demo) run(ctx context.Context, orders int, out io.Writer) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", err
+		return err
 	}
-	return listener.Addr().String(), listener.Close()
-}
-
-func (d *demo) event(format string, args ...any) {
-	d.events.add(time.Since(d.began), fmt.Sprintf(format, args...))
-}
-
-func (d *demo) fail(err error) {
-	select {
-	case d.failed <- err:
-	default: // the first failure counts
-	}
-}
-
-// run starts everything and returns when all orders are paid.
-func (d *demo) run(ctx context.Context, screen *screen) (err error) {
-	running, kill := context.WithCancel(context.WithoutCancel(ctx))
-	watching, unwatch := context.WithCancel(ctx)
-	defer func() {
-		unwatch()
-		err = errors.Join(err, d.stop(kill))
-	}()
-	d.event("started: %s, %s, web, %d workers", d.postgres, d.service, len(d.workers))
-	for _, p := range d.processes() {
-		d.work.Go(func() {
-			if err := p.run(running); err != nil {
-				d.fail(err)
+	running, stop := context.WithCancelCause(ctx)
+	var parts sync.WaitGroup
+	start := func(part func(context.Context) error) {
+		parts.Go(func() {
+			if err := part(running); err != nil {
+				stop(err)
 			}
 		})
 	}
-	d.work.Go(func() {
-		if err := d.customers.shop(watching); err != nil && watching.Err() == nil {
-			d.fail(err)
-		}
-		d.shut.Store(true)
-	})
-	d.work.Go(func() { d.watch(watching) })
-
-	script := newScript(d, screen)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			f := d.now.Load()
-			if f == nil {
-				continue
-			}
-			screen.show(d.view(*f))
-			script.play(watching, f)
-			if script.done() && f.finished() && d.busy.Load() == 0 {
-				return nil
-			}
-			if f.shut && time.Since(f.since) > d.patience() {
-				d.event("nothing has changed for %.0f s: the comparison shows what is left", d.patience().Seconds())
-				return nil
-			}
-		case key := <-screen.keys:
-			if key == keyInterrupt {
-				return errInterrupted
-			}
-			_ = d.press(watching, key) // what is not possible now has no effect
-		case err := <-d.failed:
-			return err
-		case <-ctx.Done():
-			return errInterrupted
-		}
+	start(func(ctx context.Context) error { return serve(ctx, d.settings, listener) })
+	for range demoWorkers {
+		start(func(ctx context.Context) error { return work(ctx, d.settings) })
 	}
+	fmt.Fprintf(out, "started     Postgres, emulator, web, %d workers\n", demoWorkers)
+	err = d.customers.shop(running, "http://"+listener.Addr().String()+"/orders", orders)
+	if err == nil {
+		fmt.Fprintln(out, "ordered    ", plural(orders, "order"))
+		err = d.settle(running)
+	}
+	if running.Err() != nil { // a part has failed, or the user has interrupted the program
+		err = context.Cause(running)
+	}
+	stop(nil) // workers finish the payments that they are sending
+	parts.Wait()
+	return err
 }
 
-var errInterrupted = errors.New("interrupted: nothing is proven")
-
-func (d *demo) processes() []*process { return append([]*process{d.web}, d.workers...) }
-
-// stop lets the processes finish what they do, and kills those that do not.
-func (d *demo) stop(kill context.CancelFunc) error {
-	for _, p := range d.processes() {
-		p.stop()
-	}
-	late := time.AfterFunc(d.call+10*time.Second, kill)
-	d.work.Wait()
-	defer kill()
-	if !late.Stop() {
-		return errors.New("a process did not end by itself")
+// settle waits until each payment has an outcome that is in the books. If that takes too long, the comparison shows which
+// have none.
+func (d *demo) settle(ctx context.Context) error {
+	for began := time.Now(); time.Since(began) < d.patience; sleep(ctx, 100*time.Millisecond) {
+		s, err := d.store.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		if s.Queued.Count+s.Intended.Count+s.NotSent.Count+s.Unknown.Count+s.Unsettled == 0 {
+			return nil
+		}
 	}
 	return nil
+}
+
+// sleep ends early with ctx.
+func sleep(ctx context.Context, pause time.Duration) {
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+	}
 }

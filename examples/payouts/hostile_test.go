@@ -21,7 +21,7 @@ import (
 func harnessed(job hostile.Job, config prepaid.Config) settings {
 	return settings{
 		config: config, float: job.Payments[0].SourceAccountID, call: time.Second, database: job.Database,
-		key: prepaid.NewSecret(strings.Repeat("5a", 32)),
+		key: prepaid.NewSecret(strings.Repeat("5a", 32)), log: slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -49,7 +49,7 @@ func harnessedWorker(ctx context.Context, job hostile.Job) error {
 			}
 		}
 	}()
-	if err := work(working, s, &reporter{}); err != nil {
+	if err := work(working, s); err != nil {
 		return err
 	}
 	return summarize(ctx, pool, job)
@@ -91,11 +91,11 @@ func TestHostile(t *testing.T) {
 	}
 	order := func(ctx context.Context, job hostile.Job) error {
 		s := harnessed(job, prepaid.Config{})
-		store, err := s.openStore(ctx, pool, slog.New(slog.DiscardHandler))
+		store, err := s.openStore(ctx, pool)
 		if err != nil {
 			return err
 		}
-		web := &web{pool: pool, store: store, float: s.float}
+		web := &web{pool: pool, store: store, float: s.float, log: s.log}
 		for n, p := range job.Payments {
 			if _, err := web.take(ctx, order{ID: fmt.Sprint(n), AccountID: p.DestinationAccountID, Amount: p.Amount, Reference: p.DestinationReference}); err != nil {
 				return err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,32 +12,24 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// What the demonstration passes to its processes is what they read.
-func TestSettingsReachTheProcesses(t *testing.T) { //nolint:paralleltest // it sets the environment
-	config := prepaid.Config{
-		BaseURL: "https://example.com/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest, AttemptTimeout: time.Second,
-		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("hunter2")},
-		Retry:       prepaid.RetryPolicy{InFlightWait: 2 * time.Second}, RateShare: 0.25,
-	}
-	sent := settings{
-		config: config, float: "float", call: 3 * time.Second, database: "postgres:///x", name: "y",
-		key: prepaid.NewSecret(strings.Repeat("5a", 32)),
-	}
-	for _, pair := range sent.environment() {
-		name, value, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "PREPAID_") {
-			t.Setenv(name, value)
-		}
+func TestSettings(t *testing.T) { //nolint:paralleltest // it sets the environment
+	key := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(key, []byte(strings.Repeat("5a", 32)+"\n"), 0o600))
+	for name, value := range map[string]string{
+		"PREPAID_BASE_URL": "https://example.com/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
+		"PREPAID_CLIENT_ID": "id", "PREPAID_CLIENT_SECRET": "hunter2", "PREPAID_FLOAT_ACCOUNT": "float",
+		"DATABASE_URL": "postgres:///x", "PREPAID_PAYOUTS_KEY_FILE": key,
+	} {
+		t.Setenv(name, value)
 	}
 	got, err := settingsFromEnv()
 	require.NoError(t, err)
-	require.Equal(t, sent.config.Credentials.ClientSecret.Reveal(), got.config.Credentials.ClientSecret.Reveal())
-	require.Equal(t, sent.key.Reveal(), got.key.Reveal())
-	sent.config.Credentials, sent.key, got.config.Credentials, got.key = prepaid.Credentials{}, prepaid.Secret{}, prepaid.Credentials{}, prepaid.Secret{}
-	require.Equal(t, sent, got)
+	require.Equal(t, strings.Repeat("5a", 32), got.key.Reveal())
+	require.Equal(t, 2*time.Minute, got.call)
+	require.Equal(t, "postgres:///x", got.database)
 
 	for name, c := range map[string]struct{ variable, value, want string }{
-		"no database":  {"PREPAID_PAYOUTS_DATABASE", "", "nothing was started: PREPAID_PAYOUTS_DATABASE is required"},
+		"no database":  {"DATABASE_URL", "", "nothing was started: PREPAID_PAYOUTS_DATABASE is required"},
 		"no float":     {"PREPAID_FLOAT_ACCOUNT", "", "nothing was started: PREPAID_FLOAT_ACCOUNT is required"},
 		"no limit":     {"PREPAID_PAYOUTS_CALL", "0s", "nothing was started: PREPAID_PAYOUTS_CALL must be a duration above zero"},
 		"short key":    {"PREPAID_PAYOUTS_KEY", "hunter2", "nothing was started: PREPAID_PAYOUTS_KEY_FILE must have 64 hex digits"},
@@ -45,9 +39,6 @@ func TestSettingsReachTheProcesses(t *testing.T) { //nolint:paralleltest // it s
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(c.variable, c.value)
-			if c.variable == "PREPAID_PAYOUTS_KEY_FILE" {
-				t.Setenv("PREPAID_PAYOUTS_KEY", "")
-			}
 			s, err := settingsFromEnv()
 			if err == nil {
 				_, err = s.connect(t.Context())

@@ -37,6 +37,7 @@ type web struct {
 	pool  *pgxpool.Pool
 	store *prepaidpg.Store
 	float prepaid.AccountID
+	log   *slog.Logger
 }
 
 // A known order keeps its request ID: with another one it would be paid again.
@@ -92,29 +93,26 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case refused != nil && refused.Code == "23503": // found at the commit, which takes back the payment too
 		http.Error(rw, "this account is not a payee", http.StatusUnprocessableEntity)
 	default:
-		slog.Warn("order not taken", "order", o.ID, "error", err)
+		w.log.Warn("order not taken", "order", o.ID, "error", err)
 		rw.Header().Set("Retry-After", "1")
 		http.Error(rw, "try again", http.StatusServiceUnavailable)
 	}
 }
 
-// serve takes orders until ctx ends.
-func serve(ctx context.Context, s settings, address string, report *reporter) error {
+// serve takes orders until ctx ends. Orders that are being taken then are finished first.
+func serve(ctx context.Context, s settings, listener net.Listener) error {
+	defer listener.Close() //nolint:errcheck // the server closes it too
 	pool, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	store, err := s.openStore(ctx, pool, slog.Default())
+	store, err := s.openStore(ctx, pool)
 	if err != nil {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("POST /orders", report.counted(&web{pool: pool, store: store, float: s.float}))
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return err
-	}
+	mux.Handle("POST /orders", &web{pool: pool, store: store, float: s.float, log: s.log})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second}
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
@@ -123,7 +121,6 @@ func serve(ctx context.Context, s settings, address string, report *reporter) er
 		stopped <- server.Shutdown(ctx)
 	})
 	defer stop()
-	report.ready()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

@@ -32,11 +32,10 @@ func newDesk(t *testing.T, server *pgtest.Server) *desk {
 	require.NoError(t, migrate(t.Context(), pool))
 	_, err := pool.Exec(t.Context(), "insert into payees values ('payee')")
 	require.NoError(t, err)
-	key, err := demoKey(true)
+	log := slog.New(slog.DiscardHandler)
+	store, err := settings{key: prepaid.NewSecret(strings.Repeat("5a", 32)), call: time.Second, log: log}.openStore(t.Context(), pool)
 	require.NoError(t, err)
-	store, err := settings{key: key, call: time.Second}.openStore(t.Context(), pool, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	return &desk{web: &web{pool: pool, store: store, float: "float"}, t: t}
+	return &desk{web: &web{pool: pool, store: store, float: "float", log: log}, t: t}
 }
 
 const posted = `{"id":"7","account_id":"payee","amount":"12.50","reference":"INVOICE 7 OF J CITIZEN"}`
@@ -156,13 +155,12 @@ func TestOrders(t *testing.T) {
 }
 
 // What the order does not know yet is posted again, and nothing personal is logged.
-func TestOrderWithoutPostgres(t *testing.T) { //nolint:paralleltest // it replaces the default logger
+func TestOrderWithoutPostgres(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t, pgtest.Options{})
 	d := newDesk(t, server)
 	var log bytes.Buffer
-	old := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	t.Cleanup(func() { slog.SetDefault(old) })
+	d.log = slog.New(slog.NewTextHandler(&log, nil))
 
 	require.NoError(t, server.Kill())
 	response := d.post(posted)

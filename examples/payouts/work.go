@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 
@@ -34,23 +33,22 @@ func settled(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 }
 
 // work pays orders until ctx ends. Payments that are being sent then are finished first.
-func work(ctx context.Context, s settings, report *reporter) error {
+func work(ctx context.Context, s settings) error {
 	pool, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	store, err := s.openStore(ctx, pool, slog.Default())
+	store, err := s.openStore(ctx, pool)
 	if err != nil {
 		return err
 	}
 	config := s.config
-	config.UserAgent, config.Logger, config.Trace = "payouts", slog.Default(), report.trace()
+	config.UserAgent, config.Logger = "payouts", s.log
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		return err
 	}
 	defer client.Close() //nolint:errcheck // never fails
-	report.ready()
 	return store.Run(ctx, client.Accounts, prepaidpg.Workers{N: 16, Claim: 8, Settled: settled})
 }

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// errDifferent: the comparison found differences.
+var errDifferent = errors.New("orders, payments and accounts differ")
+
+const (
+	historyMargin = time.Hour // clocks differ
+	historyPage   = 500
+)
+
+// comparison compares the orders with the responses to the customers, the payments, the history of the float account and
+// the balance of each account. It uses no counter of this program.
+type comparison struct {
+	*demo
+
+	booked         map[string]*booked // orders, by ID
+	paid, rejected journal.Total
+	moved          journal.Total // out of the float account, for orders
+	differences    []string
+}
+
+// booked is an order with its posting.
+type booked struct {
+	id          string
+	account     prepaid.AccountID
+	amount      prepaid.Amount
+	requestID   prepaid.RequestID
+	state       journal.State
+	posted      prepaid.Amount // zero without a posting
+	transaction prepaid.TransactionID
+	recorded    bool // the store has its payment
+	moved       int  // transactions in the history of the float account
+}
+
+func (c *comparison) differ(format string, args ...any) {
+	c.differences = append(c.differences, fmt.Sprintf(format, args...))
+}
+
+// compare compares everything, when no request is being handled any more.
+func (d *demo) compare(ctx context.Context) (*comparison, error) {
+	if err := d.emulator.WaitIdle(ctx); err != nil {
+		return nil, err
+	}
+	c := &comparison{demo: d, booked: make(map[string]*booked)}
+	if err := c.readOrders(ctx); err != nil {
+		return nil, err
+	}
+	c.compareCustomers()
+	if err := c.comparePayments(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.compareHistory(ctx); err != nil {
+		return nil, err
+	}
+	return c, c.compareBalances()
+}
+
+func (c *comparison) readOrders(ctx context.Context) error {
+	rows, err := c.pool.Query(ctx, `select o.id, o.account_id, o.amount::text, o.request_id, o.state,
+		coalesce(p.amount, 0)::text, coalesce(p.transaction_id, '') from orders o left join postings p using (request_id, account_id)`)
+	if err != nil {
+		return err
+	}
+	var o booked
+	_, err = pgx.ForEachRow(rows, []any{&o.id, &o.account, &o.amount, &o.requestID, &o.state, &o.posted, &o.transaction}, func() error {
+		c.booked[o.id] = new(o)
+		return nil
+	})
+	return err
+}
+
+// compareCustomers finds orders that are not as the response to the customer said.
+func (c *comparison) compareCustomers() {
+	for id, posted := range c.customers.accepted {
+		switch o := c.booked[id]; {
+		case o == nil:
+			c.differ("order %s was accepted and does not exist", id)
+		case o.account != posted.AccountID || o.amount != posted.Amount:
+			c.differ("order %s differs from what the customer posted", id)
+		}
+	}
+	for id := range c.customers.refused {
+		if c.booked[id] != nil {
+			c.differ("order %s was rolled back and exists", id)
+		}
+	}
+}
+
+// comparePayments compares each order and its posting with the payment of the store.
+func (c *comparison) comparePayments(ctx context.Context) error {
+	byRequest := make(map[prepaid.RequestID]*booked)
+	for _, o := range c.booked {
+		byRequest[o.requestID] = o
+	}
+	for e, err := range c.store.All(ctx) {
+		if err != nil {
+			return err
+		}
+		o := byRequest[e.RequestID]
+		if o == nil {
+			c.differ("payment %s has no order", e.RequestID)
+			continue
+		}
+		o.recorded = true
+		if o.state != e.State || o.amount != e.Amount || o.transaction != e.TransactionID {
+			c.differ("order %s is %s in the books, and its payment is %s", o.id, o.state, e.State)
+		}
+		want, total := prepaid.Amount{}, &c.rejected
+		switch e.State {
+		case journal.StateDone:
+			want, total = e.Amount, &c.paid
+		case journal.StateRejected:
+		default:
+			c.differ("the payment of order %s is %s", o.id, e.State)
+			continue
+		}
+		if o.posted != want {
+			c.differ("the posting of order %s is %s and must be %s", o.id, o.posted, want)
+		}
+		if err := add(total, e.Amount); err != nil {
+			return err
+		}
+	}
+	for _, o := range c.booked {
+		if !o.recorded {
+			c.differ("order %s has no payment", o.id)
+		}
+	}
+	return nil
+}
+
+// compareHistory looks for each order in the history of the float account.
+func (c *comparison) compareHistory(ctx context.Context) error {
+	client, err := prepaid.NewClient(c.config)
+	if err != nil {
+		return err
+	}
+	defer client.Close() //nolint:errcheck // never fails
+	for item, err := range client.Accounts.Transactions(ctx, c.float, prepaid.ListTransactionsParams{
+		From: c.began.Add(-historyMargin), Paging: prepaid.Paging{Size: historyPage},
+	}) {
+		if err != nil {
+			return fmt.Errorf("the history of the float account: %w", err)
+		}
+		id, ours := strings.CutPrefix(item.Reference, sourceReference(""))
+		if !ours {
+			continue
+		}
+		o := c.booked[id]
+		if o == nil {
+			c.differ("money moved for order %s, which does not exist", id)
+			continue
+		}
+		o.moved++
+		if item.Amount.Abs() != o.amount {
+			c.differ("%s moved for order %s, whose amount is %s", item.Amount.Abs(), id, o.amount)
+		}
+		if err := add(&c.moved, item.Amount.Abs()); err != nil {
+			return err
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.booked)) {
+		o := c.booked[id]
+		switch {
+		case o.moved == 0 && o.state == journal.StateDone:
+			c.differ("order %s was paid by the books, and no money moved", id)
+		case o.moved > 1:
+			c.differ("order %s was paid %s", id, plural(o.moved, "time"))
+		case o.moved == 1 && o.state != journal.StateDone:
+			c.differ("money moved for order %s, which is %s", id, o.state)
+		}
+	}
+	return nil
+}
+
+// compareBalances compares the balance of each account, which only orders have paid, with the sum of its paid orders.
+func (c *comparison) compareBalances() error {
+	sums := map[prepaid.AccountID]*journal.Total{c.stranger: {}}
+	for _, payee := range c.payees {
+		sums[payee] = &journal.Total{}
+	}
+	for _, o := range c.booked {
+		if o.state == journal.StateDone && sums[o.account] != nil {
+			if err := add(sums[o.account], o.amount); err != nil {
+				return err
+			}
+		}
+	}
+	for account, sum := range sums {
+		if has := c.emulator.Balance(account); has != sum.Sum.String() {
+			c.differ("account %s has %s, its orders add up to %s", account, has, sum.Sum)
+		}
+	}
+	return nil
+}
+
+func add(t *journal.Total, amount prepaid.Amount) (err error) {
+	t.Count++
+	t.Sum, err = t.Sum.Add(amount)
+	return err
+}
+
+// print prints the result, and returns errDifferent if there are differences.
+func (c *comparison) print(out io.Writer) error {
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "%-11s "+format+"\n", append([]any{name}, args...)...)
+	}
+	row("customers", "%s accepted, %d refused and rolled back, %d posted again",
+		plural(len(c.customers.accepted), "order"), len(c.customers.refused), c.customers.again)
+	row("books", "%s: %d paid, together %s; %d rejected", plural(len(c.booked), "order"), c.paid.Count, c.paid.Sum, c.rejected.Count)
+	row("service", "%s out of the float account, together %s", plural(c.moved.Count, "payment"), c.moved.Sum)
+	row("balances", "%s compared with the books", plural(len(c.payees)+1, "account"))
+	for _, difference := range c.differences {
+		row("difference", "%s", difference)
+	}
+	if len(c.differences) > 0 {
+		return fmt.Errorf("%w: %s", errDifferent, plural(len(c.differences), "difference"))
+	}
+	row("proven", "each order is paid once, none is left out, none that was rolled back is paid; the books agree")
+	return nil
+}
+
+// plural formats a number with its noun.
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// child is a process of the program. It is started again whenever it ends, until the end of the test.
+type child struct {
+	mu      sync.Mutex
+	process *os.Process
+	logs    *logs
+	ended   sync.WaitGroup
+	over    bool
+}
+
+// logs collects what all processes write to standard error.
+type logs struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func startChild(t *testing.T, logs *logs, environment []string, args ...string) *child {
+	t.Helper()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	c := &child{logs: logs}
+	start := func() *exec.Cmd {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, args...)
+		cmd.Env, cmd.Stdout, cmd.Stderr = environment, logs, logs
+		if c.over || cmd.Start() != nil {
+			return nil
+		}
+		c.process = cmd.Process
+		return cmd
+	}
+	c.ended.Go(func() {
+		for cmd := start(); cmd != nil; cmd = start() {
+			_ = cmd.Wait()
+			sleep(t.Context(), 200*time.Millisecond)
+		}
+	})
+	t.Cleanup(func() { c.stop(true) })
+	return c
+}
+
+// kill kills the process at whatever it is doing.
+func (c *child) kill() { c.stop(false) }
+
+func (c *child) stop(over bool) {
+	c.mu.Lock()
+	c.over = c.over || over
+	if c.process != nil {
+		_ = c.process.Kill() // it may have ended just now
+	}
+	c.mu.Unlock()
+	if over {
+		c.ended.Wait()
+	}
+}
+
+// environment passes the settings of the demonstration to a process.
+func (d *demo) environment() []string {
+	return append(os.Environ(), childEnv+"=1",
+		"PREPAID_BASE_URL="+d.config.BaseURL, "PREPAID_VENDOR="+d.config.Vendor, "PREPAID_ENVIRONMENT="+string(d.config.Environment),
+		"PREPAID_CLIENT_ID="+d.config.Credentials.ClientID,
+		"PREPAID_CLIENT_SECRET="+d.config.Credentials.ClientSecret.Reveal(),
+		"PREPAID_ATTEMPT_TIMEOUT="+d.config.AttemptTimeout.String(),
+		"PREPAID_RETRY_IN_FLIGHT_WAIT="+d.config.Retry.InFlightWait.String(), "PREPAID_RATE_SHARE=0.25",
+		"PREPAID_FLOAT_ACCOUNT="+string(d.float), "PREPAID_PAYOUTS_CALL="+d.call.String(),
+		"PREPAID_PAYOUTS_DATABASE="+d.database, "PREPAID_PAYOUTS_KEY="+d.key.Reveal(),
+	)
+}
+
+// The web process, the workers and Postgres are killed while customers order. Each order is paid once, the books agree, and
+// no process prints a reference or a secret. Then each thing that is compared is changed.
+func TestKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	d := newStage(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // only for the address, on which web listens after each start
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	shared := &logs{}
+	web := startChild(t, shared, d.environment(), "web", "-listen", address)
+	var workers []*child
+	for range demoWorkers {
+		workers = append(workers, startChild(t, shared, d.environment(), "work"))
+	}
+
+	kills := []func(){workers[0].kill, web.kill, workers[2].kill, d.crash(t), workers[1].kill, web.kill, workers[0].kill}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for n, kill := range kills {
+			for d.accepted() < 20*(n+1) && t.Context().Err() == nil {
+				sleep(t.Context(), 5*time.Millisecond)
+			}
+			kill()
+		}
+	}()
+	require.NoError(t, d.customers.shop(t.Context(), "http://"+address+"/orders", 20*(len(kills)+2)))
+	<-over
+	require.NoError(t, d.settle(t.Context()))
+	require.Empty(t, d.differences(t))
+	require.Equal(t, 162, d.accepted())
+	require.Greater(t, d.customers.again, 14, "more than the customers who leave")
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	require.NotEmpty(t, shared.text.String())
+	for _, canary := range []string{"INVOICE", d.key.Reveal(), d.config.Credentials.ClientSecret.Reveal()} {
+		require.NotContains(t, shared.text.String(), canary)
+	}
+	d.requireDifferences(t)
+}
+
+func (d *demo) accepted() int {
+	d.customers.mu.Lock()
+	defer d.customers.mu.Unlock()
+	return len(d.customers.accepted)
+}
+
+// crash returns a function that kills Postgres with all its processes, and starts it again a second later.
+func (d *demo) crash(t *testing.T) func() {
+	t.Helper()
+	return func() {
+		if err := d.postgres.Kill(); err != nil {
+			t.Error(err)
+		}
+		sleep(t.Context(), time.Second)
+		if err := d.postgres.Restart(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
