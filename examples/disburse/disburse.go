@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"io"
 	"os"
-	"sync/atomic"
 	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -15,88 +18,91 @@ import (
 
 // disbursement is one run of the program.
 type disbursement struct {
-	settings settings
-	job      *job
-	say      *printer
-	locked   time.Time // when the journal's lock was taken: an earlier run has sent nothing since
-	requests atomic.Int64
-	refused  atomic.Int64 // of them, with 429
+	settings
+
+	job         *job
+	out, errOut io.Writer
+	locked      time.Time // when the lock of the journal was taken: an earlier run has sent nothing since
 }
 
 // errRefused: a fault that was already printed prevents the run.
 var errRefused = errors.New("nothing was sent")
 
+func (d *disbursement) row(name, format string, args ...any) {
+	fmt.Fprintf(d.out, "%-11s "+format+"\n", append([]any{name}, args...)...)
+}
+
+func (d *disbursement) total(name string, t journal.Total) { d.row(name, "%7d %16s", t.Count, t.Sum) }
+
+func (d *disbursement) report(text string) { fmt.Fprintln(d.errOut, text) }
+
 // do checks, pays and writes the summary.
 func (d *disbursement) do(ctx context.Context) (int, error) {
-	l, faults, err := openList(d.job, d.say.fault)
+	l, err := readFile(d.job)
 	if err != nil {
 		return exitWrong, err
 	}
-	defer l.file.Close() //nolint:errcheck // only read
-	faults += d.controlTotals(l, faults)
-	if faults > 0 {
-		return exitWrong, fmt.Errorf("%w: faults in the payments file: %d", errRefused, faults)
+	l.controlTotals(d.job)
+	if err := d.refuse(l.faults, "faults in the payments file: %d"); err != nil {
+		return exitWrong, err
 	}
-	d.say.total("file", l.total)
+	d.total("file", l.total)
 
-	if _, err := os.Stat(d.job.journal); d.job.dryRun && errors.Is(err, os.ErrNotExist) { // a dry run creates none
+	if _, err := os.Stat(d.job.journal()); d.job.dryRun && errors.Is(err, os.ErrNotExist) { // a dry run creates none
 		return d.disburse(ctx, l, nil, plan{fresh: l.total, left: l.total.Sum})
 	}
-	j, err := d.openJournal()
+	j, err := openJournal(d.job.journal())
 	if err != nil {
-		return exitWrong, err
+		return exitWrong, fmt.Errorf("%w: %w", errRefused, err)
 	}
 	d.locked = time.Now()
 	defer j.Close() //nolint:errcheck // every record was synced when it was written
-	pl, faults, err := makePlan(l, j, d.say.fault)
-	switch {
-	case err != nil:
+	pl, err := makePlan(d.job, l, j)
+	if err != nil {
 		return exitWrong, err
-	case faults > 0:
-		return exitWrong, fmt.Errorf("%w: changed rows: %d; a corrected row needs a new key", errRefused, faults)
-	case pl.lost.Count > 0:
+	}
+	if err := d.refuse(l.faults, "changed rows: %d; a corrected row needs a new key"); err != nil {
+		return exitWrong, err
+	}
+	if pl.lost.Count > 0 {
 		return exitWrong, fmt.Errorf("%w: the journal has %d payments of %s that may have been made and are not in the file: "+
 			"another run, date, environment or file, or rows were removed", errRefused, pl.lost.Count, pl.lost.Sum)
 	}
 	return d.disburse(ctx, l, j, pl)
 }
 
-// controlTotals detects what no row shows: a truncated file, or a different one.
-func (d *disbursement) controlTotals(l *list, faults int) int {
-	if faults > 0 {
-		return 0 // the totals of an invalid file mean nothing
+// refuse prints faults, and returns an error if there are any.
+func (d *disbursement) refuse(faults []string, format string) error {
+	for _, fault := range faults {
+		d.report(fault)
 	}
-	if d.job.rows != 0 && l.total.Count != d.job.rows {
-		d.say.fault(fmt.Errorf("the file has %d payments, -rows says %d", l.total.Count, d.job.rows))
-		faults++
+	if len(faults) > 0 {
+		return fmt.Errorf("%w: "+format, errRefused, len(faults))
 	}
-	if !d.job.sum.IsZero() && l.total.Sum != d.job.sum {
-		d.say.fault(fmt.Errorf("the sum of the file is %s, -sum says %s", l.total.Sum, d.job.sum))
-		faults++
-	}
-	return faults
+	return nil
 }
 
-// openJournal opens the journal and excludes other runs.
-func (d *disbursement) openJournal() (*journal.Journal, error) {
-	// The journal has amounts in plain text and destinations as digests. A run that pays bank accounts also needs a
-	// DigestKey.
-	j, err := journal.Open(d.job.journal, journal.Options{})
+// openJournal opens the journal and excludes other runs. It has amounts in plain text and destinations as digests. A run that
+// pays bank accounts also needs a DigestKey.
+func openJournal(path string) (*journal.Journal, error) {
+	j, err := journal.Open(path, journal.Options{})
 	switch {
 	case errors.Is(err, journal.ErrLocked):
-		return nil, fmt.Errorf("%w: another run is using this journal: wait until it ends: %w", errRefused, err)
+		return nil, fmt.Errorf("another run is using this journal: wait until it ends: %w", err)
 	case errors.Is(err, journal.ErrCorrupt):
-		return nil, fmt.Errorf("%w: keep the journal unchanged; a person must look at it: %w", errRefused, err)
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", errRefused, err)
+		return nil, fmt.Errorf("keep the journal unchanged; a person must look at it: %w", err)
 	}
-	return j, nil
+	return j, err
 }
 
 // disburse does everything that needs the service.
 func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal, pl plan) (int, error) {
-	d.say.plan(pl)
-	client, err := d.newClient()
+	d.total("  paid", pl.paid)
+	d.total("  rejected", pl.rejected)
+	d.total("  unknown", pl.unknown)
+	d.total("  to send", pl.fresh)
+	d.config.UserAgent = "disburse"
+	client, err := prepaid.NewClient(d.config)
 	if err != nil {
 		return exitWrong, err
 	}
@@ -110,113 +116,74 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 		return code, err
 	}
 	if d.job.dryRun {
-		d.say.dryRun(l.total)
+		d.row("dry run", "nothing was sent; add -rows %d -sum %s to the run itself", l.total.Count, l.total.Sum)
 		return exitPaid, nil
 	}
-	summary, err := createFile(d.job.summary) // before the first payment, while there is still a choice
-	if err != nil {
-		return exitWrong, fmt.Errorf("%w: no summary could be written: %w", errRefused, err)
-	}
-	defer summary.discard()
 	p := &payer{
-		job: d.job, list: l, journal: j, sender: client.Accounts, began: time.Now(), grace: d.settings.grace, report: d.say.fault,
-		booking: d.settings.booking, onRead: d.say.progressed,
-		changed: make(map[prepaid.RequestID]bool), elsewhere: make(map[prepaid.RequestID]bool),
-		unseen: make(map[prepaid.RequestID]bool),
+		settings: d.settings, job: d.job, list: l, journal: j, sender: client.Accounts, report: d.report, began: time.Now(),
+		marks: make(map[prepaid.RequestID]string),
 	}
-	d.say.progress("paying", "payments", l.total.Count-pl.paid.Count)
-	p.onRound = func(round int) {
-		if round > 0 {
-			d.say.doing("repeating payments of unknown outcome, as soon as that is safe")
-		}
-	}
-	var made atomic.Int64
+	bar := d.progressBar(l.total.Count - pl.paid.Count)
 	p.onPaid = func() {
-		made.Add(1)
-		d.say.progressed()
-		if d.settings.onPaid != nil {
-			d.settings.onPaid()
+		_ = bar.Add(1) // writes to the terminal
+		if d.onPaid != nil {
+			d.onPaid()
 		}
 	}
 	stopped := p.pay(ctx)
-	d.say.progressEnds()
-	e := ending{stopped: stopped, made: made.Load(), took: time.Since(p.began)}
-	d.say.progress("comparing with the histories", "transactions", -1)
-	e.unproven = p.prove(ctx, client.Accounts)
-	d.say.progressEnds()
-	e.requests, e.refused = d.requests.Load(), d.refused.Load()
-	if ctx.Err() != nil {
-		e.unproven = errInterrupted
-	}
-	return d.conclude(p, summary, e)
+	_ = bar.Clear()
+	return d.conclude(p, stopped, p.prove(ctx, client.Accounts))
 }
 
-// ending is how the sending ended, and how long it took.
-type ending struct {
-	stopped                 error // before everything was sent
-	unproven                error // why the paid rows were not searched for in the histories
-	made, requests, refused int64
-	took                    time.Duration
+// progressBar returns a bar that is visible on a terminal only.
+func (d *disbursement) progressBar(most int) *progressbar.ProgressBar {
+	file, ok := d.errOut.(*os.File)
+	return progressbar.NewOptions(most, progressbar.OptionSetWriter(d.errOut), progressbar.OptionSetDescription("paying"),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("payments"),
+		progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))))
 }
 
-// conclude writes the summary and reports how the run ended.
-func (d *disbursement) conclude(p *payer, summary *pendingFile, e ending) (int, error) {
-	stopped := e.stopped
-	r, err := p.writeSummary(summary)
+// conclude writes the summary and reports how the run ended. stopped is why not everything was sent, unproven why the
+// history was not read.
+func (d *disbursement) conclude(p *payer, stopped, unproven error) (int, error) {
+	var r result
+	err := replaceFile(d.job.summary(), func(w io.Writer) (err error) {
+		r, err = p.result(w)
+		return err
+	})
 	if err != nil { // the disk may be full: print the totals nevertheless
-		if r = make(result); p.tally(r, func(payment, string, string, journal.Entry) {}) == nil {
-			d.say.result(r, p.list.total)
-		}
-		return exitUnfinished, errors.Join(stopped, fmt.Errorf("no summary was written: %w", err))
+		r, _ = p.result(io.Discard)
+		stopped = errors.Join(stopped, fmt.Errorf("no summary was written: %w", err))
 	}
-	d.say.result(r, p.list.total)
-	d.say.row("this run", "%s in %s, %.1f a second; %s, %d of them refused with 429",
-		plural(e.made, "payment"), e.took.Round(time.Millisecond), float64(e.made)/e.took.Seconds(), plural(e.requests, "request"), e.refused)
-	d.say.row("summary", "%s", d.job.summary)
-	code := r.exitCode()
-	unseen := r[stateUnseen].Count
-	if unseen > 0 {
-		d.say.row("not proven", "%s reported as made, but in no history yet: this does not prove that no money moved",
-			plural(int64(unseen), "payment"))
+	fmt.Fprintln(d.out)
+	for _, state := range states() {
+		d.total(state, r[state])
 	}
+	d.total("together", p.list.total)
+	took := time.Since(p.began)
+	d.row("this run", "payments: %d, in %s, %.1f a second", p.paid, took.Round(time.Millisecond), float64(p.paid)/took.Seconds())
+	d.row("summary", "%s", d.job.summary())
 	switch {
-	case r[statePaid].Count == 0:
-	case e.unproven != nil:
-		d.say.row("not proven", "not all paid rows were compared with the histories of the accounts: %v", e.unproven)
-		code = exitUnfinished
-		if stopped == nil {
-			stopped = errors.New("the paid rows are not proven")
-		}
-	case unseen == 0:
-		d.say.proven(r[statePaid].Count, p.resolved)
+	case unproven != nil:
+		d.row("not proven", "%v", unproven)
+		stopped = cmp.Or(stopped, errors.New("the paid rows are not proven"))
+	case r[stateUnseen].Count > 0:
+		d.row("not proven", "payments reported as made, but not in the history yet: this does not prove that no money moved")
+	case r[statePaid].Count > 0:
+		d.row("proven", "the history of the float account contains all paid rows but those that a person resolved")
 	}
-	if stopped != nil { // rows that were not tried in this run may have been refused by an earlier one
-		code = exitUnfinished
-	}
-	if code == exitUnfinished && stopped == nil {
-		stopped = errors.New("not all payments are settled and proven")
-	}
+	code := r.exitCode()
 	if code == exitUnfinished {
-		d.say.row("unfinished", "run the same command again")
-		if p.trouble != nil {
-			stopped = fmt.Errorf("%w; last error: %w", stopped, p.trouble)
-		}
-		return code, stopped
+		stopped = cmp.Or(stopped, errors.New("not all payments are final and proven"))
 	}
-	return code, nil
-}
-
-// newClient counts the requests of the run.
-func (d *disbursement) newClient() (*prepaid.Client, error) {
-	config := d.settings.config
-	config.UserAgent = "disburse"
-	config.Trace = &prepaid.Trace{AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
-		d.requests.Add(1)
-		if a.StatusCode == http.StatusTooManyRequests {
-			d.refused.Add(1)
-		}
-	}}
-	return prepaid.NewClient(config)
+	if stopped == nil {
+		return code, nil
+	}
+	d.row("unfinished", "run the same command again")
+	if p.trouble != nil {
+		stopped = fmt.Errorf("%w; last error: %w", stopped, p.trouble)
+	}
+	return exitUnfinished, stopped
 }
 
 // checkFloat refuses a run for which the float account has too little money: chance would decide which rows are paid.
@@ -242,18 +209,18 @@ func (d *disbursement) checkFloat(ctx context.Context, client *prepaid.Client, p
 	if account.Balance.Compare(least) < 0 {
 		return exitWrong, fmt.Errorf("%w: the float account has %s, and at least %s is left to pay", errRefused, account.Balance, least)
 	}
-	d.say.row("float", "%s on the account", account.Balance)
+	d.row("float", "%s on the account", account.Balance)
 	return exitPaid, nil
 }
 
 // restAfterRun waits until the end of the window in which the service may still count the requests of an earlier run.
 // Nothing records when a killed run sent its last request: it was before its lock was released.
 func (d *disbursement) restAfterRun(ctx context.Context) error {
-	wait := d.settings.rateWindow - time.Since(d.locked)
+	wait := d.rateWindow - time.Since(d.locked)
 	if wait <= 0 {
 		return nil
 	}
-	d.say.row("wait", "%s: the service may still count the requests of an earlier run", wait.Round(100*time.Millisecond))
+	d.row("wait", "%s: the service may still count the requests of an earlier run", wait.Round(100*time.Millisecond))
 	sleep(ctx, wait)
 	return ctx.Err()
 }

@@ -1,161 +1,161 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
-	"iter"
 	"os"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// errFileChanged: what is read is not what was checked.
-var errFileChanged = errors.New("the payments file was changed while it was in use")
+// columns is the first line of a payments file.
+const columns = "key,account_id,amount,reference"
 
-// list is a checked payments file. For each row it keeps the request ID and a hash: rows are read again when needed, so
-// memory holds no names and no references.
+const (
+	longestKey       = 40 // with a run's name, two slashes and eight digits it fits into a reference
+	longestRun       = 24
+	longestAccount   = 64
+	longestReference = 75
+)
+
+// payment is one row.
+type payment struct {
+	line      int
+	key       string
+	account   prepaid.AccountID
+	amount    prepaid.Amount
+	reference string
+}
+
+// list is a payments file. It was read once: changes of the file have no effect on the run.
 type list struct {
-	job   *job
-	file  *os.File // stays open: a replacement of the file is not seen
-	seed  maphash.Seed
-	rows  map[prepaid.RequestID]mark
-	total journal.Total
+	rows   []payment
+	total  journal.Total
+	faults []string // lines, fields and rules, never values; the list is usable if there are none
 }
 
-// mark is what is kept of a row.
-type mark struct {
-	line int
-	hash uint64
+func (l *list) fault(line int, rules ...string) {
+	if len(rules) > 0 {
+		l.faults = append(l.faults, fmt.Sprintf("line %d: %s", line, strings.Join(rules, "; ")))
+	}
 }
 
-// hash shortens a text for later comparison.
-func (l *list) hash(text string) uint64 { return maphash.String(l.seed, text) }
-
-// openList reads the whole file and passes every fault to report. A list is usable if there was none.
-func openList(j *job, report func(error)) (l *list, faults int, err error) {
-	file, err := os.Open(j.file)
+// readFile reads and checks the whole file.
+func readFile(j *job) (*list, error) {
+	text, err := os.ReadFile(j.file)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	l = &list{job: j, file: file, seed: maphash.MakeSeed(), rows: make(map[prepaid.RequestID]mark)}
-	for p, err := range l.read() {
-		wrong, ok := errors.AsType[*rowError](err)
-		if err != nil && !ok {
-			return nil, faults, errors.Join(err, file.Close())
+	l := &list{}
+	reader := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))) // spreadsheets start UTF-8 with it
+	if header, _ := reader.Read(); strings.Join(header, ",") != columns {
+		l.fault(1, "must be "+columns)
+		return l, nil
+	}
+	lines := make(map[string]int) // by key
+	for {
+		fields, err := reader.Read()
+		broken, ok := errors.AsType[*csv.ParseError](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			if len(l.rows) == 0 && len(l.faults) == 0 {
+				l.faults = append(l.faults, "the file has no payment")
+			}
+			return l, nil
+		case errors.Is(err, csv.ErrFieldCount):
+			l.fault(broken.StartLine, fmt.Sprintf("must have %d fields", reader.FieldsPerRecord))
+			continue
+		case ok:
+			l.fault(broken.StartLine, `has a quote where none may be: quote the whole field, and write "" for a quote in it`)
+			continue
+		case err != nil:
+			return nil, err
 		}
-		if err := l.add(p, wrong); err != nil {
-			report(err)
-			faults++
-		}
-	}
-	if faults == 0 && len(l.rows) == 0 {
-		report(errors.New("the file has no payment"))
-		faults++
-	}
-	return l, faults, nil
-}
-
-// add counts a row, or returns what is wrong with it.
-func (l *list) add(p payment, wrong *rowError) error {
-	if wrong == nil {
-		wrong = &rowError{line: p.line}
-	}
-	if id := l.job.requestID(p); p.key != "" {
-		if first, known := l.rows[id]; known {
-			wrong.add("key", fmt.Sprintf("is that of line %d", first.line))
+		line, _ := reader.FieldPos(0)
+		p, rules := parseRow(line, fields, j.float)
+		if first, known := lines[p.key]; known {
+			rules = append(rules, fmt.Sprintf("key is that of line %d", first))
 		} else {
-			l.rows[id] = mark{line: p.line, hash: maphash.Comparable(l.seed, p)}
+			lines[p.key] = line
 		}
-	}
-	if len(wrong.faults) > 0 {
-		return wrong
-	}
-	return addTo(&l.total, p.amount)
-}
-
-// payments iterates over the rows again, and ends with errFileChanged at a row that differs from the checked one.
-func (l *list) payments() iter.Seq2[payment, error] {
-	return func(yield func(payment, error) bool) {
-		seen := 0
-		for p, err := range l.read() {
-			if err == nil {
-				seen++
-				if l.rows[l.job.requestID(p)] != (mark{line: p.line, hash: maphash.Comparable(l.seed, p)}) {
-					err = errFileChanged
-				}
-			}
-			if !yield(p, err) || err != nil {
-				return
-			}
-		}
-		if seen != len(l.rows) {
-			yield(payment{}, errFileChanged)
+		l.fault(line, rules...)
+		l.rows = append(l.rows, p)
+		if err := addTo(&l.total, p.amount); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// read parses the file row by row. A *rowError is about one row; after any other error there are no more rows.
-func (l *list) read() iter.Seq2[payment, error] {
-	return func(yield func(payment, error) bool) {
-		if _, err := l.file.Seek(0, io.SeekStart); err != nil {
-			yield(payment{}, err)
-			return
-		}
-		text := bufio.NewReader(l.file)
-		if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" { // spreadsheets start UTF-8 with it
-			_, _ = text.Discard(3)
-		}
-		reader := csv.NewReader(text)
-		reader.ReuseRecord = true
-		header, err := reader.Read()
-		if _, broken := errors.AsType[*csv.ParseError](err); err != nil && !broken && !errors.Is(err, io.EOF) {
-			yield(payment{}, err)
-			return
-		}
-		if strings.Join(header, ",") != columns {
-			wrong := &rowError{line: 1}
-			wrong.add("", "must be "+columns)
-			yield(payment{}, wrong)
-			return
-		}
-		reader.FieldsPerRecord = len(header)
-		for {
-			p, err := l.next(reader)
-			if errors.Is(err, io.EOF) || !yield(p, err) {
-				return
-			}
-			if _, ok := errors.AsType[*rowError](err); err != nil && !ok {
-				return
-			}
-		}
+// parseRow checks everything that can be checked without the service, and returns the broken rules.
+func parseRow(line int, fields []string, float prepaid.AccountID) (p payment, rules []string) {
+	p = payment{line: line, key: fields[0], account: prepaid.AccountID(fields[1]), reference: fields[3]}
+	if !isName(p.key, longestKey) {
+		rules = append(rules, "key "+nameRule(longestKey))
 	}
+	switch {
+	case p.account == float:
+		rules = append(rules, "account_id is the float account")
+	case !isName(fields[1], longestAccount):
+		rules = append(rules, "account_id "+nameRule(longestAccount))
+	}
+	amount, err := prepaid.ParseAmount(fields[2])
+	_, whole := amount.Cents()
+	switch {
+	case err != nil:
+		rules = append(rules, "amount must be a plain number such as 1250.00")
+	case amount.Sign() <= 0:
+		rules = append(rules, "amount must be above zero")
+	case !whole:
+		rules = append(rules, "amount must have at most two decimals")
+	}
+	p.amount = amount
+	switch {
+	case p.reference == "":
+		rules = append(rules, "reference is required")
+	case !utf8.ValidString(p.reference):
+		rules = append(rules, "reference must be valid UTF-8")
+	case utf8.RuneCountInString(p.reference) > longestReference:
+		rules = append(rules, fmt.Sprintf("reference must be at most %d characters", longestReference))
+	case strings.ContainsFunc(p.reference, unicode.IsControl):
+		rules = append(rules, "reference must have no control characters")
+	}
+	return p, rules
 }
 
-func (l *list) next(reader *csv.Reader) (payment, error) {
-	fields, err := reader.Read()
-	if broken, ok := errors.AsType[*csv.ParseError](err); ok {
-		wrong := &rowError{line: broken.StartLine}
-		wrong.add("", `has a quote where none may be: quote the whole field, and write "" for a quote in it`)
-		if errors.Is(broken, csv.ErrFieldCount) {
-			wrong.faults[0].Rule = fmt.Sprintf("must have %d fields", reader.FieldsPerRecord)
+// isName accepts text that looks the same to everybody: no spaces that a spreadsheet hides, no letters that look alike, and
+// no first character that a spreadsheet takes for a formula when it opens the summary.
+func isName(text string, longest int) bool {
+	for i, r := range text {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		if !letter && (i == 0 || !strings.ContainsRune("._-", r)) {
+			return false
 		}
-		return payment{}, wrong
 	}
-	if err != nil {
-		return payment{}, err
+	return text != "" && len(text) <= longest
+}
+
+func nameRule(longest int) string {
+	return fmt.Sprintf(`must be 1 to %d letters, digits, ".", "_" or "-", a letter or digit first`, longest)
+}
+
+// controlTotals detects what no row shows: a truncated file, or a different one.
+func (l *list) controlTotals(j *job) {
+	if len(l.faults) > 0 {
+		return // the totals of an invalid file mean nothing
 	}
-	line, _ := reader.FieldPos(0)
-	p, wrong := parseRow(line, fields, l.job.float, l.job.most)
-	if wrong != nil {
-		return p, wrong
+	if j.rows != 0 && l.total.Count != j.rows {
+		l.faults = append(l.faults, fmt.Sprintf("the file has %d payments, -rows says %d", l.total.Count, j.rows))
 	}
-	return p, nil // no fault: a nil *rowError would be a non-nil error
+	if !j.sum.IsZero() && l.total.Sum != j.sum {
+		l.faults = append(l.faults, fmt.Sprintf("the sum of the file is %s, -sum says %s", l.total.Sum, j.sum))
+	}
 }
 
 // addTo counts an amount.

@@ -36,9 +36,10 @@ func disburser(ctx context.Context, job hostile.Job) error {
 	if err := os.WriteFile(file, []byte(rows.String()), 0o600); err != nil {
 		return err
 	}
-	s := settings{config: config, booking: 20 * time.Millisecond, grace: time.Minute}
+	s := defaults(config)
+	s.booking, s.rateWindow, s.grace, s.workers = 20*time.Millisecond, 0, time.Minute, 8
 	code := s.run(ctx, []string{
-		"-file", file, "-run", "hostile", "-date", time.Now().UTC().Format(time.DateOnly), "-float", string(job.Payments[0].SourceAccountID), "-workers", "8",
+		"-file", file, "-run", "hostile", "-date", time.Now().UTC().Format(time.DateOnly), "-float", string(job.Payments[0].SourceAccountID),
 	}, io.Discard, os.Stderr)
 	if code != exitPaid && code != exitRefused {
 		return fmt.Errorf("exit status %d", code)

@@ -16,6 +16,6 @@ func TestDefaultJournal(t *testing.T) {
 		prepaid.EnvironmentTest: "payroll.test.journal", prepaid.EnvironmentProduction: "payroll.production.journal",
 	} {
 		j := &job{file: filepath.Join("pay", "november.csv"), run: "payroll", environment: environment}
-		require.Equal(t, filepath.Join("pay", want), j.defaultJournal())
+		require.Equal(t, filepath.Join("pay", want), j.journal())
 	}
 }

@@ -32,7 +32,7 @@ func (s *stage) environment() []string {
 // start runs the program as a separate process. ended gives its exit status, -1 when it was killed.
 func (s *stage) start() (process *os.Process, ended <-chan int, errOut *bytes.Buffer) {
 	s.t.Helper()
-	cmd := exec.CommandContext(s.t.Context(), os.Args[0], s.args("-workers", "32")...) //nolint:gosec // this very program
+	cmd := exec.CommandContext(s.t.Context(), os.Args[0], s.args()...) //nolint:gosec // this very program
 	cmd.Env = s.environment()
 	errOut = new(bytes.Buffer)
 	cmd.Stderr = errOut

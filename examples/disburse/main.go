@@ -31,7 +31,7 @@ were paid or are unknown must stay unchanged. To correct a refused row, replace 
 with a new key: the old row must go, or both may be paid. Refused rows are sent again with
 -retry-refused only.
 The journal is <run>.<environment>.journal in the file's directory, whatever the file's
-name. Keep it: for a row that was edited after its journal was lost, the service returns
+name; the result is written to <file>.summary.csv. Keep it: for a row that was edited after its journal was lost, the service returns
 an earlier payment, and nothing moves. The run finds such rows at its end.
 
 Without PREPAID_BASE_URL it demonstrates all this on an emulator inside this process, and
@@ -83,45 +83,59 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return code
 }
 
-// runOn runs on the service of the environment, or on an emulator.
+// runOn runs on the service of the environment, or demonstrates on an emulator.
 func runOn(ctx context.Context, args []string, out, errOut io.Writer) int {
-	if os.Getenv("PREPAID_BASE_URL") == "" {
-		return runEmulated(ctx, args, out, errOut)
-	}
 	config, err := prepaid.ConfigFromEnv()
-	return settings{
-		config: config, invalid: err, booking: 10 * time.Second, rateWindow: 10 * time.Second, grace: 15 * time.Second,
-	}.run(ctx, args, out, errOut)
+	s := defaults(config)
+	switch {
+	case os.Getenv("PREPAID_BASE_URL") != "":
+		s.invalid = err
+	case len(args) > 0:
+		s.invalid = errors.New("flags need PREPAID_BASE_URL; see -h")
+	default:
+		if err := demonstrate(ctx, out, errOut); err != nil {
+			fmt.Fprintln(errOut, "disburse:", err)
+			return exitRefused
+		}
+		return exitPaid
+	}
+	return s.run(ctx, args, out, errOut)
 }
 
-// settings are the parameters of a run other than its arguments. For the service they are the defaults above; the
-// demonstration and the tests have shorter times.
+// settings are the parameters of a run other than its arguments. The demonstration and the tests have shorter times.
 type settings struct {
 	config     prepaid.Config
 	invalid    error         // of config
 	booking    time.Duration // by which a history may be late
 	rateWindow time.Duration // in which the service counts requests, also those of an earlier run
 	grace      time.Duration // for running payments after Ctrl+C
+	workers    int           // maximum of concurrent payments; the rate limit is kept with any number
+	stopAfter  int           // failed payments in a row
 	onPaid     func()        // after each payment; nil for nothing
 }
 
+func defaults(config prepaid.Config) settings {
+	return settings{
+		config: config, booking: 10 * time.Second, rateWindow: 10 * time.Second, grace: 15 * time.Second,
+		workers: 100, stopAfter: 200,
+	}
+}
+
 func (s settings) run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	complain := func(err error) { fmt.Fprintln(errOut, "disburse:", err) }
 	j, err := parseJob(args, s.config.Environment, errOut)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err == nil:
+	if errors.Is(err, flag.ErrHelp) {
+		return exitPaid
+	}
+	if err == nil {
 		err = s.invalid
 	}
-	if err != nil {
-		complain(err)
-		return exitWrong
+	code := exitWrong
+	if err == nil {
+		d := &disbursement{settings: s, job: j, out: out, errOut: errOut}
+		code, err = d.do(ctx)
 	}
-	d := &disbursement{settings: s, job: j, say: &printer{out: out, errOut: errOut}}
-	code, err := d.do(ctx)
 	if err != nil {
-		complain(err)
+		fmt.Fprintln(errOut, "disburse:", err)
 	}
 	return code
 }

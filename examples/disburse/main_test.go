@@ -43,5 +43,7 @@ func quick(config prepaid.Config) settings {
 	config.Retry = prepaid.RetryPolicy{
 		MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond, InFlightWait: 200 * time.Millisecond,
 	}
-	return settings{config: config, booking: 20 * time.Millisecond, grace: time.Minute}
+	s := defaults(config)
+	s.booking, s.rateWindow, s.grace = 20*time.Millisecond, 0, time.Minute
+	return s
 }

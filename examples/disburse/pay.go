@@ -5,17 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 )
-
-// rounds is how often the file is read: for new payments, then for unknown ones, each after its wait, and last for
-// those still unknown and, if requested, refused ones: no number of refusals keeps an unknown outcome from being
-// settled.
-const rounds = 3
 
 var (
 	errInterrupted = errors.New("interrupted, no further payment was started")
@@ -24,31 +18,26 @@ var (
 
 // payer pays the rows of a list.
 type payer struct {
+	settings
+
 	job     *job
 	list    *list
 	journal *journal.Journal
 	sender  journal.Sender
+	report  func(text string)
 	began   time.Time
-	grace   time.Duration // for running payments after an interruption
-	booking time.Duration // by which a history may be late
-	onPaid  func()
-	onRead  func() // a transaction of a history
-	onRound func(round int)
-	report  func(error)
 
-	streak atomic.Int64 // failed payments since the last successful one
-
-	mu        sync.Mutex
-	changed   map[prepaid.RequestID]bool // differ from what was first sent
-	elsewhere map[prepaid.RequestID]bool // the service returned another payment than the row's
-	unseen    map[prepaid.RequestID]bool // reported as paid, and in no history yet
-	trouble   error                      // error of the last failed payment
-
-	resolved int // payments recorded as paid by a person; counted by tally
+	paid    int                          // in this run
+	streak  int                          // failed payments since the last successful one
+	trouble error                        // error of the last failed payment
+	marks   map[prepaid.RequestID]string // rows that the journal has as paid, and the history does not show
 }
 
-// pay sends the due payments until all are settled, ctx ends, or an error forbids to continue, which it returns. It
+// pay sends the due payments until all have a final state, ctx ends, or an error forbids to continue, which it returns. It
 // waits for running payments: the journal records how they ended.
+//
+// Payments of unknown outcome come after new ones, because the journal makes them wait, and get a second chance. Rows that an
+// earlier run saw refused come last: no number of refusals keeps an unknown outcome from being resolved.
 func (p *payer) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
@@ -58,130 +47,78 @@ func (p *payer) pay(ctx context.Context) error {
 		case <-sending.Done():
 			return
 		}
-		p.report(fmt.Errorf("interrupted: waiting for running payments, at most %s", p.grace))
-		select {
-		case <-time.After(p.grace):
+		p.report(fmt.Sprintf("interrupted: waiting for running payments, at most %s", p.grace))
+		if sleep(sending, p.grace) {
 			cut() // what it cuts off is recorded as unknown
-		case <-sending.Done():
 		}
 	})
 	defer watch.Wait()
 	defer cut()
-	for round := range rounds {
-		p.onRound(round)
-		taking, stop := context.WithCancelCause(ctx)
-		due, err := p.round(taking, sending, round, stop)
-		cause := context.Cause(taking)
-		stop(nil)
-		switch {
-		case ctx.Err() != nil:
+	fresh := func(e journal.Entry, known bool) bool { return !known || e.State == journal.StateNotSent }
+	unknown := func(e journal.Entry, known bool) bool {
+		return known && (isUnknown(e) || e.State == journal.StateNotSent)
+	}
+	refused := func(e journal.Entry, known bool) bool {
+		return known && p.job.retryRefused && e.State == journal.StateRejected && e.Changed.Before(p.began)
+	}
+	for _, due := range []func(e journal.Entry, known bool) bool{fresh, unknown, unknown, refused} {
+		err := p.round(ctx, sending, due)
+		if ctx.Err() != nil {
 			return errInterrupted
-		case err != nil || cause != nil:
-			return errors.Join(cause, err)
-		case due == 0 && round > 0 && !p.job.retryRefused:
-			return nil
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// round reads the file once and returns how many payments were due.
-func (p *payer) round(taking, sending context.Context, round int, stop context.CancelCauseFunc) (due int, err error) {
-	queue := make(chan payment)
-	var workers sync.WaitGroup
-	for range p.job.workers {
-		workers.Go(func() {
-			for next := range queue {
-				if p.rest(taking, next) {
-					p.payOne(sending, next, stop)
-				}
+// round sends the rows that are due. After an error, or the end of ctx, it starts no further payment.
+func (p *payer) round(ctx, sending context.Context, due func(e journal.Entry, known bool) bool) error {
+	payments := func(yield func(journal.Payment) bool) {
+		for _, row := range p.list.rows {
+			id := p.job.requestID(row)
+			if e, known := p.journal.Get(id); !due(e, known) {
+				continue
 			}
-		})
-	}
-	defer workers.Wait()
-	defer close(queue)
-	for next, err := range p.list.payments() {
-		if err != nil {
-			return due, err
+			// The journal would also wait, but with the context of running payments, which Ctrl+C does not end.
+			if !sleep(ctx, time.Until(p.journal.NotBefore(p.sender, id))) {
+				return
+			}
+			if !yield(journal.Payment{Account: p.job.float, Params: p.job.params(row)}) {
+				return
+			}
 		}
-		if !p.due(next, round) {
+	}
+	for e, err := range p.journal.PayAll(sending, p.sender, p.workers, payments) {
+		if err == nil {
+			p.paid++
+			p.streak = 0
+			p.onPaid()
 			continue
 		}
-		due++
-		select {
-		case queue <- next:
-		case <-taking.Done():
+		p.trouble = err
+		if e.State != journal.StateRejected || e.Runs == 1 { // not refused by an earlier run already
+			p.streak++
 		}
-		if taking.Err() != nil {
-			return due, nil
+		switch {
+		case errors.Is(err, journal.ErrNotRecorded): // nothing more can be sent safely
+			return err
+		case p.streak >= p.stopAfter:
+			return fmt.Errorf("%w (%d)", errTooMany, p.stopAfter)
 		}
 	}
-	return due, nil
+	return nil
 }
 
-// due reports whether a row belongs to this round. Unknown outcomes come after new payments, since the journal makes
-// them wait. What an earlier run saw refused comes last, once, and only if requested.
-func (p *payer) due(next payment, round int) bool {
-	id := p.job.requestID(next)
-	e, known := p.journal.Get(id)
-	switch {
-	case !known:
-		return true
-	case p.isMarked(p.changed, id):
+// sleep returns false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
 		return false
-	case isUnknown(e):
-		return round > 0
-	case e.State == journal.StateRejected:
-		return p.job.retryRefused && round == rounds-1 && e.Changed.Before(p.began)
 	}
-	return e.State == journal.StateNotSent
-}
-
-// rest waits until the journal would send a payment of unknown outcome, and returns false if the run was stopped
-// meanwhile: the journal itself would wait with the context of running payments.
-func (p *payer) rest(taking context.Context, next payment) bool {
-	at := p.journal.NotBefore(p.sender, p.job.requestID(next))
-	return sleep(taking, time.Until(at)) && taking.Err() == nil
-}
-
-func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCauseFunc) {
-	params := p.job.params(next)
-	before, _ := p.journal.Get(params.RequestID)
-	_, err := p.journal.Transfer(ctx, p.sender, p.job.float, params)
-	if err == nil {
-		p.streak.Store(0)
-		p.onPaid()
-		return
-	}
-	p.mu.Lock()
-	p.trouble = err
-	p.mu.Unlock()
-	if errors.Is(err, journal.ErrNotRecorded) { // nothing more can be sent safely
-		stop(err)
-		return
-	}
-	if changed, ok := errors.AsType[*journal.ChangedError](err); ok {
-		p.mark(p.changed, params.RequestID)
-		wrong := &rowError{line: next.line}
-		wrong.add(changedFields(changed), "differs from what was first sent under this key; not sent")
-		p.report(wrong)
-	}
-	if before.State == journal.StateRejected && prepaid.OutcomeOf(err) == prepaid.OutcomeRejected {
-		return // nothing new
-	}
-	if p.streak.Add(1) >= int64(p.job.stopAfter) {
-		stop(fmt.Errorf("%w (-stop-after %d)", errTooMany, p.job.stopAfter))
-	}
-}
-
-func (p *payer) mark(rows map[prepaid.RequestID]bool, id prepaid.RequestID) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	rows[id] = true
-}
-
-func (p *payer) isMarked(rows map[prepaid.RequestID]bool, id prepaid.RequestID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return rows[id]
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"strings"
 
@@ -20,18 +19,13 @@ type plan struct {
 	resumed  bool // the journal has entries
 }
 
-// makePlan compares each row with the journal and passes every changed row to report.
-func makePlan(l *list, j *journal.Journal, report func(error)) (pl plan, faults int, err error) {
-	for p, err := range l.payments() {
-		if err != nil {
-			return pl, faults, err
-		}
-		e, known := j.Get(l.job.requestID(p))
-		if changed := changes(l, j, p, e, known); changed != nil {
-			report(changed)
-			faults++
-			continue
-		}
+// makePlan compares each row with the payment that the journal has under its key, and adds changed rows to l.faults.
+func makePlan(job *job, l *list, j *journal.Journal) (pl plan, err error) {
+	here := make(map[prepaid.RequestID]bool)
+	for _, row := range l.rows {
+		id := job.requestID(row)
+		here[id] = true
+		e, known := j.Get(id)
 		total := &pl.fresh
 		switch {
 		case !known:
@@ -42,63 +36,45 @@ func makePlan(l *list, j *journal.Journal, report func(error)) (pl plan, faults 
 		case e.State == journal.StateRejected:
 			total = &pl.rejected
 		}
-		if err := addTo(total, p.amount); err != nil {
-			return pl, faults, err
+		if err := addTo(total, row.amount); err != nil {
+			return pl, err
+		}
+		if fields := changedFields(job, row, e); known && fields != "" {
+			l.fault(row.line, fields+" differs from what was first sent under this key")
 		}
 	}
 	for e := range j.All() {
 		pl.resumed = true
-		if _, here := l.rows[e.RequestID]; !here && (e.State == journal.StateDone || isUnknown(e)) {
+		if !here[e.RequestID] && (e.State == journal.StateDone || isUnknown(e)) {
 			if err := addTo(&pl.lost, e.Amount); err != nil {
-				return pl, faults, err
+				return pl, err
 			}
 		}
 	}
 	if err := j.Err(); err != nil { // it could not be read to its end
-		return pl, faults, err
+		return pl, err
 	}
-	if pl.left, err = l.total.Sum.Sub(pl.paid.Sum); err == nil && !l.job.retryRefused {
+	if pl.left, err = l.total.Sum.Sub(pl.paid.Sum); err == nil && !job.retryRefused {
 		pl.left, err = pl.left.Sub(pl.rejected.Sum)
 	}
-	return pl, faults, err
+	return pl, err
 }
 
-// changes compares a row with the payment recorded under its key. The journal compares what it only has as a digest:
-// here for a payment that is done, for any other before it is sent.
-func changes(l *list, j *journal.Journal, p payment, e journal.Entry, known bool) *rowError {
-	wrong := &rowError{line: p.line}
-	const rule = "differs from what was first sent under this key"
-	if known && e.AccountID != l.job.float {
-		wrong.add("float account", rule)
+// changedFields names the columns in which a row differs from the recorded payment, or is empty. The journal has digests of
+// the account and the reference.
+func changedFields(job *job, row payment, e journal.Entry) string {
+	again, err := journal.NewEntry(prepaid.Secret{}, job.float, job.params(row))
+	if err != nil {
+		return "the row" // it would not be sent
 	}
-	if known && e.Amount != p.amount {
-		wrong.add("amount", rule)
+	changed, ok := errors.AsType[*journal.ChangedError](e.Match(again))
+	if !ok {
+		return ""
 	}
-	if len(wrong.faults) == 0 && known && e.State == journal.StateDone {
-		_, err := j.Transfer(context.Background(), noSender{}, l.job.float, l.job.params(p))
-		if changed, ok := errors.AsType[*journal.ChangedError](err); ok {
-			wrong.add(changedFields(changed), rule)
-		}
-	}
-	if len(wrong.faults) == 0 {
-		return nil
-	}
-	return wrong
-}
-
-// changedFields names the columns.
-func changedFields(changed *journal.ChangedError) string {
-	return strings.NewReplacer("destination", "account_id", "params", "reference").Replace(strings.Join(changed.Fields, ", "))
+	names := strings.NewReplacer("account_id", "float account", "destination", "account_id", "params", "reference")
+	return names.Replace(strings.Join(changed.Fields, ", "))
 }
 
 func isUnknown(e journal.Entry) bool {
 	return e.State == journal.StateUnknown || e.State == journal.StateIntended
-}
-
-// noSender is the sender while nothing may be sent.
-type noSender struct{ journal.Sender }
-
-// Transfer sends nothing and returns an error.
-func (noSender) Transfer(context.Context, prepaid.AccountID, prepaid.TransferParams) (*prepaid.TransferResult, error) {
-	return nil, &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: errors.New("nothing is sent here")}
 }

@@ -39,13 +39,15 @@ func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 	require.Equal(t, exitUnfinished, code)
 	s.srv.ClearFaults()
 	s.write(rows...)
-	code, out, errOut := s.run("-workers", "1", "-stop-after", "5") // five refusals stop it before the unknown one
+	s.workers, s.stopAfter = 1, 5
+	code, out, errOut := s.run() // five refusals stop it before the unknown one
 	require.Equal(t, exitUnfinished, code, out)
 	require.Contains(t, errOut, errTooMany.Error())
 	for range 2 {
-		s.run("-workers", "1", "-stop-after", "5")
+		s.run()
 	}
-	code, out, errOut = s.run("-workers", "1", "-stop-after", "5", "-retry-refused")
+	s.workers, s.stopAfter = 1, 5
+	code, out, errOut = s.run("-retry-refused")
 	require.Equal(t, exitRefused, code, out+errOut)
 	require.Equal(t, "1", count(out, statePaid))
 	require.Equal(t, "11", count(out, stateRejected))
@@ -58,10 +60,12 @@ func TestStoppedIsNotFinished(t *testing.T) {
 	for _, account := range s.accounts {
 		s.srv.SetStatus(account, "closed")
 	}
-	code, out, errOut := s.run("-workers", "1", "-stop-after", "3")
+	s.workers, s.stopAfter = 1, 3
+	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out)
 	require.Contains(t, errOut, errTooMany.Error())
-	code, _, errOut = s.run("-workers", "1", "-stop-after", "3")
+	s.workers, s.stopAfter = 1, 3
+	code, _, errOut = s.run()
 	require.Equal(t, exitRefused, code, errOut)
 }
 

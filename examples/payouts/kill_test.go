@@ -93,7 +93,7 @@ func (d *demo) environment() []string {
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	d := newStage(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // only for the address, on which web listens after each start
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // the address on which web listens after each start
 	require.NoError(t, err)
 	address := listener.Addr().String()
 	require.NoError(t, listener.Close())
