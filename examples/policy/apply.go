@@ -1,160 +1,230 @@
 package main
 
 import (
-	"cmp"
+	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
 )
 
-const (
-	// mostRounds bounds how often an apply is begun again after an unknown outcome.
-	mostRounds = 4
-	// ensureLimit bounds the calls for one list, which Ctrl+C does not end.
-	ensureLimit = 2 * time.Minute
-)
+// listLimit bounds the calls for one list, which Ctrl+C does not end.
+const listLimit = 2 * time.Minute
 
 var (
-	errChanged = errors.New("somebody else has changed the policy")
-	errStopped = errors.New("stopped")
+	errDeclined = errors.New("not confirmed, nothing was sent")
+	errDigest   = errors.New("the plan is not the one of -expect, nothing was sent")
+	errChanged  = errors.New("somebody else has changed the policy")
+	errStopped  = errors.New("stopped")
 )
 
-// applier changes a policy to the wanted one.
-type applier struct {
-	client  *prepaid.Client
-	company prepaid.CompanyID
-	reason  string
-	settle  time.Duration // from an unknown outcome to the next round
-	out     io.Writer
+// session runs one command.
+type session struct {
+	options
+
+	client *prepaid.Client
+	in     io.Reader
+	out    io.Writer
 }
 
-// read returns the lists of the policy that wanted has. Ctrl+C does not end it: the result must be seen.
-func (a *applier) read(ctx context.Context, wanted state) (current state, err error) {
-	err = limited(ctx, func(ctx context.Context) error {
-		p, err := a.client.Policy.Get(ctx, a.company)
-		if err == nil {
-			current = stateOf(p).within(wanted)
-		}
+// export writes the policy as a file.
+func (s *session) export(ctx context.Context) error {
+	p, err := s.client.Policy.Get(ctx, s.company)
+	if err != nil {
 		return err
+	}
+	return writeFile(s.out, s.company, p)
+}
+
+// plan is what changes, as text for people: added rules with +, replaced ones with ~, removed ones with -.
+type plan struct {
+	text    strings.Builder
+	changes int
+}
+
+func (p *plan) digest() string {
+	sum := sha256.Sum256([]byte(p.text.String()))
+	return hex.EncodeToString(sum[:])[:16]
+}
+
+// show reads the policy and prints what the file would change.
+func (s *session) show(ctx context.Context, d *document) (*plan, error) {
+	p, err := s.ensure(ctx, d, pass{dryRun: true, removeOthers: true})
+	if err != nil {
+		return nil, err
+	}
+	effect := "rules block"
+	if d.DefaultAction == prepaid.PolicyActionDeny {
+		effect = "rules allow"
+	}
+	fmt.Fprintf(s.out, "Policy of program %s: default action %s, %s\n%s", d.Company, d.DefaultAction, effect, p.text.String())
+	if p.changes == 0 {
+		fmt.Fprintln(s.out, "Nothing to do.")
+	} else {
+		fmt.Fprintf(s.out, "Plan %s.\n", p.digest())
+	}
+	return p, nil
+}
+
+// apply shows the plan, asks, carries it out and reads back.
+func (s *session) apply(ctx context.Context, d *document) error {
+	p, err := s.show(ctx, d)
+	switch {
+	case err != nil:
+		return err
+	case s.expect != "" && s.expect != p.digest():
+		return errDigest
+	case p.changes == 0:
+		return nil
+	}
+	if !s.yes {
+		if err := s.confirm(ctx); err != nil {
+			return err
+		}
+	}
+	// The question may have been open for an hour: the confirmation is for the plan as it was.
+	again, err := s.ensure(ctx, d, pass{dryRun: true, removeOthers: true})
+	if err != nil {
+		return err
+	}
+	if again.text.String() != p.text.String() {
+		return fmt.Errorf("%w since the plan was made, nothing was sent", errChanged)
+	}
+	// Rules of a block list restrict: add all of them, in each list, before any is removed. An allow list needs no such pass:
+	// the SDK removes before it adds.
+	if d.DefaultAction == prepaid.PolicyActionAllow {
+		_, err = s.ensure(ctx, d, pass{})
+	}
+	if err == nil {
+		_, err = s.ensure(ctx, d, pass{removeOthers: true})
+	}
+	left, readErr := s.ensure(context.WithoutCancel(ctx), d, pass{dryRun: true, removeOthers: true})
+	switch {
+	case readErr != nil:
+		return errors.Join(err, readErr)
+	case err == nil && left.changes > 0:
+		err = errChanged
+	}
+	if err != nil {
+		fmt.Fprintf(s.out, "Not done. Run it again. According to the last read, this is left:\n%s", left.text.String())
+		return err
+	}
+	fmt.Fprintln(s.out, "Done. Read back: the policy is as wanted.")
+	return nil
+}
+
+// pass is how the lists are changed. Texts are replaced when others are removed, unless that is switched off.
+type pass struct{ dryRun, removeOthers bool }
+
+// ensure makes each list of the policy that of the file. The SDK reads the list, sends the difference, repeats no change, and
+// reads back.
+func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, error) {
+	p, policies, texts := &plan{}, s.client.Policy, pass.removeOthers && !s.ignoreTexts
+	err := list(ctx, p, "categories", d.Categories != nil, func(ctx context.Context) (*prepaid.EnsuredRules[prepaid.MCC], error) {
+		return policies.EnsureCategories(ctx, d.Company, prepaid.EnsureCategoriesParams{
+			DefaultAction: d.DefaultAction, Categories: d.Categories, RemoveOthers: pass.removeOthers, Reason: s.reason, DryRun: pass.dryRun,
+		})
+	}, func(code prepaid.MCC) string { return words(string(code)) })
+	if err != nil {
+		return p, err
+	}
+	err = list(ctx, p, "merchants", d.Merchants != nil, func(ctx context.Context) (*prepaid.EnsuredRules[prepaid.MerchantRule], error) {
+		rules := make([]prepaid.MerchantRule, 0, len(d.Merchants))
+		for _, m := range d.Merchants {
+			rules = append(rules, prepaid.MerchantRule{AcquirerID: m.AcquirerID, CardAcceptorID: m.CardAcceptorID, Description: m.Description})
+		}
+		return policies.EnsureMerchants(ctx, d.Company, prepaid.EnsureMerchantsParams{
+			DefaultAction: d.DefaultAction, Merchants: rules, RemoveOthers: pass.removeOthers, ReplaceTexts: texts,
+			Reason: s.reason, DryRun: pass.dryRun,
+		})
+	}, func(r prepaid.MerchantRule) string {
+		return fmt.Sprintf("%d %s %q", r.AcquirerID, words(r.CardAcceptorID), r.Description)
 	})
-	return current, err
+	if err != nil {
+		return p, err
+	}
+	return p, list(ctx, p, "terminals", d.Terminals != nil, func(ctx context.Context) (*prepaid.EnsuredRules[prepaid.TerminalRule], error) {
+		rules := make([]prepaid.TerminalRule, 0, len(d.Terminals))
+		for _, t := range d.Terminals {
+			rules = append(rules, prepaid.TerminalRule{
+				AcquirerID: t.AcquirerID, CardAcceptorID: t.CardAcceptorID, TerminalID: t.TerminalID,
+				CardAcceptorNameLocation: t.NameLocation, Description: t.Description,
+			})
+		}
+		return policies.EnsureTerminals(ctx, d.Company, prepaid.EnsureTerminalsParams{
+			DefaultAction: d.DefaultAction, Terminals: rules, RemoveOthers: pass.removeOthers, ReplaceTexts: texts,
+			Reason: s.reason, DryRun: pass.dryRun,
+		})
+	}, func(r prepaid.TerminalRule) string {
+		return fmt.Sprintf("%d %s %q %q", r.AcquirerID, words(r.CardAcceptorID, r.TerminalID), r.CardAcceptorNameLocation, r.Description)
+	})
 }
 
-// limited makes calls that Ctrl+C does not cut off: a change that is cut off has an unknown outcome.
-func limited(ctx context.Context, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ensureLimit)
+// list changes one list and adds the result to the plan. Ctrl+C takes effect between two lists: a call that is cut off has an
+// unknown outcome.
+func list[R any](ctx context.Context, p *plan, name string, managed bool,
+	ensure func(context.Context) (*prepaid.EnsuredRules[R], error), show func(R) string,
+) error {
+	if !managed {
+		fmt.Fprintf(&p.text, "  %s: not in the file, unchanged\n", name)
+		return nil
+	}
+	if ctx.Err() != nil {
+		return errStopped
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listLimit)
 	defer cancel()
-	return call(ctx)
-}
-
-// converge changes the policy to wanted. After an unknown outcome it waits and begins again: what has been done by then is not
-// sent again.
-func (a *applier) converge(ctx context.Context, wanted state) (err error) {
-	unknown := false
-	for range mostRounds {
-		err = a.round(ctx, wanted)
-		// A call that is refused after an unknown outcome may be refused because the earlier one took effect in between.
-		unknown = unknown || errors.Is(err, prepaid.ErrOutcomeUnknown)
-		if !unknown || err == nil || errors.Is(err, errStopped) || errors.Is(err, prepaid.ErrPolicyChanged) {
-			return err
-		}
-		fmt.Fprintf(a.out, "  %v\n  waiting %s and beginning again\n", err, a.settle)
-		if !sleep(ctx, a.settle) {
-			return errors.Join(err, errStopped)
-		}
-	}
-	return err
-}
-
-// round changes all lists, first what restricts, then the rest. All rules of a program do the same, so none overrides another:
-// if the default is to allow, adding a rule restricts; if it is to deny, removing one does. So nothing is opened in one list
-// while something is still to be closed in another, wherever the calls end.
-func (a *applier) round(ctx context.Context, wanted state) error {
-	restrict, removes := wanted, false
-	if wanted.action == prepaid.PolicyActionDeny {
-		current, err := a.read(ctx, wanted)
-		if err != nil {
-			return err
-		}
-		restrict, removes = wanted.among(current), true
-	}
-	if err := a.ensure(ctx, restrict, removes, false); err != nil {
+	done, err := ensure(ctx)
+	if err != nil {
 		return err
 	}
-	return a.ensure(ctx, wanted, true, true)
-}
-
-// ensure changes each list that wanted has.
-func (a *applier) ensure(ctx context.Context, wanted state, removeOthers, replaceTexts bool) error {
-	policies := a.client.Policy
-	for _, list := range []struct {
-		managed bool
-		ensure  func(context.Context) error
-	}{
-		{wanted.categories != nil, func(ctx context.Context) error {
-			_, err := policies.EnsureCategories(ctx, a.company, prepaid.EnsureCategoriesParams{
-				DefaultAction: wanted.action, Categories: sortedKeys(wanted.categories, cmp.Compare[prepaid.MCC]),
-				RemoveOthers: removeOthers, Reason: a.reason,
-			})
-			return err
-		}},
-		{wanted.merchants != nil, func(ctx context.Context) error {
-			_, err := policies.EnsureMerchants(ctx, a.company, prepaid.EnsureMerchantsParams{
-				DefaultAction: wanted.action, Merchants: sorted(wanted.merchants, compareMerchants),
-				RemoveOthers: removeOthers, ReplaceTexts: replaceTexts, Reason: a.reason,
-			})
-			return err
-		}},
-		{wanted.terminals != nil, func(ctx context.Context) error {
-			_, err := policies.EnsureTerminals(ctx, a.company, prepaid.EnsureTerminalsParams{
-				DefaultAction: wanted.action, Terminals: sorted(wanted.terminals, compareTerminals),
-				RemoveOthers: removeOthers, ReplaceTexts: replaceTexts, Reason: a.reason,
-			})
-			return err
-		}},
-	} {
-		if !list.managed {
-			continue
-		}
-		if ctx.Err() != nil {
-			return errStopped
-		}
-		if err := limited(ctx, list.ensure); err != nil {
-			return err
+	fmt.Fprintf(&p.text, "  %s: %d to add, %d to replace, %d to remove, %d unchanged\n",
+		name, len(done.Added), len(done.Replaced), len(done.Removed), len(done.Unchanged))
+	for _, part := range []struct {
+		sign  string
+		rules []R
+	}{{"+", done.Added}, {"~", done.Replaced}, {"-", done.Removed}} {
+		for _, rule := range part.rules {
+			fmt.Fprintf(&p.text, "    %s %s\n", part.sign, show(rule))
+			p.changes++
 		}
 	}
 	return nil
 }
 
-// sorted returns the rules of a list in the order of the keys, never nil.
-func sorted[K comparable, R any](list map[K]R, order func(a, b K) int) []R {
-	rules := make([]R, 0, len(list))
-	for _, key := range sortedKeys(list, order) {
-		rules = append(rules, list[key])
+// words quotes anything but plain words, so that no foreign text can look like part of a plan.
+func words(texts ...string) string {
+	var all []string
+	for _, text := range texts {
+		if quoted := fmt.Sprintf("%q", text); text == "" || len(quoted) != len(text)+2 || strings.Contains(text, " ") {
+			text = quoted
+		}
+		all = append(all, text)
 	}
-	return rules
+	return strings.Join(all, " ")
 }
 
-func sortedKeys[K comparable, R any](list map[K]R, order func(a, b K) int) []K {
-	keys := slices.AppendSeq(make([]K, 0, len(list)), maps.Keys(list))
-	slices.SortFunc(keys, order)
-	return keys
-}
-
-// sleep returns false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+// confirm requires the whole word, so that it is typed on purpose.
+func (s *session) confirm(ctx context.Context) error {
+	fmt.Fprint(s.out, "Type yes to apply: ")
+	typed := make(chan string, 1)
+	go func() { // a read of a terminal cannot be cancelled; the process ends soon
+		line, _ := bufio.NewReader(s.in).ReadString('\n')
+		typed <- strings.TrimSpace(line)
+	}()
 	select {
-	case <-timer.C:
-		return true
+	case line := <-typed:
+		if line == "yes" {
+			return nil
+		}
 	case <-ctx.Done():
-		return false
+		fmt.Fprintln(s.out)
 	}
+	return errDeclined
 }

@@ -13,76 +13,67 @@ import (
 )
 
 //go:embed policy.yaml
-var shipped string
+var shipped []byte
 
-// broken has each kind of fault that is easily made.
-const broken = `company: 42
-default_action: allow
-categories: [7995, 742, 7995]
-merchant: []
-terminals:
-`
+// fictional is the policy of the emulator.
+const fictional = `{"companies": [{
+	"id": 42, "client_id": "acme", "categories": [5933, 7995],
+	"merchants": [
+		{"acquirer_id": 100001, "card_acceptor_id": "CASINO", "description": "Casino"},
+		{"acquirer_id": 100002, "card_acceptor_id": "RACES", "description": "Race course"}
+	],
+	"terminals": [{"acquirer_id": 100001, "card_acceptor_id": "QUICKMART", "terminal_id": "T9", "description": "bottle shop"}]
+}]}`
 
-var errDemo = errors.New("the demonstration did not go as expected")
+// emulate starts an emulator whose program blocks a few places.
+func emulate() (*prepaidtest.Server, error) {
+	emulator, err := prepaidtest.Start()
+	if err != nil {
+		return nil, err
+	}
+	if err := emulator.Load(strings.NewReader(fictional)); err != nil {
+		return nil, errors.Join(err, emulator.Close())
+	}
+	return emulator, nil
+}
 
-// demonstrate shows everything, on an emulator.
+// demonstrate shows each command on an emulator.
 func demonstrate(ctx context.Context, out io.Writer) error {
-	s, err := emulate()
+	emulator, err := emulate()
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	s.in, s.out = strings.NewReader(""), out
-	title := func(text string) { fmt.Fprintf(out, "\n== %s\n\n", text) }
-	options := options{reason: "demonstration"}
-
-	title("Export: the emulator's initial policy as a file")
-	if err := s.export(ctx, prepaidtest.DefaultCompany); err != nil {
-		return err
-	}
-
-	title("A file with faults is refused by line, before anything is sent")
-	_, _, err = readPolicy("broken.yaml", strings.NewReader(broken))
-	if err == nil {
-		return errDemo
-	}
-	fmt.Fprintln(out, err)
-
-	title("Plan policy.yaml: the smallest change from the policy to the file")
-	company, wanted, err := readPolicy("policy.yaml", strings.NewReader(shipped))
+	defer emulator.Close() //nolint:errcheck // nothing is left to lose
+	client := emulator.Client()
+	defer client.Close() //nolint:errcheck // never fails
+	d, err := readFile(shipped)
 	if err != nil {
 		return err
 	}
-	if _, err := s.plan(ctx, company, wanted, options); err != nil {
+	s := &session{client: client, out: out, options: options{company: d.Company, reason: "demonstration"}}
+
+	fmt.Fprint(out, "\n== Export: the emulator's initial policy as a file\n\n")
+	if err := s.export(ctx); err != nil {
 		return err
 	}
-
-	title("Apply, while somebody else changes the policy before the confirmation")
+	fmt.Fprint(out, "\n== Apply policy.yaml, while somebody else changes the policy before the confirmation\n\n")
 	s.in = readerFunc(func(b []byte) (int, error) {
 		other := prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5813"}}
-		if err := s.client.Policy.ChangeCategories(ctx, company, other); err != nil {
-			return 0, err
-		}
-		return copy(b, "yes\n"), nil
+		return copy(b, "yes\n"), client.Policy.ChangeCategories(ctx, d.Company, other)
 	})
-	err = s.apply(ctx, company, wanted, options)
-	fmt.Fprintf(out, "yes\n%v\n", err)
-	if !errors.Is(err, errChanged) {
-		return errDemo
+	if err := s.apply(ctx, d); !errors.Is(err, errChanged) {
+		return fmt.Errorf("the change was not noticed: %w", err)
 	}
+	fmt.Fprintf(out, "yes\n%v: nothing was sent\n", errChanged)
 
-	title("Apply again, to the policy as it is now; the response to the first call is lost, and reading back shows it")
-	s.emulator.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
-	options.yes = true
-	if err := s.apply(ctx, company, wanted, options); err != nil {
+	fmt.Fprint(out, "\n== Apply again. The response to the first call is lost; reading back shows that it had an effect\n\n")
+	emulator.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
+	s.yes = true
+	if err := s.apply(ctx, d); err != nil {
 		return err
 	}
-
-	title("Plan again")
-	changes, err := s.plan(ctx, company, wanted, options)
-	if err == nil && changes {
-		return errDemo
-	}
+	fmt.Fprint(out, "\n== Plan again\n\n")
+	_, err = s.show(ctx, d)
 	return err
 }
 

@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 const usage = `Policy keeps the policy of a card program in a YAML file: which merchant categories,
@@ -53,11 +52,11 @@ const (
 // errInput is a wrong command line, environment or file.
 var errInput = errors.New("see -h")
 
-// options are what the flags say.
+// options are the flags.
 type options struct {
 	command     string
 	file        string
-	company     int64
+	company     prepaid.CompanyID
 	detailed    bool
 	yes         bool
 	ignoreTexts bool
@@ -69,68 +68,80 @@ type options struct {
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	said := &output{to: out}
-	out = said
-	var changes bool
+	changes := false
 	o, err := parse(args, errOut)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
 	case o.command == "":
-		err = demonstrate(ctx, out)
+		err = demonstrate(ctx, said)
 	default:
-		changes, err = command(ctx, o, in, out, errOut)
+		changes, err = command(ctx, o, in, said, errOut)
 	}
 	if err == nil && said.err != nil {
 		err = fmt.Errorf("the output could not be written: %w", said.err)
 	}
-	if err != nil {
-		fmt.Fprintln(errOut, "policy:", err)
-		_, badFile := errors.AsType[*fileError](err)
-		if badFile || errors.Is(err, errInput) {
-			return exitInput
-		}
-		return 1
-	}
-	if changes && o.detailed {
+	_, invalid := errors.AsType[*prepaid.ValidationError](err)
+	switch {
+	case err == nil && changes && o.detailed:
 		return exitChanges
+	case err == nil:
+		return 0
 	}
-	return 0
+	fmt.Fprintln(errOut, "policy:", err)
+	if invalid || errors.Is(err, errInput) || errors.Is(err, errFile) || errors.Is(err, prepaid.ErrPolicyAction) {
+		return exitInput
+	}
+	return 1
 }
 
 // command executes one command and reports whether it found something to change.
 func command(ctx context.Context, o options, in io.Reader, out, errOut io.Writer) (changes bool, err error) {
-	var company prepaid.CompanyID
-	var wanted state
+	var d *document
 	if o.command != "export" { // the file comes first: if it has a fault, nothing else starts
-		if company, wanted, err = readFile(o.file); err != nil {
+		text, err := os.ReadFile(o.file)
+		if err != nil {
+			return false, fmt.Errorf("%w: %w", errFile, err)
+		}
+		if d, err = readFile(text); err != nil {
 			return false, err
 		}
-		if o.company != 0 && o.company != int64(company) {
-			return false, fmt.Errorf("%w: the file is for another program than -company", errInput)
-		}
 	}
-	s, err := connect(o, errOut)
+	client, stop, err := connect(o, errOut)
 	if err != nil {
 		return false, err
 	}
-	defer s.close()
-	s.in, s.out = in, out
+	defer stop()
+	s := &session{options: o, client: client, in: in, out: out}
 	switch o.command {
 	case "export":
-		company = prepaid.CompanyID(o.company)
-		if company == 0 && s.emulator != nil {
-			company = prepaidtest.DefaultCompany
-		}
-		if company == 0 {
-			return false, fmt.Errorf("%w: export needs -company", errInput)
-		}
-		return false, s.export(ctx, company)
+		return false, s.export(ctx)
 	case "plan":
-		return s.plan(ctx, company, wanted, o)
-	default:
-		return false, s.apply(ctx, company, wanted, o)
+		p, err := s.show(ctx, d)
+		return err == nil && p.changes > 0, err
 	}
+	return false, s.apply(ctx, d)
+}
+
+// connect returns a client of the service of the environment, or of an emulator with a small policy.
+func connect(o options, errOut io.Writer) (client *prepaid.Client, stop func(), err error) {
+	if o.emulator {
+		fmt.Fprintln(errOut, "policy: on an emulator inside this process; changes are lost when it ends")
+		emulator, err := emulate()
+		if err != nil {
+			return nil, nil, err
+		}
+		return emulator.Client(), func() { _ = emulator.Close() }, nil
+	}
+	config, err := prepaid.ConfigFromEnv()
+	if err == nil {
+		client, err = prepaid.NewClient(config)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errInput, err)
+	}
+	return client, func() { _ = client.Close() }, nil
 }
 
 func parse(args []string, errOut io.Writer) (options, error) {
@@ -140,12 +151,12 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	o := options{command: args[0]}
 	flags := flag.NewFlagSet("policy", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
-	flags.Int64Var(&o.company, "company", 0, fmt.Sprintf("ID of the program; default: for export %d on the emulator, for plan and apply that of the file", prepaidtest.DefaultCompany))
+	flags.Int64Var((*int64)(&o.company), "company", 0, "export: ID of the program, such as 42, which the emulator has")
 	flags.BoolVar(&o.detailed, "detailed-exitcode", false, "plan: exit with 3 if there is something to change")
 	flags.BoolVar(&o.ignoreTexts, "ignore-texts", false, "plan, apply: ignore differences that are only in a text")
 	flags.BoolVar(&o.yes, "yes", false, "apply: do not ask")
 	flags.StringVar(&o.expect, "expect", "", "apply: digest of the reviewed plan; any other plan is refused")
-	flags.StringVar(&o.reason, "reason", "", "apply: kept by the service with each change")
+	flags.StringVar(&o.reason, "reason", "", "apply: stored by the service with each change")
 	flags.BoolVar(&o.emulator, "emulator", false, "run on an emulator inside this process, with a fictional policy that is not kept")
 	switch o.command {
 	case "export", "plan", "apply":
@@ -164,8 +175,8 @@ func parse(args []string, errOut io.Writer) (options, error) {
 		return o, fmt.Errorf("%w: %w", errInput, err)
 	case o.command == "":
 		return o, fmt.Errorf("%w: the command is export, plan or apply", errInput)
-	case o.command == "export" && flags.NArg() != 0:
-		return o, fmt.Errorf("%w: export takes flags only", errInput)
+	case o.command == "export" && (flags.NArg() != 0 || o.company == 0):
+		return o, fmt.Errorf("%w: export needs -company, and takes no file", errInput)
 	case o.command != "export" && flags.NArg() != 1:
 		return o, fmt.Errorf("%w: %s takes one file, after the flags", errInput, o.command)
 	case !o.emulator && os.Getenv("PREPAID_BASE_URL") == "":
@@ -175,14 +186,4 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	}
 	o.file = flags.Arg(0)
 	return o, nil
-}
-
-// readFile reads the wanted policy.
-func readFile(name string) (prepaid.CompanyID, state, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return 0, state{}, &fileError{[]string{err.Error()}}
-	}
-	defer func() { _ = file.Close() }()
-	return readPolicy(name, file)
 }
