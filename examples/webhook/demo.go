@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
+	"net/http/httptest"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -21,10 +20,10 @@ import (
 
 // demonstrate runs a receiver against an emulator that duplicates, repeats and loses messages.
 func demonstrate(ctx context.Context, say *printer) (err error) {
-	certificate, roots, err := loopbackCertificate()
-	if err != nil {
-		return err
-	}
+	local := httptest.NewTLSServer(nil) // only for its certificate; in production a proxy terminates TLS
+	local.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(local.Certificate())
 	emulator, err := prepaidtest.Start(prepaidtest.WithWebhookRoots(roots), prepaidtest.DeliveryRetries(time.Minute))
 	if err != nil {
 		return err
@@ -37,15 +36,15 @@ func demonstrate(ctx context.Context, say *printer) (err error) {
 	defer func() { err = errors.Join(err, client.Close()) }()
 	account := emulator.AddAccount(prepaidtest.SeedAccount{})
 	r := &receiver{
-		client: client, books: newBooks(say), say: say, listen: "127.0.0.1:0", alert: "undeliverable_alert",
+		client: client, books: newBooks(say), say: say, alert: "undeliverable_alert",
 		form: webhook.HMAC{Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, // the emulator's
-		tls:  &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
 		want: prepaid.CreateHookParams{
 			Scope: []prepaid.CompanyID{prepaidtest.DefaultCompany}, FilterSpec: prepaid.FilterAll,
 			Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: newKey(),
 		},
 	}
-	d := &demo{receiver: r, emulator: emulator, account: account}
+	own := &tls.Config{Certificates: local.TLS.Certificates, MinVersion: tls.VersionTLS12}
+	d := &demo{receiver: r, emulator: emulator, account: account, tls: own}
 	return d.steps(ctx)
 }
 
@@ -54,20 +53,30 @@ type demo struct {
 
 	emulator *prepaidtest.Server
 	account  prepaid.AccountID
+	tls      *tls.Config
+}
+
+// listener listens on a free port, or again on that of the URI.
+func (d *demo) listener(ctx context.Context) (net.Listener, error) {
+	address := "127.0.0.1:0"
+	if d.want.URI != "" {
+		address = strings.TrimPrefix(d.want.URI, "https://")
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	d.want.URI = "https://" + listener.Addr().String()
+	return tls.NewListener(listener, d.tls), nil
 }
 
 func (d *demo) steps(ctx context.Context) error {
 	d.say.title("1. Start: the emulator pings the receiver and registers it")
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", d.listen) // a free port, because the address is needed first
+	listener, err := d.listener(ctx)
 	if err != nil {
 		return err
 	}
-	d.listen = listener.Addr().String()
-	d.want.URI = "https://" + d.listen + "/hook"
-	if err := listener.Close(); err != nil {
-		return err
-	}
-	stop, err := d.start(ctx)
+	stop, err := d.start(ctx, listener)
 	if err != nil {
 		return err
 	}
@@ -98,7 +107,10 @@ func (d *demo) steps(ctx context.Context) error {
 	d.say.title("7. Restart with a new key and nothing but the books")
 	d.old = webhook.StaticKeys{d.want.HMACKeyID: d.want.HMACKeySecret}
 	d.want.HMACKeyID, d.want.HMACKeySecret = "key-2", newKey()
-	if stop, err = d.start(ctx); err != nil {
+	if listener, err = d.listener(ctx); err != nil {
+		return err
+	}
+	if stop, err = d.start(ctx, listener); err != nil {
 		return err
 	}
 	return errors.Join(d.adjust(ctx, "0.75"), stop(), d.summary())
@@ -157,29 +169,4 @@ func newKey() prepaid.Secret {
 	var key [32]byte
 	_, _ = rand.Read(key[:]) // never fails
 	return prepaid.NewSecret(hex.EncodeToString(key[:]))
-}
-
-// loopbackCertificate is for 127.0.0.1 and an hour. Only the pool trusts it.
-func loopbackCertificate() (tls.Certificate, *x509.CertPool, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, nil, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		return tls.Certificate{}, nil, err
-	}
-	leaf, err := x509.ParseCertificate(raw)
-	if err != nil {
-		return tls.Certificate{}, nil, err
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(leaf)
-	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, roots, nil
 }

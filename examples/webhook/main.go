@@ -4,11 +4,11 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"strconv"
@@ -100,7 +100,11 @@ func serve(ctx context.Context, r *receiver) (err error) {
 		return fmt.Errorf("%w: the books cannot be opened: %w", errSetup, err)
 	}
 	defer func() { err = errors.Join(err, r.books.close()) }()
-	stop, err := r.start(ctx)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.listen)
+	if err != nil {
+		return err
+	}
+	stop, err := r.start(ctx, listener)
 	if err != nil {
 		return err
 	}
@@ -122,7 +126,7 @@ func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 	}
 	flags := flag.NewFlagSet("webhook", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
-	flags.StringVar(&r.listen, "listen", "127.0.0.1:8080", "address to listen on")
+	flags.StringVar(&r.listen, "listen", "127.0.0.1:8080", "address to listen on, with plain HTTP: put a proxy that terminates TLS in front of it")
 	flags.StringVar(&r.want.URI, "uri", "", "https address at which the service reaches this receiver")
 	flags.Func("company", "ID of a company to watch; may be repeated", func(text string) error {
 		id, err := strconv.ParseInt(text, 10, 64)
@@ -155,8 +159,6 @@ func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 		return nil
 	})
 	flags.StringVar((*string)(&r.alert), "alert-type", "", "type of the undeliverable alert, which starts a drain")
-	certificate := flags.String("certificate", "", "PEM file; default plain HTTP, behind a proxy that terminates TLS")
-	private := flags.String("private-key", "", "PEM file of the certificate's key")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -168,13 +170,6 @@ func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 		return nil, fmt.Errorf("%w: %w", errSetup, err)
 	case flags.NArg() > 0:
 		return nil, fmt.Errorf("%w: it takes flags only", errSetup)
-	}
-	if *certificate != "" {
-		pair, err := tls.LoadX509KeyPair(*certificate, *private)
-		if err != nil {
-			return nil, fmt.Errorf("%w: the certificate cannot be loaded", errSetup)
-		}
-		r.tls = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
 	return r, nil
 }

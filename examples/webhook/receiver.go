@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -25,36 +24,27 @@ type receiver struct {
 	form   webhook.HMAC        // without its keys
 	old    webhook.StaticKeys  // accepted in addition to the wanted key
 	alert  prepaid.MessageType // type of the undeliverable alert; empty if unknown
-	listen string
-	tls    *tls.Config // nil behind a proxy that terminates TLS
 	books  *books
 	file   string // of the books; empty for memory
+	listen string // address
 	say    *printer
 	drains atomic.Int32 // number of finished drains
 	lost   chan error   // receives why it can no longer listen
 }
 
-// start returns when the hook is as wanted and missed messages are drained. stop ends it in order: it refuses new
-// messages, then waits for running ones, at most 10 s.
-func (r *receiver) start(ctx context.Context) (stop func() error, err error) {
+// start serves on the listener. It returns when the hook is as wanted and missed messages are drained. stop ends it in order: it
+// refuses new messages, then waits for running ones, at most 10 s.
+func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func() error, err error) {
 	keys := webhook.StaticKeys{r.want.HMACKeyID: r.want.HMACKeySecret}
 	maps.Copy(keys, r.old)
 	ring, err := webhook.NewKeys(keys)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, listener.Close())
 	}
 	alerts := make(chan struct{}, 1)
 	handler, err := r.handler(ring, alerts)
 	if err != nil {
-		return nil, err
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.listen)
-	if err != nil {
-		return nil, err
-	}
-	r.listen = listener.Addr().String()
-	if r.tls != nil {
-		listener = tls.NewListener(listener, r.tls)
+		return nil, errors.Join(err, listener.Close())
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	var work sync.WaitGroup

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,7 +102,6 @@ func TestCommandLine(t *testing.T) {
 		"no flag":               {args: []string{"now"}, code: 2, want: "flags only"},
 		"flags without service": {args: []string{"-key-id", "k"}, code: 2, want: "flags need PREPAID_BASE_URL"},
 		"no such file":          {args: []string{"-key-file", "missing"}, code: 2, want: "missing"},
-		"no such certificate":   {args: []string{"-certificate", "missing"}, code: 2, want: "cannot be loaded"},
 		"bad company":           {args: []string{"-company", "42abc"}, code: 2, want: "company"},
 		"incomplete":            {base: "https://service.example.com/3.0/", code: 2, want: "PREPAID_VENDOR"},
 	} {
@@ -115,18 +118,20 @@ func TestCommandLine(t *testing.T) {
 // The way to the real service, with the emulator in its place, until the program is interrupted. Started again, it drains
 // what it missed into the same books; what it does not understand stays stored.
 func TestService(t *testing.T) {
-	certificate, roots, err := loopbackCertificate()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
-	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	proxy := httptest.NewTLSServer(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: address}))
+	t.Cleanup(proxy.Close)
+	proxy.Config.ErrorLog = log.New(io.Discard, "", 0)
+	roots := x509.NewCertPool()
+	roots.AddCert(proxy.Certificate())
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
-	}
-	encoded := func(kind string, raw []byte) string {
-		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: raw}))
 	}
 	srv := prepaidtest.NewServer(t, prepaidtest.WithWebhookRoots(roots),
 		prepaidtest.WithSignature(prepaidtest.Signature{Header: "X-Sum", Prefix: "v1=", Base64: true, KeyText: true}))
@@ -137,17 +142,11 @@ func TestService(t *testing.T) {
 	t.Setenv("PREPAID_ENVIRONMENT", "test")
 	t.Setenv("PREPAID_CLIENT_ID", config.Credentials.ClientID)
 	t.Setenv("PREPAID_CLIENT_SECRET", config.Credentials.ClientSecret.Reveal())
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := listener.Addr().String()
-	require.NoError(t, listener.Close())
 	file := filepath.Join(dir, "books.jsonl")
 	args := []string{
-		"-listen", address, "-uri", "https://" + address, "-company", prepaidtest.DefaultCompany.String(),
+		"-listen", address, "-uri", proxy.URL, "-company", prepaidtest.DefaultCompany.String(),
 		"-key-id", "k2", "-key-file", write("key", newKey().Reveal()+"\n"), "-old-key", "k1=" + write("old", newKey().Reveal()),
 		"-header", "X-Sum", "-prefix", "v1=", "-base64", "-key-text", "-alert-type", "undeliverable_alert",
-		"-certificate", write("cert.pem", encoded("CERTIFICATE", certificate.Certificate[0])),
-		"-private-key", write("key.pem", encoded("PRIVATE KEY", private)),
 	}
 
 	var out, errOut shared
