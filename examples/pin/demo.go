@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
-
-// otpLifetime is how long the emulator accepts a one-time password.
-const otpLifetime = 10 * time.Minute
 
 // emulated is a device and a backend on an emulator with one card.
 type emulated struct {
@@ -32,7 +28,7 @@ func (n *noting) Initiate(ctx context.Context) (id string, err error) {
 }
 
 func emulate(o options, say func(string, ...any)) (*emulated, error) {
-	srv, err := prepaidtest.Start(prepaidtest.OTPLifetime(otpLifetime))
+	srv, err := prepaidtest.Start()
 	if err != nil {
 		return nil, err
 	}
@@ -55,17 +51,6 @@ func (e *emulated) close() {
 
 // phone is where the one-time password arrives.
 func (e *emulated) phone() string { return e.srv.OTP(e.backend.operation) }
-
-// shown is a keypad next to the emulator's phone.
-type shown struct {
-	keypad
-	*emulated
-}
-
-func (s *shown) oneTimePassword(ctx context.Context) (prepaid.Secret, error) {
-	s.say("the phone shows %s", s.phone())
-	return s.keypad.oneTimePassword(ctx)
-}
 
 // scripted is a cardholder who types what the demonstration needs.
 type scripted struct {
@@ -105,20 +90,8 @@ func demonstrate(ctx context.Context, say func(string, ...any)) error {
 			want: pinAsBefore, pinIs: "4821",
 		},
 		{
-			title: "The cardholder takes too long", pin: "7350", want: pinAsBefore, pinIs: "4821",
-			otp: func() string {
-				otp := e.phone()
-				e.srv.Advance(otpLifetime)
-				return otp
-			},
-		},
-		{
 			title: "The response to the last step is lost: it is not sent again", pin: "7350", otp: e.phone,
 			fault: prepaidtest.CommitThenDrop(), want: pinUnknown, pinIs: "7350",
-		},
-		{
-			title: "The service refuses the last step for now", pin: "4821", otp: e.phone, fault: prepaidtest.TooManyRequests(time.Hour),
-			want: pinAsBefore, pinIs: "7350",
 		},
 	} {
 		say("\n== %s\n", scene.title)
@@ -138,17 +111,5 @@ func demonstrate(ctx context.Context, say func(string, ...any)) error {
 			return errDemo
 		}
 	}
-	say("\nThe backend has relayed %d messages: envelopes, no PIN and no password.", e.relayed())
 	return nil
-}
-
-// relayed counts the sealed messages that reached the service.
-func (e *emulated) relayed() int {
-	n := 0
-	for _, request := range e.srv.Requests() {
-		if request.Template == "/pin/validate" || request.Template == "/pin/execute" {
-			n++
-		}
-	}
-	return n
 }

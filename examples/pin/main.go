@@ -22,13 +22,13 @@ one-time password are typed and sealed, and the partner's backend, which relays 
 Usage: pin [flags]
 
 Without PREPAID_BASE_URL it shows a change, and what can go wrong with one, on an emulator
-inside this process; with -type it asks you. For the service, set PREPAID_BASE_URL,
+inside this process, and takes no flags. For the service, set PREPAID_BASE_URL,
 PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production), PREPAID_CLIENT_ID and
 PREPAID_CLIENT_SECRET_FILE, and give -account, -certificate, -device and -ip.
 
 On a terminal it asks for the PIN (twice) and the one-time password without echo. From
-anything else it reads two lines: first the new PIN, then, once it has arrived, the
-one-time password. There is no flag or variable for them: other programs could see those.
+anything else it reads two lines of standard input: first the new PIN, then, once it has
+arrived, the one-time password. There is no flag or variable for them: other programs could see those.
 
 Exit status: 0 the new PIN is valid, 1 the PIN is unchanged, 2 the command line or the
 environment is wrong, 3 it is unknown which PIN is valid, or it could not be printed.
@@ -45,12 +45,8 @@ func main() {
 // errInput is a wrong command line or environment.
 var errInput = errors.New("see -h")
 
-// errCertificate is a certificate file that cannot be read.
-var errCertificate = errors.New("-certificate")
-
 // options are what the flags say.
 type options struct {
-	typed       bool
 	account     string
 	certificate string
 	device      string
@@ -58,7 +54,6 @@ type options struct {
 	method      string
 	hash        string
 	mgf1        string
-	fd          int
 }
 
 // run is main without the process: it returns the exit status.
@@ -72,30 +67,32 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	return code
 }
 
-// runOn runs for the service of the environment, or on an emulator.
+// runOn runs for the service of the environment, or demonstrates on an emulator.
 func runOn(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	o, err := parse(args, errOut)
 	say := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
+	o, err := parse(args, errOut)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
-	case err != nil:
-	case os.Getenv("PREPAID_BASE_URL") == "" && !o.typed:
-		if err = demonstrate(ctx, say); err == nil {
-			return 0
-		}
-	default:
+	case err == nil && os.Getenv("PREPAID_BASE_URL") == "":
+		err = demonstrate(ctx, say)
+	case err == nil:
 		var d *device
-		var release func()
-		if d, release, err = setUp(o, newTyped(input(o, in), errOut), say); err == nil {
-			defer release()
+		var client *prepaid.Client
+		if d, client, err = setUp(o, say); err == nil {
+			defer client.Close() //nolint:errcheck // never fails
+			d.keypad = newTyped(in, errOut)
 			return conclude(d.changePIN(ctx), say, errOut)
 		}
 	}
-	fmt.Fprintln(errOut, "pin:", err)
-	if errors.Is(err, errInput) || errors.Is(err, errCertificate) {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errInput):
+		fmt.Fprintln(errOut, "pin:", err)
 		return 2
 	}
+	fmt.Fprintln(errOut, "pin:", err)
 	return 1
 }
 
@@ -120,7 +117,6 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("pin", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
-	flags.BoolVar(&o.typed, "type", false, "on the emulator: ask for PIN and one-time password, as for the service")
 	flags.StringVar(&o.account, "account", "", "EAID of the card")
 	flags.StringVar(&o.certificate, "certificate", "", "file with the operator's certificate, PEM or DER")
 	flags.StringVar(&o.device, "device", "", "id of the cardholder's device")
@@ -128,7 +124,6 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	flags.StringVar(&o.method, "method", "sms", "how the one-time password is sent, in the operator's words")
 	flags.StringVar(&o.hash, "hash", "SHA256", "hash of the envelope's OAEP: SHA256 or SHA512")
 	flags.StringVar(&o.mgf1, "mgf1", "", "hash of its mask function, SHA1, SHA256 or SHA512; default that of -hash")
-	flags.IntVar(&o.fd, "fd", 0, "descriptor to read PIN and one-time password from")
 	err := flags.Parse(args)
 	emulated := os.Getenv("PREPAID_BASE_URL") == ""
 	switch {
@@ -141,38 +136,19 @@ func parse(args []string, errOut io.Writer) (options, error) {
 		return o, fmt.Errorf("%w: %w", errInput, err)
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("%w: it takes flags only", errInput)
-	case o.fd < 0:
-		return o, fmt.Errorf("%w: -fd must not be negative", errInput)
-	case emulated && len(args) > 0 && !o.typed:
-		return o, fmt.Errorf("%w: on the emulator flags need -type", errInput)
-	case !emulated && o.typed:
-		return o, fmt.Errorf("%w: -type is for the emulator", errInput)
+	case emulated && len(args) > 0:
+		return o, fmt.Errorf("%w: flags need PREPAID_BASE_URL", errInput)
 	case !emulated && (o.account == "" || o.certificate == "" || o.device == "" || o.ip == ""):
 		return o, fmt.Errorf("%w: -account, -certificate, -device and -ip are required", errInput)
 	}
 	return o, nil
 }
 
-func input(o options, in io.Reader) io.Reader {
-	if o.fd == 0 {
-		return in
-	}
-	return os.NewFile(uintptr(o.fd), "secrets")
-}
-
 // setUp creates the two parts and connects them.
-func setUp(o options, keypad *typed, say func(string, ...any)) (*device, func(), error) {
-	if os.Getenv("PREPAID_BASE_URL") == "" {
-		e, err := emulate(o, say)
-		if err != nil {
-			return nil, nil, err
-		}
-		e.keypad = &shown{keypad, e}
-		return e.device, e.close, nil
-	}
+func setUp(o options, say func(string, ...any)) (*device, *prepaid.Client, error) {
 	certificate, err := os.ReadFile(o.certificate)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errCertificate, err)
+		return nil, nil, fmt.Errorf("%w: -certificate: %w", errInput, err)
 	}
 	key, err := newKey(o, certificate, say)
 	if err != nil {
@@ -187,7 +163,7 @@ func setUp(o options, keypad *typed, say func(string, ...any)) (*device, func(),
 		return nil, nil, fmt.Errorf("%w: %w", errInput, err)
 	}
 	b := &backend{client: client, account: prepaid.AccountID(o.account), deviceID: o.device, ipAddress: o.ip, method: o.method}
-	return &device{key: key, keypad: keypad, relay: b, say: say}, func() { _ = client.Close() }, nil
+	return &device{key: key, relay: b, say: say}, client, nil
 }
 
 // newKey reads the operator's certificate. Get the file from the operator through a channel you trust: anyone who can

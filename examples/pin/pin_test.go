@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -208,75 +209,26 @@ func TestWeakPINIsNotSent(t *testing.T) {
 	require.Equal(t, "", brokenRule("1243"))
 }
 
-// answering is what a person does at a pipe: the PIN at once, the password when the phone has it.
-type answering struct {
-	lines chan string
-	left  string
-}
-
-func (a *answering) Read(b []byte) (int, error) {
-	if a.left == "" {
-		line, more := <-a.lines
-		if !more {
-			return 0, io.EOF
-		}
-		a.left = line
-	}
-	n := copy(b, a.left)
-	a.left = a.left[n:]
-	return n, nil
-}
-
-// watching finds the password on the emulator's phone in what the program prints.
-type watching struct {
-	bytes.Buffer
-	lines chan string
-	types func(password string) string
-}
-
-func (w *watching) Write(text []byte) (int, error) {
-	if _, password, found := strings.Cut(string(text), "the phone shows "); found {
-		w.lines <- w.types(strings.TrimSpace(password))
-	}
-	return w.Buffer.Write(text)
-}
-
 func TestTypedThroughAPipe(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		types func(string) string
-		code  int
-		says  string
-	}{
-		"CR LF":   {func(p string) string { return p + "\r\n" }, 0, "The new PIN is valid."},
-		"LF":      {func(p string) string { return p + "\n" }, 0, "The new PIN is valid."},
-		"wrong":   {func(string) string { return "000000x\n" }, 1, "The password was wrong"},
-		"nothing": {func(string) string { return "\n" }, 1, "The PIN is unchanged."},
-		"long":    {func(string) string { return strings.Repeat("1", longestLine+1) + "\n" }, 1, "The PIN is unchanged."},
-	} {
-		in := &answering{lines: make(chan string, 2)}
-		in.lines <- "7391\n"
-		out := &watching{lines: in.lines, types: c.types}
-		var errOut bytes.Buffer
-		require.Equal(t, c.code, run(t.Context(), []string{"-type"}, in, out, &errOut), name)
-		require.Contains(t, out.String(), c.says, name)
-		require.NotContains(t, out.String()+errOut.String(), "7391", name)
-		require.NotContains(t, out.String()+errOut.String(), "New PIN:", name) // nobody reads prompts at a pipe
-	}
-}
-
-func TestReadLine(t *testing.T) {
-	t.Parallel()
-	in := strings.NewReader("4821\r\n\n019226")
-	for _, want := range []string{"4821", "", "019226"} {
-		line, err := readLine(in)
+	var prompts bytes.Buffer
+	for text, want := range map[string]string{"4821\r\n019226\n": "4821 019226", "4821\n019226": "4821 019226"} {
+		k := newTyped(strings.NewReader(text), &prompts)
+		pin, err := k.newPIN(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, want, string(line))
+		otp, err := k.oneTimePassword(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, pin.Reveal()+" "+otp.Reveal())
+		_, err = k.oneTimePassword(t.Context())
+		require.ErrorIs(t, err, errNoInput)
 	}
-	_, err := readLine(in)
-	require.ErrorIs(t, err, io.EOF)
-	_, err = readLine(io.MultiReader(strings.NewReader("48"), brokenReader{}))
-	require.ErrorIs(t, err, errBroken)
+	_, err := newTyped(strings.NewReader("\n"), &prompts).newPIN(t.Context())
+	require.ErrorIs(t, err, errNoInput)
+	_, err = newTyped(strings.NewReader(strings.Repeat("1", longestLine+1)+"\n"), &prompts).newPIN(t.Context())
+	require.ErrorIs(t, err, bufio.ErrTooLong)
+	_, err = newTyped(io.MultiReader(strings.NewReader("48"), brokenReader{}), &prompts).newPIN(t.Context())
+	require.ErrorIs(t, err, errBroken, "half a line is no PIN")
+	require.Empty(t, prompts.String(), "nobody reads prompts at a pipe")
 }
 
 var errBroken = errors.New("broken")
@@ -292,13 +244,11 @@ func TestInterruptedTyping(t *testing.T) {
 	stop()
 	in, typing := io.Pipe()
 	defer typing.Close()
-	var out, errOut bytes.Buffer
-	require.Equal(t, 1, run(ctx, []string{"-type"}, in, &out, &errOut))
-	require.Contains(t, errOut.String(), "stopped")
-	require.Contains(t, out.String(), "The PIN is unchanged.")
+	_, err := newTyped(in, io.Discard).newPIN(ctx)
+	require.ErrorIs(t, err, errStopped)
 }
 
-// The program against a server as against the service, with a descriptor for the secrets.
+// The program against a server as against the service, with a pipe for the secrets.
 func TestService(t *testing.T) {
 	srv := prepaidtest.NewServer(t)
 	config := srv.Config()
@@ -328,7 +278,7 @@ func TestService(t *testing.T) {
 		written <- err
 	}()
 	args := []string{"-account", string(id), "-certificate", certificate, "-device", "d1", "-ip", "203.0.113.7", "-hash", "SHA512"}
-	code, out, errOut := runWith(t, strings.NewReader(""), append(args, "-fd", fmt.Sprint(from.Fd()))...)
+	code, out, errOut := runWith(t, from, args...)
 	require.Zero(t, code, errOut)
 	require.NoError(t, <-written)
 	require.Contains(t, out, "The new PIN is valid.")
@@ -340,7 +290,7 @@ func TestService(t *testing.T) {
 	require.Contains(t, out, "Check the account")
 	require.Contains(t, errOut, "status 404")
 
-	for _, wrong := range [][]string{args[:6], append(args, "-type"), append(args, "-mgf1", "MD5"), append(args, "-certificate", "missing")} {
+	for _, wrong := range [][]string{args[:6], append(args, "-mgf1", "MD5"), append(args, "-certificate", "missing")} {
 		code, _, errOut = runWith(t, strings.NewReader("7391\n"), wrong...)
 		require.Equal(t, 2, code, wrong)
 		require.NotEmpty(t, errOut)
@@ -363,7 +313,7 @@ func TestCommandLine(t *testing.T) {
 	code, _, errOut := runWith(t, nil, "-h")
 	require.Zero(t, code)
 	require.Contains(t, errOut, "without echo")
-	for _, args := range [][]string{{"-nonsense"}, {"4821"}, {"-account", "E1"}, {"-type", "-fd", "-1"}, {"-pin", "4821"}, {"-type", "-hash", "MD5"}} {
+	for _, args := range [][]string{{"-nonsense"}, {"4821"}, {"-account", "E1"}, {"-pin", "4821"}} {
 		code, out, errOut := runWith(t, strings.NewReader(""), args...)
 		require.Equal(t, 2, code, args)
 		require.Equal(t, 1, strings.Count(errOut, "\n"), errOut)
@@ -388,5 +338,5 @@ func TestCertificateThatIsNotThere(t *testing.T) {
 	t.Setenv("PREPAID_BASE_URL", "http://127.0.0.1:1/3.0/")
 	code, _, errOut := runWith(t, strings.NewReader(""), "-account", "E1", "-certificate", "missing.pem", "-device", "d", "-ip", "203.0.113.7")
 	require.Equal(t, 2, code)
-	require.True(t, strings.HasPrefix(errOut, "pin: -certificate: open missing.pem: "), errOut)
+	require.True(t, strings.HasPrefix(errOut, "pin: see -h: -certificate: open missing.pem: "), errOut)
 }
