@@ -59,7 +59,7 @@ func demonstrate(ctx context.Context, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
 	if err := d.run(ctx, demoOrders, out); err != nil {
-		return err
+		return fmt.Errorf("ended early, nothing is compared: %w", err)
 	}
 	c, err := d.compare(ctx)
 	if err != nil {

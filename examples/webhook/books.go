@@ -34,11 +34,10 @@ type entry struct {
 
 func (e entry) key() string { return string(e.Hook) + "/" + string(e.Message) }
 
-// books stand for a database: they outlive the receiver and tolerate a repeat, by the message's ID. With a file they
-// also outlive the process.
+// books stand for a database: they outlive the process and tolerate a repeat, by the message's ID.
 type books struct {
 	say  *printer
-	file *os.File // nil: in memory
+	file *os.File
 
 	mu      sync.Mutex
 	amounts map[string]prepaid.Amount // of transactions
@@ -48,13 +47,9 @@ type books struct {
 	broken  error // error of the file: nothing more is accepted, since its content is unknown
 }
 
-func newBooks(say *printer) *books {
-	return &books{say: say, amounts: map[string]prepaid.Amount{}, others: map[string]bool{}}
-}
-
 // openBooks reads the file, if it exists, and appends to it. One process at a time may use it.
 func openBooks(name string, say *printer) (*books, error) {
-	b := newBooks(say)
+	b := &books{say: say, amounts: map[string]prepaid.Amount{}, others: map[string]bool{}}
 	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -84,12 +79,7 @@ func openBooks(name string, say *printer) (*books, error) {
 	return b, nil
 }
 
-func (b *books) close() error {
-	if b.file == nil {
-		return nil
-	}
-	return b.file.Close()
-}
+func (b *books) close() error { return b.file.Close() }
 
 func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
 	amount := p.Transaction.Amount
@@ -131,16 +121,14 @@ func (b *books) write(e entry) error {
 	if b.broken != nil {
 		return b.broken
 	}
-	if b.file != nil {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return err
-		}
-		_, err = b.file.Write(append(line, '\n'))
-		if err = errors.Join(err, b.file.Sync()); err != nil {
-			b.broken = errors.New("the books cannot be written: restart when they can")
-			return b.broken
-		}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = b.file.Write(append(line, '\n'))
+	if err = errors.Join(err, b.file.Sync()); err != nil {
+		b.broken = errors.New("the books cannot be written: restart when they can")
+		return b.broken
 	}
 	b.keep(e)
 	return nil

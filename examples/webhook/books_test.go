@@ -78,7 +78,9 @@ func TestBooksThatCannotBeWritten(t *testing.T) {
 // A message of another shape is refused, and so stays stored; 0.00 is an amount.
 func TestAmountIsRequired(t *testing.T) {
 	t.Parallel()
-	b := newBooks(&printer{to: io.Discard})
+	b, err := openBooks(filepath.Join(t.TempDir(), "books.jsonl"), &printer{to: io.Discard})
+	require.NoError(t, err)
+	defer b.close()
 	for _, rest := range []string{"", `,"transaction":{}`, `,"transaction":null`, `,"transaction":{"amount":null}`, `,"transaction":{"value":1}`} {
 		require.ErrorContains(t, webhook.Decoded(b.book)(t.Context(), message(t, "m-1", "transaction", rest)), "transaction.amount", rest)
 	}

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"net"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -34,9 +36,19 @@ func demonstrate(ctx context.Context, say *printer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
+	directory, err := os.MkdirTemp("", "webhook")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
+	books, err := openBooks(filepath.Join(directory, "books.jsonl"), say)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, books.close()) }()
 	account := emulator.AddAccount(prepaidtest.SeedAccount{})
 	r := &receiver{
-		client: client, books: newBooks(say), say: say, alert: "undeliverable_alert",
+		client: client, books: books, say: say, alert: "undeliverable_alert",
 		form: webhook.HMAC{Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, // the emulator's
 		want: prepaid.CreateHookParams{
 			Scope: []prepaid.CompanyID{prepaidtest.DefaultCompany}, FilterSpec: prepaid.FilterAll,

@@ -118,7 +118,7 @@ func serve(ctx context.Context, r *receiver) (err error) {
 	return err
 }
 
-// fromFlags reads the flags for the real service. The operator says how messages are signed.
+// fromFlags reads the flags for the real service. The operator says how messages are signed: change form accordingly.
 func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 	r := &receiver{form: webhook.HMAC{Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, old: webhook.StaticKeys{}}
 	r.want = prepaid.CreateHookParams{
@@ -149,15 +149,6 @@ func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 		return err
 	})
 	flags.StringVar(&r.form.Header, "header", "", "header with the signature")
-	flags.StringVar(&r.form.Prefix, "prefix", "", "prefix of the sum in the header")
-	flags.BoolFunc("base64", "the sum is in Base64, not hex", func(string) error {
-		r.form.Encoding = webhook.EncodingBase64
-		return nil
-	})
-	flags.BoolFunc("key-text", "the key is the 64 characters themselves, not the 32 bytes", func(string) error {
-		r.form.KeyForm = webhook.KeyText
-		return nil
-	})
 	flags.StringVar((*string)(&r.alert), "alert-type", "", "type of the undeliverable alert, which starts a drain")
 	err := flags.Parse(args)
 	switch {

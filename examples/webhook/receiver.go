@@ -25,7 +25,7 @@ type receiver struct {
 	old    webhook.StaticKeys  // accepted in addition to the wanted key
 	alert  prepaid.MessageType // type of the undeliverable alert; empty if unknown
 	books  *books
-	file   string // of the books; empty for memory
+	file   string // of the books
 	listen string // address
 	say    *printer
 	drains atomic.Int32 // number of finished drains

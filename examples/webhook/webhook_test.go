@@ -85,7 +85,10 @@ func TestLossIsNoticed(t *testing.T) {
 	srv.Adjust(account, "1.00")
 	var out bytes.Buffer
 	say := &printer{to: &out}
-	d := &demo{receiver: &receiver{books: newBooks(say), say: say}, emulator: srv, account: account}
+	books, err := openBooks(filepath.Join(t.TempDir(), "books.jsonl"), say)
+	require.NoError(t, err)
+	defer books.close()
+	d := &demo{receiver: &receiver{books: books, say: say}, emulator: srv, account: account}
 	require.ErrorContains(t, d.summary(), "differ from the balance")
 }
 
@@ -133,8 +136,7 @@ func TestService(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
-	srv := prepaidtest.NewServer(t, prepaidtest.WithWebhookRoots(roots),
-		prepaidtest.WithSignature(prepaidtest.Signature{Header: "X-Sum", Prefix: "v1=", Base64: true, KeyText: true}))
+	srv := prepaidtest.NewServer(t, prepaidtest.WithWebhookRoots(roots), prepaidtest.WithSignature(prepaidtest.Signature{Header: "X-Sum"}))
 	account := srv.AddAccount(prepaidtest.SeedAccount{})
 	config := srv.Config()
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
@@ -146,7 +148,7 @@ func TestService(t *testing.T) {
 	args := []string{
 		"-listen", address, "-uri", proxy.URL, "-company", prepaidtest.DefaultCompany.String(),
 		"-key-id", "k2", "-key-file", write("key", newKey().Reveal()+"\n"), "-old-key", "k1=" + write("old", newKey().Reveal()),
-		"-header", "X-Sum", "-prefix", "v1=", "-base64", "-key-text", "-alert-type", "undeliverable_alert",
+		"-header", "X-Sum", "-alert-type", "undeliverable_alert",
 	}
 
 	var out, errOut shared
