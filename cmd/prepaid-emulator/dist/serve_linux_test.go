@@ -143,20 +143,19 @@ func TestImageServesTheQuickstart(t *testing.T) {
 	require.NoError(t, err, string(printed))
 	require.Empty(t, printed)
 
-	certificate := filepath.Join(t.TempDir(), "pin.pem")
-	require.NoError(t, os.WriteFile(certificate, get(t, "http://127.0.0.1"+c.listen+"/pin-certificate.pem"), 0o600))
+	require.Contains(t, string(get(t, "http://127.0.0.1"+c.listen+"/pin-certificate.pem")), "BEGIN CERTIFICATE")
 	run := exec.CommandContext(t.Context(), quickstart, "-pause", "500ms")
-	run.Env = []string{"PREPAID_PIN_CERTIFICATE=" + certificate, "PREPAID_REPORT_TEMPLATE=daily_settlement"}
+	run.Env = []string{"PREPAID_REPORT_TEMPLATE=daily_settlement"}
 	for _, export := range regexp.MustCompile(`(?m)^  export (\w+)='(.*)'$`).FindAllStringSubmatch(greeting, -1) {
 		run.Env = append(run.Env, export[1]+"="+export[2])
 	}
 	require.Contains(t, run.Env, "PREPAID_BASE_URL=http://127.0.0.1"+c.listen+"/3.0/")
 	printed, err = run.CombinedOutput()
 	require.NoError(t, err, string(printed))
-	for _, line := range []string{"12. ", "adds up", "rows read", "All done."} {
+	for _, line := range []string{"10. ", "adds up", "rows read", "All done."} {
 		require.Contains(t, string(printed), line)
 	}
-	for _, line := range []string{"DOES NOT", "FAILED", "PREPAID_"} {
+	for _, line := range []string{"failed", "PREPAID_"} {
 		require.NotContains(t, string(printed), line)
 	}
 	c.stop(t)
