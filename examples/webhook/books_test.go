@@ -80,7 +80,7 @@ func TestAmountIsRequired(t *testing.T) {
 	t.Parallel()
 	b, err := openBooks(filepath.Join(t.TempDir(), "books.jsonl"), &printer{to: io.Discard})
 	require.NoError(t, err)
-	defer b.close()
+	t.Cleanup(func() { _ = b.close() })
 	for _, rest := range []string{"", `,"transaction":{}`, `,"transaction":null`, `,"transaction":{"amount":null}`, `,"transaction":{"value":1}`} {
 		require.ErrorContains(t, webhook.Decoded(b.book)(t.Context(), message(t, "m-1", "transaction", rest)), "transaction.amount", rest)
 	}

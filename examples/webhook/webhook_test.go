@@ -87,7 +87,7 @@ func TestLossIsNoticed(t *testing.T) {
 	say := &printer{to: &out}
 	books, err := openBooks(filepath.Join(t.TempDir(), "books.jsonl"), say)
 	require.NoError(t, err)
-	defer books.close()
+	t.Cleanup(func() { _ = books.close() })
 	d := &demo{receiver: &receiver{books: books, say: say}, emulator: srv, account: account}
 	require.ErrorContains(t, d.summary(), "differ from the balance")
 }
