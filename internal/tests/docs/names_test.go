@@ -166,7 +166,7 @@ func TestDesignNamesExist(t *testing.T) {
 	atRoot(t)
 	names := declared(parsed(t, true, "."), true)
 	for _, foreign := range []string{
-		"buildssa", "opName", "errors.As", "errors.AsType", "errors.Is", "context.Context", "http.Transport", "oauth2.Token", "wg.Go", "t.Context", "t.Parallel",
+		"buildssa", "errors.As", "errors.AsType", "errors.Is", "context.Context", "http.Transport", "oauth2.Token", "wg.Go", "t.Context", "t.Parallel",
 	} {
 		names[foreign] = true
 	}

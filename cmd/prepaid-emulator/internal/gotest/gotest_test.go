@@ -85,9 +85,14 @@ func everything(t *testing.T) *caller {
 	for _, path := range []string{
 		"policy/mccodes?page_size=5&page_number=2", "policy/42/restrictions", "policy/42/policy", "policy/77/categories", "policy/42/merchants", "policy/42/terminals",
 		"accounts?client_id=acme&client_account_key=ada&with_personal=1", "accounts/company/42?status=active&last_name=Hopper", "accounts/" + ada + "?with_freetext=1&with_bpay=1",
-		"accounts/" + ada + "/transactions?start_date=2020-01-01T00:00:00Z&page_size=10", "accounts/" + ada + "/status", "accounts/" + ada + "/tokens",
+		"accounts/" + ada + "/transactions?start_date=2020-01-01T00:00:00Z&page_size=10",
 	} {
 		c.send("GET", path, "")
+	}
+	for _, operation := range prepaidtest.Operations() {
+		if of, ok := strings.CutPrefix(operation, "GET /accounts/{id}/"); ok {
+			c.send("GET", "accounts/"+ada+"/"+of, "")
+		}
 	}
 	c.send("POST", "policy/42/categories", `{"reason":"r","require_approval":false,"add":[5411,742],"remove":[]}`)
 	c.send("POST", "policy/42/merchants", `{"add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","description":"d"}]}`)
