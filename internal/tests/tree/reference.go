@@ -9,8 +9,8 @@ type Operation struct {
 	Contract string
 	// Query, Request and Response are all members.
 	Query, Request, Response string
-	// Required are the members that the reference requires in the response or, where a table marks none (simulator, webhooks), all
-	// that it has. An operation without a JSON response has none.
+	// Required are the members that the reference requires in the response; empty for all, as where a table marks none (simulator,
+	// webhooks).
 	Required string
 }
 
@@ -89,21 +89,14 @@ func Reference() map[string]Operation {
 	merchants := inside("merchants", "acquirer_id card_acceptor_id description id")
 	categories := inside("categories", "merchant_category_code")
 	return map[string]Operation{
-		"Token":            {Contract: "token token 200 json", Response: "access_token token_type expires_in", Required: "access_token token_type expires_in"},
+		"Token":            {Contract: "token token 200 json", Response: "access_token token_type expires_in"},
 		"Reporting.Start":  {Contract: "never call 200 text", Query: "include_column_headers"},
-		"Reporting.Result": {Contract: "read call 200,204 json", Response: "reportdata totalrecords", Required: "reportdata totalrecords"},
+		"Reporting.Result": {Contract: "read call 200,204 json", Response: "reportdata totalrecords"},
 
-		"Policy.MerchantCategoryCodes": {
-			Contract: "read call 200,204 json",
-			Query:    referencePages,
-			Response: "code description",
-			Required: "code description",
-		},
+		"Policy.MerchantCategoryCodes": {Contract: "read call 200,204 json", Query: referencePages, Response: "code description"},
 		"Policy.Restrictions": {
 			Contract: "read call 200 json",
 			Response: "type " + under("terminal_rules", "rule_type acquirer acceptor terminal") +
-				under("category_rules", "rule_type category_code"),
-			Required: "type " + under("terminal_rules", "rule_type acquirer acceptor terminal") +
 				under("category_rules", "rule_type category_code"),
 		},
 		"Policy.Get": {
@@ -160,13 +153,8 @@ func Reference() map[string]Operation {
 			Request: "client_account_key display_name initiating_user_id " +
 				under("registration", referencePersonal) + referencePortal,
 		},
-		"Accounts.Transactions": {
-			Contract: "read call 200,204 json",
-			Query:    "start_date end_date " + referencePages,
-			Response: referenceItem,
-			Required: referenceItem,
-		},
-		"Accounts.Summary":           {Contract: "read call 200 json", Response: referenceStatus, Required: referenceStatus},
+		"Accounts.Transactions":      {Contract: "read call 200,204 json", Query: "start_date end_date " + referencePages, Response: referenceItem},
+		"Accounts.Summary":           {Contract: "read call 200 json", Response: referenceStatus},
 		"Accounts.SetStatus":         {Contract: "repeated call 200,204 none", Request: "status"},
 		"Accounts.SetPlasticEnabled": {Contract: "repeated call 200,204 none", Request: "plastic_enabled initiating_user_id"},
 		"Accounts.WalletTokens":      {Contract: "read call 200,204 json", Response: referenceToken, Required: requiredWallet},
@@ -184,7 +172,6 @@ func Reference() map[string]Operation {
 			Request: "initiating_user_id request_id amount source_reference destination_reference bsb " +
 				under("destination_account_info", "bsb account_number account_name"),
 			Response: "transaction_id correlation_id",
-			Required: "transaction_id correlation_id",
 		},
 		"Accounts.Transfer": {
 			Contract: "keyed money 200 refusal",
@@ -217,43 +204,22 @@ func Reference() map[string]Operation {
 			Contract: "never call 200 refusal",
 			Request:  strings.ReplaceAll(referenceCleared, "authorization_id", "") + referenceLocated,
 			Response: "transaction_reference authorization_id success message",
-			Required: "transaction_reference authorization_id success message",
 		},
-		"Simulation.Advise": {
-			Contract: "never call 200 refusal",
-			Request:  referenceCleared + referenceLocated,
-			Response: "authorization_id success message",
-			Required: "authorization_id success message",
-		},
-		"Simulation.Reverse": {
-			Contract: "never call 200 refusal",
-			Request:  referenceCleared + referenceLocated,
-			Response: "authorization_id success message",
-			Required: "authorization_id success message",
-		},
-		"Simulation.Clear": {Contract: "never call 200 refusal", Request: referenceCleared, Response: "success message", Required: "success message"},
-		"Simulation.ReverseClear": {
-			Contract: "never call 200 refusal",
-			Request:  referenceCleared,
-			Response: "success message",
-			Required: "success message",
-		},
+		"Simulation.Advise":       {Contract: "never call 200 refusal", Request: referenceCleared + referenceLocated, Response: "authorization_id success message"},
+		"Simulation.Reverse":      {Contract: "never call 200 refusal", Request: referenceCleared + referenceLocated, Response: "authorization_id success message"},
+		"Simulation.Clear":        {Contract: "never call 200 refusal", Request: referenceCleared, Response: "success message"},
+		"Simulation.ReverseClear": {Contract: "never call 200 refusal", Request: referenceCleared, Response: "success message"},
 
 		"PIN.Initiate": {Contract: "never call 200,201,202,204 any", Request: "eaid device_id ip_address communication_method"},
 		"PIN.Validate": {Contract: "never call 200,201,202,204 any", Request: referenceSealed},
 		"PIN.Execute":  {Contract: "never call 200,201,202,204 any", Request: referenceSealed},
 
-		"Hooks.List":   {Contract: "read call 200,204 json", Query: referencePages, Response: referenceStored, Required: requiredHook},
-		"Hooks.Get":    {Contract: "read call 200 json", Response: referenceStored, Required: requiredHook},
-		"Hooks.Create": {Contract: "never call 201 json", Request: referenceHook + "hmac_key_secret", Response: "id", Required: "id"},
-		"Hooks.Update": {Contract: "never call 200,204 none", Request: referenceHook + "hmac_key_secret"},
-		"Hooks.Delete": {Contract: "repeated call 204,200 none"},
-		"Hooks.Undeliverable": {
-			Contract: "read call 200,204 json",
-			Query:    referencePages,
-			Response: "id hook_id timestamp type",
-			Required: "id hook_id timestamp type",
-		},
-		"Hooks.Dismiss": {Contract: "never call 204,200 none", Request: "message_ids"},
+		"Hooks.List":          {Contract: "read call 200,204 json", Query: referencePages, Response: referenceStored, Required: requiredHook},
+		"Hooks.Get":           {Contract: "read call 200 json", Response: referenceStored, Required: requiredHook},
+		"Hooks.Create":        {Contract: "never call 201 json", Request: referenceHook + "hmac_key_secret", Response: "id"},
+		"Hooks.Update":        {Contract: "never call 200,204 none", Request: referenceHook + "hmac_key_secret"},
+		"Hooks.Delete":        {Contract: "repeated call 204,200 none"},
+		"Hooks.Undeliverable": {Contract: "read call 200,204 json", Query: referencePages, Response: "id hook_id timestamp type"},
+		"Hooks.Dismiss":       {Contract: "never call 204,200 none", Request: "message_ids"},
 	}
 }
