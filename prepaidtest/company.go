@@ -2,7 +2,6 @@ package prepaidtest
 
 import (
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 const (
@@ -44,7 +43,7 @@ type Company struct {
 func (s *Server) AddCompany(add Company) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	s.service.PutCompany(l, ledger.CompanyData{ID: int64(add.ID), ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: string(add.Loop)})
+	s.service.PutCompany(l, fromCompany(add))
 }
 
 // AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Until the first

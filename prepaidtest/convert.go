@@ -5,7 +5,9 @@ import (
 	"reflect"
 	"strconv"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 )
@@ -18,8 +20,12 @@ var (
 	toAccountState  = converter[AccountState, *ledger.Account]()
 	toTransaction   = converter[Transaction, ledger.Item]()
 	toAuthorization = converter[Authorization, simulator.Authorisation]()
+	toCompany       = converter[Company, ledger.CompanyData]()
+	toPolicy        = converter[Policy, *policy.Policy]()
+	toHookState     = converter[HookState, *hooks.Hook]()
 
 	fromSeedAccount = converter[ledger.AccountData, SeedAccount]()
+	fromCompany     = converter[ledger.CompanyData, Company]()
 	fromSimulation  = converter[ledger.Merchant, Simulation]()
 	fromWalletToken = converter[ledger.WalletToken, WalletToken]()
 )

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 	"github.com/stretchr/testify/require"
 )
@@ -106,5 +108,11 @@ func TestFieldsHaveTheSameNames(t *testing.T) {
 	require.Equal(t, []string{"PlasticDisabled"}, missing(reflect.TypeFor[SeedAccount](), reflect.TypeFor[ledger.AccountData]()))
 	require.Equal(t, []string{"Description"}, missing(reflect.TypeFor[Transaction](), reflect.TypeFor[ledger.Item]()))
 	require.Empty(t, missing(reflect.TypeFor[Authorization](), reflect.TypeFor[simulator.Authorisation]()))
+	require.Empty(t, missing(reflect.TypeFor[Company](), reflect.TypeFor[ledger.CompanyData]()))
+	require.Equal(t, []string{"DefaultAction"}, missing(reflect.TypeFor[Policy](), reflect.TypeFor[policy.Policy]()))
+	require.Empty(t, missing(reflect.TypeFor[PolicyMerchant](), reflect.TypeFor[policy.MerchantRule]()))
+	require.Empty(t, missing(reflect.TypeFor[PolicyTerminal](), reflect.TypeFor[policy.TerminalRule]()))
+	require.Equal(t, []string{"Queued"}, missing(reflect.TypeFor[HookState](), reflect.TypeFor[hooks.Hook]()))
+	require.Empty(t, missing(reflect.TypeFor[MessageState](), reflect.TypeFor[hooks.Message]()))
 	require.Empty(t, missing(reflect.TypeFor[ledger.Merchant](), reflect.TypeFor[Simulation]()))
 }

@@ -61,18 +61,13 @@ func (s *Server) Policy(companyID prepaid.CompanyID) (Policy, bool) {
 	if held == nil {
 		return Policy{}, false
 	}
-	p := Policy{DefaultAction: "allow"}
+	p := toPolicy(held)
+	p.DefaultAction = "allow"
 	if held.Closed {
 		p.DefaultAction = "deny"
 	}
-	for _, code := range held.Categories {
-		p.Categories = append(p.Categories, PolicyCategory{policy.CategoryCode(code), policy.DescribeCategory(code)})
-	}
-	for _, r := range held.Merchants {
-		p.Merchants = append(p.Merchants, PolicyMerchant{r.AcquirerID, r.AcceptorID, r.Description, r.ID})
-	}
-	for _, r := range held.Terminals {
-		p.Terminals = append(p.Terminals, PolicyTerminal{r.AcquirerID, r.AcceptorID, r.TerminalID, r.NameLocation, r.Description, r.ID})
+	for i, code := range held.Categories {
+		p.Categories[i] = PolicyCategory{policy.CategoryCode(code), policy.DescribeCategory(code)}
 	}
 	return p, true
 }

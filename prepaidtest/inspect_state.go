@@ -109,7 +109,7 @@ func (s *Server) Companies() []Company {
 	defer l.RUnlock()
 	companies := []Company{}
 	for _, c := range l.Companies() {
-		companies = append(companies, Company{ID: prepaid.CompanyID(c.ID), ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: Loop(c.Loop)})
+		companies = append(companies, toCompany(c.CompanyData))
 	}
 	return companies
 }
@@ -173,13 +173,10 @@ func (s *Server) Hooks() []HookState {
 	hooks := s.service.Hooks.All(l)
 	states := make([]HookState, len(hooks))
 	for i, h := range hooks {
-		states[i] = HookState{
-			ID: prepaid.HookID(h.ID), URI: h.URI, Scope: companyIDs[prepaid.CompanyID](h.Scope), Filter: h.Filter, Enabled: h.Enabled,
-			Reliability: h.Reliability, KeyID: h.KeyID, Queued: h.Queued(),
-			Undeliverable: make([]MessageState, len(h.Undeliverable)),
-		}
-		for j, m := range h.Undeliverable {
-			states[i].Undeliverable[j] = MessageState{ID: prepaid.MessageID(m.ID), Type: m.Kind, Time: m.At, Attempts: m.Attempts, Body: string(m.Body)}
+		states[i] = toHookState(h)
+		states[i].Queued = h.Queued()
+		if h.Undeliverable == nil {
+			states[i].Undeliverable = []MessageState{}
 		}
 	}
 	return states

@@ -21,14 +21,15 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Message is one webhook message on its way.
+// Message is one webhook message on its way. Its JSON is that of the saved state.
 type Message struct {
-	ID, Kind string
-	At       time.Time
-	Body     []byte
-	Attempts int
-	keep     bool // becomes undeliverable when it cannot be delivered
-	held     bool // by DelayMessage
+	ID       string    `json:"id"`
+	Type     string    `json:"type"`
+	Time     time.Time `json:"timestamp"`
+	Body     string    `json:"body"` // the same bytes in each attempt
+	Attempts int       `json:"attempts"`
+	Keep     bool      `json:"keep,omitzero"` // becomes undeliverable when it cannot be delivered
+	Held     bool      `json:"held,omitzero"` // by DelayMessage
 }
 
 // messageBody is the envelope (section 6) with this emulator's own payload for transactions: the history item
@@ -53,11 +54,12 @@ func newSender(with Options) *http.Client {
 }
 
 func (s *Hooks) newMessage(hookID, kind string, at time.Time, company int64, transaction []byte) *Message {
-	m := &Message{ID: s.ids.UUID(), Kind: kind, At: at}
+	m := &Message{ID: s.ids.UUID(), Type: kind, Time: at}
 	// Strings, numbers and times always marshal.
-	m.Body, _ = json.Marshal(messageBody{
+	text, _ := json.Marshal(messageBody{
 		ID: m.ID, HookID: hookID, Timestamp: wire.DateTime(at), Type: kind, CompanyID: company, Transaction: transaction,
 	})
+	m.Body = string(text)
 	return m
 }
 
@@ -78,7 +80,7 @@ func (s *Hooks) Announce(l ledger.Locked, a *ledger.Account, booked ledger.Item)
 			continue
 		}
 		m := s.newMessage(h.ID, "transaction", booked.OccurredAt, a.Company.ID, ledger.AppendItem(nil, booked))
-		m.keep = true
+		m.Keep = true
 		s.enqueue(l, h, m)
 	}
 }
@@ -156,7 +158,7 @@ func (s *Hooks) undelivered(l ledger.Locked, h *Hook, m *Message) {
 		h.queue = slices.Insert(h.queue, 0, m)
 		return
 	}
-	if h.deleted || !h.Enabled || !m.keep {
+	if h.deleted || !h.Enabled || !m.Keep {
 		return
 	}
 	if retry := m.Attempts - 1; retry < len(s.with.Retries) {
@@ -229,9 +231,9 @@ func (f Signing) sign(header http.Header, config Config, body []byte) {
 	if f.Header == "" {
 		return
 	}
-	key := []byte(config.secret)
+	key := []byte(config.Secret)
 	if !f.KeyText {
-		key, _ = hex.DecodeString(config.secret) // checked at registration; a lenient server signs with what there is
+		key, _ = hex.DecodeString(config.Secret) // checked at registration; a lenient server signs with what there is
 	}
 	sum := hmac.New(sha256.New, key)
 	_, _ = sum.Write(body) // never fails

@@ -32,7 +32,7 @@ func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	m.held = true
+	m.Held = true
 	m.Attempts-- // this was none
 	h.current = nil
 	s.clock.After(fault.Wait, &Task{hooks: s, kind: taskSend, hook: h, message: m})
@@ -43,8 +43,8 @@ func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message
 func (s *Hooks) takeHeld(m *Message) bool {
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	held := m.held
-	m.held = false
+	held := m.Held
+	m.Held = false
 	return held
 }
 
@@ -70,11 +70,11 @@ func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *M
 
 // send makes one attempt and writes it down.
 func (s *Hooks) send(ctx context.Context, hookID string, config Config, m *Message, fault *faults.Delivery) bool {
-	attempt := Attempt{HookID: hookID, MessageID: m.ID, Type: m.Kind, Attempt: m.Attempts, Fault: fault != nil}
+	attempt := Attempt{HookID: hookID, MessageID: m.ID, Type: m.Type, Attempt: m.Attempts, Fault: fault != nil}
 	if fault != nil && fault.Kind == faults.Lose {
 		attempt.Delivered, attempt.Problem = true, "the message was lost"
 	} else {
-		attempt.Status, attempt.Problem = s.transmit(ctx, config, m.Body)
+		attempt.Status, attempt.Problem = s.transmit(ctx, config, []byte(m.Body))
 		attempt.Delivered = attempt.Status/100 == 2
 	}
 	if fault != nil && fault.Kind == faults.LoseResponse {

@@ -26,15 +26,15 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Config is what a caller sets (2.13).
+// Config is what a caller sets (2.13). Its JSON is that of the saved state.
 type Config struct {
-	URI         string
-	Scope       []int64
-	Filter      string
-	Enabled     bool
-	Reliability string
-	KeyID       string
-	secret      string
+	URI         string  `json:"uri"`
+	Scope       []int64 `json:"scope"`
+	Filter      string  `json:"filter_spec"`
+	Enabled     bool    `json:"enabled"`
+	Reliability string  `json:"reliability_mode"`
+	KeyID       string  `json:"hmac_key_id"`
+	Secret      string  `json:"hmac_key_secret"`
 }
 
 // Hooks holds the registered webhooks and delivers their messages. The ledger's lock guards the state.
@@ -111,7 +111,7 @@ func (h *Hook) body() hookBody {
 	}
 	if n := len(h.Undeliverable); n > 0 && h.Reliability == reliabilityStore {
 		body.LastUndeliverable = new(h.Undeliverable[n-1].ID)
-		body.LastUndeliverableAt = new(wire.DateTime(h.Undeliverable[n-1].At))
+		body.LastUndeliverableAt = new(wire.DateTime(h.Undeliverable[n-1].Time))
 	}
 	return body
 }
@@ -165,7 +165,7 @@ func (s *Hooks) bindMembers(b *wire.Reader, config *Config, whole bool) (sent ho
 		b.Boolean("enabled", &config.Enabled).Seen(&sent.enabled),
 		b.String("reliability_mode", &config.Reliability).OneOf(reliabilityNone, reliabilityStore),
 		b.String("hmac_key_id", &config.KeyID).Form(keyID()),
-		b.String("hmac_key_secret", &config.secret).Form(keySecret()),
+		b.String("hmac_key_secret", &config.Secret).Form(keySecret()),
 	}
 	if sent.scope {
 		config.Scope = append([]int64{}, scope...) // an empty one is an array, too

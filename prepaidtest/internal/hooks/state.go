@@ -3,7 +3,6 @@ package hooks
 import (
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
@@ -12,27 +11,10 @@ import (
 
 // SavedHook is a hook in the saved state.
 type SavedHook struct {
-	ID            string         `json:"id"`
-	URI           string         `json:"uri"`
-	Scope         []int64        `json:"scope"`
-	Filter        string         `json:"filter_spec"`
-	Enabled       bool           `json:"enabled"`
-	Reliability   string         `json:"reliability_mode"`
-	KeyID         string         `json:"hmac_key_id"`
-	Secret        string         `json:"hmac_key_secret"`
-	Undeliverable []SavedMessage `json:"undeliverable"`
-	Queue         []SavedMessage `json:"queue"`
-}
-
-// SavedMessage has the body as text, since the same message has the same bytes in each attempt.
-type SavedMessage struct {
-	ID       string    `json:"id"`
-	Type     string    `json:"type"`
-	At       time.Time `json:"timestamp"`
-	Body     string    `json:"body"`
-	Attempts int       `json:"attempts"`
-	Keep     bool      `json:"keep,omitzero"`
-	Held     bool      `json:"held,omitzero"`
+	ID string `json:"id"`
+	Config
+	Undeliverable []Message `json:"undeliverable"`
+	Queue         []Message `json:"queue"`
 }
 
 // Save returns the hooks, oldest first.
@@ -46,26 +28,18 @@ func (s *Hooks) Save(_ ledger.View) []SavedHook {
 
 // saved needs the lock. An attempt under way does not count: after a restart it is made again.
 func (h *Hook) saved() SavedHook {
-	saved := SavedHook{
-		ID: h.ID, URI: h.URI, Scope: h.Scope, Filter: h.Filter, Enabled: h.Enabled, Reliability: h.Reliability,
-		KeyID: h.KeyID, Secret: h.secret, Undeliverable: []SavedMessage{}, Queue: []SavedMessage{},
-	}
+	saved := SavedHook{h.ID, h.Config, []Message{}, []Message{}}
 	for _, m := range h.Undeliverable {
-		saved.Undeliverable = append(saved.Undeliverable, m.saved())
+		saved.Undeliverable = append(saved.Undeliverable, *m)
 	}
 	if h.current != nil {
-		current := h.current.saved()
-		current.Attempts--
-		saved.Queue = append(saved.Queue, current)
+		saved.Queue = append(saved.Queue, *h.current)
+		saved.Queue[0].Attempts--
 	}
 	for _, m := range h.queue {
-		saved.Queue = append(saved.Queue, m.saved())
+		saved.Queue = append(saved.Queue, *m)
 	}
 	return saved
-}
-
-func (m *Message) saved() SavedMessage {
-	return SavedMessage{m.ID, m.Kind, m.At, string(m.Body), m.Attempts, m.keep, m.held}
 }
 
 // Restore puts back what was saved.
@@ -77,20 +51,16 @@ func (s *Hooks) Restore(_ ledger.Locked, saved []SavedHook) error {
 		if !s.isFilter(add.Filter) {
 			return document.Wrong("hooks", i, "has a filter_spec that must be given with WithFilter again")
 		}
-		h := &Hook{ID: add.ID, Config: Config{
-			URI: add.URI, Scope: add.Scope, Filter: add.Filter, Enabled: add.Enabled, Reliability: add.Reliability,
-			KeyID: add.KeyID, secret: add.Secret,
-		}}
+		h := &Hook{ID: add.ID, Config: add.Config}
 		for _, list := range []struct {
-			from []SavedMessage
+			from []Message
 			to   *[]*Message
 		}{{add.Undeliverable, &h.Undeliverable}, {add.Queue, &h.queue}} {
-			for _, waiting := range list.from {
-				m, err := waiting.message()
-				if err != nil {
+			for _, m := range list.from {
+				if err := m.check(); err != nil {
 					return document.Wrong("hooks", i, err.Error())
 				}
-				*list.to = append(*list.to, m)
+				*list.to = append(*list.to, &m)
 			}
 		}
 		s.byID[h.ID] = h
@@ -99,18 +69,18 @@ func (s *Hooks) Restore(_ ledger.Locked, saved []SavedHook) error {
 	return nil
 }
 
-func (m *SavedMessage) message() (*Message, error) {
+func (m *Message) check() error {
 	if !json.Valid([]byte(m.Body)) {
-		return nil, errors.New("has a message whose body is not JSON")
+		return errors.New("has a message whose body is not JSON")
 	}
-	return &Message{ID: m.ID, Kind: m.Type, At: m.At, Body: []byte(m.Body), Attempts: m.Attempts, keep: m.Keep, held: m.Held}, nil
+	return nil
 }
 
 // Save returns the kind, the hook and the message, nil for an alert; false when the hook was deleted and has nothing left to
 // do.
-func (t *Task) Save(_ ledger.View) (kind, hook string, message *SavedMessage, ok bool) {
+func (t *Task) Save(_ ledger.View) (kind, hook string, message *Message, ok bool) {
 	if t.message != nil {
-		message = new(t.message.saved())
+		message = new(*t.message)
 	}
 	return t.kind, t.hook.ID, message, !t.hook.deleted
 }
@@ -119,7 +89,7 @@ func (t *Task) Save(_ ledger.View) (kind, hook string, message *SavedMessage, ok
 func (s *Hooks) HasTask(kind string) bool { return kind == taskSend || kind == taskAlert }
 
 // RestoreTask returns a task that was saved.
-func (s *Hooks) RestoreTask(_ ledger.Locked, kind, hook string, message *SavedMessage) (clock.Job, error) {
+func (s *Hooks) RestoreTask(_ ledger.Locked, kind, hook string, message *Message) (clock.Job, error) {
 	task := &Task{hooks: s, kind: kind, hook: s.byID[hook]}
 	switch {
 	case kind == taskAlert && task.hook == nil:
@@ -130,7 +100,6 @@ func (s *Hooks) RestoreTask(_ ledger.Locked, kind, hook string, message *SavedMe
 	case task.hook == nil || message == nil:
 		return nil, errors.New("has no hook of the document or no message")
 	}
-	var err error
-	task.message, err = message.message()
-	return task, err
+	task.message = message
+	return task, message.check()
 }

@@ -23,7 +23,7 @@ func TestUndelivered_CopiesNothing(t *testing.T) {
 	moved := 0
 	for range 1000 {
 		before := cap(h.Undeliverable)
-		s.undelivered(l, h, &Message{keep: true, Attempts: 1})
+		s.undelivered(l, h, &Message{Keep: true, Attempts: 1})
 		if cap(h.Undeliverable) != before {
 			moved++
 		}

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// CompanyData is a program that owns accounts.
+// CompanyData is a program that owns accounts. Its JSON is that of the saved state.
 type CompanyData struct {
-	ID          int64
-	ClientID    string
-	ProgramID   string
-	ProductType string
-	Loop        string
+	ID          int64  `json:"id"`
+	ClientID    string `json:"client_id"`
+	ProgramID   string `json:"program_id"`
+	ProductType string `json:"product_type"`
+	Loop        string `json:"loop"`
 }
 
 // Company is a company with its accounts, oldest first.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -212,15 +213,8 @@ func policySchemas() wire.Ordered[*wire.Schema] {
 	all.Put("PolicyMerchants", object(section, "", head(merchants())...))
 	all.Put("PolicyTerminals", object(section, "", head(terminals())...))
 	all.Put("PolicyCategory", object(section, "", must("merchant_category_code", own(text(), "Four digits."), "")))
-	all.Put("PolicyMerchant", object(section, "",
-		must("acquirer_id", integer(), ""), must("card_acceptor_id", text(), ""), must("description", text(), ""),
-		must("id", integer(), "Internal identifier of the merchant."),
-	))
-	all.Put("PolicyTerminal", object(section, "",
-		must("acquirer_id", integer(), ""), must("card_acceptor_id", text(), ""), must("terminal_id", text(), ""),
-		may("card_acceptor_name_location", text(), ""), may("description", text(), ""),
-		must("id", integer(), "Internal identifier of the terminal."),
-	))
+	all.Put("PolicyMerchant", stored(section, "", wire.FieldsOf(reflect.TypeFor[policy.MerchantRule]())))
+	all.Put("PolicyTerminal", stored(section, "", wire.FieldsOf(reflect.TypeFor[policy.TerminalRule]())))
 	all.Put("Restrictions", object(section, "The ruleset that the policy replaces.",
 		may("type", word("open", "close"), "Open allows by default, close denies by default."),
 		must("terminal_rules", array(ref("RestrictionTerminal")), ""),

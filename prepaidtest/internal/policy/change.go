@@ -58,13 +58,12 @@ func (s *Policies) ChangeMerchants(c *exchange.Call) exchange.Response {
 	return s.changePolicy(c, func(b *wire.Reader) {
 		b.Objects("add", func(b *wire.Reader) {
 			var r MerchantRule
-			r.Bind(b)
+			b.Struct(&r)
 			add = append(add, r)
 		})
 		b.Objects("remove", func(b *wire.Reader) {
 			var r MerchantRule
-			b.Integer("acquirer_id", &r.AcquirerID).Required()
-			b.String("card_acceptor_id", &r.AcceptorID).Required()
+			b.Some(&r, "acquirer_id", "card_acceptor_id")
 			remove = append(remove, r)
 		})
 	}, func(p *Policy) {
@@ -80,12 +79,12 @@ func (s *Policies) ChangeTerminals(c *exchange.Call) exchange.Response {
 	return s.changePolicy(c, func(b *wire.Reader) {
 		b.Objects("add", func(b *wire.Reader) {
 			var r TerminalRule
-			r.Bind(b)
+			b.Struct(&r)
 			add = append(add, r)
 		})
 		b.Objects("remove", func(b *wire.Reader) {
 			var r TerminalRule
-			r.bindKey(b)
+			b.Some(&r, "acquirer_id", "card_acceptor_id", "terminal_id")
 			remove = append(remove, r)
 		})
 	}, func(p *Policy) {

@@ -22,8 +22,8 @@ func TestAnOpenLoopBlocksWhatAClosedOneAllows(t *testing.T) {
 			continue
 		}
 		p.AddCategories([]int64{742, 742})
-		policies.AddMerchants(p, []MerchantRule{{AcquirerID: 1, AcceptorID: "M"}, {AcquirerID: 1, AcceptorID: "M"}})
-		policies.AddTerminals(p, []TerminalRule{{AcquirerID: 2, AcceptorID: "N", TerminalID: "T"}})
+		policies.AddMerchants(p, []MerchantRule{{AcquirerID: 1, CardAcceptorID: "M"}, {AcquirerID: 1, CardAcceptorID: "M"}})
+		policies.AddTerminals(p, []TerminalRule{{AcquirerID: 2, CardAcceptorID: "N", TerminalID: "T"}})
 		require.Len(t, p.Categories, 1)
 		require.Len(t, p.Merchants, 1)
 	}

@@ -1,39 +1,15 @@
 package policy
 
-import (
-	"slices"
-
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-)
-
-// Bind reads a merchant rule.
-func (r *MerchantRule) Bind(b *wire.Reader) {
-	b.Integer("acquirer_id", &r.AcquirerID).Required()
-	b.String("card_acceptor_id", &r.AcceptorID).Required()
-	b.String("description", &r.Description).Required()
-}
+import "slices"
 
 // Same reports whether two rules are of one merchant.
 func (r MerchantRule) Same(o MerchantRule) bool {
-	return r.AcquirerID == o.AcquirerID && r.AcceptorID == o.AcceptorID
-}
-
-// Bind reads a terminal rule.
-func (r *TerminalRule) Bind(b *wire.Reader) {
-	r.bindKey(b)
-	b.String("card_acceptor_name_location", &r.NameLocation)
-	b.String("description", &r.Description)
-}
-
-func (r *TerminalRule) bindKey(b *wire.Reader) {
-	b.Integer("acquirer_id", &r.AcquirerID).Required()
-	b.String("card_acceptor_id", &r.AcceptorID).Required()
-	b.String("terminal_id", &r.TerminalID).Required()
+	return r.AcquirerID == o.AcquirerID && r.CardAcceptorID == o.CardAcceptorID
 }
 
 // Same reports whether two rules are of one terminal.
 func (r TerminalRule) Same(o TerminalRule) bool {
-	return r.AcquirerID == o.AcquirerID && r.AcceptorID == o.AcceptorID && r.TerminalID == o.TerminalID
+	return r.AcquirerID == o.AcquirerID && r.CardAcceptorID == o.CardAcceptorID && r.TerminalID == o.TerminalID
 }
 
 // AddCategories adds the codes that are not listed.

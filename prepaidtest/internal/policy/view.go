@@ -23,22 +23,22 @@ type categoryRule struct {
 	Code string `json:"merchant_category_code"`
 }
 
-// MerchantRule lists a merchant.
+// MerchantRule lists a merchant. The service gives the ID.
 type MerchantRule struct {
-	AcquirerID  int64  `json:"acquirer_id"`
-	AcceptorID  string `json:"card_acceptor_id"`
-	Description string `json:"description"`
-	ID          int64  `json:"id"`
+	AcquirerID     int64  `json:"acquirer_id" rule:"required"`
+	CardAcceptorID string `json:"card_acceptor_id" rule:"required"`
+	Description    string `json:"description" rule:"required"`
+	ID             int64  `json:"id" only:"response" about:"Internal identifier of the merchant."`
 }
 
-// TerminalRule lists a terminal.
+// TerminalRule lists a terminal. The service gives the ID.
 type TerminalRule struct {
-	AcquirerID   int64  `json:"acquirer_id"`
-	AcceptorID   string `json:"card_acceptor_id"`
-	TerminalID   string `json:"terminal_id"`
-	NameLocation string `json:"card_acceptor_name_location,omitzero"`
-	Description  string `json:"description,omitzero"`
-	ID           int64  `json:"id"`
+	AcquirerID     int64  `json:"acquirer_id" rule:"required"`
+	CardAcceptorID string `json:"card_acceptor_id" rule:"required"`
+	TerminalID     string `json:"terminal_id" rule:"required"`
+	NameLocation   string `json:"card_acceptor_name_location,omitzero"`
+	Description    string `json:"description,omitzero"`
+	ID             int64  `json:"id" only:"response" about:"Internal identifier of the terminal."`
 }
 
 // policyBody has the lists that an operation shows; a list that is shown is there even when empty.
@@ -75,9 +75,9 @@ func (p *Policy) approves(m ledger.Merchant) bool {
 		return err == nil && id == acquirer && acceptor == m.CardAcceptorID
 	}
 	listed := slices.ContainsFunc(p.Categories, func(code int64) bool { return CategoryCode(code) == m.MerchantCategoryCode }) ||
-		slices.ContainsFunc(p.Merchants, func(r MerchantRule) bool { return same(r.AcquirerID, r.AcceptorID) }) ||
+		slices.ContainsFunc(p.Merchants, func(r MerchantRule) bool { return same(r.AcquirerID, r.CardAcceptorID) }) ||
 		slices.ContainsFunc(p.Terminals, func(r TerminalRule) bool {
-			return same(r.AcquirerID, r.AcceptorID) && r.TerminalID == m.TerminalID
+			return same(r.AcquirerID, r.CardAcceptorID) && r.TerminalID == m.TerminalID
 		})
 	return listed == p.Closed
 }
@@ -150,7 +150,7 @@ func (s *Policies) Restrictions(c *exchange.Call) exchange.Response {
 			body.Type, rule = "close", "must_allow"
 		}
 		for _, r := range p.Terminals {
-			body.Terminals = append(body.Terminals, terminal{rule, strconv.FormatInt(r.AcquirerID, 10), r.AcceptorID, r.TerminalID})
+			body.Terminals = append(body.Terminals, terminal{rule, strconv.FormatInt(r.AcquirerID, 10), r.CardAcceptorID, r.TerminalID})
 		}
 		for _, code := range p.Categories {
 			body.Categories = append(body.Categories, category{rule, CategoryCode(code)})

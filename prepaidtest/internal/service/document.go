@@ -48,12 +48,8 @@ type savedIDs struct {
 }
 
 type savedCompany struct {
-	ID          int64          `json:"id"`
-	ClientID    string         `json:"client_id"`
-	ProgramID   string         `json:"program_id"`
-	ProductType string         `json:"product_type"`
-	Loop        string         `json:"loop"`
-	Policy      *policy.Policy `json:"policy,omitzero"`
+	ledger.CompanyData
+	Policy *policy.Policy `json:"policy,omitzero"`
 }
 
 type savedToken struct {
@@ -63,9 +59,9 @@ type savedToken struct {
 
 // savedTask is a job that waits; which members there are follows from the kind.
 type savedTask struct {
-	Due     time.Time           `json:"due"`
-	Kind    string              `json:"kind"`
-	Input   *simulator.Input    `json:"input,omitzero"`
-	Hook    string              `json:"hook_id,omitzero"`
-	Message *hooks.SavedMessage `json:"message,omitzero"`
+	Due     time.Time        `json:"due"`
+	Kind    string           `json:"kind"`
+	Input   *simulator.Input `json:"input,omitzero"`
+	Hook    string           `json:"hook_id,omitzero"`
+	Message *hooks.Message   `json:"message,omitzero"`
 }

@@ -41,9 +41,7 @@ func (s *Service) restoreCompanies(l ledger.Locked, d *stateDocument) error {
 		if l.Company(add.ID) != nil {
 			return document.Wrong("companies", i, "is there twice")
 		}
-		l.PutCompany(ledger.CompanyData{
-			ID: add.ID, ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: add.Loop,
-		})
+		l.PutCompany(add.CompanyData)
 		s.Policies.Restore(l, add.ID, add.Policy)
 	}
 	return nil

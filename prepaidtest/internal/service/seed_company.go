@@ -34,12 +34,12 @@ func (d *seedDocument) bindCompany(b *wire.Reader) {
 		b.Integers("categories", &add.categories),
 		b.Objects("merchants", func(b *wire.Reader) {
 			var r policy.MerchantRule
-			r.Bind(b)
+			b.Struct(&r)
 			add.merchants = append(add.merchants, r)
 		}),
 		b.Objects("terminals", func(b *wire.Reader) {
 			var r policy.TerminalRule
-			r.Bind(b)
+			b.Struct(&r)
 			add.terminals = append(add.terminals, r)
 		}),
 	}

@@ -260,7 +260,7 @@ func (f Field) Schema() *Schema {
 	}
 	named, _ := reflect.New(f.object).Interface().(Named)
 	for rule := range strings.SplitSeq(f.tag.Get("rule"), ",") {
-		Value{binder: &Reader{schema: schema}, schema: schema}.rule(rule, named)
+		Value{binder: &Reader{schema: new(Schema)}, schema: schema}.rule(rule, named)
 	}
 	schema.Description = f.tag.Get("about")
 	with, single, _ := strings.Cut(f.tag.Get("with"), ",")
