@@ -7,6 +7,7 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
@@ -21,6 +22,7 @@ var (
 	toTransaction   = converter[Transaction, ledger.Item]()
 	toAuthorization = converter[Authorization, simulator.Authorisation]()
 	toCompany       = converter[Company, ledger.CompanyData]()
+	toPINChange     = converter[PINChange, pin.Change]()
 	toPolicy        = converter[Policy, *policy.Policy]()
 	toHookState     = converter[HookState, *hooks.Hook]()
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 	"github.com/stretchr/testify/require"
@@ -112,6 +113,7 @@ func TestFieldsHaveTheSameNames(t *testing.T) {
 	require.Equal(t, []string{"DefaultAction"}, missing(reflect.TypeFor[Policy](), reflect.TypeFor[policy.Policy]()))
 	require.Empty(t, missing(reflect.TypeFor[PolicyMerchant](), reflect.TypeFor[policy.MerchantRule]()))
 	require.Empty(t, missing(reflect.TypeFor[PolicyTerminal](), reflect.TypeFor[policy.TerminalRule]()))
+	require.Empty(t, missing(reflect.TypeFor[PINChange](), reflect.TypeFor[pin.Change]()))
 	require.Equal(t, []string{"Queued"}, missing(reflect.TypeFor[HookState](), reflect.TypeFor[hooks.Hook]()))
 	require.Empty(t, missing(reflect.TypeFor[MessageState](), reflect.TypeFor[hooks.Message]()))
 	require.Empty(t, missing(reflect.TypeFor[ledger.Merchant](), reflect.TypeFor[Simulation]()))

@@ -38,7 +38,7 @@ func (s *Server) PINChanges(id prepaid.AccountID) []PINChange {
 	}
 	var list []PINChange
 	for _, change := range s.service.PINs.Pending(l, string(id), now) {
-		list = append(list, PINChange(change))
+		list = append(list, toPINChange(change))
 	}
 	return list
 }

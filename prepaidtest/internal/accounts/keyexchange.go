@@ -18,24 +18,27 @@ import (
 type KeyExchange struct {
 	ledger *ledger.Ledger
 	ids    *ids.Source
-	keys   map[dipKey]bool
+	keys   map[Key]bool
 	used   map[[32]byte]bool // hashes of ephemeral keys
 }
 
 // NewKeyExchange makes a key exchange without registered keys.
 func NewKeyExchange(books *ledger.Ledger, from *ids.Source) *KeyExchange {
-	return &KeyExchange{ledger: books, ids: from, keys: make(map[dipKey]bool), used: make(map[[32]byte]bool)}
+	return &KeyExchange{ledger: books, ids: from, keys: make(map[Key]bool), used: make(map[[32]byte]bool)}
 }
 
-// dipKey is an application with one of its keys.
-type dipKey struct{ application, key string }
+// Key is an application with one of its keys. Its JSON is that of the saved state.
+type Key struct {
+	Application string `json:"application_id"`
+	Key         string `json:"key_id"`
+}
 
 // Add registers an application and one of its keys, both UUIDs, for the key exchange. Until the first
 // is registered every well-formed pair is known.
 func (s *KeyExchange) Add(applicationID, keyID string) {
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	s.keys[dipKey{applicationID, keyID}] = true
+	s.keys[Key{applicationID, keyID}] = true
 }
 
 // Exchange handles POST /accounts/{id}/dip. The data is this emulator's own choice, since the reference does
@@ -57,9 +60,9 @@ func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	if len(s.keys) > 0 && !s.keys[dipKey{application, key}] {
+	if len(s.keys) > 0 && !s.keys[Key{application, key}] {
 		for known := range s.keys {
-			if known.application == application {
+			if known.Application == application {
 				return c.Refuse(http.StatusBadRequest, "bad_key_id", "key_id is no key of the application")
 			}
 		}

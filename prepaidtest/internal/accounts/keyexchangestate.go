@@ -10,19 +10,13 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// SavedKey is a registered key.
-type SavedKey struct {
-	Application string `json:"application_id"`
-	Key         string `json:"key_id"`
-}
-
 // Save returns the keys and the hashes of the ephemeral keys that were used.
-func (s *KeyExchange) Save(_ ledger.View) (keys []SavedKey, used []string) {
-	keys, used = []SavedKey{}, []string{}
+func (s *KeyExchange) Save(_ ledger.View) (keys []Key, used []string) {
+	keys, used = []Key{}, []string{}
 	for key := range s.keys {
-		keys = append(keys, SavedKey{key.application, key.key})
+		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b SavedKey) int {
+	slices.SortFunc(keys, func(a, b Key) int {
 		return cmp.Or(strings.Compare(a.Application, b.Application), strings.Compare(a.Key, b.Key))
 	})
 	for hash := range s.used {
@@ -33,9 +27,9 @@ func (s *KeyExchange) Save(_ ledger.View) (keys []SavedKey, used []string) {
 }
 
 // Restore puts back what was saved.
-func (s *KeyExchange) Restore(_ ledger.Locked, keys []SavedKey, used []string) error {
+func (s *KeyExchange) Restore(_ ledger.Locked, keys []Key, used []string) error {
 	for _, add := range keys {
-		s.keys[dipKey{add.Application, add.Key}] = true
+		s.keys[add] = true
 	}
 	for i, text := range used {
 		var hash [32]byte

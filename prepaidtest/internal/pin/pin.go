@@ -20,13 +20,14 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// change is a PIN change under way.
-type change struct {
-	account  string
-	device   string
-	otp      string
-	expires  time.Time
-	finished bool
+// Change is a PIN change. Its JSON is that of the saved state.
+type Change struct {
+	OperationID string    `json:"operation_id"`
+	AccountID   string    `json:"account_id"`
+	DeviceID    string    `json:"device_id"`
+	OTP         string    `json:"otp"`
+	ExpiresAt   time.Time `json:"expires"`
+	Finished    bool      `json:"finished"`
 }
 
 // PINs carries out PIN changes. The ledger's lock guards it.
@@ -37,7 +38,7 @@ type PINs struct {
 	with   Options
 	key    func() (*Identity, error) // makes the identity when it is first needed
 
-	changes  map[string]*change
+	changes  map[string]*Change
 	identity *Identity // nil until it is made
 }
 
@@ -50,7 +51,7 @@ type Options struct {
 
 // New makes the PIN operations.
 func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *PINs {
-	s := &PINs{ledger: books, clock: c, ids: from, with: with, changes: make(map[string]*change)}
+	s := &PINs{ledger: books, clock: c, ids: from, with: with, changes: make(map[string]*Change)}
 	s.key = sync.OnceValues(s.makeIdentity)
 	return s
 }
@@ -85,18 +86,18 @@ func (s *PINs) Initiate(c *exchange.Call) exchange.Response {
 	}
 	now := s.clock.Now()
 	for id, old := range s.changes {
-		if !now.Before(old.expires) {
+		if !now.Before(old.ExpiresAt) {
 			delete(s.changes, id)
 		}
 	}
 	id := s.ids.UUID()
-	s.changes[id] = &change{account: eaid, device: device, otp: s.ids.Digits(6), expires: now.Add(s.with.OTPLifetime)}
+	s.changes[id] = &Change{OperationID: id, AccountID: eaid, DeviceID: device, OTP: s.ids.Digits(6), ExpiresAt: now.Add(s.with.OTPLifetime).UTC()}
 	return c.JSON(http.StatusOK, pinBody{id, "initiated"})
 }
 
 // Validate handles POST /pin/validate: it opens the envelope and checks the one-time password.
 func (s *PINs) Validate(c *exchange.Call) exchange.Response {
-	return s.sealedPIN(c, func(_ ledger.Locked, id string, _ *change, _ string) exchange.Response {
+	return s.sealedPIN(c, func(_ ledger.Locked, id string, _ *Change, _ string) exchange.Response {
 		return c.JSON(http.StatusOK, pinBody{id, "validated"})
 	})
 }
@@ -104,14 +105,14 @@ func (s *PINs) Validate(c *exchange.Call) exchange.Response {
 // Execute handles POST /pin/execute: it checks the same and sets the PIN, once for an operation. It does not
 // insist on a validation before.
 func (s *PINs) Execute(c *exchange.Call) exchange.Response {
-	return s.sealedPIN(c, func(l ledger.Locked, id string, change *change, pin string) exchange.Response {
-		change.finished = true
-		l.Account(change.account).PIN = pin
+	return s.sealedPIN(c, func(l ledger.Locked, id string, change *Change, pin string) exchange.Response {
+		change.Finished = true
+		l.Account(change.AccountID).PIN = pin
 		return c.JSON(http.StatusOK, pinBody{id, "executed"})
 	})
 }
 
-func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, change *change, pin string) exchange.Response) exchange.Response {
+func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, change *Change, pin string) exchange.Response) exchange.Response {
 	var device, address, id string
 	var sealed envelope
 	if refusal := c.BindBody(func(b *wire.Reader) {
@@ -134,28 +135,28 @@ func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, 
 	defer l.Unlock()
 	change := s.changes[id]
 	switch {
-	case change == nil || change.finished || !s.clock.Now().Before(change.expires):
+	case change == nil || change.Finished || !s.clock.Now().Before(change.ExpiresAt):
 		return c.Refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
-	case change.device != device:
+	case change.DeviceID != device:
 		s.wrongTry(l, change)
 		return c.Refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
-	case subtle.ConstantTimeCompare([]byte(change.otp), []byte(otp)) != 1:
+	case subtle.ConstantTimeCompare([]byte(change.OTP), []byte(otp)) != 1:
 		s.wrongTry(l, change)
 		return c.Refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
 	}
-	l.Account(change.account).PINTries = 0
+	l.Account(change.AccountID).PINTries = 0
 	return use(l, id, change, pin)
 }
 
 // wrongTry counts a wrong try (see Options).
-func (s *PINs) wrongTry(l ledger.Locked, change *change) {
+func (s *PINs) wrongTry(l ledger.Locked, change *Change) {
 	if s.with.Tries == 0 {
 		return
 	}
-	a := l.Account(change.account)
+	a := l.Account(change.AccountID)
 	if a.PINTries++; a.PINTries >= s.with.Tries {
 		a.PINTries, a.Status = 0, "inactive_pin_tries_exceeded"
-		change.finished = true
+		change.Finished = true
 	}
 }
 
@@ -165,29 +166,21 @@ func (s *PINs) OTP(_ ledger.View, id string) (otp string, known bool) {
 	if change == nil {
 		return "", false
 	}
-	return change.otp, true
+	return change.OTP, true
 }
 
 // Identity returns the operator's key pair with its certificate.
 func (s *PINs) Identity() (*Identity, error) { return s.key() }
 
-// Pending is a PIN change under way.
-type Pending struct {
-	OperationID string
-	OTP         string
-	DeviceID    string
-	ExpiresAt   time.Time
-}
-
 // Pending returns the PIN changes of an account that are neither finished nor expired, the one that expires first first.
-func (s *PINs) Pending(_ ledger.View, eaid string, now time.Time) []Pending {
-	var list []Pending
-	for id, change := range s.changes {
-		if change.account == eaid && !change.finished && now.Before(change.expires) {
-			list = append(list, Pending{OperationID: id, OTP: change.otp, DeviceID: change.device, ExpiresAt: change.expires.UTC()})
+func (s *PINs) Pending(_ ledger.View, eaid string, now time.Time) []Change {
+	var list []Change
+	for _, change := range s.changes {
+		if change.AccountID == eaid && !change.Finished && now.Before(change.ExpiresAt) {
+			list = append(list, *change)
 		}
 	}
-	slices.SortFunc(list, func(a, b Pending) int {
+	slices.SortFunc(list, func(a, b Change) int {
 		return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), cmp.Compare(a.OperationID, b.OperationID))
 	})
 	return list

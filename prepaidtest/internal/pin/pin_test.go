@@ -87,7 +87,7 @@ func TestAChangeSurvivesARestart(t *testing.T) {
 	changes, saved, err := first.Save(l.View)
 	require.NoError(t, err)
 	s := New(books, now, ids.New(nil), first.with)
-	require.ErrorContains(t, s.Restore(l, []SavedChange{{Account: "nobody"}}, nil), "pin_changes[0]")
+	require.ErrorContains(t, s.Restore(l, []Change{{AccountID: "nobody"}}, nil), "pin_changes[0]")
 	require.ErrorContains(t, s.Restore(l, nil, &SavedIdentity{Key: saved.Key, Certificate: saved.Key}), "pin_identity")
 	require.NoError(t, s.Restore(l, changes, saved))
 	pending := s.Pending(l.View, a.ID, now.Now())

@@ -4,21 +4,10 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"errors"
-	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
-
-// SavedChange is a PIN change in the saved state.
-type SavedChange struct {
-	ID       string    `json:"operation_id"`
-	Account  string    `json:"account_id"`
-	Device   string    `json:"device_id"`
-	OTP      string    `json:"otp"`
-	Expires  time.Time `json:"expires"`
-	Finished bool      `json:"finished"`
-}
 
 // SavedIdentity holds DER.
 type SavedIdentity struct {
@@ -27,10 +16,8 @@ type SavedIdentity struct {
 }
 
 // Save returns the PIN changes and the identity, nil when it was not needed yet.
-func (s *PINs) Save(_ ledger.View) ([]SavedChange, *SavedIdentity, error) {
-	changes := document.Sorted(s.changes, func(id string, p *change) SavedChange {
-		return SavedChange{id, p.account, p.device, p.otp, p.expires, p.finished}
-	})
+func (s *PINs) Save(_ ledger.View) ([]Change, *SavedIdentity, error) {
+	changes := document.Sorted(s.changes, func(_ string, c *Change) Change { return *c })
 	if s.identity == nil {
 		return changes, nil, nil
 	}
@@ -39,14 +26,12 @@ func (s *PINs) Save(_ ledger.View) ([]SavedChange, *SavedIdentity, error) {
 }
 
 // Restore puts back what was saved.
-func (s *PINs) Restore(l ledger.Locked, changes []SavedChange, identity *SavedIdentity) error {
+func (s *PINs) Restore(l ledger.Locked, changes []Change, identity *SavedIdentity) error {
 	for i, add := range changes {
-		if l.Account(add.Account) == nil {
+		if l.Account(add.AccountID) == nil {
 			return document.Wrong("pin_changes", i, "has no account of the document")
 		}
-		s.changes[add.ID] = &change{
-			account: add.Account, device: add.Device, otp: add.OTP, expires: add.Expires, finished: add.Finished,
-		}
+		s.changes[add.OperationID] = &add
 	}
 	if identity == nil {
 		return nil

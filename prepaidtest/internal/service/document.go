@@ -33,9 +33,9 @@ type stateDocument struct {
 	Redemptions    []funding.Redemption       `json:"redemptions"`
 	Templates      []reports.SavedTemplate    `json:"templates"`
 	Runs           []reports.SavedRun         `json:"report_runs"`
-	DIPKeys        []accounts.SavedKey        `json:"dip_keys"`
+	DIPKeys        []accounts.Key             `json:"dip_keys"`
 	DIPUsed        []string                   `json:"dip_used"`
-	PINChanges     []pin.SavedChange          `json:"pin_changes"`
+	PINChanges     []pin.Change               `json:"pin_changes"`
 	PINIdentity    *pin.SavedIdentity         `json:"pin_identity,omitzero"`
 	Hooks          []hooks.SavedHook          `json:"hooks"`
 	Tasks          []savedTask                `json:"tasks"`

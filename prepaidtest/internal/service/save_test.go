@@ -48,8 +48,8 @@ func TestSave_NoFieldIsForgotten(t *testing.T) {
 		"simulator.Simulator": 6, "simulator.Authorisation": 7, "simulator.Task": 3, "simulator.Input": 6, // the place is only checked
 		"funding.Funding": 3, "funding.Redemption": 7,
 		"reports.Reports": 7, "reports.Template": 3, "reports.run": 9, // records are counted again
-		"accounts.Accounts": 4, "accounts.KeyExchange": 4, "accounts.dipKey": 2,
-		"pin.PINs": 7, "pin.change": 5, "pin.Identity": 2,
+		"accounts.Accounts": 4, "accounts.KeyExchange": 4, "accounts.Key": 2,
+		"pin.PINs": 7, "pin.Change": 6, "pin.Identity": 2,
 		"hooks.Config": 7, "hooks.Hook": 8, "hooks.Message": 7, "hooks.Task": 4,
 		"gate.Tokens": 5, "gate.token": 3, // only the expiry is kept
 		"ids.Source": 4,
