@@ -128,7 +128,7 @@ func (s SeedAccount) internal() ledger.AccountData {
 	seed := fromSeedAccount(s)
 	seed.PlasticEnabled = !s.PlasticDisabled
 	if s.Cardholder == nil {
-		seed.Cardholder = service.Somebody()
+		seed.Cardholder = service.DefaultCardholder()
 	}
 	return seed
 }

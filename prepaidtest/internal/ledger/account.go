@@ -50,7 +50,7 @@ type AccountData struct {
 	CardholderType         int64      `json:"card_holder_type" sent:"holder-type" with:"with_cardholdertype,single"`
 }
 
-// Rules are those of accounts alone.
+// Rules implements wire.Named.
 func (*AccountData) Rules() map[string]func(wire.Value) wire.Value {
 	return map[string]func(wire.Value) wire.Value{
 		"account-status": func(v wire.Value) wire.Value { return v.OneOf(AccountStatuses()...) },
@@ -58,7 +58,7 @@ func (*AccountData) Rules() map[string]func(wire.Value) wire.Value {
 	}
 }
 
-// AccountFields are the members of an account in a part of its response: status, created, which has more, or all.
+// AccountFields returns the members of an account in a response: part is status, created, or empty for the whole account.
 func AccountFields(part string) []wire.Field {
 	all := accountFields()
 	n := slices.IndexFunc(all, func(f wire.Field) bool { return f.Part != "status" && (f.Part == "" || part == "status") })
@@ -79,7 +79,7 @@ type Account struct {
 	PINTries     int           `json:"pin_tries,omitzero"` // wrong ones in a row; see PINTries
 	Company      *Company      `json:"-"`
 	indexed      Key
-	personal     []byte // the cardholder as JSON, which does not change as often as it is read
+	personal     []byte // JSON of Cardholder, encoded once for all responses
 }
 
 // Register sets the cardholder of an account.
@@ -88,7 +88,8 @@ func (a *Account) Register(p Personal) { a.Cardholder, a.personal = p, wire.Appe
 // Key is what GET /accounts searches by.
 type Key struct{ ClientID, Key string }
 
-// Append appends a part of an account as it is shown (2.2), with the groups that were asked for.
+// Append appends the members of AccountFields as a response has them (2.2). Optional groups are included if their query
+// parameter is true in with.
 func (a *Account) Append(to []byte, part string, with map[string]bool) []byte {
 	o := wire.Begin(to)
 	data := reflect.ValueOf(&a.AccountData).Elem()
@@ -100,7 +101,7 @@ func (a *Account) Append(to []byte, part string, with map[string]bool) []byte {
 	return o.End()
 }
 
-// computed writes a member that is not stored as it is shown; false for another one.
+// computed writes a member that is not stored in the form of the response. It returns false for all others.
 func (a *Account) computed(o *wire.Writer, name string) bool {
 	switch name {
 	case "first_transaction_occurred_at":

@@ -124,7 +124,8 @@ func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
 	}}
 }
 
-// Open adds an account of a company. What is given replaces the usual; a balance is booked as a load with a reference.
+// Open adds an account of a company. Members that are zero in given get their defaults. A balance is booked as a load with the
+// reference.
 func (l Locked) Open(owner *Company, given AccountData, reference string, now time.Time) *Account {
 	a := l.NewAccount(owner, now)
 	load := given.Balance

@@ -7,8 +7,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// WalletToken is a card in a mobile wallet (2.9), in wire words. A seed document can leave out a member that is required: it is
-// filled in.
+// WalletToken is a card in a mobile wallet (2.9), in wire words. Members that are
+// required may be absent from a seed document: they are filled in.
 type WalletToken struct {
 	StorageTechnology                   string       `json:"storage_technology" rule:"in=unknown|device_memory|device_memory_protected_by_tpm|server|trusted_execution_environment|secure_element|virtual_execution_environment"`
 	Device                              WalletDevice `json:"device" ref:"WalletDevice"`
@@ -46,7 +46,7 @@ type WalletDevice struct {
 	DeviceType      string `json:"device_type,omitzero" rule:"in=unknown|watch1|smartphone_with_fixed_secure_element|tablet_or_ereader_with_fixed_secure_element|smartphone_with_payment_app_in_host_processor|tablet_or_ereader_with_payment_app_in_tee|watch_with_payment_app_in_tee|watch_with_payment_app_in_host_processor|phone|tablet|watch2|sticker|personal_computer|device_peripheral|tag|jewelry|fashion_accessory|garment|domestic_appliance|vehicle|media_or_gaming_device|undefined"`
 }
 
-// Rules are those of wallet tokens alone.
+// Rules implements wire.Named.
 func (*WalletToken) Rules() map[string]func(wire.Value) wire.Value {
 	return map[string]func(wire.Value) wire.Value{
 		"sequence-number": func(v wire.Value) wire.Value { return v.Form(SequenceNumber()) },

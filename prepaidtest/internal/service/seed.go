@@ -6,14 +6,14 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// AddAccount puts a checked account in place. What is empty gets a default, but for the cardholder.
+// AddAccount adds a checked account. Members that are zero get their defaults, except the cardholder.
 func (s *Service) AddAccount(l ledger.Locked, owner *ledger.Company, seed ledger.AccountData) *ledger.Account {
 	seed.Status = cmp.Or(seed.Status, "active")
 	return l.Open(owner, seed, "opening balance", s.Clock.Now())
 }
 
-// Somebody is a complete registration.
-func Somebody() ledger.Personal {
+// DefaultCardholder returns a complete registration.
+func DefaultCardholder() ledger.Personal {
 	return ledger.Personal{
 		Title: "Ms", FirstName: "Ada", LastName: "Lovelace", Sex: "F", DateOfBirth: "1990-05-01T00:00:00Z",
 		MobileNumber: "+61400000000", EmailAddress: "ada@example.com",

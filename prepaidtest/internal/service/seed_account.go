@@ -35,7 +35,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	b.Some(a, "client_account_key", "status", "product_type", "account_type", "is_plastic_enabled", "plastic_expiry", "account_expiry",
 		"display_name", "name_on_card")
 	if !b.Member(a, "personal").Usable {
-		a.Cardholder = Somebody()
+		a.Cardholder = DefaultCardholder()
 	}
 	b.Some(a, "free_text")
 	b.Rest(a)

@@ -54,7 +54,7 @@ func FieldsOf(kind reflect.Type) []Field {
 	return members
 }
 
-// Named returns the rules that a struct has besides those of this package.
+// Named is a struct with rules of its own, by their names in its tags.
 type Named interface {
 	Rules() map[string]func(Value) Value
 }
@@ -158,7 +158,7 @@ func (f Field) isTime() bool {
 	return f.kind == reflect.TypeFor[time.Time]() || f.tag.Get("rule") == dateTimeRule || strings.HasPrefix(f.tag.Get("rule"), dateTimeRule+",")
 }
 
-// rule applies a limit as it is written in a tag. One that is not known faults each value.
+// rule applies a limit of a tag. An unknown one refuses every value, so that a misspelled limit is never lost.
 func (v Value) rule(text string, named Named) Value {
 	name, argument, _ := strings.Cut(text, "=")
 	n, _ := strconv.Atoi(argument)

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// fillIn puts something fictional in place of personal data and of what the log masks, so that the SDK can read the body.
+// fillIn replaces personal data and masked values by fictional ones, so that the SDK can read the body.
 func fillIn(body string) []byte {
 	decoder := json.NewDecoder(strings.NewReader(body))
 	decoder.UseNumber()

@@ -16,7 +16,7 @@ func Marks() map[string]string { return marks() }
 
 var marks = sync.OnceValue(func() map[string]string { return marksOf(reflect.TypeFor[prepaid.Client]()) })
 
-// Hidden reports whether a member or parameter is left out of what is shown.
+// Hidden reports whether the value of a member or parameter is never shown.
 func Hidden(name string) bool { return marks()[name] == "personal" || marks()[name] == "content" }
 
 // marksOf reads the tags of all types that the methods of a client's services take and return.
