@@ -69,7 +69,7 @@ type Journal struct {
 	size   int64      // of file; guarded by commit
 	next   *batch
 	index  map[key]place // changed with both held
-	turns  map[prepaid.RequestID]*turn
+	turns  map[prepaid.RequestID]chan struct{}
 	holds  map[prepaid.RequestID]*hold
 	failed error // the first failure to write or read; it stays
 	closed bool
@@ -152,7 +152,7 @@ func load(f openFile, options Options) (*Journal, error) {
 	}
 	return &Journal{
 		options: options, file: f, torn: torn, next: &batch{}, size: good, index: index, unbound: unbound,
-		turns: make(map[prepaid.RequestID]*turn), holds: make(map[prepaid.RequestID]*hold),
+		turns: make(map[prepaid.RequestID]chan struct{}), holds: make(map[prepaid.RequestID]*hold),
 	}, nil
 }
 

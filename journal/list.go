@@ -37,7 +37,7 @@ func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, pa
 			if err != nil {
 				send = func() error { return fresh.failure(prepaid.OutcomeRejected, err) }
 			}
-			if !yield(task{fresh, e.Earliest(sender, time.Now()), send}) {
+			if !yield(task{Entry: fresh, at: e.Earliest(sender, time.Now()), send: send}) {
 				return
 			}
 		}
@@ -60,7 +60,7 @@ func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, pa
 func (j *Journal) Resume(ctx context.Context, sender Sender, concurrency int) iter.Seq2[Entry, error] {
 	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
 		for e := range j.each(State.Pending, anyState) {
-			if !yield(task{e, e.Earliest(sender, time.Now()), func() error { return j.resume(ctx, sender, e) }}) {
+			if !yield(task{Entry: e, at: e.Earliest(sender, time.Now()), send: func() error { return j.resume(ctx, sender, e) }}) {
 				return
 			}
 		}
@@ -70,19 +70,13 @@ func (j *Journal) Resume(ctx context.Context, sender Sender, concurrency int) it
 	})
 }
 
-// task is a payment that is to be sent.
+// task is a payment that is to be sent, and what became of it.
 type task struct {
 	Entry
 
 	at   time.Time // when it may be sent
 	send func() error
-}
-
-// settled is a task and what became of it.
-type settled struct {
-	Entry
-
-	err error
+	err  error
 }
 
 // settle sends payments: first those that may be sent at once.
@@ -90,7 +84,7 @@ func (j *Journal) settle(ctx context.Context, sender Sender, concurrency int, ta
 	return func(yield func(Entry, error) bool) {
 		looping, leave := context.WithCancel(ctx)
 		left := func() bool { return looping.Err() != nil && ctx.Err() == nil }
-		due, results := make(chan task), make(chan settled)
+		due, results := make(chan task), make(chan task)
 		var all sync.WaitGroup
 		all.Go(func() {
 			defer close(due)
@@ -117,12 +111,11 @@ func (j *Journal) settle(ctx context.Context, sender Sender, concurrency int, ta
 					if left() {
 						continue
 					}
-					err := t.send()
-					e := t.Entry
-					if now, known, failed := j.find(e.RequestID); known && failed == nil {
-						e = now
+					t.err = t.send()
+					if now, known, failed := j.find(t.RequestID); known && failed == nil {
+						t.Entry = now
 					}
-					results <- settled{e, err}
+					results <- t
 				}
 			})
 		}
@@ -142,12 +135,12 @@ func (j *Journal) settle(ctx context.Context, sender Sender, concurrency int, ta
 
 // resume sends one payment from its sealed params.
 func (j *Journal) resume(ctx context.Context, sender Sender, p Entry) error {
+	e, known := p, false
 	leave, err := j.enter(ctx, p.RequestID)
-	if err != nil {
-		return p.notBegun(sender, err)
+	if err == nil {
+		defer leave()
+		e, known, err = j.find(p.RequestID)
 	}
-	defer leave()
-	e, known, err := j.find(p.RequestID)
 	switch why := e.NeedsPerson(time.Now()); {
 	case err != nil:
 		return p.notBegun(sender, err)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"time"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -16,22 +17,28 @@ const (
 )
 
 // NewEntry returns the queued entry of a payment from account, with digests of its params under key; an empty key gives plain
-// SHA-256, see [Options].DigestKey. It does not call params.Validate.
+// SHA-256, see [Options].DigestKey. If params have LastSent, the payment was sent without this store, with unknown outcome, and the
+// entry is unknown since then. It does not call params.Validate.
 //
 // Errors: a [*prepaid.ValidationError] if params are a pointer or nil.
 func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.PaymentParams) (Entry, error) {
 	e := Entry{State: StateQueued, AccountID: account}
+	var sent time.Time
 	switch p := params.(type) {
 	case prepaid.TransferParams:
-		e.Operation, e.RequestID, e.Amount = operationTransfer, p.RequestID, p.Amount
+		e.Operation, e.RequestID, e.Amount, sent = operationTransfer, p.RequestID, p.Amount, p.LastSent
 		e.Destination = digest(key, p.DestinationAccountID)
 	case prepaid.DirectEntryOutParams:
-		e.Operation, e.RequestID, e.Amount = operationDirectEntryOut, p.RequestID, p.Amount
+		e.Operation, e.RequestID, e.Amount, sent = operationDirectEntryOut, p.RequestID, p.Amount, p.LastSent
 		e.Destination = digest(key, p.Destination)
 	default:
 		return Entry{}, errParamsType()
 	}
 	e.Params = digest(key, params)
+	if !sent.IsZero() {
+		sent = earlier(sent, time.Now()).UTC().Round(0) // by another clock
+		e.State, e.Began, e.Changed, e.LastSent, e.NotBefore = StateUnknown, sent, sent, sent, sent
+	}
 	return e, nil
 }
 

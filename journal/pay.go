@@ -36,44 +36,26 @@ func (j *Journal) DirectEntryOut(ctx context.Context, sender Sender, source prep
 func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
 	fresh, _ := NewEntry(j.options.DigestKey, source, params) // a value
 	if fresh.RequestID == "" {
-		fault := prepaid.Fault{Field: "request_id", Rule: "is required"}
-		return nil, fresh.failure(prepaid.OutcomeRejected, &prepaid.ValidationError{Faults: []prepaid.Fault{fault}})
+		return nil, fresh.failure(prepaid.OutcomeRejected, refused("request_id", "is required"))
 	}
+	e, known := fresh, false
 	leave, err := j.enter(ctx, fresh.RequestID)
-	if err != nil {
-		fresh.NotBefore = sender.NotBefore(time.Now())
-		return nil, fresh.failure(prepaid.OutcomeUnknown, err) // another call is working on it
+	if err == nil {
+		defer leave()
+		e, known, err = j.find(fresh.RequestID)
 	}
-	defer leave()
-
-	e, known, err := j.find(fresh.RequestID)
-	if err != nil {
+	switch {
+	case err != nil: // another call is working on it, or an earlier run may have sent it
 		fresh.NotBefore = sender.NotBefore(time.Now())
-		return nil, fresh.failure(prepaid.OutcomeUnknown, err) // an earlier run may have sent it
-	}
-	if known {
-		if err := e.Match(fresh); err != nil { // never sent: with any other outcome a loop would retry forever
-			return nil, fresh.failure(prepaid.OutcomeRejected, err)
-		}
-		if e.State == StateDone {
-			return &prepaid.TransferResult{TransactionID: e.TransactionID, CorrelationID: e.CorrelationID, RequestID: e.RequestID}, nil
-		}
-	} else {
+		return nil, fresh.failure(prepaid.OutcomeUnknown, err)
+	case !known:
 		e = fresh
-	}
-	if lastSent := sentBefore(params); !known && !lastSent.IsZero() { // as if it had been recorded then
-		lastSent = earlier(lastSent, time.Now()).UTC().Round(0) // by another clock
-		e.State, e.Began, e.Changed, e.LastSent, e.NotBefore = StateUnknown, lastSent, lastSent, lastSent, sender.NotBefore(lastSent).UTC()
+	case e.Match(fresh) != nil: // never sent: with any other outcome a loop would retry forever
+		return nil, fresh.failure(prepaid.OutcomeRejected, e.Match(fresh))
+	case e.State == StateDone:
+		return &prepaid.TransferResult{TransactionID: e.TransactionID, CorrelationID: e.CorrelationID, RequestID: e.RequestID}, nil
 	}
 	return j.run(ctx, sender, e, params)
-}
-
-// sentBefore returns when a payment was sent without this journal, with unknown outcome; else zero.
-func sentBefore(params prepaid.PaymentParams) time.Time {
-	if p, ok := params.(prepaid.DirectEntryOutParams); ok {
-		return p.LastSent
-	}
-	return params.(prepaid.TransferParams).LastSent //nolint:forcetypeassert // there is no other
 }
 
 // run makes one run of the payment e, whose turn the caller has.
@@ -91,16 +73,14 @@ func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepai
 	if err == nil {
 		err = e.Await(ctx, sender)
 	}
+	if err == nil && j.options.Seal != nil && e.Sealed == nil {
+		run.Entry.Sealed, err = e.Seal(j.options.Seal, params)
+	}
+	if err == nil {
+		run.Entry.Changed, run.Entry.Rest = time.Now().UTC(), restOf(sender)
+		err = j.record(run.Entry)
+	}
 	if err != nil {
-		return nil, e.notBegun(sender, err)
-	}
-	run.Entry.Rest = restOf(sender)
-	if run.Entry.Changed = time.Now().UTC(); j.options.Seal != nil && e.Sealed == nil {
-		if run.Entry.Sealed, err = e.Seal(j.options.Seal, params); err != nil {
-			return nil, e.notBegun(sender, err)
-		}
-	}
-	if err := j.record(run.Entry); err != nil {
 		return nil, e.notBegun(sender, err)
 	}
 	result, err := run.Send(ctx, sender, params)

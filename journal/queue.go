@@ -103,8 +103,8 @@ func (j *Journal) Claim(_ context.Context, c Claim) ([]Held, error) {
 
 // claim claims one payment; its intent is to be recorded.
 func (j *Journal) claim(id prepaid.RequestID, now time.Time, c Claim) (Held, Entry, error) {
-	leave, free := j.tryEnter(id)
-	if !free {
+	leave, _ := j.tryEnter(id)
+	if leave == nil {
 		return Held{}, Entry{}, ErrUnderWay
 	}
 	e, _, err := j.find(id)
@@ -185,8 +185,8 @@ func (j *Journal) Resting(_ context.Context, admitted time.Time) (*Resting, erro
 
 // Decide implements [Store]. [Journal.Resolve], [Journal.Withdraw] and [Journal.Retry] are decisions.
 func (j *Journal) Decide(_ context.Context, id prepaid.RequestID, decision func(e Entry, now time.Time) (Entry, error)) error {
-	leave, free := j.tryEnter(id)
-	if !free {
+	leave, _ := j.tryEnter(id)
+	if leave == nil {
 		return ErrUnderWay
 	}
 	defer leave()

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,11 +36,8 @@ func encode(e Entry) ([]byte, error) {
 // validUTF8 is checked first, since JSON would replace a request ID that is not valid UTF-8 by another; since Go 1.27 in
 // a way that reads back as if it had been intended.
 func (e Entry) validUTF8() bool {
-	for _, text := range [...]string{
-		string(e.RequestID), e.Operation, string(e.AccountID), e.Destination, e.Params, string(e.State),
-		string(e.TransactionID), e.CorrelationID, string(e.Code), string(e.Review),
-	} {
-		if !utf8.ValidString(text) {
+	for _, field := range reflect.ValueOf(e).Fields() {
+		if field.Kind() == reflect.String && !utf8.ValidString(field.String()) {
 			return false
 		}
 	}

@@ -89,16 +89,6 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	return r.end(h, after)
 }
 
-// stops reports whether no more is claimed.
-func (r *work) stops() bool {
-	select {
-	case <-r.stopping:
-		return true
-	default:
-		return false
-	}
-}
-
 // ends is the outcome of a run that was sent.
 func (h *held) ends(after Entry, wait time.Duration) *outcome {
 	return &outcome{held: h, End: End{Fence: h.Fence, Entry: after, Wait: wait}}

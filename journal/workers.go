@@ -95,20 +95,17 @@ func (w Workers) withDefaults() Workers {
 
 func (w Workers) check(sender Sender) error {
 	var faults []prepaid.Fault
-	for _, rule := range []struct {
-		ok          bool
-		field, rule string
-	}{
-		{sender != nil, "sender", "is required"},
-		{w.N >= 0 && w.N <= 10_000, "n", "must be between 0 and 10,000"},
-		{w.Claim >= 0 && w.Claim <= 1_000, "claim", "must be between 0 and 1,000"},
-		{w.CallTimeout == 0 || w.CallTimeout >= leastCallTimeout && w.CallTimeout <= mostCallTimeout, "call_timeout", "must be between 10 ms and 24 h"},
-		{w.Grace >= 0, "grace", "must not be negative"},
-	} {
-		if !rule.ok {
-			faults = append(faults, prepaid.Fault{Field: rule.field, Rule: rule.rule})
+	require := func(ok bool, field, rule string) {
+		if !ok {
+			faults = append(faults, prepaid.Fault{Field: field, Rule: rule})
 		}
 	}
+	require(sender != nil, "sender", "is required")
+	require(w.N >= 0 && w.N <= 10_000, "n", "must be between 0 and 10,000")
+	require(w.Claim >= 0 && w.Claim <= 1_000, "claim", "must be between 0 and 1,000")
+	bounded := w.CallTimeout >= leastCallTimeout && w.CallTimeout <= mostCallTimeout
+	require(w.CallTimeout == 0 || bounded, "call_timeout", "must be between 10 ms and 24 h")
+	require(w.Grace >= 0, "grace", "must not be negative")
 	if len(faults) > 0 {
 		return &prepaid.ValidationError{Faults: faults}
 	}
@@ -136,7 +133,7 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	r := &work{
-		Workers: all, store: store, sender: sender, lease: leaseOf(all.CallTimeout, sender), stopping: ctx.Done(),
+		Workers: all, store: store, sender: sender, lease: leaseOf(all.CallTimeout, sender), stops: func() bool { return ctx.Err() != nil },
 		queue: make(chan *held, all.N+all.Claim), ended: make(chan *outcome, recorders*group),
 		wake: make(chan struct{}, 1), rested: make(chan struct{}, 1),
 	}
@@ -173,7 +170,7 @@ type work struct {
 	sender Sender
 	lease  lease
 
-	stopping <-chan struct{} // closed when no more is claimed
+	stops    func() bool // reports whether no more is claimed
 	queue    chan *held
 	ended    chan *outcome
 	wake     chan struct{} // something may be due, or there is room

@@ -26,14 +26,6 @@ func (s *Store) newEntry(account prepaid.AccountID, params prepaid.PaymentParams
 	if err != nil {
 		return e, err
 	}
-	transfer, _ := params.(prepaid.TransferParams)
-	out, _ := params.(prepaid.DirectEntryOutParams)
-	if sent := cmp.Or(transfer.LastSent, out.LastSent); !sent.IsZero() {
-		e.State, e.LastSent = journal.StateUnknown, sent
-		if sent.After(now) {
-			e.LastSent = now
-		}
-	}
 	e.Sealed, err = e.Seal(s.options.Seal, params)
 	return e, err
 }

@@ -57,8 +57,8 @@ func mutants() []mutant {
 			old: "c.repeats.anyNotBefore(r.lastSent)", new: "c.repeats.notBefore(r.lastSent)",
 		},
 		{
-			name: "a journal does not take over what another store sent", file: "journal/pay.go", pkg: "./journal", test: "TestPaymentOfAnotherStore",
-			old: "!known && !lastSent.IsZero()", new: "false",
+			name: "a journal does not take over what another store sent", file: "journal/params.go", pkg: "./journal", test: "TestPaymentOfAnotherStore",
+			old: "!sent.IsZero()", new: "false",
 		},
 		{
 			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/limits", test: "TestRawCallOfAKnownPath",
