@@ -40,26 +40,17 @@ func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
 	var f faults.List
 	f.Require(pool != nil, "pool", "is required")
 	sql := newSQL(pgx.Identifier{schemaOf(options.Schema, &f)}.Sanitize())
-	run := func(ctx context.Context, statement, id, token string, life time.Duration) (n int, err error) {
-		err = durably(ctx, pool, func(batch *pgx.Batch) {
-			batch.Queue(sql.Replace(statement), id, token, life.Microseconds()).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
-		})
-		return n, failure("claim", err)
+	command := func(statement string) claims.Command {
+		return func(ctx context.Context, id, token string, life time.Duration) (n int64, err error) {
+			err = durably(ctx, pool, func(batch *pgx.Batch) {
+				batch.Queue(sql.Replace(statement), id, token, life.Microseconds()).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+			})
+			return n, failure("claim", err)
+		}
 	}
 	shared, err := claims.New(claims.Store{
 		Keep: options.Keep, Timeout: options.Timeout,
-		Take: func(ctx context.Context, id, token string, lease time.Duration) (webhook.ClaimState, error) {
-			state, err := run(ctx, claimIDSQL, id, token, lease)
-			return webhook.ClaimState(state), err //nolint:gosec // 1 to 3
-		},
-		Settle: func(ctx context.Context, id, token string, keep time.Duration) (bool, error) {
-			statement := doneIDSQL
-			if keep == 0 {
-				statement = releaseIDSQL
-			}
-			n, err := run(ctx, statement, id, token, keep)
-			return n == 1, err
-		},
+		Take: command(claimIDSQL), Done: command(doneIDSQL), Release: command(releaseIDSQL),
 	}, f)
 	if err != nil {
 		return nil, err

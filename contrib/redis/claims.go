@@ -36,20 +36,15 @@ func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.Cla
 	var f faults.List
 	checkClient(&f, client)
 	f.RequireKey("prefix", options.Prefix)
-	claim, settle := redis.NewScript(claimScript), redis.NewScript(settleScript)
-	run := func(ctx context.Context, script *redis.Script, id, token string, life time.Duration) (int64, error) {
-		return script.Run(ctx, client, []string{options.Prefix + id}, token, life.Milliseconds()).Int64()
+	command := func(text string) claims.Command {
+		script := redis.NewScript(text)
+		return func(ctx context.Context, id, token string, life time.Duration) (int64, error) {
+			return script.Run(ctx, client, []string{options.Prefix + id}, token, life.Milliseconds()).Int64()
+		}
 	}
 	store, err := claims.New(claims.Store{
 		Keep: options.Keep, Timeout: options.Timeout,
-		Take: func(ctx context.Context, id, token string, lease time.Duration) (webhook.ClaimState, error) {
-			state, err := run(ctx, claim, id, token, lease)
-			return webhook.ClaimState(state), err //nolint:gosec // 1 to 3
-		},
-		Settle: func(ctx context.Context, id, token string, keep time.Duration) (bool, error) {
-			held, err := run(ctx, settle, id, token, keep)
-			return held == 1, err
-		},
+		Take: command(claimScript), Done: command(settleScript), Release: command(settleScript),
 	}, f)
 	if err != nil {
 		return nil, err

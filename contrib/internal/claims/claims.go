@@ -20,11 +20,14 @@ type Store struct {
 	Keep time.Duration
 	// Timeout bounds one call, within its context: 2 s by default.
 	Timeout time.Duration
-	// Take claims an ID. Its repetition with the same token has no other effect.
-	Take func(ctx context.Context, id, token string, lease time.Duration) (webhook.ClaimState, error)
-	// Settle marks an ID as handled for keep or, if keep is 0, releases it. It reports whether token had the ID.
-	Settle func(ctx context.Context, id, token string, keep time.Duration) (bool, error)
+	// Take claims an ID for a lease, and returns a [webhook.ClaimState]. Its repetition with the same token has no other effect.
+	Take Command
+	// Done marks an ID as handled for a time, Release releases it, for the time 0. They return 1 if token had the ID, otherwise 0.
+	Done, Release Command
 }
+
+// Command is a command to the server.
+type Command func(ctx context.Context, id, token string, life time.Duration) (int64, error)
 
 // New returns a Store with defaults applied. Faults, after those given, are returned as a *[prepaid.ValidationError].
 func New(s Store, given faults.List) (*Store, error) {
@@ -49,30 +52,14 @@ func (s *Store) Claim(ctx context.Context, messageID string, lease time.Duration
 		return nil, err
 	}
 	c := &claim{store: s, id: messageID, token: rand.Text()}
-	err := s.call(ctx, func(ctx context.Context) (err error) {
-		c.state, err = s.Take(ctx, c.id, c.token, lease)
-		return err
-	})
+	state, err := c.call(ctx, s.Take, lease)
 	if err != nil {
 		return nil, err
 	}
+	c.state = webhook.ClaimState(state) //nolint:gosec // 1 to 3
 	return c, nil
 }
 
-// call bounds f. The context's error takes precedence over the one that the server's client makes of it.
-func (s *Store) call(ctx context.Context, f func(context.Context) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	bounded, cancel := context.WithTimeout(ctx, s.Timeout)
-	defer cancel()
-	if err := f(bounded); err != nil {
-		return cmp.Or(ctx.Err(), err)
-	}
-	return nil
-}
-
-// claim is one claim.
 type claim struct {
 	store     *Store
 	id, token string
@@ -80,27 +67,34 @@ type claim struct {
 	settled   atomic.Bool
 }
 
-// State implements webhook.Claim.
+// call bounds a command. The context's error takes precedence over the one that the server's client makes of it.
+func (c *claim) call(ctx context.Context, command Command, life time.Duration) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, c.store.Timeout)
+	defer cancel()
+	n, err := command(bounded, c.id, c.token, life)
+	if err != nil {
+		err = cmp.Or(ctx.Err(), err)
+	}
+	return n, err
+}
+
 func (c *claim) State() webhook.ClaimState { return c.state }
 
-// Done implements webhook.Claim.
-func (c *claim) Done(ctx context.Context) error { return c.settle(ctx, c.store.Keep) }
+func (c *claim) Done(ctx context.Context) error { return c.settle(ctx, c.store.Done, c.store.Keep) }
 
-// Release implements webhook.Claim.
-func (c *claim) Release(ctx context.Context) error { return c.settle(ctx, 0) }
+func (c *claim) Release(ctx context.Context) error { return c.settle(ctx, c.store.Release, 0) }
 
 // settle may be retried after an error of the server, when it is unknown whether it took effect.
-func (c *claim) settle(ctx context.Context, keep time.Duration) error {
+func (c *claim) settle(ctx context.Context, command Command, keep time.Duration) error {
 	if c.state != webhook.ClaimWon || !c.settled.CompareAndSwap(false, true) {
 		return webhook.ErrClaimLost
 	}
-	held := false
-	err := c.store.call(ctx, func(ctx context.Context) (err error) {
-		held, err = c.store.Settle(ctx, c.id, c.token, keep)
-		return err
-	})
+	held, err := c.call(ctx, command, keep)
 	c.settled.Store(err == nil)
-	if err == nil && !held {
+	if err == nil && held == 0 {
 		return webhook.ErrClaimLost
 	}
 	return err

@@ -28,34 +28,35 @@ func newStore(t *testing.T, keep time.Duration, failures int) *claims.Store {
 	t.Helper()
 	var mu sync.Mutex
 	rows := map[string]row{}
+	settle := func(_ context.Context, id, token string, keep time.Duration) (int64, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		if failures > 0 {
+			failures--
+			return 0, errAway
+		}
+		if rows[id].token != token || !now.Before(rows[id].ends) {
+			return 0, nil
+		}
+		rows[id] = row{token, true, now.Add(keep)}
+		return 1, nil
+	}
 	store, err := claims.New(claims.Store{
 		Keep: keep,
-		Take: func(_ context.Context, id, token string, lease time.Duration) (webhook.ClaimState, error) {
+		Take: func(_ context.Context, id, token string, lease time.Duration) (int64, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch now := time.Now(); {
 			case !now.Before(rows[id].ends):
 				rows[id] = row{token, false, now.Add(lease)}
-				return webhook.ClaimWon, nil
+				return int64(webhook.ClaimWon), nil
 			case rows[id].handled:
-				return webhook.ClaimDone, nil
+				return int64(webhook.ClaimDone), nil
 			}
-			return webhook.ClaimInFlight, nil
+			return int64(webhook.ClaimInFlight), nil
 		},
-		Settle: func(_ context.Context, id, token string, keep time.Duration) (bool, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			now := time.Now()
-			if failures > 0 {
-				failures--
-				return false, errAway
-			}
-			if rows[id].token != token || !now.Before(rows[id].ends) {
-				return false, nil
-			}
-			rows[id] = row{token, true, now.Add(keep)}
-			return true, nil
-		},
+		Done: settle, Release: settle,
 	}, nil)
 	require.NoError(t, err)
 	return store
