@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // lease says how long a claimed payment belongs to a worker. Nobody else sends it before the call that this worker starts at the
@@ -22,7 +24,6 @@ func leaseOf(call time.Duration, sender Sender) lease {
 	return lease{wait: call / 2, call: call, rest: restOf(sender)}
 }
 
-// whole is the time after which others may send the payment.
 func (l lease) whole() time.Duration { return l.wait + l.call + l.rest }
 
 // restOf returns how long a payment of unknown outcome rests after it was sent.
@@ -39,12 +40,6 @@ type held struct {
 	wall  time.Time // the same without its monotonic reading
 }
 
-// adopt makes the entry one of this process's clock.
-func adopt(h Held, taken time.Time) *held {
-	h.Entry = h.Entry.Shift(time.Since(h.Now))
-	return &held{Held: h, taken: taken, wall: taken.Round(0)}
-}
-
 // age returns how long ago the payment was claimed. A machine that was suspended has a monotonic clock that stood still, and one
 // whose clock is set has a wall clock that is wrong: the longer one counts.
 func (h *held) age() time.Duration {
@@ -55,8 +50,8 @@ func (h *held) age() time.Duration {
 // claim claims while there is room, until ctx ends.
 func (r *work) claim(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; {
-		if pause := r.brake.pause(); pause > 0 {
-			sleep(ctx, pause, r.wake)
+		if wait := r.brake.pause(); wait > 0 {
+			sleep(ctx, wait, r.wake)
 			continue
 		}
 		n := r.room()
@@ -100,7 +95,8 @@ func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
 	r.held.Add(int64(len(list)))
 	all := make([]*held, len(list))
 	for i, h := range list {
-		all[i] = adopt(h, taken)
+		h.Entry = h.Entry.Shift(time.Since(h.Now))
+		all[i] = &held{Held: h, taken: taken, wall: taken.Round(0)}
 	}
 	return all, nil
 }
@@ -131,7 +127,7 @@ func (r *work) admit(ctx context.Context) {
 			if unsafe == nil && err == nil {
 				failures = 0
 				r.admitted.Store(&next.Due)
-				wake(r.wake)
+				pause.Wake(r.wake)
 				early = admitPause
 				break
 			}
@@ -146,7 +142,6 @@ func (r *work) admit(ctx context.Context) {
 	}
 }
 
-// resting returns the next payment of unknown outcome that is not admitted.
 func (r *work) resting(ctx context.Context) (*Resting, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()
@@ -177,14 +172,6 @@ func guard(f func()) error {
 		err = nil
 	}()
 	return <-ended
-}
-
-// wake ends a sleep.
-func wake(sleeper chan struct{}) {
-	select {
-	case sleeper <- struct{}{}:
-	default:
-	}
 }
 
 // sleep waits for d, a signal or the end of ctx. A nil channel gives no signal.

@@ -92,7 +92,7 @@ func (j *Journal) read(k key, id prepaid.RequestID) (e Entry, known bool, err er
 	if !j.closed {
 		_, err = j.file.ReadAt(line, p.at)
 	} else {
-		err = j.unusable()
+		err = j.failed
 	}
 	ok := decode(bytes.TrimSuffix(line, []byte("\n")), &e)
 	if (err == nil || errors.Is(err, io.EOF)) && (!ok || locate(p.at, line, &e) != located{k, p} || id != "" && e.RequestID != id) {

@@ -71,7 +71,7 @@ type Journal struct {
 	index  map[key]place // changed with both held
 	turns  map[prepaid.RequestID]chan struct{}
 	holds  map[prepaid.RequestID]*hold
-	failed error // the first failure to write or read; it stays
+	failed error // the first failure to write or read, otherwise ErrClosed; it stays, also when the Journal is closed later
 	closed bool
 
 	recording      sync.Mutex // held while ends are recorded
@@ -188,7 +188,7 @@ func (j *Journal) Close() error {
 	defer j.commit.Unlock()
 	j.mu.Lock()
 	closed := j.closed
-	j.closed = true
+	j.closed, j.failed = true, cmp.Or(j.failed, ErrClosed)
 	j.mu.Unlock()
 	if closed {
 		return nil
@@ -201,7 +201,7 @@ func (j *Journal) Close() error {
 func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.unusable()
+	return j.failed
 }
 
 // record returns when entries are durable, which are written together. Calls that arrive while another is writing share the
@@ -265,27 +265,16 @@ func (j *Journal) flush(b *batch) {
 func (j *Journal) usable() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := j.unusable(); err != nil {
-		return err
+	if j.failed != nil {
+		return j.failed
 	}
 	return j.disk.names(j.file, j.names)
-}
-
-// unusable returns the known reason why nothing can be written, if any. The first failure outlives Close: it says what happened
-// to the file. The caller holds j.mu.
-func (j *Journal) unusable() error {
-	if j.failed == nil && j.closed {
-		return ErrClosed
-	}
-	return j.failed
 }
 
 // fail keeps the first failure, after which the content of the file is unknown, and returns err as the caller's. The caller
 // holds j.mu.
 func (j *Journal) fail(err error) error {
-	if err != ErrClosed && j.failed == nil { //nolint:errorlint // the sentinel itself, nothing that wraps it
-		j.failed = err
-	}
+	j.failed = cmp.Or(j.failed, err)
 	return fmt.Errorf("%w: %w", ErrNotRecorded, err)
 }
 

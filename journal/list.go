@@ -133,7 +133,6 @@ func (j *Journal) settle(ctx context.Context, sender Sender, concurrency int, ta
 	}
 }
 
-// resume sends one payment from its sealed params.
 func (j *Journal) resume(ctx context.Context, sender Sender, p Entry) error {
 	e, known := p, false
 	leave, err := j.enter(ctx, p.RequestID)

@@ -27,7 +27,6 @@ func openLocked(path string, mode fs.FileMode) (f *os.File, unlock func() error,
 	}
 }
 
-// flock opens and locks a file.
 func flock(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flags, mode)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"slices"
 	"time"
 
@@ -59,11 +58,6 @@ func (j *Journal) candidates() ([]candidate, error) {
 	return all, j.Err()
 }
 
-// claimable reports whether c is due, and admitted if it rests.
-func (c candidate) claimable(now, admitted time.Time) bool {
-	return !c.due.After(now) && (!c.rests || !c.due.After(admitted))
-}
-
 // Claim implements [Store], for payments that have sealed params. A process that dies gives up its claims with the lock of the file.
 func (j *Journal) Claim(_ context.Context, c Claim) ([]Held, error) {
 	j.claiming.Lock()
@@ -81,15 +75,13 @@ func (j *Journal) Claim(_ context.Context, c Claim) ([]Held, error) {
 			left = append(left, candidates[i:]...)
 			break
 		}
-		if !next.claimable(now, c.Admitted) {
+		if next.due.After(now) || next.rests && next.due.After(c.Admitted) {
 			left = append(left, next)
 			continue
 		}
-		h, intent, err := j.claim(next.id, now, c)
-		if err != nil { // another call is working on it, or was faster
-			continue
+		if h, intent, ok := j.claim(next.id, now, c); ok { // no other call is working on it, or was faster
+			list, intents = append(list, h), append(intents, intent)
 		}
-		list, intents = append(list, h), append(intents, intent)
 	}
 	j.candidatesLeft = left
 	if err := j.record(intents...); err != nil {
@@ -102,32 +94,27 @@ func (j *Journal) Claim(_ context.Context, c Claim) ([]Held, error) {
 }
 
 // claim claims one payment; its intent is to be recorded.
-func (j *Journal) claim(id prepaid.RequestID, now time.Time, c Claim) (Held, Entry, error) {
+func (j *Journal) claim(id prepaid.RequestID, now time.Time, c Claim) (h Held, intent Entry, ok bool) {
 	leave, _ := j.tryEnter(id)
 	if leave == nil {
-		return Held{}, Entry{}, ErrUnderWay
+		return h, intent, false
 	}
 	e, _, err := j.find(id)
-	if err == nil && !e.Due() {
-		err = ErrState
+	ok = err == nil && e.Due()
+	if bound, moved := e.bounded(now); ok && moved {
+		_, ok = j.record(bound), false // it rests; if it cannot be recorded, nothing can
 	}
-	if bound, moved := e.bounded(now); err == nil && moved {
-		err = errors.Join(errRests, j.record(bound))
-	}
-	var intent Entry
-	if err == nil {
-		intent, err = e.Intent(now)
-	}
-	if err != nil {
+	if !ok {
 		leave()
-		return Held{}, Entry{}, err
+		return h, intent, false
 	}
+	intent, _ = e.Intent(now) // always possible: it is pending
 	intent.Rest = c.Rest
-	h := Held{Entry: e, Fence: rand.Text(), Now: now}
+	h = Held{Entry: e, Fence: rand.Text(), Now: now}
 	j.mu.Lock()
 	j.holds[id] = &hold{fence: h.Fence, leave: leave}
 	j.mu.Unlock()
-	return h, intent, nil
+	return h, intent, true
 }
 
 // Record implements [Store].
@@ -232,7 +219,6 @@ func (j *Journal) release(end End) {
 	h.leave()
 }
 
-// same reports whether two entries have the same record.
 func same(a, b Entry) bool {
 	x, errX := encode(a)
 	y, errY := encode(b)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,8 +110,5 @@ func (j *Journal) Stats() (Stats, error) {
 		}
 		total.Sum = sum
 	}
-	if failed == nil {
-		failed = j.Err()
-	}
-	return stats, failed
+	return stats, cmp.Or(failed, j.Err())
 }

@@ -164,7 +164,6 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 	return e, err
 }
 
-// event returns what the end of a run means.
 func (r Run) event(outcome prepaid.Outcome, result *prepaid.TransferResult, err error) Event {
 	switch {
 	case err == nil && result != nil:

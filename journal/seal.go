@@ -29,7 +29,6 @@ const (
 	sealPrefix  = 1 + keyIDSize
 )
 
-// keyring encrypts with its first key.
 type keyring struct{ keys []sealKey }
 
 type sealKey struct {
@@ -67,13 +66,11 @@ func NewAEAD(key []byte, older ...[]byte) (AEAD, error) {
 	return ring, nil
 }
 
-// Encrypt seals with the first key.
 func (r *keyring) Encrypt(plaintext, associatedData []byte) ([]byte, error) {
 	k := r.keys[0]
 	return k.gcm.Seal(k.prefix[:], nil, plaintext, associatedData), nil //nolint:gosec // this mode makes the nonce itself
 }
 
-// Decrypt opens with the key that the ciphertext names.
 func (r *keyring) Decrypt(ciphertext, associatedData []byte) ([]byte, error) {
 	if len(ciphertext) < sealPrefix || ciphertext[0] != sealVersion {
 		return nil, ErrSealed
@@ -91,10 +88,8 @@ func (r *keyring) Decrypt(ciphertext, associatedData []byte) ([]byte, error) {
 	return nil, failure
 }
 
-// Format prints no key.
 func (r *keyring) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("journal.AEAD")) }
 
-// LogValue logs no key.
 func (r *keyring) LogValue() slog.Value { return slog.StringValue("journal.AEAD") }
 
 // Seal returns the params of e, encrypted. Store the result with e: as [Entry].Sealed, or in a column. It is bound to request ID,

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 var (
@@ -18,23 +21,20 @@ var (
 	errLocked   = errors.New("journal: another transaction holds a lock of a payment")
 )
 
-// outcome is the end of a run of this worker.
 type outcome struct {
 	End
 
 	held *held
 }
 
-// pay sends payments until there are no more.
 func (r *work) pay(ctx context.Context) {
 	for h := range r.queue {
 		r.ended <- r.payOne(ctx, h) // while outcomes cannot be recorded, nothing more is sent
 		r.held.Add(-1)
-		wake(r.wake)
+		pause.Wake(r.wake)
 	}
 }
 
-// payOne sends a payment, unless there is a reason not to.
 func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	now := time.Now()
 	run, err := h.Entry.Begin(now)
@@ -54,8 +54,8 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	if rests := time.Until(h.Entry.Earliest(r.sender, now)); rests > 0 {
 		return r.giveBack(h, run.GiveBack(), rests, errRests)
 	}
-	if pause := r.brake.pause(); pause > 0 {
-		return r.giveBack(h, run.GiveBack(), pause, errPaused)
+	if wait := r.brake.pause(); wait > 0 {
+		return r.giveBack(h, run.GiveBack(), wait, errPaused)
 	}
 	if ahead := r.ahead.Load(); ahead < int64(r.Claim) {
 		r.ahead.CompareAndSwap(ahead, ahead+1)
@@ -89,12 +89,10 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	return r.end(h, after)
 }
 
-// ends is the outcome of a run that was sent.
 func (h *held) ends(after Entry, wait time.Duration) *outcome {
 	return &outcome{held: h, End: End{Fence: h.Fence, Entry: after, Wait: wait}}
 }
 
-// end is the outcome of a call.
 func (r *work) end(h *held, after Entry) *outcome {
 	if !after.Due() {
 		return h.ends(after, 0)
@@ -104,12 +102,11 @@ func (r *work) end(h *held, after Entry) *outcome {
 		return h.ends(after, 0)
 	}
 	// Attempts are 0 after a kill, and runs grow with each.
-	pause := backoff(firstWait, longestWait, min(after.Runs, after.Attempts)-1)
-	pause = pause/2 + rand.N(pause/2+1) //nolint:gosec // spreads load only
-	return h.ends(after, max(pause, time.Until(after.Earliest(r.sender, time.Now()))))
+	wait := backoff(firstWait, longestWait, min(after.Runs, after.Attempts)-1)
+	wait = wait/2 + rand.N(wait/2+1) //nolint:gosec // spreads load only
+	return h.ends(after, max(wait, time.Until(after.Earliest(r.sender, time.Now()))))
 }
 
-// giveBack is the outcome of a payment that was not sent.
 func (r *work) giveBack(h *held, after Entry, wait time.Duration, why error) *outcome {
 	if r.Trace.GivenBack != nil {
 		r.Trace.GivenBack(after.RequestID, why)
@@ -117,4 +114,137 @@ func (r *work) giveBack(h *held, after Entry, wait time.Duration, why error) *ou
 	o := h.ends(after, wait)
 	o.GivenBack = true
 	return o
+}
+
+// record records outcomes until there are no more. Those that are ready at the same time are recorded together. One that cannot be
+// recorded holds up no other: it is tried again later.
+func (r *work) record(ctx context.Context) {
+	var left []*outcome // not recorded yet
+	var again time.Time // when these are tried again
+	for failures, ended := 0, r.ended; ended != nil || len(left) > 0; {
+		list, next := []*outcome(nil), ended
+		var retry <-chan time.Time
+		if len(left) > 0 {
+			retry = time.After(time.Until(again))
+		}
+		if len(left) >= group { // while outcomes cannot be recorded, nothing more is sent
+			next = nil
+		}
+		size := group
+		select {
+		case o, ok := <-next:
+			if !ok {
+				ended = nil
+				continue
+			}
+			list = ready(next, append(list, o))
+		case <-retry:
+			list, left = left, nil
+			if failures > 2 {
+				size = 1
+			}
+		}
+		slices.SortFunc(list, func(a, b *outcome) int { // the order in which rows are locked
+			return strings.Compare(string(a.Entry.RequestID), string(b.Entry.RequestID))
+		})
+		left = append(left, r.finish(ctx, list, size)...)
+		if len(left) == 0 {
+			failures = 0
+		} else if !time.Now().Before(again) {
+			again = time.Now().Add(backoff(20*time.Millisecond, time.Second, failures))
+			failures++
+		}
+	}
+}
+
+// ready adds to list what has ended by now, up to a group. It does not wait: another recorder may take what it has seen.
+func ready(ended <-chan *outcome, list []*outcome) []*outcome {
+	for len(list) < group {
+		select {
+		case o, ok := <-ended:
+			if !ok {
+				return list
+			}
+			list = append(list, o)
+		default:
+			return list
+		}
+	}
+	return list
+}
+
+// finish records outcomes, so many together, and returns those that are not recorded. A store that is down comes back, and nothing more
+// is claimed meanwhile. Only if Run is to end is an outcome given up, when its lease is over.
+func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*outcome) {
+	for some := range slices.Chunk(list, size) {
+		recorded, err := r.write(ctx, some)
+		if err != nil {
+			r.failed(ctx, err)
+			left = append(left, some...)
+			continue
+		}
+		for i, o := range some {
+			if recorded[i].Locked {
+				r.failed(ctx, errLocked)
+				left = append(left, o)
+				continue
+			}
+			r.report(ctx, o, recorded[i])
+		}
+	}
+	pause.Wake(r.wake) // one may be due before its lease would have ended
+	return slices.DeleteFunc(left, func(o *outcome) bool {
+		lost := r.stops() && o.held.age() > r.lease.whole()
+		if lost {
+			r.lost.Add(1)
+		}
+		return lost
+	})
+}
+
+// write bounds one attempt, so that a store that does not respond is given up.
+func (r *work) write(ctx context.Context, list []*outcome) ([]Recorded, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
+	defer cancel()
+	ends := make([]End, len(list))
+	for i, o := range list {
+		ends[i] = o.End
+	}
+	return r.store.Record(ctx, ends)
+}
+
+func (r *work) report(ctx context.Context, o *outcome, recorded Recorded) {
+	e := o.Entry
+	id := slog.String("request_id", string(e.RequestID))
+	if recorded.Written && e.Due() && e.Rests() {
+		pause.Wake(r.rested)
+	}
+	if o.GivenBack {
+		return
+	}
+	if recorded.Gone {
+		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: the payment of an outcome is no longer in the store", id,
+			slog.String("state", string(e.State)), slog.String("transaction_id", string(e.TransactionID)))
+		call(r.Trace.Gone, e)
+	}
+	if recorded.Overtaken {
+		r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: another worker has taken over a payment", id, slog.String("state", string(e.State)))
+		call(r.Trace.Lost, e)
+	}
+	if known := recorded.Known; e.State == StateDone && known != "" && known != e.TransactionID {
+		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: two transactions for one payment", id,
+			slog.String("transaction_id", string(e.TransactionID)), slog.String("recorded_transaction_id", string(known)))
+		if r.Trace.PaidTwice != nil {
+			r.Trace.PaidTwice(e, known)
+		}
+	}
+	if recorded.Written {
+		call(r.Trace.Recorded, e)
+	}
+}
+
+func call(f func(Entry), e Entry) {
+	if f != nil {
+		f(e)
+	}
 }

@@ -162,7 +162,6 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	return nil
 }
 
-// work is one call of Run.
 type work struct {
 	Workers
 

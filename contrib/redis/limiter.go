@@ -155,7 +155,6 @@ func (p *pool) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, error
 	return grantOf(got)
 }
 
-// arguments are those of the script.
 func arguments(r fleet.Report) []any {
 	return []any{
 		r.ID, r.Seq, r.Held, r.Need[0], r.Need[1], r.Need[2], r.Extra, r.Allowance, r.Replicas, r.Floor,
@@ -163,7 +162,6 @@ func arguments(r fleet.Report) []any {
 	}
 }
 
-// grantOf reads the script's result.
 func grantOf(got []int64) (fleet.Grant, error) {
 	if len(got) != 7 {
 		return fleet.Grant{}, errors.New("the script's result has an unexpected form")

@@ -57,7 +57,7 @@ func mutants() []mutant {
 			old: "c.repeats.anyNotBefore(r.lastSent)", new: "c.repeats.notBefore(r.lastSent)",
 		},
 		{
-			name: "a journal does not take over what another store sent", file: "journal/params.go", pkg: "./journal", test: "TestPaymentOfAnotherStore",
+			name: "a journal does not take over what another store sent", file: "journal/entry.go", pkg: "./journal", test: "TestPaymentOfAnotherStore",
 			old: "!sent.IsZero()", new: "false",
 		},
 		{

@@ -21,3 +21,11 @@ func For(ctx context.Context, wait time.Duration) error {
 		return ctx.Err()
 	}
 }
+
+// Wake signals a sleeper, unless a signal is waiting for it. The channel has room for one.
+func Wake(sleeper chan<- struct{}) {
+	select {
+	case sleeper <- struct{}{}:
+	default:
+	}
+}

@@ -186,7 +186,6 @@ func (l *Limiter) supply(now time.Duration) {
 	l.stock.adjust()
 }
 
-// take takes a free slot.
 func (l *Limiter) take(now time.Duration, lane Lane) *Slot {
 	l.stock.Need[lane]++
 	l.stock.Free--
@@ -253,14 +252,12 @@ func (l *Limiter) nextLane(top Lane) Lane {
 	return top
 }
 
-// unqueue removes w from its queue.
 func (l *Limiter) unqueue(w *waiter) {
 	l.stock.Need[w.queue.lane]--
 	w.queue.Remove(w.place)
 	w.queue, w.place = nil, nil
 }
 
-// refuse ends the wait of w with an error.
 func (l *Limiter) refuse(w *waiter, err error) {
 	l.unqueue(w)
 	w.err = err
@@ -282,7 +279,6 @@ func (l *Limiter) abandon(w *waiter) {
 	l.dispatch(now)
 }
 
-// disarm stops the timer.
 func (l *Limiter) disarm() {
 	if l.armed != 0 {
 		l.timer.Stop()

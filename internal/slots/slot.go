@@ -1,6 +1,8 @@
 package slots
 
 import (
+	"math"
+	"math/rand/v2"
 	"net/http"
 	"time"
 )
@@ -12,7 +14,6 @@ type Slot struct {
 	taken time.Duration // released afterwards
 }
 
-// released is the value of taken after the release.
 const released time.Duration = -1
 
 // Feedback is how a request ended. The zero value means that it was sent and got no response.
@@ -46,4 +47,39 @@ func (s *Slot) Release(f Feedback) {
 		l.pause(now, f.RetryAfter, taken <= l.stock.pausedAt)
 	}
 	l.dispatch(now)
+}
+
+// pause stops every lane: for retryAfter or, if unspecified, for a random time between a quarter of a window and a whole one.
+// The response to a request sent before the last pause is an echo: without a Retry-After it changes nothing. Otherwise each
+// echo would draw another random time, and the longest would win.
+func (l *Limiter) pause(now, retryAfter time.Duration, echo bool) {
+	switch {
+	case retryAfter > 0:
+	case echo:
+		return
+	default:
+		retryAfter = min(l.stock.window/4+rand.N(l.stock.window-l.stock.window/4), l.options.MaxRandomPause)
+	}
+	if !l.stock.Pause(now, min(retryAfter, l.options.MaxPause)) {
+		return
+	}
+	if l.options.Owner != nil {
+		l.options.Owner.Paused()
+	}
+	l.evict(now, math.MaxUint64)
+}
+
+// evict refuses the waiters whose wait would now outlast their deadline, if they arrived before exchange.
+func (l *Limiter) evict(now time.Duration, exchange uint64) {
+	for lane := range LaneCount {
+		index := 0
+		l.queues[lane].each(func(w *waiter) {
+			at := l.predict(now, lane, index)
+			if at < w.deadline || w.exchange >= exchange {
+				index++
+				return
+			}
+			l.refuse(w, &Refused{Wait: at - now})
+		})
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// noDeadline is the deadline of a waiter whose context has none.
 const noDeadline = time.Duration(math.MaxInt64)
 
 // waiter is one waiting Acquire. The limiter's mutex guards its fields; slot or err is set before ready is closed.
@@ -28,7 +27,6 @@ type waitQueue struct {
 	passed  int // slots that went to higher lanes since this lane last got one
 }
 
-// push appends w.
 func (q *waitQueue) push(w *waiter) {
 	if q.Len() == 0 {
 		q.passed = 0
@@ -36,7 +34,6 @@ func (q *waitQueue) push(w *waiter) {
 	w.queue, w.place = q, q.PushBack(w)
 }
 
-// first returns the waiter that has waited longest.
 func (q *waitQueue) first() *waiter { return q.Front().Value.(*waiter) } //nolint:forcetypeassert // of push
 
 // each calls f with the waiters in order. f may remove its own.
@@ -48,7 +45,6 @@ func (q *waitQueue) each(f func(*waiter)) {
 	}
 }
 
-// rest is a resting slot.
 type rest struct {
 	until time.Duration
 	lane  Lane // of its last use

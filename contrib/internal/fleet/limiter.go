@@ -19,6 +19,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/faults"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // DefaultLease is the Lease of options without one.
@@ -66,7 +67,7 @@ func New(pool Pool, options Options, given ...prepaid.Fault) (*Limiter, error) {
 		return nil, err
 	}
 	l := &Limiter{pool: pool, id: rand.Text(), kicks: make(chan struct{}, 1)}
-	l.owner = newOwner(options, l.kick)
+	l.owner = newOwner(options, func() { pause.Wake(l.kicks) })
 	ctx, cancel := context.WithCancel(context.Background())
 	left := make(chan error, 1)
 	go func() { left <- l.run(ctx) }()
@@ -84,9 +85,7 @@ func (o Options) withDefaults() Options {
 	o.Lease = cmp.Or(o.Lease, DefaultLease)
 	o.Timeout = cmp.Or(o.Timeout, min(250*time.Millisecond, o.Lease/2))
 	o.MaxPause = cmp.Or(o.MaxPause, 15*time.Second)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return o
 }
 
@@ -114,10 +113,81 @@ func (l *Limiter) Status() Status {
 // two Timeouts. A second Close waits for the first and returns the same.
 func (l *Limiter) Close() error { return l.close() }
 
-// kick requests an exchange now.
-func (l *Limiter) kick() {
-	select {
-	case l.kicks <- struct{}{}:
-	default: // one is already requested
+// run exchanges with the pool until ctx ends: soon again while slots are used, rarely when not, and at once when kicked.
+// It returns the error of the last exchange.
+func (l *Limiter) run(ctx context.Context) error {
+	soon := min(max(l.options.Window/100, 10*time.Millisecond), 100*time.Millisecond)
+	rarely := l.options.Lease / 4
+	failures := 0
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return l.leave(context.WithoutCancel(ctx))
+		case <-timer.C:
+		case <-l.kicks:
+		}
+		r := l.report()
+		a, err := l.exchange(ctx, r)
+		if ctx.Err() != nil {
+			continue
+		}
+		wait := rarely
+		if err != nil {
+			l.fail(r)
+			wait = min(rarely, soon<<min(failures, 6))
+			failures++
+		} else {
+			failures = 0
+			if l.finish(r, a) {
+				wait = soon
+			}
+		}
+		l.note(ctx, a.Replicas, err)
+		timer.Reset(wait)
+	}
+}
+
+// leave reports to the pool that this replica is leaving. The slots in use stay on its account until they have rested.
+func (l *Limiter) leave(ctx context.Context) error {
+	r := l.report()
+	r.Need, r.Extra, r.Leaving = [LaneCount]int{}, 0, time.Millisecond
+	if _, r.Held = l.owned(); r.Held > 0 {
+		r.Leaving = l.gone
+	}
+	_, err := l.exchange(ctx, r)
+	return err
+}
+
+func (l *Limiter) exchange(ctx context.Context, r Report) (Grant, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
+	defer cancel()
+	r.ID = l.id
+	return l.pool.Exchange(ctx, r)
+}
+
+func (l *Limiter) note(ctx context.Context, replicas int, err error) {
+	l.mu.Lock()
+	before := l.status
+	if err == nil {
+		l.status.Replicas = replicas
+	}
+	l.status.Shared, l.status.Err = err == nil, err
+	l.mu.Unlock()
+	first := before.Replicas == 0 && before.Err == nil
+	if before.Shared == (err == nil) && (!first || err == nil) {
+		return
+	}
+	status := l.Status()
+	if err != nil {
+		l.options.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: "+l.options.Store+" is unreachable; the rate limit is this replica's share",
+			slog.Int("slots", status.Slots), slog.Int("replicas", status.Replicas), slog.Any("error", err))
+	} else {
+		l.options.Logger.LogAttrs(ctx, slog.LevelInfo, "prepaid: the rate limit is shared in "+l.options.Store,
+			slog.Int("slots", status.Slots), slog.Int("replicas", status.Replicas))
+	}
+	if l.options.OnChange != nil {
+		l.options.OnChange(status)
 	}
 }

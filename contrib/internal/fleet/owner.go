@@ -89,10 +89,8 @@ func (o *owner) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, e
 	return slot{s}, nil
 }
 
-// slot is a [prepaid.Slot].
 type slot struct{ *slots.Slot }
 
-// Release implements prepaid.Slot.
 func (s slot) Release(f prepaid.Feedback) { s.Slot.Release(slots.Feedback(f)) }
 
 // Advance implements slots.Owner: it applies the end of a lease.
