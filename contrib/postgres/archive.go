@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -55,10 +54,9 @@ func (s *Store) Archive(ctx context.Context, before time.Time) (moved int, err e
 	if err := s.pool.QueryRow(ctx, "select now()").Scan(&now); err != nil {
 		return 0, failure("archive", err)
 	}
-	var f faults.List
-	f.Require(now.Sub(before) >= archiveAge, "before", "must be at least 37 days ago")
-	if err := f.Err(); err != nil {
-		return 0, failure("archive", err)
+	if now.Sub(before) < archiveAge {
+		fault := prepaid.Fault{Field: "before", Rule: "must be at least 37 days ago"}
+		return 0, failure("archive", &prepaid.ValidationError{Faults: []prepaid.Fault{fault}})
 	}
 	for _, state := range journal.States() {
 		var id string // of the last row that was read, which may not be archived

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +33,6 @@ func (s *Store) newEntry(account prepaid.AccountID, params prepaid.PaymentParams
 	return e, err
 }
 
-// validate lists the faults of account and params.
 func validate(account prepaid.AccountID, params prepaid.PaymentParams) error {
 	var f faults.List
 	bad := func(r rune) bool { return r == '/' || r == '\\' || r == '%' || r < ' ' || r == 0x7f }
@@ -61,4 +63,155 @@ func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountI
 		err = cmp.Or(err, known)
 	}
 	return failure("enqueue", err)
+}
+
+// Payment is one payment of a batch.
+type Payment = journal.Payment
+
+// BatchError lists the payments because of which nothing of a batch was added. errors.Is and errors.As look into each
+// fault.
+type BatchError struct {
+	// Faults are in the order of the batch, at most 100: the batch is not read any further then.
+	Faults []BatchFault
+}
+
+// BatchFault is one payment of a batch that cannot be added.
+type BatchFault struct {
+	// Index is its place in the batch, from 0.
+	Index int
+	// RequestID is its request ID, empty if the params have none.
+	RequestID prepaid.RequestID
+	// Err is an error as of [Store.Enqueue]: a [*prepaid.ValidationError], [prepaid.ErrRequestIDExpired] or a
+	// [*journal.ChangedError].
+	Err error
+}
+
+// Error returns the number of faults, and the first.
+func (e *BatchError) Error() string {
+	if len(e.Faults) == 0 {
+		return "prepaidpg: batch refused"
+	}
+	first := e.Faults[0]
+	return fmt.Sprintf("prepaidpg: batch refused: %d payments, the first is number %d: %v", len(e.Faults), first.Index, first.Err)
+}
+
+// Unwrap returns the errors of all faults.
+func (e *BatchError) Unwrap() []error {
+	list := make([]error, len(e.Faults))
+	for i, fault := range e.Faults {
+		list[i] = fault.Err
+	}
+	return list
+}
+
+const (
+	batchRows   = 1000 // of one statement: the memory of a batch
+	batchFaults = 100
+)
+
+// EnqueueBatch adds payments to tx, the caller's own transaction, as [Store.Enqueue] does for one: all of them, or none. It
+// returns how many were new; those that are known with the same params, or occur twice, are no error and have no effect. The
+// payments can be any number: it keeps 1,000 of them in memory. An error in payments, such as a line that cannot be read, ends
+// the batch: nothing is added, and it is returned.
+//
+// Errors, none of which affects tx: a [*BatchError] with the payments to correct; the first error in payments; those of the
+// database, such as a deadlock with another batch that has the same payments in another order.
+func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[Payment, error]) (added int, err error) {
+	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { // a savepoint
+		var faults []BatchFault
+		var list []journal.Entry // for one statement
+		var indexes []int        // in the batch
+		flush := func() error {
+			n, err := s.insert(ctx, tx, list, func(i int, err error) {
+				faults = append(faults, BatchFault{Index: indexes[i], RequestID: list[i].RequestID, Err: err})
+			})
+			added += n
+			list, indexes = list[:0], indexes[:0]
+			return err
+		}
+		index := 0
+		for p, err := range payments {
+			if err != nil {
+				return err
+			}
+			e, err := s.newEntry(p.Account, p.Params, time.Now())
+			if err != nil {
+				faults = append(faults, BatchFault{Index: index, RequestID: e.RequestID, Err: err})
+			} else {
+				list, indexes = append(list, e), append(indexes, index)
+			}
+			if len(list) == batchRows {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+			if len(faults) >= batchFaults {
+				break
+			}
+			index++
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+		if len(faults) > 0 {
+			slices.SortFunc(faults, func(a, b BatchFault) int { return a.Index - b.Index })
+			return &BatchError{Faults: faults[:min(len(faults), batchFaults)]}
+		}
+		return nil
+	})
+	if err == nil {
+		return added, nil
+	}
+	if _, refused := errors.AsType[*BatchError](err); !refused {
+		err = failure("enqueue", err)
+	}
+	return 0, err
+}
+
+// batchSQL adds payments with their history, the first of each request ID, and returns the request IDs that were new. An insert that meets another
+// transaction's row under the same request ID waits for its end. $9 is how long ago a payment was sent without this store, in
+// microseconds, or null.
+const batchSQL = `with b as (
+	select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bigint[])
+	with ordinality as b(request_id, operation, account_id, amount, destination, params, sealed, state, ago, position)
+), p as (
+	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, last_sent, not_before)
+	select request_id, operation, account_id, amount::numeric, decode(destination, 'hex'), decode(params, 'hex'), sealed, state, now(),
+		now() - ago * interval '1 microsecond', now() - ago * interval '1 microsecond', now() - ago * interval '1 microsecond'
+	from b where not exists (select from {s}.archive a where a.request_id = b.request_id) order by position
+	on conflict (request_id) do nothing returning request_id, number, lease, 'enqueue' as event, state, code, attempts
+), {history} select request_id from p`
+
+const knownSQL = `select {columns} from {s}.all_payments p where p.request_id = any($1)`
+
+// insert adds payments, and returns how many were new. refuse gets those that are known with other params.
+func (s *Store) insert(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse func(i int, err error)) (int, error) {
+	var ids, operations, accounts, amounts, destinations, params, states []string
+	var sealed [][]byte
+	var ago []*int64
+	now := time.Now()
+	for _, e := range list {
+		ids, operations, accounts = append(ids, string(e.RequestID)), append(operations, e.Operation), append(accounts, string(e.AccountID))
+		amounts, destinations, params = append(amounts, e.Amount.String()), append(destinations, e.Destination), append(params, e.Params)
+		states, sealed, ago = append(states, string(e.State)), append(sealed, e.Sealed), append(ago, age(now, e.LastSent))
+	}
+	rows, _ := tx.Query(ctx, s.sql.Replace(batchSQL), ids, operations, accounts, amounts, destinations, params, sealed, states, ago)
+	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(added) == len(list) {
+		return len(added), err
+	}
+	rows, _ = tx.Query(ctx, s.sql.Replace(knownSQL), ids) // CollectRows returns the error
+	entries, err := pgx.CollectRows(rows, collectEntry)
+	known := make(map[prepaid.RequestID]journal.Entry, len(entries))
+	for _, e := range entries {
+		known[e.RequestID] = e
+	}
+	for i, e := range list {
+		if k, ok := known[e.RequestID]; !ok && err == nil {
+			err = pgx.ErrNoRows // another transaction has removed it meanwhile
+		} else if changed := k.Match(e); ok && changed != nil {
+			refuse(i, changed)
+		}
+	}
+	return len(added), err
 }

@@ -13,11 +13,8 @@ const recoverSQL = `with p as (
 		lease = lease + {fence}, last_sent = now(), not_before = now(),
 		sends_until = case when review is null then greatest(sends_until, now() + $1::bigint * interval '1 microsecond') end,
 		due = case when review is null then greatest(due, sends_until, now() + $1::bigint * interval '1 microsecond') end
-	where state in ({pending}) returning number, lease, state, attempts
-), h as (
-	insert into {s}.history (payment, lease, event, state, attempts) select number, lease, 'recover', state, attempts from p
-)
-select count(*) from p`
+	where state in ({pending}) returning number, lease, 'recover' as event, state, null::text as code, attempts
+), {history} select count(*) from p`
 
 // Recover is for a server that may have lost its last commits: a promoted asynchronous standby, or a backup. Call it once on that
 // server, before workers start there. It returns the number of pending payments, all of which count as sent from then on: a lost

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -17,7 +18,7 @@ import (
 // Errors: [journal.ErrNoPayment], those of the database.
 func (s *Store) Get(ctx context.Context, id prepaid.RequestID) (journal.Entry, error) {
 	var e journal.Entry
-	err := scan(s.pool.QueryRow(ctx, s.sql.Replace(getSQL), id), &e)
+	err := scan(s.pool.QueryRow(ctx, s.sql.Replace("select {columns} from {s}.all_payments p where p.request_id = $1"), id), &e)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = journal.ErrNoPayment
 	}
@@ -30,24 +31,24 @@ func (s *Store) Get(ctx context.Context, id prepaid.RequestID) (journal.Entry, e
 // All iterates over all payments in the order of their request IDs, archived ones included. It reads them in pages, so a
 // payment that changes meanwhile may be seen before or after that. An error ends it.
 func (s *Store) All(ctx context.Context) iter.Seq2[journal.Entry, error] {
-	return s.list(ctx, "all", allSQL)
+	return s.list(ctx, "all", "all_payments p where")
 }
 
 // Waiting iterates over the payments for which a person must decide, in the order of their request IDs: sending them again
 // would not settle them. [journal.Entry].Review says why. If the outcome is unknown, look at the account's history, then call
 // [Store.Resolve]. A rejected one (the client knows another payment under its request ID) is for [Store.Withdraw] or [Store.Retry].
 func (s *Store) Waiting(ctx context.Context) iter.Seq2[journal.Entry, error] {
-	return s.list(ctx, "waiting", waitingSQL)
+	return s.list(ctx, "waiting", "payments p where p.review is not null and")
 }
 
-// page is how many payments one query of an iteration reads.
 const page = 500
 
-func (s *Store) list(ctx context.Context, step, query string) iter.Seq2[journal.Entry, error] {
+func (s *Store) list(ctx context.Context, step, from string) iter.Seq2[journal.Entry, error] {
+	query := s.sql.Replace("select {columns} from {s}." + from + " p.request_id > $1 order by p.request_id limit $2")
 	return func(yield func(journal.Entry, error) bool) {
 		after := prepaid.RequestID("")
 		for {
-			rows, _ := s.pool.Query(ctx, s.sql.Replace(query), after, page) // CollectRows returns the error
+			rows, _ := s.pool.Query(ctx, query, after, page) // CollectRows returns the error
 			list, err := pgx.CollectRows(rows, collectEntry)
 			if err != nil {
 				yield(journal.Entry{}, failure(step, err))
@@ -64,4 +65,32 @@ func (s *Store) list(ctx context.Context, step, query string) iter.Seq2[journal.
 			}
 		}
 	}
+}
+
+// columns are what scan reads.
+const columns = `p.request_id, p.operation, p.account_id, p.amount::text, encode(p.destination, 'hex'), encode(p.params, 'hex'), p.state,
+	p.changed, p.runs, p.attempts, p.resolved, coalesce(p.transaction_id, ''), coalesce(p.correlation_id, ''), coalesce(p.code, ''),
+	coalesce(p.review, ''), p.began, p.first_sent, p.last_sent, p.not_before`
+
+// scan reads an entry, with Postgres's times, and what else the statement selects.
+func scan(row pgx.Row, e *journal.Entry, more ...any) error {
+	var amount string
+	var began, firstSent, lastSent, notBefore pgtype.Timestamptz
+	targets := []any{
+		&e.RequestID, &e.Operation, &e.AccountID, &amount, &e.Destination, &e.Params, &e.State, &e.Changed, &e.Runs, &e.Attempts, &e.Resolved,
+		&e.TransactionID, &e.CorrelationID, &e.Code, &e.Review, &began, &firstSent, &lastSent, &notBefore,
+	}
+	if err := row.Scan(append(targets, more...)...); err != nil {
+		return err
+	}
+	e.Changed, e.Began, e.NotBefore = e.Changed.UTC(), began.Time.UTC(), notBefore.Time.UTC()
+	e.FirstSent, e.LastSent = firstSent.Time.UTC(), lastSent.Time.UTC()
+	var err error
+	e.Amount, err = prepaid.ParseAmount(amount)
+	return err
+}
+
+func collectEntry(row pgx.CollectableRow) (e journal.Entry, err error) {
+	err = scan(row, &e)
+	return e, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -29,7 +28,7 @@ func (s *Store) Record(ctx context.Context, ends []journal.End) ([]journal.Recor
 // record marks final outcomes for Workers.Settled, if settles is set. If the row of one is locked, they are recorded one by one.
 func (s *Store) record(ctx context.Context, ends []journal.End, settles bool) ([]journal.Recorded, error) {
 	recorded, err := s.recordAll(ctx, ends, settles)
-	if refused, ok := errors.AsType[*pgconn.PgError](err); !ok || refused.Code != lockNotAvailable {
+	if !isCode(err, lockNotAvailable) {
 		return recorded, failure("record", err)
 	}
 	if len(ends) == 1 {
@@ -78,21 +77,16 @@ func (s *Store) recordLate(ctx context.Context, end journal.End, lease int64, se
 		batch.Queue(impatient)
 		batch.Queue(s.sql.Replace(lateSQL), e.RequestID, lease, e.State == journal.StateDone, storable(string(e.TransactionID)), storable(e.CorrelationID), settles).
 			QueryRow(func(row pgx.Row) error {
-				var mine, written bool
-				var known prepaid.TransactionID
-				err := row.Scan(&mine, &written, &known)
+				mine := false
+				r.Overtaken = true
+				err := row.Scan(&mine, &r.Written, &r.Known)
 				switch {
 				case errors.Is(err, pgx.ErrNoRows):
-					r.Gone = true
-					return nil
-				case err != nil:
-					return err
+					r, err = journal.Recorded{Gone: true}, nil
 				case mine: // the connection broke during a commit that was carried out
-					r.Written = true
-					return nil
+					r = journal.Recorded{Written: true}
 				}
-				r = journal.Recorded{Written: written, Overtaken: true, Known: known}
-				return nil
+				return err
 			})
 	})
 	return r, err
@@ -100,35 +94,33 @@ func (s *Store) recordLate(ctx context.Context, end journal.End, lease int64, se
 
 // outcomeArgs returns the arguments of outcomeSQL. Times are counted from now, again at each attempt to write.
 func outcomeArgs(ends []journal.End, leases []int64, settles bool) []any {
-	n := len(ends)
-	var (
-		id, event, state       = make([]string, n), make([]string, n), make([]string, n)
-		wait, first, last      = make([]*int64, n), make([]*int64, n), make([]*int64, n)
-		rest                   = make([]*int64, n)
-		attempts, runs         = make([]int32, n), make([]int32, n)
-		transaction, correlate = make([]string, n), make([]string, n)
-		code, review           = make([]string, n), make([]string, n)
-		began, resolved, hook  = make([]bool, n), make([]bool, n), make([]bool, n)
-		changed                = make([]*int64, n)
-	)
+	var ids, events, states, transactions, correlations, codes, reviews []string
+	var waits, firsts, lasts, rests, changes []*int64
+	var attempts, runs []int
+	var began, hooks, resolved []bool
 	now := time.Now()
 	for i := range ends {
 		end := &ends[i]
 		e := &end.Entry
-		id[i], event[i], state[i] = string(e.RequestID), eventEnd, string(e.State)
+		event, changed, wait := eventEnd, (*int64)(nil), (*int64)(nil)
 		if end.GivenBack { // its rest does not begin again
-			event[i], changed[i] = eventGiveBack, age(now, e.Changed)
+			event, changed = eventGiveBack, age(now, e.Changed)
 		}
 		if e.Due() {
-			wait[i] = new(end.Wait.Microseconds())
+			wait = new(end.Wait.Microseconds())
 		}
-		hook[i], resolved[i] = settles && end.Final(), e.Resolved
-		began[i], first[i], last[i], rest[i] = !e.Began.IsZero(), age(now, e.FirstSent), age(now, e.LastSent), age(now, e.NotBefore)
-		attempts[i], runs[i] = int32(e.Attempts), int32(e.Runs) //nolint:gosec // small
-		transaction[i], correlate[i] = storable(string(e.TransactionID)), storable(e.CorrelationID)
-		code[i], review[i] = string(e.Code), string(e.Review)
+		ids, events, states = append(ids, string(e.RequestID)), append(events, event), append(states, string(e.State))
+		waits, changes, began = append(waits, wait), append(changes, changed), append(began, !e.Began.IsZero())
+		firsts, lasts, rests = append(firsts, age(now, e.FirstSent)), append(lasts, age(now, e.LastSent)), append(rests, age(now, e.NotBefore))
+		attempts, runs, resolved = append(attempts, e.Attempts), append(runs, e.Runs), append(resolved, e.Resolved)
+		transactions = append(transactions, storable(string(e.TransactionID)))
+		correlations, codes = append(correlations, storable(e.CorrelationID)), append(codes, string(e.Code))
+		reviews, hooks = append(reviews, string(e.Review)), append(hooks, settles && end.Final())
 	}
-	return []any{id, leases, event, state, wait, first, last, rest, attempts, runs, transaction, correlate, code, review, began, hook, resolved, changed}
+	return []any{
+		ids, leases, events, states, waits, firsts, lasts, rests, attempts, runs, transactions, correlations, codes, reviews, began, hooks,
+		resolved, changes,
+	}
 }
 
 // age returns how long ago t was, in microseconds, or nil for the zero time.

@@ -61,12 +61,11 @@ func (s *Store) decide(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, eve
 	var now time.Time
 	err := scan(tx.QueryRow(ctx, s.sql.Replace(lockSQL), id), &e, &now)
 	if errors.Is(err, pgx.ErrNoRows) {
-		var known bool
-		if err = tx.QueryRow(ctx, s.sql.Replace(presentSQL), id).Scan(&known); err == nil {
+		err = tx.QueryRow(ctx, s.sql.Replace("select from {s}.payments where request_id = $1"), id).Scan()
+		if err == nil {
+			err = journal.ErrUnderWay
+		} else if errors.Is(err, pgx.ErrNoRows) {
 			err = journal.ErrNoPayment
-			if known {
-				err = journal.ErrUnderWay
-			}
 		}
 	}
 	if err != nil {

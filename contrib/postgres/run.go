@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -29,7 +31,10 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	}
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	h := &settler{Store: s, workers: workers, due: make(chan struct{}, 1), stopping: make(chan struct{})}
+	recording, stopSettling := context.WithCancel(context.Background())
+	defer stopSettling()
+	h := &settler{Store: s, workers: workers, due: make(chan struct{}, 1), stopping: recording.Done()}
+	h.stops = func() bool { return recording.Err() != nil }
 	var settling sync.WaitGroup
 	for i := range settlers(s.pool) {
 		settling.Go(func() { h.run(calls, i >= quickSettlers) })
@@ -38,8 +43,57 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	defer stop()
 	err := engine.Run(ctx, h, sender)
-	close(h.stopping)
+	stopSettling()
 	defer time.AfterFunc(settledLimit, cancel).Stop()
 	settling.Wait()
 	return failure("run", err)
 }
+
+// Workers configures [Store.Run]. The zero value is ready to use.
+type Workers struct {
+	// N is that of [journal.Workers].
+	N int
+	// Claim is that of [journal.Workers].
+	Claim int
+	// Grace is that of [journal.Workers].
+	Grace time.Duration
+	// Trace is that of [journal.Workers].
+	Trace journal.Trace
+	// Settled is called after an outcome was recorded, when e is done, rejected, or waits for an operator
+	// ([journal.Entry].Review): write to tx what your books say of the payment. The store commits tx together with the mark that
+	// Settled has been called, so that your books have each outcome once. The outcome was committed with the mark that the call
+	// is due: no crash loses it.
+	//
+	// Set it in every Run of a schema: an outcome that a Run without it records is never settled. If Settled fails, panics, or
+	// does not return within 10 s, tx is rolled back, and the call is repeated after a second, later after up to 5 minutes, by any
+	// worker that has Settled. One that ignores the end of its context is abandoned: its connection is closed. Calls run side by
+	// side, but not for the same payment. Anything outside tx may happen more than once: only write to tx. A payment
+	// that an operator has retried is settled again. Resolve, Withdraw and Retry do not call it: write to the books in the
+	// transaction that you pass to them.
+	//
+	// Several calls share one transaction. If two of them lock rows of yours in different order, Postgres ends one of the
+	// transactions, and the calls are repeated.
+	Settled func(ctx context.Context, tx pgx.Tx, e journal.Entry) error
+	// SettledFailed is called if Settled failed, panicked or did not return. It may be nil.
+	SettledFailed func(e journal.Entry, err error)
+}
+
+const (
+	// databaseLimit bounds one transaction.
+	databaseLimit = 30 * time.Second
+	// settlePoll is how often Run looks for calls of Settled that are due again.
+	settlePoll = 10 * time.Second
+	// settledLimit bounds one call of Workers.Settled.
+	settledLimit = 10 * time.Second
+	// abandonAfter is how long a call may take to return when its context has ended.
+	abandonAfter = 100 * time.Millisecond
+	// quickSettlers is how many transactions call Settled at the same time, mostSettlers how many do so if calls are slow, and mostSettled
+	// how many calls share one.
+	quickSettlers, mostSettlers, mostSettled = 2, 8, 64
+	// slowSettled is how long the calls of one transaction may take until it ends with fewer of them.
+	slowSettled = 250 * time.Millisecond
+	// mostFound is how many outcomes are kept in memory for Settled; the others are searched for.
+	mostFound = 100_000
+	// Waits after a failure grow from the first to the longest.
+	firstWait, longestWait = time.Second, 5 * time.Minute
+)

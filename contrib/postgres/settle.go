@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -21,8 +22,9 @@ type settler struct {
 	*Store
 
 	workers  Workers
-	due      chan struct{} // there is an outcome to settle
-	stopping chan struct{} // closed when no more outcomes are recorded
+	due      chan struct{}   // there is an outcome to settle
+	stopping <-chan struct{} // closed when no more outcomes are recorded
+	stops    func() bool     // reports whether it is
 
 	mu     sync.Mutex
 	found  []string  // outcomes of this process, and others that a search found
@@ -50,25 +52,8 @@ func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Rec
 		}
 	}
 	h.mu.Unlock()
-	wake(h.due)
+	pause.Wake(h.due)
 	return recorded, nil
-}
-
-func wake(sleeper chan struct{}) {
-	select {
-	case sleeper <- struct{}{}:
-	default:
-	}
-}
-
-// stops reports whether no more outcomes are recorded.
-func (h *settler) stops() bool {
-	select {
-	case <-h.stopping:
-		return true
-	default:
-		return false
-	}
 }
 
 // run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. A spare one does so while calls are slow:
@@ -82,7 +67,7 @@ func (h *settler) run(ctx context.Context, spare bool) {
 			ids, err = h.next(ctx, group)
 		}
 		if err == nil && len(ids) > 0 {
-			wake(h.due) // there may be work for another
+			pause.Wake(h.due) // there may be work for another
 			group, err = h.settle(ctx, ids)
 		}
 		timer, woken := firstWait, h.stopping
@@ -135,7 +120,6 @@ func (h *settler) next(ctx context.Context, n int) (ids []string, err error) {
 	return ids, nil
 }
 
-// searches reports whether it is time to search.
 func (h *settler) searches() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -160,12 +144,7 @@ func (h *settler) again(ids []string) {
 func (h *settler) settle(parent context.Context, ids []string) (next int, err error) {
 	ctx, cancel := context.WithTimeout(parent, databaseLimit)
 	defer cancel()
-	conn, err := h.pool.Acquire(ctx)
-	if err != nil {
-		h.again(ids)
-		return len(ids), failure("settle", err)
-	}
-	t := &settling{settler: h, conn: conn}
+	t := &settling{settler: h}
 	defer t.close(ctx)
 	entries, err := t.begin(ctx, ids)
 	if err != nil {
@@ -252,6 +231,9 @@ type settling struct {
 
 // begin returns the outcomes to settle, locked. Those that another transaction is settling are left out.
 func (t *settling) begin(ctx context.Context, ids []string) (entries []journal.Entry, err error) {
+	if t.conn, err = t.pool.Acquire(ctx); err != nil {
+		return nil, failure("settle", err)
+	}
 	batch := &pgx.Batch{}
 	batch.Queue(planned)
 	batch.Queue(t.sql.Replace(hooksOfSQL), ids).Query(func(rows pgx.Rows) (err error) {
@@ -280,7 +262,7 @@ func (t *settling) open() bool {
 func (t *settling) commit(ctx context.Context, ids []string) error {
 	batch := &pgx.Batch{}
 	batch.Queue(durable)
-	batch.Queue(t.sql.Replace(hookDoneSQL), ids)
+	batch.Queue(t.sql.Replace("update {s}.payments set hook_due = null, hook_tries = 0 where request_id = any($1)"), ids)
 	batch.Queue("commit").Exec(committed)
 	return t.conn.SendBatch(ctx, batch).Close()
 }
@@ -345,8 +327,6 @@ func (t *settling) call(ctx context.Context, e journal.Entry) error {
 // settledTx is the transaction that Settled gets: it does not end it.
 type settledTx struct{ pgx.Tx }
 
-// Commit fails.
 func (settledTx) Commit(context.Context) error { return errNotYours }
 
-// Rollback fails.
 func (settledTx) Rollback(context.Context) error { return errNotYours }

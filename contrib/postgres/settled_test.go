@@ -94,8 +94,9 @@ func settleDue(t *testing.T, s *Store, w Workers) int {
 		return stats.Unsettled
 	}
 	before := count()
-	h := &settler{Store: s, workers: w, due: make(chan struct{}, 1), stopping: make(chan struct{})}
-	close(h.stopping)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	h := &settler{Store: s, workers: w, due: make(chan struct{}, 1), stopping: over.Done(), stops: func() bool { return true }}
 	h.run(t.Context(), false)
 	return before - count()
 }

@@ -19,11 +19,11 @@ const impatient = `select set_config('lock_timeout', '500ms', true)`
 const planned = `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
 	set_config('enable_sort', 'off', true), now()`
 
-// unplanned ends what planned has set.
 const unplanned = `select set_config('enable_seqscan', null, true), set_config('enable_bitmapscan', null, true),
 	set_config('enable_sort', null, true)`
 
-// newSQL returns what replaces, in statements, the schema, the columns of an entry and the rules of package journal. {fence} is how far
+// newSQL returns what replaces, in statements, the schema, the columns of an entry and the rules of package journal. {history} adds
+// what was returned as p to the history. {fence} is how far
 // the number of a lease moves on. It is random, so that no number is given again after a claim whose commit was lost, such as in a
 // failover.
 func newSQL(schema string) *strings.Replacer {
@@ -41,6 +41,93 @@ func newSQL(schema string) *strings.Replacer {
 			begin.WriteString(" when " + quoted + " then '" + string(next) + "'")
 		}
 	}
-	return strings.NewReplacer("{s}", schema, "{columns}", columns, "{begin}", begin.String(), "{pending}", strings.Join(pending, ", "),
+	history := "h as (insert into " + schema + ".history (payment, lease, event, state, code, attempts) select number, lease, event, state, code, attempts from p)"
+	return strings.NewReplacer("{s}", schema, "{history}", history, "{columns}", columns, "{begin}", begin.String(), "{pending}", strings.Join(pending, ", "),
 		"{fence}", "1 + floor(random() * 1000000000000)::bigint", "{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")
 }
+
+// claimSQL takes payments that are due: $1 is how many, $2 the lease and $3 how long this worker may send, in microseconds; $4 is when
+// a payment that rests must have become due; $5 is the horizon. It returns them as they were before. Its
+// commit is the intent: the row then is what journal.Entry.Intent returns.
+const claimSQL = `with d as (
+	select request_id, state, due, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until
+	from {s}.payments where due <= now() and due >= coalesce($5::timestamptz, '-infinity')
+		and (not {rests} or due <= $4::timestamptz)
+	order by due limit $1 for no key update skip locked
+), p as (
+	update {s}.payments q set state = case d.state{begin} end, lease = q.lease + {fence}, runs = q.runs + 1, changed = now(),
+		began = coalesce(q.began, now()), not_before = null, correlation_id = null, code = null, resolved = false, review = null,
+		due = now() + $2::bigint * interval '1 microsecond', sends_until = now() + $3::bigint * interval '1 microsecond'
+	from d where q.request_id = d.request_id
+	returning q.number, q.request_id, q.operation, q.account_id, q.amount, q.destination, q.params, d.state, d.began,
+		d.changed, d.runs, q.first_sent, q.last_sent, q.attempts, d.not_before, q.transaction_id, d.correlation_id, d.code,
+		d.resolved, d.review, q.sealed, q.lease, d.due, d.sends_until, q.state as claimed
+), h as (
+	insert into {s}.history (payment, lease, event, state, attempts) select number, lease, 'begin', claimed, attempts from p
+)
+select {columns}, now(), p.sealed, p.lease, p.due, p.sends_until from p`
+
+// outcomeSQL ends leases, each fenced by its number: the row is as this worker's claim left it, or it is not touched. It returns the
+// positions of those that were.
+const outcomeSQL = `with o as (
+	select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+		$9::integer[], $10::integer[], $11::text[], $12::text[], $13::text[], $14::text[], $15::boolean[], $16::boolean[], $17::boolean[],
+		$18::bigint[]) with ordinality
+	as o(request_id, lease, event, state, wait, first, last, rest, attempts, runs, transaction_id, correlation_id, code,
+		review, began, hook, resolved, changed, position)
+), p as (
+	update {s}.payments q set state = o.state, changed = now() - coalesce(o.changed, 0) * interval '1 microsecond', sends_until = null,
+		due = now() + o.wait * interval '1 microsecond',
+		began = case when o.began then q.began end,
+		first_sent = coalesce(q.first_sent, now() - o.first * interval '1 microsecond'),
+		last_sent = now() - o.last * interval '1 microsecond', not_before = now() - o.rest * interval '1 microsecond',
+		attempts = o.attempts, runs = o.runs, transaction_id = nullif(o.transaction_id, ''),
+		correlation_id = nullif(o.correlation_id, ''), code = nullif(o.code, ''), review = nullif(o.review, ''), resolved = o.resolved,
+		hook_due = case when o.hook then now() end, hook_tries = 0,
+		sealed = case when o.state <> 'done' then q.sealed end
+	from o where q.request_id = o.request_id and q.lease = o.lease and q.sends_until is not null
+	returning q.number, q.lease, o.event, q.state, q.code, q.attempts, o.position
+), {history} select position from p`
+
+// lateSQL is for the end of a claim that the row does not have any more: lease $2, unless this end was recorded before. If $3 is set,
+// the money moved, which never becomes false: that is recorded whoever holds the lease, unless the service has reported it before. It
+// returns no row if there is no such payment, or if it was archived as one that did not move the money.
+const lateSQL = `with old as (
+	select number, lease = $2 and sends_until is null as mine, state = 'done' and not resolved as done, transaction_id
+	from {s}.payments where request_id = $1 for no key update
+), p as (
+	update {s}.payments q set state = 'done', changed = now(), sends_until = null, due = null, review = null, not_before = null,
+		lease = q.lease + {fence}, transaction_id = nullif($4, ''), correlation_id = nullif($5, ''), code = null, resolved = false, sealed = null,
+		hook_due = case when $6::boolean then now() end, hook_tries = 0
+	from old where q.request_id = $1 and $3::boolean and not old.mine and not old.done
+	returning q.number, q.lease, 'late' as event, q.state, q.code, q.attempts
+), {history}
+select mine, exists (select from p), coalesce(case when done and $3 then transaction_id end, '') from old
+union all select false, false, coalesce(case when $3 then transaction_id end, '') from {s}.archive
+	where request_id = $1 and (state = 'done' or not $3)`
+
+// restingSQL returns the first payment that rests and is due after $1.
+const restingSQL = `select account_id, due, now() from {s}.payments where due > $1::timestamptz and {rests} order by due limit 1`
+
+// hooksDueSQL leaves out those that another transaction is settling.
+const hooksDueSQL = `select request_id from {s}.payments where hook_due <= now()
+	order by hook_due limit $1 for no key update skip locked`
+
+const hooksOfSQL = `select {columns} from {s}.payments p where request_id = any($1) and hook_due <= now() for no key update skip locked`
+
+// hookLaterSQL has the hook called again: $2 is the first wait and $3 the longest, in microseconds.
+const hookLaterSQL = `update {s}.payments set hook_tries = hook_tries + 1,
+	hook_due = now() + least($2::bigint * power(2, least(hook_tries + 1, 40)), $3::bigint) * interval '1 microsecond'
+	where request_id = $1 and hook_due is not null`
+
+// lockSQL locks no payment that a worker holds: its outcome would have to wait.
+const lockSQL = `select {columns}, now() from {s}.payments p
+	where p.request_id = $1 and (p.sends_until is null or p.due <= now()) for no key update`
+
+// writeSQL writes a person's decision, and fences off whoever held the payment before. $6 is the wait until it is due, or null.
+const writeSQL = `with p as (
+	update {s}.payments set state = $2, changed = now(), lease = lease + {fence}, sends_until = null, review = null,
+		transaction_id = nullif($3, ''), resolved = $4, sealed = case when $5 then sealed end, hook_due = null, idle = 0,
+		due = now() + $6::bigint * interval '1 microsecond', not_before = case when $7 then not_before end
+	where request_id = $1 returning number, lease, $8::text as event, state, code, attempts
+), {history} select 1 from p`

@@ -69,7 +69,7 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 		return nil
 	})
 	if err == nil {
-		err = s.pool.QueryRow(ctx, s.sql.Replace(unsettledSQL)).Scan(&stats.Unsettled)
+		err = s.pool.QueryRow(ctx, s.sql.Replace("select count(*) from {s}.payments where hook_due is not null")).Scan(&stats.Unsettled)
 	}
 	if err != nil {
 		return Stats{}, failure("stats", err)

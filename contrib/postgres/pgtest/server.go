@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,7 +19,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const superuser = "postgres"
+const (
+	superuser = "postgres"
+	quit      = syscall.SIGQUIT // ends at once, recovers at the next start
+	shutDown  = syscall.SIGINT  // rolls transactions back and writes everything
+	kill      = syscall.SIGKILL
+)
 
 // Server is a running Postgres. Its methods are safe for concurrent use.
 type Server struct {
@@ -104,7 +111,6 @@ fi
 rm -rf -- "$1"
 `
 
-// watch starts the guard.
 func (s *Server) watch() error {
 	s.guard = exec.Command("/bin/sh", "-c", guardScript, "pgtest", s.dir) //nolint:noctx // it ends with the program, not with a context
 	s.guard.SysProcAttr = session()
@@ -221,7 +227,6 @@ func (s *Server) start(ctx context.Context, again bool) error {
 	}
 }
 
-// launch starts the process once.
 func (s *Server) launch() error {
 	log, err := os.OpenFile(s.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -263,7 +268,6 @@ func (s *Server) ready(ctx context.Context) bool {
 	return true
 }
 
-// exec executes one statement on a connection of its own.
 func (s *Server) exec(ctx context.Context, statement string) error {
 	connection, err := pgx.Connect(ctx, s.URL())
 	if err != nil {
@@ -271,4 +275,40 @@ func (s *Server) exec(ctx context.Context, statement string) error {
 	}
 	_, err = connection.Exec(ctx, statement)
 	return errors.Join(err, connection.Close(ctx))
+}
+
+// places are where the packages of Debian, its relatives and Homebrew put the programs of one version.
+var places = [...]string{
+	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/opt/postgresql@*/bin", "/opt/homebrew/opt/postgresql@*/bin",
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// find returns the directory of initdb and postgres: dir, or if that is empty the one in PATH or of the newest version.
+func find(dir string) (string, error) {
+	found := []string{dir}
+	if dir == "" {
+		found = nil
+		for _, place := range places {
+			dirs, _ := filepath.Glob(place) // the patterns are valid
+			found = append(found, dirs...)
+		}
+		version := func(dir string) int {
+			number, _ := strconv.Atoi(digits.FindString(dir)) // zero for what is not a version
+			return number
+		}
+		slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
+		// What is in PATH may be a link; initdb looks for postgres next to itself.
+		if program, err := exec.LookPath("initdb"); err == nil {
+			program, _ = filepath.EvalSymlinks(program) // it exists
+			found = slices.Insert(found, 0, filepath.Dir(program))
+		}
+	}
+	for _, dir := range found {
+		_, initdb := os.Stat(filepath.Join(dir, "initdb"))
+		if info, err := os.Stat(filepath.Join(dir, "postgres")); initdb == nil && err == nil && !info.IsDir() {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("%w: initdb and postgres are neither where Options.Binaries says nor in PATH nor where packages put them", ErrNotInstalled)
 }

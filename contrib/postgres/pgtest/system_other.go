@@ -4,13 +4,7 @@ package pgtest
 
 import "syscall"
 
-const (
-	quit     = syscall.SIGQUIT
-	shutDown = syscall.SIGINT
-	kill     = syscall.SIGKILL
-	freeze   = syscall.SIGKILL
-	thaw     = syscall.SIGKILL
-)
+const freeze, thaw = syscall.SIGKILL, syscall.SIGKILL
 
 func session() *syscall.SysProcAttr { return nil }
 

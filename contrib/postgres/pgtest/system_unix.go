@@ -14,14 +14,7 @@ import (
 	"syscall"
 )
 
-// The signals that Postgres and the system know.
-const (
-	quit     = syscall.SIGQUIT // ends at once, recovers at the next start
-	shutDown = syscall.SIGINT  // rolls transactions back and writes everything
-	kill     = syscall.SIGKILL
-	freeze   = syscall.SIGSTOP
-	thaw     = syscall.SIGCONT
-)
+const freeze, thaw = syscall.SIGSTOP, syscall.SIGCONT
 
 // longestDir leaves room for the name of the directory and of the socket in the 104 bytes that a socket's path may have
 // on the strictest system.
@@ -60,7 +53,6 @@ func parent() (string, error) {
 	return "", errors.New("neither TMPDIR nor /tmp is short enough and open to every user")
 }
 
-// open reports whether every user can enter dir.
 func open(dir string) bool {
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm()&0o001 == 0 {
@@ -91,7 +83,6 @@ func (s *Server) signalAll(by syscall.Signal) error {
 	return s.signal(by)
 }
 
-// children returns the processes that pid has started.
 func children(pid int) ([]int, error) {
 	output, err := exec.Command("ps", "-A", "-o", "ppid=", "-o", "pid=").Output() //nolint:noctx // ps waits for nothing
 	if err != nil {
