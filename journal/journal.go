@@ -70,7 +70,7 @@ type Journal struct {
 	next   *batch
 	index  map[key]place // changed with both held
 	turns  map[prepaid.RequestID]chan struct{}
-	holds  map[prepaid.RequestID]*hold
+	holds  map[prepaid.RequestID]hold
 	failed error // the first failure to write or read, otherwise ErrClosed; it stays, also when the Journal is closed later
 	closed bool
 
@@ -152,7 +152,7 @@ func load(f openFile, options Options) (*Journal, error) {
 	}
 	return &Journal{
 		options: options, file: f, torn: torn, next: &batch{}, size: good, index: index, unbound: unbound,
-		turns: make(map[prepaid.RequestID]chan struct{}), holds: make(map[prepaid.RequestID]*hold),
+		turns: make(map[prepaid.RequestID]chan struct{}), holds: make(map[prepaid.RequestID]hold),
 	}, nil
 }
 

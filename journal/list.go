@@ -31,12 +31,9 @@ type Payment struct {
 func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, payments iter.Seq[Payment]) iter.Seq2[Entry, error] {
 	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
 		for p := range payments {
-			fresh, err := NewEntry(j.options.DigestKey, p.Account, p.Params)
+			fresh, _ := NewEntry(j.options.DigestKey, p.Account, p.Params) // pay reports an error
 			e, _, _ := j.find(fresh.RequestID)
 			send := func() error { _, err := j.pay(ctx, sender, p.Account, p.Params); return err }
-			if err != nil {
-				send = func() error { return fresh.failure(prepaid.OutcomeRejected, err) }
-			}
 			if !yield(task{Entry: fresh, at: e.Earliest(sender, time.Now()), send: send}) {
 				return
 			}

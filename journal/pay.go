@@ -34,9 +34,12 @@ func (j *Journal) DirectEntryOut(ctx context.Context, sender Sender, source prep
 }
 
 func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
-	fresh, _ := NewEntry(j.options.DigestKey, source, params) // a value
-	if fresh.RequestID == "" {
-		return nil, fresh.failure(prepaid.OutcomeRejected, refused("request_id", "is required"))
+	fresh, err := NewEntry(j.options.DigestKey, source, params)
+	if err == nil && fresh.RequestID == "" {
+		err = refused("request_id", "is required")
+	}
+	if err != nil {
+		return nil, fresh.failure(prepaid.OutcomeRejected, err)
 	}
 	e, known := fresh, false
 	leave, err := j.enter(ctx, fresh.RequestID)

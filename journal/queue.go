@@ -40,17 +40,15 @@ func (j *Journal) candidates() ([]candidate, error) {
 		if !e.Due() || e.Sealed == nil {
 			continue
 		}
-		h := j.hold(e.RequestID)
-		if h != nil && !h.ended {
+		h, held := j.hold(e.RequestID)
+		if held && !h.ended {
 			continue
 		}
 		c := candidate{id: e.RequestID, account: e.AccountID, rests: e.Rests()}
 		if sent := e.lastSending(); c.rests && !sent.After(began) { // else the claim finds that the clock was set back
 			c.due = later(e.NotBefore, sent)
 		}
-		if h != nil {
-			c.due = later(c.due, h.due)
-		}
+		c.due = later(c.due, h.due)
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b candidate) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.id, b.id)) })
@@ -112,7 +110,7 @@ func (j *Journal) claim(id prepaid.RequestID, now time.Time, c Claim) (h Held, i
 	intent.Rest = c.Rest
 	h = Held{Entry: e, Fence: rand.Text(), Now: now}
 	j.mu.Lock()
-	j.holds[id] = &hold{fence: h.Fence, leave: leave}
+	j.holds[id] = hold{fence: h.Fence, leave: leave}
 	j.mu.Unlock()
 	return h, intent, true
 }
@@ -124,7 +122,7 @@ func (j *Journal) Record(_ context.Context, ends []End) ([]Recorded, error) {
 	recorded := make([]Recorded, len(ends))
 	var entries []Entry
 	for i, end := range ends {
-		h := j.hold(end.Entry.RequestID)
+		h, held := j.hold(end.Entry.RequestID)
 		now, known, err := j.find(end.Entry.RequestID)
 		if err != nil {
 			return nil, err
@@ -132,7 +130,7 @@ func (j *Journal) Record(_ context.Context, ends []End) ([]Recorded, error) {
 		switch {
 		case !known: // dropped by Compact
 			recorded[i].Gone = true
-		case h != nil && h.fence == end.Fence && !h.ended:
+		case held && h.fence == end.Fence && !h.ended:
 			recorded[i].Written = true
 			entries = append(entries, end.Entry)
 		case same(now, end.Entry): // by an earlier call
@@ -193,26 +191,23 @@ func (j *Journal) Decide(_ context.Context, id prepaid.RequestID, decision func(
 	return j.record(e)
 }
 
-// hold returns a copy, or nil.
-func (j *Journal) hold(id prepaid.RequestID) *hold {
+func (j *Journal) hold(id prepaid.RequestID) (h hold, held bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if h := j.holds[id]; h != nil {
-		return new(*h)
-	}
-	return nil
+	h, held = j.holds[id]
+	return h, held
 }
 
 // release ends the claim of a payment, whoever holds it.
 func (j *Journal) release(end End) {
 	j.mu.Lock()
-	h := j.holds[end.Entry.RequestID]
-	if h == nil || h.ended {
+	h, held := j.holds[end.Entry.RequestID]
+	if !held || h.ended {
 		j.mu.Unlock()
 		return
 	}
 	h.ended, h.due = true, time.Now().Add(end.Wait)
-	if !end.Entry.Due() {
+	if j.holds[end.Entry.RequestID] = h; !end.Entry.Due() {
 		delete(j.holds, end.Entry.RequestID)
 	}
 	j.mu.Unlock()

@@ -168,9 +168,9 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 	return 0, err
 }
 
-// batchSQL adds payments with their history, the first of each request ID, and returns the request IDs that were new. An insert that meets another
-// transaction's row under the same request ID waits for its end. $9 is how long ago a payment was sent without this store, in
-// microseconds, or null.
+// batchSQL adds payments with their history, the first of each request ID, and returns the request IDs that were new. An insert that
+// meets another transaction's row under the same request ID waits for its end. $9 is how long ago a payment was sent without this
+// store, in microseconds, or null.
 const batchSQL = `with b as (
 	select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bigint[])
 	with ordinality as b(request_id, operation, account_id, amount, destination, params, sealed, state, ago, position)

@@ -30,16 +30,14 @@ func attributes() (attributes *syscall.SysProcAttr, uid, gid int, err error) {
 		return attributes, uid, gid, nil
 	}
 	nobody, err := user.Lookup("nobody")
-	if err != nil {
-		return nil, 0, 0, err
+	if err == nil {
+		uid, err = strconv.Atoi(nobody.Uid)
 	}
-	id, idErr := strconv.ParseUint(nobody.Uid, 10, 32)
-	group, groupErr := strconv.ParseUint(nobody.Gid, 10, 32)
-	if err := errors.Join(idErr, groupErr); err != nil {
-		return nil, 0, 0, err
+	if err == nil {
+		gid, err = strconv.Atoi(nobody.Gid)
 	}
-	attributes.Credential = &syscall.Credential{Uid: uint32(id), Gid: uint32(group)}
-	return attributes, int(id), int(group), nil
+	attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)} //nolint:gosec // they are 32 bits
+	return attributes, uid, gid, err
 }
 
 // parent returns a directory for temporary files that every user can enter and that leaves room for a socket's name.
