@@ -230,7 +230,10 @@ func (l *Limiter) dispatch(now time.Duration) {
 			l.queues[lower].passed++
 		}
 	}
-	l.disarm()
+	if l.armed != 0 {
+		l.timer.Stop()
+		l.armed = 0
+	}
 }
 
 // waiting returns the highest lane, not above top, that waits, or LaneCount.
@@ -277,13 +280,6 @@ func (l *Limiter) abandon(w *waiter) {
 		l.refund(w.slot.queue.lane)
 	}
 	l.dispatch(now)
-}
-
-func (l *Limiter) disarm() {
-	if l.armed != 0 {
-		l.timer.Stop()
-		l.armed = 0
-	}
 }
 
 // wake is called by the timer. An extra call is harmless.

@@ -147,5 +147,5 @@ func (l *Limiter) Close(err error) {
 	for lane := range LaneCount {
 		l.queues[lane].each(func(w *waiter) { l.refuse(w, err) })
 	}
-	l.disarm()
+	l.dispatch(0) // nobody waits: it stops the timer
 }
