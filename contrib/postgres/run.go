@@ -31,19 +31,19 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	}
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	recording, stopSettling := context.WithCancel(context.Background())
-	defer stopSettling()
+	recording, endRecording := context.WithCancel(context.Background())
+	defer endRecording()
 	h := &settler{Store: s, workers: workers, due: make(chan struct{}, 1), stopping: recording.Done()}
 	h.stops = func() bool { return recording.Err() != nil }
 	var settling sync.WaitGroup
-	for i := range settlers(s.pool) {
+	for i := range int(min(max(s.pool.Config().MaxConns/2, 1), mostSettlers)) { // half of the pool is left for payments
 		settling.Go(func() { h.run(calls, i >= quickSettlers) })
 	}
 	grace := min(cmp.Or(workers.Grace, s.options.CallTimeout), s.options.CallTimeout)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	defer stop()
 	err := engine.Run(ctx, h, sender)
-	stopSettling()
+	endRecording()
 	defer time.AfterFunc(settledLimit, cancel).Stop()
 	settling.Wait()
 	return failure("run", err)

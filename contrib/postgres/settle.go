@@ -34,11 +34,6 @@ type settler struct {
 	slow atomic.Bool // the last calls were
 }
 
-// settlers returns how many transactions call Settled at the same time. Half of the pool is left for payments.
-func settlers(pool *pgxpool.Pool) int {
-	return int(min(max(pool.Config().MaxConns/2, 1), mostSettlers))
-}
-
 // Record marks the outcomes for which Settled is to be called.
 func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Recorded, error) {
 	recorded, err := h.record(ctx, ends, true)
