@@ -400,9 +400,9 @@ func tokenError(err error) error {
 
 // isHeaderText reports whether a token is valid in the Authorization header. For any other, net/http returns an error that
 // looks like a broken exchange.
-func isHeaderText(token string) bool {
-	for i := range len(token) {
-		if token[i] <= ' ' || token[i] > '~' {
+func isHeaderText(text string) bool {
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] > '~' {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package prepaidvcr
 
 import (
+	"net/http"
 	"net/url"
 	"reflect"
 	"strings"
@@ -105,7 +106,7 @@ func newSchema() *schema {
 		op := known[row.Name]
 		op.name, op.method, op.path = row.Name, row.Method, row.Path
 		sent, received := bodiesOf(row.Name)
-		if op.request == nil && sent != nil && row.Method != "GET" {
+		if op.request == nil && sent != nil && row.Method != http.MethodGet {
 			op.request = shapeOf(sent)
 		}
 		if op.response == nil && received != nil && op.responds == bodyJSON {

@@ -60,7 +60,7 @@ func run(directory string, write bool, out io.Writer) error {
 		}
 	}
 	if stale > 0 {
-		return errors.New("run go generate .")
+		return errors.New("stale files: run go generate")
 	}
 	return nil
 }

@@ -35,8 +35,9 @@ func readOperations(directory string) ([]operation, error) {
 
 // contract is the operation as the client has it.
 func (o *operation) contract() (string, error) {
-	made := fmt.Sprintf("%s = operation{\nOperation: Operation{%q, %q, %q},\nclass: class%s, ", o.variable(), o.name, o.method, o.path,
-		strings.ToUpper(o.safety[:1])+o.safety[1:])
+	var made strings.Builder
+	made.WriteString(fmt.Sprintf("%s = operation{\nOperation: Operation{%q, %q, %q},\nclass: class%s, ", o.variable(), o.name, o.method, o.path,
+		strings.ToUpper(o.safety[:1])+o.safety[1:]))
 	for _, word := range append([]string{"body " + o.body, "lane " + o.lane}, strings.Split(o.also, ",")...) {
 		fields, ok := map[string]string{
 			"body json": "kind: responseJSON", "body refusal": "kind: responseJSON, modelsFailure: true", "body none": "kind: responseNone",
@@ -49,10 +50,10 @@ func (o *operation) contract() (string, error) {
 			return "", fmt.Errorf("operations.txt: %s has %q", o.name, word)
 		}
 		if fields != "" {
-			made += fields + ", "
+			made.WriteString(fields + ", ")
 		}
 	}
-	return made + "success: []int{" + strings.ReplaceAll(o.success, ",", ", ") + "},\n}\n", nil
+	return made.String() + "success: []int{" + strings.ReplaceAll(o.success, ",", ", ") + "},\n}\n", nil
 }
 
 func (o *operation) variable() string { return "op" + strings.ReplaceAll(o.name, ".", "") }
@@ -73,25 +74,25 @@ func operationFiles(directory string, methods map[string]bool) (map[string][]byt
 		return nil, err
 	}
 	const head = "// Code generated from operations.txt by internal/wiregen. DO NOT EDIT.\n\n"
-	var contracts, variables, table, names string
+	var contracts, variables, table, names strings.Builder
 	blocks := map[string]string{} // by section
 	for _, o := range all {
 		contract, err := o.contract()
 		if err != nil {
 			return nil, err
 		}
-		contracts += contract
-		variables += "&" + o.variable() + ",\n"
-		table += fmt.Sprintf("{%q, %q, %q, %q, %q, %q, %q, %q, %q},\n", o.method, o.path, o.name, o.success, o.body, o.safety, o.lane, o.also, o.section)
-		names += "        - " + o.name + "\n"
+		contracts.WriteString(contract)
+		variables.WriteString("&" + o.variable() + ",\n")
+		fmt.Fprintf(&table, "{%q, %q, %q, %q, %q, %q, %q, %q, %q},\n", o.method, o.path, o.name, o.success, o.body, o.safety, o.lane, o.also, o.section)
+		names.WriteString("        - " + o.name + "\n")
 		blocks[o.section] += o.row(methods)
 	}
 	files := map[string][]byte{}
 	for name, source := range map[string]string{
-		"operations_gen.go": "package prepaid\n\nvar (\n" + contracts + ")\n\n" +
-			"// allOperations are those of the reference.\nfunc allOperations() []*operation {\nreturn []*operation{\n" + variables + "}\n}\n",
+		"operations_gen.go": "package prepaid\n\nvar (\n" + contracts.String() + ")\n\n" +
+			"// allOperations are those of the reference.\nfunc allOperations() []*operation {\nreturn []*operation{\n" + variables.String() + "}\n}\n",
 		"internal/operations/operations_gen.go": "package operations\n\n" +
-			"// All returns the operations in the order of the reference.\nfunc All() []Operation {\nreturn []Operation{\n" + table + "}\n}\n",
+			"// All returns the operations in the order of the reference.\nfunc All() []Operation {\nreturn []Operation{\n" + table.String() + "}\n}\n",
 	} {
 		if files[name], err = format.Source([]byte(head + source)); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -102,7 +103,7 @@ func operationFiles(directory string, methods map[string]bool) (map[string][]byt
 		page["<!-- operations of "+section+" -->\n"] = "| Request | Go | Safety | |\n|---|---|---|---|\n" + rows
 	}
 	for name, blocks := range map[string]map[string]string{
-		"docs/operations.md": page, ".github/ISSUE_TEMPLATE/problem.yml": {"        # operations\n": names},
+		"docs/operations.md": page, ".github/ISSUE_TEMPLATE/problem.yml": {"        # operations\n": names.String()},
 	} {
 		text, err := os.ReadFile(filepath.Join(directory, name))
 		if err != nil {

@@ -34,8 +34,8 @@ func TestEveryMethodHasAnExample(t *testing.T) {
 			wanted = append(wanted, methodNames(field.Type)...)
 		}
 	}
-	operations := operations.All()
-	for _, op := range operations {
+	all := operations.All()
+	for _, op := range all {
 		service, method, ok := strings.Cut(op.Name, ".")
 		if !ok {
 			service, method = "Client", op.Name
