@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
@@ -223,7 +224,10 @@ func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (
 	r.notBefore = c.repeats.anyNotBefore(r.lastSent)
 	m := &movement{result: TransferResult{RequestID: r.requestID}, failing: r.op.modelsFailure}
 	if len(r.faults) == 0 {
-		r.encoded, r.unencodable = encode(params)
+		var plain bool // without an allocation for params
+		if r.encoded, plain = wire.Write(params.writeWire); !plain {
+			r.encoded, r.unencodable = json.Marshal(params, encodeOptions)
+		}
 	}
 	if r.encoded == nil { // do reports why
 		return nil, c.do(ctx, &r, m.decode)
