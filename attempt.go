@@ -198,7 +198,8 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	c.propagate(ctx, header)
 	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
 		Method: c.request.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: c.next.fresh || c.request.op.ownConnection(),
-		Effect: c.request.op.class != classRead && c.request.op.class != classToken, Limit: c.core.config.AttemptTimeout, Lead: c.request.op.class == classToken,
+		Effect: c.request.op.class != classRead && c.request.op.class != classToken, Lead: c.request.op.class == classToken,
+		Limit: c.core.config.AttemptTimeout,
 	})
 	if response == nil {
 		a.sent, a.connectFailed = failure.Sent, failure.MayConnect

@@ -13,8 +13,8 @@ import (
 
 // Run sends the payments that are due, until ctx ends, and returns when its calls have ended, their outcomes are recorded and
 // settled, and what was not sent is given back: within Workers.Grace, if the database works. A call of Settled that fails while Run
-// ends is left to another Run. Call it in as many processes as you like, also of different versions. sender is client.Accounts of a [prepaid.Client]. It is [journal.Workers.Run] on this store, with
-// [Workers].Settled.
+// ends is left to another Run. Call it in as many processes as you like, also of different versions. sender is client.Accounts of a
+// [prepaid.Client]. It is [journal.Workers.Run] on this store, with [Workers].Settled.
 //
 // Failures of the database or of the service do not end Run: it tries again, at longer and longer intervals. See Options.Logger and
 // Workers.Trace.

@@ -44,12 +44,12 @@ func (a *asker) Arrive(_ Lane, waits bool) bool {
 
 func (a *asker) Paused() { a.paused++ }
 
-// update adds slots, and refuses calls that would wait too long if they arrived before the exchange answered.
-func (a *asker) update(n int, answered uint64) {
+// update adds slots, and refuses calls that would wait too long if they arrived before the exchange ended.
+func (a *asker) update(n int, exchanged uint64) {
 	a.limiter.Update(func(_ time.Duration, s *Stock) uint64 {
 		s.Add(n)
 		s.Exchange++
-		return answered
+		return exchanged
 	})
 	synctest.Wait()
 }

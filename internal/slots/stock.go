@@ -126,16 +126,16 @@ type Owner interface {
 
 // Update lets an owner change the stock, and hands out what is then available. Waiters that arrived when Exchange was below
 // the number that change returns are refused if their wait would outlast their deadline: younger ones have not been asked for.
-func (l *Limiter) Update(change func(now time.Duration, s *Stock) (answered uint64)) {
+func (l *Limiter) Update(change func(now time.Duration, s *Stock) (exchanged uint64)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.advance()
 	l.stock.Backlog = l.waiting(Call)
-	answered := change(now, &l.stock)
+	exchanged := change(now, &l.stock)
 	l.supply(now)
 	l.dispatch(now)
-	if answered > 0 {
-		l.evict(now, answered)
+	if exchanged > 0 {
+		l.evict(now, exchanged)
 	}
 }
 
