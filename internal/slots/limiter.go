@@ -89,7 +89,7 @@ type Limiter struct {
 // New returns a limiter with all slots free.
 func New(o Options) *Limiter {
 	l := &Limiter{options: o, start: time.Now(), stock: Stock{
-		window: o.Window, spacedWindow: time.Duration(float64(o.Window) / spacedShare), slack: o.Window / 500, pausedAt: -1,
+		window: o.Window, spacedWindow: time.Duration(float64(o.Window) / spacedShare), slack: o.Window / 1000, pausedAt: -1,
 	}}
 	l.timer = time.AfterFunc(math.MaxInt64, l.wake)
 	l.timer.Stop()

@@ -83,7 +83,7 @@ func TestSlotLimiterPaced(t *testing.T) {
 			slot.Release(responded)
 		}
 		took := time.Since(start)
-		require.Equal(t, 199*l.stock.interval-l.stock.slack, took, "99.5 a second, of which 20 ms may be caught up")
+		require.Equal(t, 199*l.stock.interval-l.stock.slack, took, "99.5 a second, of which 10 ms may be caught up")
 
 		// A request that was not sent gives its place back, but places do not add up.
 		for range 500 {

@@ -117,8 +117,8 @@ func TestSlotLimiterPauseRefusesWaiters(t *testing.T) {
 		require.Equal(t, []result{
 			{&Refused{Wait: 13 * time.Second}, time.Second},
 			{nil, 14 * time.Second},
-			// Paced: 5 slots at 99.5 % are one in 2.01 s, and 20 ms may be caught up.
-			{&Refused{Wait: 13*time.Second - 20*time.Millisecond + l.stock.interval}, time.Second},
+			// Paced: 5 slots at 99.5 % are one in 2.01 s, and 10 ms may be caught up.
+			{&Refused{Wait: 13*time.Second - l.stock.slack + l.stock.interval}, time.Second},
 		}, results)
 		requireIdle(t, l)
 	})

@@ -34,7 +34,7 @@ type Stock struct {
 
 	window       time.Duration
 	spacedWindow time.Duration // in which as many spaced requests are sent as there are slots
-	slack        time.Duration // how much a late request may catch up; less than spacedShare leaves free
+	slack        time.Duration // how much a late request may catch up; the rest that spacedShare leaves free is for jitter
 	meanUse      time.Duration // mean time from taking a slot to its release
 	interval     time.Duration // between two spaced requests
 	next         time.Duration // when the next spaced request is due; in the past while pace is saved
