@@ -17,6 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/internal/token"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 const maxErrorBody = 64 << 10
@@ -129,7 +130,7 @@ func (c *call) try(ctx context.Context) {
 		a.started = time.Now()
 	}
 	if a.err = c.core.ended(observed); a.err != nil { // ended while waiting for the slot
-		slot.Release(Feedback{NotSent: true})
+		slot.Release(ratelimit.Feedback{NotSent: true})
 		return
 	}
 	admitted := c.admitted(a.started)
@@ -146,7 +147,7 @@ func (c *call) try(ctx context.Context) {
 
 // admit authorizes the attempt and takes a slot, for which it waits since waiting. If the token was refused meanwhile, it waits once
 // more for another.
-func (c *call) admit(ctx context.Context, waiting *time.Time) (Slot, error) {
+func (c *call) admit(ctx context.Context, waiting *time.Time) (ratelimit.Slot, error) {
 	for range 2 {
 		if c.request.op.class != classToken {
 			if err := c.authorize(ctx); err != nil {
@@ -156,7 +157,7 @@ func (c *call) admit(ctx context.Context, waiting *time.Time) (Slot, error) {
 		if c.observer.traced() {
 			*waiting = time.Now()
 		}
-		slot, err := admitAhead(ctx, c.core.limiter, c.lane, c.request.awaited)
+		slot, err := c.slot(ctx)
 		if err != nil {
 			return nil, limiterError(ctx, err)
 		}
@@ -167,7 +168,7 @@ func (c *call) admit(ctx context.Context, waiting *time.Time) (Slot, error) {
 			c.token = current
 			return slot, nil
 		}
-		slot.Release(Feedback{NotSent: true})
+		slot.Release(ratelimit.Feedback{NotSent: true})
 	}
 	return nil, &TokenError{Err: token.ErrRefused}
 }
@@ -186,14 +187,14 @@ func (s *sentRecord) add(at time.Time, limit time.Duration) {
 
 // limiterError returns a limiter's refusal and the context's error unchanged, and wraps anything else.
 func limiterError(ctx context.Context, err error) error {
-	if _, ok := errors.AsType[*ThrottledError](err); ok || ctx.Err() != nil || errors.Is(err, ErrClosed) {
+	if _, ok := errors.AsType[*ratelimit.RefusedError](err); ok || ctx.Err() != nil || errors.Is(err, ErrClosed) {
 		return err
 	}
 	return fmt.Errorf("prepaid: limiter: %w", err)
 }
 
 // send makes the exchange and sets the fields of a.
-func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
+func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 	header := c.header()
 	c.propagate(ctx, header)
 	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
@@ -208,7 +209,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 			step = "headers"
 		}
 		a.err = &TransportError{Sent: a.sent, Step: step, Err: failure.Err}
-		slot.Release(Feedback{NotSent: !a.sent})
+		slot.Release(ratelimit.Feedback{NotSent: !a.sent})
 		return
 	}
 	a.sent = true
@@ -217,7 +218,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	if len(response.Header["Retry-After"]) > 0 {
 		a.retryAfter = exchange.RetryAfter(response.Header, time.Now())
 	}
-	slot.Release(Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
+	slot.Release(ratelimit.Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
 	if c.request.op.kind == responseStream && a.status == http.StatusOK {
 		a.stream = a.exchange.Stream(ctx, response.Body, c.core.config.BodyIdleTimeout, brokenBody)
 		return

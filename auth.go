@@ -14,36 +14,6 @@ import (
 	"github.com/cardprograms/prepaid/internal/token"
 )
 
-// TokenSourceFrom adapts an oauth2.TokenSource. After a 401 the client calls source once more; if it returns the same token,
-// the call ends with [ErrUnauthorized]. If its context ends, a call does not wait for source any longer, and source
-// finishes in the background.
-func TokenSourceFrom(source oauth2.TokenSource) TokenSource { return &foreignSource{source: source} }
-
-type foreignSource struct{ source oauth2.TokenSource }
-
-func (s *foreignSource) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {
-	type result struct {
-		token *oauth2.Token
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		defer func() {
-			if recover() != nil {
-				done <- result{err: errors.New("the token source panicked")}
-			}
-		}()
-		current, err := s.source.Token()
-		done <- result{current, err}
-	}()
-	select {
-	case r := <-done:
-		return r.token, r.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // fetchToken calls POST /token, in as many attempts as Retry allows. The token manager sends nothing else.
 func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	credentials := c.config.Credentials

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,9 +19,12 @@ import (
 	"github.com/cardprograms/prepaid/internal/address"
 	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/liveness"
+	"github.com/cardprograms/prepaid/internal/slots"
 	"github.com/cardprograms/prepaid/internal/token"
 	"github.com/cardprograms/prepaid/internal/turns"
 	"github.com/cardprograms/prepaid/internal/wire"
+	"github.com/cardprograms/prepaid/ratelimit"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // version is the SDK's version in the User-Agent.
@@ -35,14 +35,16 @@ const version = "0.1.0"
 type family struct {
 	base    *url.URL // without a trailing slash
 	sender  *exchange.Sender
-	limiter Limiter
-	tokens  TokenSource
-	manager *token.Manager // same as tokens if built in, else nil
-	turns   *turns.Guard   // for keyed calls
-	alive   *liveness.Tracker
-	summary operation    // that alive reads
-	longest atomic.Int64 // see repeatRule
-	closed  atomic.Bool
+	limiter ratelimit.Limiter
+	// tokenLane is above all others in the client's own limiter. Another one never sees it.
+	tokenLane ratelimit.Lane
+	tokens    TokenSource
+	manager   *token.Manager // same as tokens if built in, else nil
+	turns     *turns.Guard   // for keyed calls
+	alive     *liveness.Tracker
+	summary   operation    // that alive reads
+	longest   atomic.Int64 // see repeatRule
+	closed    atomic.Bool
 
 	own         []string // media types of the service's responses, its vendor's first
 	accept      []string
@@ -60,14 +62,14 @@ type core struct {
 	config   Config
 	observer observer
 	repeats  *repeatRule
-	lane     *Lane       // of all calls; nil for that of each operation
-	derived  bool        // by Client.With
-	left     atomic.Bool // closed alone
+	lane     ratelimit.Lane // of all calls; 0 for that of each operation
+	derived  bool           // by Client.With
+	left     atomic.Bool    // closed alone
 }
 
 // begin makes a family of one, except tokens and manager. config has its defaults; base is its parsed address.
 func (c *core) begin(config Config, base *url.URL) {
-	f := &family{base: base, limiter: config.Limiter, tokens: config.TokenSource}
+	f := &family{base: base, limiter: config.Limiter, tokenLane: ratelimit.Money, tokens: config.TokenSource}
 	f.alive = liveness.New(config.Retry.InFlightWait)
 	mediaType := "application/vnd." + config.Vendor + "+json"
 	f.own = append([]string{strings.ToLower(mediaType), "application/json"}, config.MediaTypes...)
@@ -77,9 +79,10 @@ func (c *core) begin(config Config, base *url.URL) {
 	if base.Scheme == "http" && !isLoopback(base.Hostname()) {
 		config.Logger.LogAttrs(context.Background(), slog.LevelWarn, "prepaid: the address is http: client secret, tokens and data travel in clear")
 	}
-	f.sender = exchange.NewSender(config.Transport, NewTransport)
+	f.sender = exchange.NewSender(config.Transport, transport.New)
 	if f.limiter == nil {
-		f.limiter = newSlotLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
+		f.tokenLane = slots.Token
+		f.limiter = newLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
 	}
 	c.join(f, config)
 	f.turns = turns.New(c.repeats.anyNotBefore)
@@ -148,87 +151,12 @@ func (c *core) mediaTypeOf(contentType []string) string {
 // validator returns a validator that honours Config.SkipValueChecks.
 func (c *core) validator() validator { return validator{lax: c.config.SkipValueChecks} }
 
-// NewTransport returns a transport with the client's default settings. Change it, for example to add a client certificate, a
-// proxy or your own certificate authority, and set it as [Config.Transport]. A plain &http.Transport{} keeps only 2 idle
-// connections to the service and has no timeout for any step.
-//
-// The transport keeps up to 128 idle connections per host and 256 in total, each for 90 s. The dial timeout is 10 s, with
-// keep-alives every 30 s; the TLS handshake timeout is 10 s, with TLS 1.2 or later. It uses HTTP/2 if the service offers it,
-// accepts response headers of up to 1 MiB and takes proxies from the environment. There is no ResponseHeaderTimeout:
-// [Config.AttemptTimeout] is that limit. [Client.Close] does not close your transport: call CloseIdleConnections when all
-// clients that use it are closed.
-//
-// A [Client] keeps connections for reads, and others, of HTTP/1.1, for transfers and direct entries: a payment shares its connection
-// with no other request in progress. A transport that supports only HTTP/2, or has its own TLS dialer, opens a connection for
-// each payment. Connections of payments are closed with a reset (linger 0), idle ones too.
-//
-// Token requests, operations that are never repeated, operations without a response body and polls of a report each open a new
-// connection, over HTTP/1.1. The exception is the first token request: if the service offers HTTP/2, the calls that follow use
-// its connection, so that the first call of a process makes one TLS handshake and not two.
-func NewTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:    10 * time.Second,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
-		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    128, // the default, 2, would open and close connections all the time
-		IdleConnTimeout:        90 * time.Second,
-		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: 1 << 20,
-	}
-}
-
-// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its tree has
-// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. A transport that
-// tried two paths must be certain of both. A [Client] applies this rule to a [Config].Transport that is not an
-// [*http.Transport]. For the error of a call use [OutcomeOf].
-func NotSent(err error) bool { return exchange.NotSent(err) }
-
-// Wrappable returns t in a form that your own RoundTripper can wrap, for example to trace, sign or record:
-//
-//	config.Transport = otelhttp.NewTransport(prepaid.Wrappable(prepaid.NewTransport()))
-//
-// A wrapper hides from the [Client] whether an [*http.Transport] sent the request. Wrappable preserves this: [NotSent] is
-// true for the error of a request for which t asked for a connection and never got one. As without the wrapper, such a call
-// is not processed, and the client repeats it. A request with Close set opens its own connection, over HTTP/1.1 unless t
-// supports only HTTP/2. The wrapper must return errors unchanged or wrapped, and must not clear Close. If t is nil,
-// [NewTransport] is used.
-func Wrappable(t *http.Transport) http.RoundTripper {
-	if t == nil {
-		t = NewTransport()
-	}
-	return exchange.Wrappable(t)
-}
-
-// DropUnsolicited returns a writer for the standard logger. It drops the lines in which net/http prints data that followed a
-// complete response, and writes all others to next:
-//
-//	log.SetOutput(prepaid.DropUnsolicited(log.Writer()))
-//
-// If a service counts Content-Length in characters, or sends a body with a 204, net/http logs the excess bytes (a name, a
-// card number) through package log if the connection was kept. No setting of net/http prevents this. A [Client] prevents it
-// only for requests that open their own connection, see [NewTransport]. Call DropUnsolicited after slog.SetDefault, which
-// also sets the output.
-func DropUnsolicited(next io.Writer) io.Writer { return unsolicitedDropper{next} }
-
-type unsolicitedDropper struct{ next io.Writer }
-
-// Write handles one record: package log calls it once per record.
-func (d unsolicitedDropper) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte("Unsolicited response received on idle HTTP channel")) {
-		return len(line), nil
-	}
-	return d.next.Write(line)
-}
-
 // call is one operation in progress. do sets the first group. The others change with each attempt; nothing in them outlives the call.
 type call struct {
 	request  request
 	core     *core
 	observer observer
-	lane     Lane
+	lane     ratelimit.Lane
 	began    time.Time
 	url      url.URL
 	content  []byte // the body of every attempt; nil for none
@@ -261,10 +189,11 @@ func (c *core) do(ctx context.Context, r *request, decode func(*response) error)
 	k.effect.outcome, k.next.notBefore = OutcomeNotProcessed, r.notBefore
 	switch {
 	case r.op.class == classToken:
+		k.lane = c.tokenLane
 	case r.bulk:
-		k.lane = LaneBulk
-	case c.lane != nil:
-		k.lane = *c.lane
+		k.lane = ratelimit.Bulk
+	case c.lane != 0:
+		k.lane = c.lane
 	}
 	ctx = k.observer.callStart(ctx, r.op.Operation)
 	err := k.run(ctx, decode)

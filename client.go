@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // Client calls the service. It is immutable and safe for concurrent use: create one per process with [NewClient].
@@ -82,9 +84,9 @@ type Overrides struct {
 	// Trace replaces the trace. For none, use &Trace{}; for one more, [JoinTraces]. Its TokenRenewed is not called: tokens are
 	// reported by the client that NewClient returned.
 	Trace *Trace
-	// Lane is the limiter's queue for all calls, instead of the queue of each operation: in [LaneBulk], a nightly job gives way
-	// to calls for users. Prefetched pages and report polls are always in LaneBulk.
-	Lane *Lane
+	// Lane is the limiter's queue for all calls, instead of the queue of each operation: in [ratelimit.Bulk], a nightly job gives
+	// way to calls for users. Prefetched pages and report polls are always in Bulk.
+	Lane ratelimit.Lane
 }
 
 // With returns a client that has the settings of c except for o: for example, one for users and one for a nightly job. Both share
@@ -117,17 +119,14 @@ func (c *Client) With(o Overrides) (*Client, error) {
 			v.fault(shared.field, "must be that of the client: set it in its Config")
 		}
 	}
-	if o.Lane != nil && *o.Lane > LaneBulk {
-		v.fault("lane", "must be LaneMoney, LaneCall or LaneBulk")
+	if o.Lane < 0 || o.Lane > ratelimit.Bulk {
+		v.fault("lane", "must be ratelimit.Money, Call or Bulk")
 	}
 	if len(v.faults) > 0 {
 		return nil, &ValidationError{Faults: v.faults}
 	}
 	other := new(Client)
-	other.derived, other.lane = true, c.lane
-	if o.Lane != nil {
-		other.lane = new(*o.Lane)
-	}
+	other.derived, other.lane = true, cmp.Or(o.Lane, c.lane)
 	other.join(c.family, config)
 	other.repeats.wait = max(other.repeats.wait, c.repeats.wait) // what a transfer needs does not depend on this client
 	return other.serve(), nil

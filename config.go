@@ -20,6 +20,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/token"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // Environment is one of the service's two environments. The zero value is EnvironmentProduction.
@@ -112,31 +113,39 @@ type Config struct {
 	// TokenSource replaces the built-in token manager. That renews a token in the background when less than 10 minutes remain,
 	// as section 5.4 recommends, though not in its first minute, and one that lives for 10 minutes or less at half its life.
 	TokenSource TokenSource `json:"-" yaml:"-"`
-	// Transport sends the requests. Default: [NewTransport]. For a proxy or a client certificate, change the result of
-	// NewTransport: a plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed.
+	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of
+	// New: a plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed.
 	//
 	// With an *http.Transport, the Client knows that a request never left if it got no connection. Payments, and requests that need
-	// their own connection, use clones, see [NewTransport]; limits such as MaxConnsPerHost apply to each of the three.
+	// their own connection, use clones, see [transport.New]; limits such as MaxConnsPerHost apply to each of the three.
 	// RegisterProtocol for http or https is not supported: the clones do not have it.
 	//
 	// When an attempt of a call that changes something ends without a response, the Client closes its TCP connection such that
 	// the system discards the bytes that it has not delivered; otherwise the system would retransmit them for minutes, also after
 	// the repeat of a payment. For this the Client must reach the *net.TCPConn: a wrapper returned by your DialContext needs a
 	// method NetConn() net.Conn, as tls.Conn has it, and a RoundTripper of your own must pass on the request's context.
-	// [Client.Check] warns if it cannot. Behind a RoundTripper without [Wrappable] that uses HTTP/2, payments share a
+	// [Client.Check] warns if it cannot. Behind a RoundTripper without [transport.Wrappable] that uses HTTP/2, payments share a
 	// connection, and closing it makes the outcome of the others unknown. Bytes in a proxy, the network or the service's
 	// receive queue are beyond reach.
 	//
-	// With any other RoundTripper, only an error for which [NotSent] is true means that the call was not processed; it is not
+	// With any other RoundTripper, only an error for which [transport.NotSent] is true means that the call was not processed; it is not
 	// repeated. After every other error, including a failed dial, the request may have arrived. If you wrap an
-	// *http.Transport, for example to trace, wrap it with [Wrappable] first, so that the Client still knows.
+	// *http.Transport, for example to trace, wrap it with [transport.Wrappable] first, so that the Client still knows.
 	//
 	// An attempt gets one connection. If the RoundTripper takes a second one for it, to repeat, to hedge or to fail over,
 	// the Client closes that connection and ends the attempt; it then repeats the request itself where that is safe.
 	// httputil.DumpRequestOut takes one, too: give it a req.Clone(context.Background()) with a body from req.GetBody.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
-	// Limiter admits the attempts. Default: the built-in slot limiter. NoLimiter{} switches it off.
-	Limiter Limiter `json:"-" yaml:"-"`
+	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s
+	// from each address, times RateShare. All its slots are free at the start, so an idle client may send its whole allowance at
+	// once. A process that starts within 10 s of the end of another on the same address does not know how many requests that one
+	// has sent.
+	//
+	// A 429 pauses all lanes, including callers that already wait: for its Retry-After, at most RetryPolicy.MaxRetryAfter, or
+	// for a random 2.5 to 10 s if it has none. After the first 429, requests are also spaced evenly in every lane, at 99.5 % of
+	// the allowance, for the rest of the client's life. This hardly changes the average rate, and another burst would only cause
+	// the next 429 from a service that also weighs neighbouring windows.
+	Limiter ratelimit.Limiter `json:"-" yaml:"-"`
 	// Logger receives one record per call (level debug, also for a report that is not ready yet; info if it failed, error if
 	// its outcome is unknown) and one per repeated attempt (warn): operation, path template, status, duration, outcome; never a
 	// body, a query or a header. Default: no log.
@@ -193,8 +202,8 @@ type Credentials struct {
 // TokenSource supplies access tokens. Unlike oauth2.TokenSource, it receives the caller's context and the token that was
 // refused.
 type TokenSource interface {
-	// Token returns a token to use now. If rejected is not nil, the service has just responded to it with 401; if Token
-	// returns it again, the call ends with that 401.
+	// Token returns a token to use now, or an error as soon as ctx is done. If rejected is not nil, the service has just
+	// responded to it with 401; if Token returns it again, the call ends with that 401.
 	Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error)
 }
 

@@ -23,7 +23,7 @@
 // Authentication is automatic. The client obtains its access token with the client-credentials grant and renews it in the
 // background 10 minutes before it expires (halfway through its lifetime if that is short); calls continue with the old token
 // meanwhile. After a 401 the client renews the token once and sends the call again. [Config].TokenSource replaces all of
-// this; [TokenSourceFrom] adapts a source of package oauth2.
+// this.
 //
 // # Money
 //
@@ -105,7 +105,7 @@
 // errors.Is finds sentinels such as [ErrNotFound] and the service's own codes such as [CodeInvalidURI]; errors.As and
 // errors.AsType find *[APIError], *[ValidationError] and the other typed causes. The comment of a method lists the errors
 // specific to it. In addition, every method may return *[ValidationError] before anything is sent; *[TokenError],
-// *[TransportError], *[DecodeError], *[ThrottledError]; [ErrBadRequest], [ErrUnauthorized], [ErrForbidden],
+// *[TransportError], *[DecodeError], *[ratelimit.RefusedError]; [ErrBadRequest], [ErrUnauthorized], [ErrForbidden],
 // [ErrRateLimited], [ErrServer], by status; [ErrClosed]; and the context's error.
 //
 // The text of an error or log record never contains personal data, amounts, references or the service's own text. Only

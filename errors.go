@@ -11,13 +11,14 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/token"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // CallError is the error of every call: what was attempted, what is known about its effect, and why it failed. Tests can
 // construct one from its exported fields.
 //
 // Err is the cause: [*ValidationError], [*APIError], [*TransportError], [*DecodeError], [*TransferFailedError],
-// [*ThrottledError], [*TokenError], a sentinel of this package, or the context's error. When an attempt that may
+// [*ratelimit.RefusedError], [*TokenError], a sentinel of this package, or the context's error. When an attempt that may
 // have taken effect was followed by another failure, Err wraps both causes.
 type CallError struct {
 	// Operation is the Go name of the call, such as "Accounts.Transfer".
@@ -244,7 +245,7 @@ var (
 	// ErrConflict: status 409: the last run of a report template is unfinished.
 	ErrConflict = errors.New("prepaid: conflict")
 	// ErrRateLimited: status 429, or the local limiter refused.
-	ErrRateLimited = errors.New("prepaid: rate limited")
+	ErrRateLimited = ratelimit.ErrRateLimited
 	// ErrServer: any status 5xx.
 	ErrServer = errors.New("prepaid: server error")
 	// ErrTransferFailed: a transfer returned 200 with an empty transaction ID.
@@ -380,21 +381,6 @@ func (e *TransferFailedError) Error() string {
 
 // Is matches [ErrTransferFailed].
 func (e *TransferFailedError) Is(target error) bool { return target == ErrTransferFailed }
-
-// ThrottledError means that the local limiter refused, because the wait for a slot would outlast the deadline. Nothing was
-// sent.
-type ThrottledError struct {
-	// Wait is how long the wait for a slot would have been; zero means unspecified.
-	Wait time.Duration
-}
-
-// Error returns the wait.
-func (e *ThrottledError) Error() string {
-	return fmt.Sprintf("prepaid: throttled locally: a slot needs %s, longer than the deadline", e.Wait)
-}
-
-// Is matches [ErrRateLimited].
-func (e *ThrottledError) Is(target error) bool { return target == ErrRateLimited }
 
 // TokenError means that no access token could be obtained, so the call was not sent.
 type TokenError struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // OutcomeOf finds the outcome through any wrapping. Of joined errors an unknown one decides, otherwise the first;
@@ -87,7 +88,7 @@ func TestErrorTexts(t *testing.T) {
 		"prepaid: no complete response (body): EOF":                             &prepaid.TransportError{Sent: true, Step: "body", Err: io.EOF},
 		`prepaid: undecodable response (status 200, "text/html", byte 7)`:       &prepaid.DecodeError{StatusCode: 200, MediaType: "text/html", Offset: 7},
 		`prepaid: transfer failed (correlation ID "c-1")`:                       &prepaid.TransferFailedError{CorrelationID: "c-1"},
-		"prepaid: throttled locally: a slot needs 3s, longer than the deadline": &prepaid.ThrottledError{Wait: 3 * time.Second},
+		"prepaid: throttled locally: a slot needs 3s, longer than the deadline": &ratelimit.RefusedError{Wait: 3 * time.Second},
 		"prepaid: no access token":                                              &prepaid.TokenError{},
 		"prepaid: no access token: status 401":                                  &prepaid.TokenError{Err: &prepaid.APIError{StatusCode: 401}},
 		"prepaid: invalid input: a is required; b must be above zero":           &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "a", Rule: "is required"}, {Field: "b", Rule: "must be above zero"}}},
@@ -122,7 +123,7 @@ func TestSentinels(t *testing.T) {
 		require.NotErrorIs(t, failure, prepaid.CodeInvalidScope)
 	}
 	require.NotErrorIs(t, &prepaid.APIError{StatusCode: 400}, prepaid.ErrorCode(""), "no code is no match")
-	require.ErrorIs(t, &prepaid.ThrottledError{}, prepaid.ErrRateLimited)
+	require.ErrorIs(t, &ratelimit.RefusedError{}, prepaid.ErrRateLimited)
 	require.ErrorIs(t, &prepaid.TransferFailedError{}, prepaid.ErrTransferFailed)
 	require.NotErrorIs(t, &prepaid.TokenError{Err: context.Canceled}, prepaid.ErrUnauthorized)
 	require.ErrorIs(t, &prepaid.TokenError{Err: context.Canceled}, context.Canceled)

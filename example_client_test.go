@@ -19,6 +19,8 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/ratelimit"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // The token that a call would use now. The client gets and renews it automatically; use this for your own requests.
@@ -36,7 +38,7 @@ func ExampleClient_Token() {
 }
 
 // Calls use a proxy and a client certificate.
-func ExampleNewTransport() {
+func ExampleConfig_transport() {
 	var certificate tls.Certificate // from tls.LoadX509KeyPair
 	egress, err := url.Parse("http://egress.example:3128")
 	if err != nil {
@@ -49,18 +51,18 @@ func ExampleNewTransport() {
 		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
 	}
 
-	transport := prepaid.NewTransport()
-	transport.TLSClientConfig.Certificates = []tls.Certificate{certificate} // mTLS
-	transport.Proxy = http.ProxyURL(egress)
-	config.Transport = transport
+	base := transport.New()
+	base.TLSClientConfig.Certificates = []tls.Certificate{certificate} // mTLS
+	base.Proxy = http.ProxyURL(egress)
+	config.Transport = base
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer transport.CloseIdleConnections() // the client closes only those of its own transport
+	defer base.CloseIdleConnections() // the client closes only those of its own transport
 	defer client.Close()
-	fmt.Println(transport.MaxIdleConnsPerHost, transport.ForceAttemptHTTP2)
+	fmt.Println(base.MaxIdleConnsPerHost, base.ForceAttemptHTTP2)
 	// Output: 128 true
 }
 
@@ -158,8 +160,16 @@ func ExampleConfig_Validate() {
 	// rate_share must be above 0 and at most 1
 }
 
+// sharedTokens is a source of package oauth2 as a client's. If it returns a token again that was rejected, the call ends with
+// the 401.
+type sharedTokens struct{ oauth2.TokenSource }
+
+func (s sharedTokens) Token(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+	return s.TokenSource.Token()
+}
+
 // Tokens can have another source, such as a sidecar, or one that several clients share.
-func ExampleTokenSourceFrom() {
+func ExampleTokenSource() {
 	srv := emulator()
 	defer srv.Close()
 	id := seed(srv, "100.00")
@@ -170,7 +180,7 @@ func ExampleTokenSourceFrom() {
 		TokenURL: srv.URL + "token", AuthStyle: oauth2.AuthStyleInHeader,
 	}
 	config.Credentials = prepaid.Credentials{}
-	config.TokenSource = prepaid.TokenSourceFrom(shared.TokenSource(context.Background()))
+	config.TokenSource = sharedTokens{shared.TokenSource(context.Background())}
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		fmt.Println(err)
@@ -186,12 +196,19 @@ func ExampleTokenSourceFrom() {
 	// Output: 100.00
 }
 
-// Your own limiter, such as (*rate.Limiter).Wait. This one admits nothing, so no request is sent.
-func ExampleLimiterFunc() {
+// closedLimiter admits nothing. To use (*rate.Limiter).Wait, return nil and its error.
+type closedLimiter struct{}
+
+func (closedLimiter) Acquire(context.Context, ratelimit.Lane) (ratelimit.Slot, error) {
+	return nil, &ratelimit.RefusedError{Wait: time.Hour}
+}
+
+// Your own limiter. This one admits nothing, so no request is sent.
+func ExampleConfig_limiter() {
 	srv := emulator()
 	defer srv.Close()
 	config := srv.Config()
-	config.Limiter = prepaid.LimiterFunc(func(context.Context) error { return errors.New("quota used up") })
+	config.Limiter = closedLimiter{}
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		fmt.Println(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // printLogger logs to standard output, without times and other values that differ from run to run.
@@ -209,7 +210,7 @@ func ExampleWrappable() {
 		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
 		Retry:       prepaid.RetryPolicy{MaxAttempts: 1},
 	}
-	config.Transport = signing{prepaid.Wrappable(prepaid.NewTransport())}
+	config.Transport = signing{transport.Wrappable(transport.New())}
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		fmt.Println(err)
@@ -231,7 +232,7 @@ func (f failover) RoundTrip(req *http.Request) (*http.Response, error) {
 		again.Body, _ = req.GetBody()
 	}
 	response, err := f.first.RoundTrip(req)
-	if err == nil || !prepaid.NotSent(err) {
+	if err == nil || !transport.NotSent(err) {
 		return response, err
 	}
 	response, failed := f.second.RoundTrip(again)
@@ -243,7 +244,7 @@ func (f failover) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // A transport with a fallback checks the error of the first attempt.
 func ExampleNotSent() {
-	away := prepaid.Wrappable(&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+	away := transport.Wrappable(&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("no route")
 	}})
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://service.example/3.0/", http.NoBody)
@@ -252,7 +253,7 @@ func ExampleNotSent() {
 		return
 	}
 	_, err = failover{away, away}.RoundTrip(req) //nolint:bodyclose // there is none
-	fmt.Println(prepaid.NotSent(err), prepaid.NotSent(errors.Join(err, io.ErrUnexpectedEOF)))
+	fmt.Println(transport.NotSent(err), transport.NotSent(errors.Join(err, io.ErrUnexpectedEOF)))
 	// Output: true false
 }
 
@@ -262,7 +263,7 @@ func ExampleDropUnsolicited() {
 	log.SetOutput(os.Stdout)
 	defer log.SetOutput(os.Stderr)
 
-	log.SetOutput(prepaid.DropUnsolicited(log.Writer()))
+	log.SetOutput(transport.DropUnsolicited(log.Writer()))
 
 	log.Print(`Unsolicited response received on idle HTTP channel starting with "5555 5555 5555 4444"; err=<nil>`)
 	log.Print("started")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // operatorsTest stands for a test environment that has one operation more than the reference describes.
@@ -90,7 +91,7 @@ func ExampleClient_With() {
 		return
 	}
 	nightly, err := client.With(prepaid.Overrides{
-		Lane:  new(prepaid.LaneBulk),
+		Lane:  ratelimit.Bulk,
 		Retry: prepaid.RetryPolicy{MaxAttempts: 6, MaxThrottleWait: 10 * time.Minute},
 	})
 	if err != nil {

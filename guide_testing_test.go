@@ -18,6 +18,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // The tests that docs/testing.md shows.
@@ -226,7 +227,7 @@ func TestGuideFixture(t *testing.T) {
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: "https://test.example.com/3.0/", Vendor: "vendor",
 		Credentials: prepaid.Credentials{ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret")},
-		Limiter:     prepaid.NoLimiter{},
+		Limiter:     ratelimit.None{},
 		Transport: answers(func(r *http.Request) *http.Response {
 			status, body := http.StatusBadRequest, `{"error": "invalid_hook_id", "error_description": ""}`
 			if strings.HasSuffix(r.URL.Path, "/token") {
@@ -254,7 +255,7 @@ func TestGuideErrorsCanBeBuilt(t *testing.T) {
 	}
 	require.ErrorIs(t, refused, prepaid.ErrNotFound)
 	require.ErrorIs(t, &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidURI}, prepaid.CodeInvalidURI)
-	require.ErrorIs(t, &prepaid.ThrottledError{Wait: time.Second}, prepaid.ErrRateLimited)
+	require.ErrorIs(t, &ratelimit.RefusedError{Wait: time.Second}, prepaid.ErrRateLimited)
 	require.ErrorIs(t, &prepaid.TokenError{Err: &prepaid.APIError{StatusCode: 401}}, prepaid.ErrUnauthorized)
 	require.ErrorIs(t, &prepaid.TransferFailedError{}, prepaid.ErrTransferFailed)
 	require.ErrorIs(t, &prepaid.ReportError{Err: io.ErrUnexpectedEOF}, prepaid.ErrReportIncomplete)

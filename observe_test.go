@@ -161,7 +161,7 @@ func TestTraceOrder(t *testing.T) {
 		config := harness.CredentialsConfig(service)
 		config.Trace = j.trace("A")
 		config.AttemptTimeout, config.Retry.InFlightWait = 3*time.Second, time.Millisecond // less than Retry-After asks for
-		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+		config.Limiter = harness.LimiterFunc(func(context.Context) error {
 			time.Sleep(5 * time.Millisecond)
 			return nil
 		})
@@ -239,7 +239,7 @@ func TestTracePanics(t *testing.T) {
 	config := harness.Config("https://cards.example")
 	config.Logger = records.logger()
 	config.Transport = harness.NewScript(harness.ServiceError(429, "slow"), harness.Succeed(harness.OpTransfer()))
-	config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+	config.Limiter = harness.LimiterFunc(func(context.Context) error {
 		time.Sleep(2 * time.Millisecond)
 		return nil
 	})

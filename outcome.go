@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/address"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // Outcome is what is known about the effect of a call. The zero value is OutcomeUnknown.
@@ -188,7 +189,7 @@ type operation struct {
 	class   class
 	kind    responseKind
 	success []int // expected statuses
-	lane    Lane
+	lane    ratelimit.Lane
 
 	// modelsFailure: a success may contain a refusal (an empty transaction ID of a transfer, a declined funding), so an
 	// unusable body proves nothing.

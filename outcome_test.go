@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/slots"
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
@@ -30,7 +31,7 @@ func TestOperationsAgreeWithTheReference(t *testing.T) {
 			body = "refusal"
 		}
 		lane := op.lane.String()
-		if op.lane == laneToken {
+		if op.lane == slots.Token {
 			lane = "token"
 		}
 		success := strings.Trim(strings.ReplaceAll(fmt.Sprint(op.success), " ", ","), "[]")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // entriesOf is a page of a history with the items first to last, and headers as of pageOf.
@@ -210,10 +211,10 @@ func countedPages(count int) harness.Step {
 // lanes is a limiter that notes which lane each attempt came by.
 type lanes struct {
 	mu   sync.Mutex
-	seen []prepaid.Lane
+	seen []ratelimit.Lane
 }
 
-func (l *lanes) Acquire(_ context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+func (l *lanes) Acquire(_ context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen = append(l.seen, lane)
@@ -248,8 +249,8 @@ func TestPrefetchWindow(t *testing.T) {
 					require.Equal(t, min(prefetch, count-i-1), pages, "ahead after page %d", i+1)
 				}
 				require.LessOrEqual(t, service.Most, prefetch+1)
-				require.Equal(t, prepaid.LaneCall, limiter.seen[0], "what the caller waits for")
-				require.Contains(t, limiter.seen, prepaid.LaneBulk, "what is fetched ahead stands back")
+				require.Equal(t, ratelimit.Call, limiter.seen[0], "what the caller waits for")
+				require.Contains(t, limiter.seen, ratelimit.Bulk, "what is fetched ahead stands back")
 			})
 		})
 	}
@@ -282,12 +283,12 @@ func TestPrefetchRounds(t *testing.T) {
 // stingyLimiter admits calls, and bulk requests never: they wait or, if refuses is set, are refused.
 type stingyLimiter struct{ refuses bool }
 
-func (l stingyLimiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+func (l stingyLimiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
 	switch {
-	case lane != prepaid.LaneBulk:
+	case lane != ratelimit.Bulk:
 		return nil, ctx.Err()
 	case l.refuses:
-		return nil, &prepaid.ThrottledError{Wait: time.Hour}
+		return nil, &ratelimit.RefusedError{Wait: time.Hour}
 	}
 	<-ctx.Done()
 	return nil, ctx.Err()

@@ -32,7 +32,7 @@ type Paging struct {
 	// and items is read one page at a time.
 	//
 	// If you leave the loop early, up to Prefetch pages were requested for nothing, also on the first page, and count against
-	// the rate limit. A page that you do not wait for yet is requested in [LaneBulk]. The ...Page methods ignore Prefetch.
+	// the rate limit. A page that you do not wait for yet is requested in [ratelimit.Bulk]. The ...Page methods ignore Prefetch.
 	Prefetch int
 }
 

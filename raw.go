@@ -17,6 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/address"
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/redact"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // Safety declares what [Client.Do] may do after an attempt that may have reached the service without a usable response. A call
@@ -84,7 +85,7 @@ func (r RawRequest) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
 // LogValue logs r without values, query and body.
 func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 
-// Do makes a call for which this version has no method, with the tokens, limiter (in [LaneCall]), attempts, outcomes, logs,
+// Do makes a call for which this version has no method, with the tokens, limiter (in [ratelimit.Call]), attempts, outcomes, logs,
 // traces and [Capture] of all other calls. There are no headers to set. Each request opens its own connection.
 //
 // A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise; for the same reason, the
@@ -101,7 +102,7 @@ func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	described := request{op: operation{
 		Operation: Operation{Name: "Do"},
-		class:     r.Safety.class(), kind: responseJSON, lane: LaneCall,
+		class:     r.Safety.class(), kind: responseJSON, lane: ratelimit.Call,
 		success: []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent},
 		// Unknown, so assumed: a body may be a refusal, and may follow a 204.
 		modelsFailure: true, bodyAfter204: true,

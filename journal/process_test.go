@@ -16,6 +16,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // The input of a child process.
@@ -44,7 +45,7 @@ func resources() (*Journal, *prepaid.Client, error) {
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: os.Getenv(childURL), Vendor: "vendor",
 		Credentials: prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
-		Limiter:     prepaid.NoLimiter{},
+		Limiter:     ratelimit.None{},
 		// Together four times what a transfer takes on the emulator: the machine may be busy with other tests.
 		AttemptTimeout: 400 * time.Millisecond,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 400 * time.Millisecond},

@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // registry plays the service's hooks behind a client's transport. It shares no type with the client.
@@ -103,8 +104,8 @@ func answer(request *http.Request, status int, body any) *http.Response {
 
 func (r *registry) client() *prepaid.HooksService {
 	client, err := prepaid.NewClient(prepaid.Config{
-		BaseURL: "https://service.test/3.0/", Vendor: "vendor", Transport: r, Limiter: prepaid.NoLimiter{},
-		TokenSource: prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t", TokenType: "bearer"})),
+		BaseURL: "https://service.test/3.0/", Vendor: "vendor", Transport: r, Limiter: ratelimit.None{},
+		TokenSource: harness.StaticToken("t"),
 	})
 	require.NoError(r.t, err)
 	r.t.Cleanup(func() { require.NoError(r.t, client.Close()) })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	prepaidotel "github.com/cardprograms/prepaid/contrib/otel"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // canned responses at once, so that what is measured is the client.
@@ -47,7 +48,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			config := prepaid.Config{
 				BaseURL: "https://cards.example/3.0/", Vendor: "vendor", TokenSource: fixedToken{}, Transport: canned{},
-				Limiter: prepaid.NoLimiter{},
+				Limiter: ratelimit.None{},
 			}
 			if c.options != nil {
 				config = prepaidotel.Instrument(config, c.options...)

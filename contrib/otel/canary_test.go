@@ -68,7 +68,7 @@ func TestCanaries(t *testing.T) {
 		func(c *prepaid.Config) { c.Transport = failingTransport{} },
 		func(c *prepaid.Config) {
 			c.TokenSource = staticToken()
-			c.Limiter = prepaid.LimiterFunc(func(context.Context) error { return errors.New(canary) })
+			c.Limiter = limiterFunc(func(context.Context) error { return errors.New(canary) })
 		},
 	} {
 		config := s.Config()

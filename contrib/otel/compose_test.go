@@ -14,10 +14,21 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	prepaidotel "github.com/cardprograms/prepaid/contrib/otel"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-func staticToken() prepaid.TokenSource {
-	return prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token-CANARY"}))
+type tokenSource string
+
+func (s tokenSource) Token(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+	return &oauth2.Token{AccessToken: string(s)}, nil
+}
+
+func staticToken() prepaid.TokenSource { return tokenSource("token-CANARY") }
+
+type limiterFunc func(context.Context) error
+
+func (f limiterFunc) Acquire(ctx context.Context, _ ratelimit.Lane) (ratelimit.Slot, error) {
+	return nil, f(ctx)
 }
 
 // headers notes the header of each request by its path.
@@ -85,7 +96,7 @@ func TestOwnTraceIsKept(t *testing.T) {
 	tracer := s.tracers.Tracer("caller")
 	var calls, attempts []trace.SpanContext
 	config := s.Config()
-	config.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "none"}))
+	config.TokenSource = tokenSource("none")
 	config.Trace = &prepaid.Trace{
 		CallStart: func(ctx context.Context, _ prepaid.Operation) context.Context {
 			calls = append(calls, trace.SpanContextFromContext(ctx))

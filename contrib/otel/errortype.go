@@ -10,6 +10,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // attemptErrorType is the status of an error response, and otherwise the kind of error.
@@ -44,7 +45,7 @@ func errorType(err error) string {
 	if _, ok := errors.AsType[*prepaid.TokenError](err); ok {
 		return "token"
 	}
-	if _, ok := errors.AsType[*prepaid.ThrottledError](err); ok {
+	if _, ok := errors.AsType[*ratelimit.RefusedError](err); ok {
 		return "limiter"
 	}
 	if response, ok := errors.AsType[*prepaid.APIError](err); ok && response.StatusCode > 0 {

@@ -75,7 +75,7 @@ func TestThrottled(t *testing.T) {
 	s := newStage(t)
 	id := s.account("5.00")
 	config := s.Config()
-	config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+	config.Limiter = limiterFunc(func(context.Context) error {
 		time.Sleep(2 * time.Millisecond)
 		return nil
 	})
@@ -258,7 +258,7 @@ func TestErrorTypes(t *testing.T) {
 		"limiter": func(s *stage) (context.Context, prepaid.Config) {
 			config := s.Config()
 			config.TokenSource = staticToken()
-			config.Limiter = prepaid.LimiterFunc(func(context.Context) error { return errors.New("full") })
+			config.Limiter = limiterFunc(func(context.Context) error { return errors.New("full") })
 			return t.Context(), config
 		},
 	} {

@@ -22,6 +22,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 	"github.com/cardprograms/prepaid/internal/tests/bank"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // Times of the workers before and after a failover. The service may carry a request out until failoverRest after it was sent.
@@ -116,7 +117,7 @@ func newFailoverTest(t *testing.T, longest time.Duration) *failoverTest {
 func (f *failoverTest) sender() journal.Sender {
 	f.Helper()
 	client, err := prepaid.NewClient(prepaid.Config{
-		BaseURL: f.bank.URL, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true, Limiter: prepaid.NoLimiter{},
+		BaseURL: f.bank.URL, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true, Limiter: ratelimit.None{},
 		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
 		AttemptTimeout: failoverAttempt,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 1, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: failoverRest - failoverAttempt},

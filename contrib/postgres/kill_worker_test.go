@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // workerVariable holds a workerSetup for a process of the test binary that is to be a worker.
@@ -37,7 +38,7 @@ func killClient(setup workerSetup) (*prepaid.Client, error) {
 	config := prepaid.Config{
 		BaseURL: setup.Emulator, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true,
 		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
-		Limiter:        prepaid.NoLimiter{},
+		Limiter:        ratelimit.None{},
 		AttemptTimeout: killAttempt,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: killRest},
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // LimiterOptions configures [NewLimiter]. All replicas behind one address need the same Schema, Name, Allowance, Window,
@@ -60,7 +60,7 @@ type LimiterStatus struct {
 	Err error
 }
 
-// Limiter is a [prepaid.Limiter] for all replicas behind one address, created by [NewLimiter].
+// Limiter is a [ratelimit.Limiter] for all replicas behind one address, created by [NewLimiter].
 type Limiter struct{ fleet *fleet.Limiter }
 
 // NewLimiter returns the limiter of one replica and starts its exchange with Postgres, which runs until Close. Faults of the
@@ -69,7 +69,7 @@ type Limiter struct{ fleet *fleet.Limiter }
 //
 // It is the limiter of contrib/redis on another store, and as strict. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes
 // how slots are granted and spaced, what a 429 does, and what holds while the store cannot be reached or after it was restarted; so
-// count a recovery from a crash and a failover. Close the limiter, or the next start waits. See [prepaid.Limiter] for the errors of
+// count a recovery from a crash and a failover. Close the limiter, or the next start waits. See [ratelimit.Limiter] for the errors of
 // Acquire.
 //
 // # What it costs
@@ -103,8 +103,8 @@ func NewLimiter(pool *pgxpool.Pool, options LimiterOptions) (*Limiter, error) {
 	return &Limiter{shared}, nil
 }
 
-// Acquire implements [prepaid.Limiter]. After Close it returns [prepaid.ErrClosed].
-func (l *Limiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+// Acquire implements [ratelimit.Limiter]. After Close it returns [prepaid.ErrClosed].
+func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
 	return l.fleet.Acquire(ctx, lane)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet/fleettest"
 	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // limitBackend is a Postgres for the tests that every store must pass.
@@ -80,9 +81,9 @@ func TestLimiter(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, LimiterStatus{Shared: true, Slots: 2, Replicas: 1}, <-changed)
-	slot, err := l.Acquire(t.Context(), prepaid.LaneMoney)
+	slot, err := l.Acquire(t.Context(), ratelimit.Money)
 	require.NoError(t, err)
-	slot.Release(prepaid.Feedback{NotSent: true})
+	slot.Release(ratelimit.Feedback{NotSent: true})
 	_, err = pool.Exec(t.Context(), "drop table prepaid.rate_limits")
 	require.NoError(t, err)
 	status := <-changed
@@ -90,7 +91,7 @@ func TestLimiter(t *testing.T) {
 	require.ErrorContains(t, status.Err, "rate_limits")
 	require.Equal(t, status.Slots, l.Status().Slots)
 	require.Error(t, l.Close())
-	_, err = l.Acquire(t.Context(), prepaid.LaneMoney)
+	_, err = l.Acquire(t.Context(), ratelimit.Money)
 	require.ErrorIs(t, err, prepaid.ErrClosed)
 }
 

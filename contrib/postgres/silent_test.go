@@ -13,6 +13,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // shyWorkers is a sender of many processes, each with a client of its own, whose wrapper hides the second error of a payment.
@@ -48,7 +49,7 @@ func TestErrorWithoutTimesPaysOnce(t *testing.T) {
 	from, to := emulator.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), emulator.AddAccount(prepaidtest.SeedAccount{})
 	client := func() *prepaid.Client {
 		c, err := prepaid.NewClient(prepaid.Config{
-			BaseURL: emulator.URL, Vendor: "vendor", Limiter: prepaid.NoLimiter{},
+			BaseURL: emulator.URL, Vendor: "vendor", Limiter: ratelimit.None{},
 			Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
 			AttemptTimeout: 1500 * time.Millisecond,
 			Retry:          prepaid.RetryPolicy{MaxAttempts: 1, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 1500 * time.Millisecond},

@@ -16,6 +16,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // teller is a sender whose responses a test chooses.
@@ -96,7 +97,7 @@ func rejected() error {
 }
 
 func notProcessed() error {
-	return &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: &prepaid.ThrottledError{}}
+	return &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: &ratelimit.RefusedError{}}
 }
 
 // testStore is a store in a database of its own.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // LimiterOptions configures [NewLimiter]. All replicas behind one address need the same Key, Allowance, Window, Replicas
@@ -55,7 +55,7 @@ type Status struct {
 	Err error
 }
 
-// Limiter is a [prepaid.Limiter] for all replicas behind one address, created by [NewLimiter].
+// Limiter is a [ratelimit.Limiter] for all replicas behind one address, created by [NewLimiter].
 type Limiter struct{ fleet *fleet.Limiter }
 
 // NewLimiter returns the limiter of one replica and starts its exchange with Redis, which runs until Close. Faults of the
@@ -82,7 +82,7 @@ type Limiter struct{ fleet *fleet.Limiter }
 // starts without Redis does not know what was used before.
 //
 // A 429 of any replica pauses all: itself at once, the others with their next exchange, and from then on requests are
-// spaced evenly. See [prepaid.Limiter] for how long, and for the errors of Acquire.
+// spaced evenly. See [prepaid.Config] for how long, and [ratelimit.Limiter] for the errors of Acquire.
 func NewLimiter(client redis.UniversalClient, options LimiterOptions) (*Limiter, error) {
 	options.Key = cmp.Or(options.Key, "prepaid:limit")
 	var f faults.List
@@ -119,8 +119,8 @@ func checkClient(f *faults.List, client redis.UniversalClient) {
 	f.Require(ends, "client", "must have ContextTimeoutEnabled")
 }
 
-// Acquire implements [prepaid.Limiter]. After Close it returns [prepaid.ErrClosed].
-func (l *Limiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+// Acquire implements [ratelimit.Limiter]. After Close it returns [prepaid.ErrClosed].
+func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
 	return l.fleet.Acquire(ctx, lane)
 }
 

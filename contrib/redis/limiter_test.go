@@ -10,6 +10,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet/fleettest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // backend is a Redis for the tests that every store must pass.
@@ -61,15 +62,15 @@ func TestLimiter(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, Status{Shared: true, Slots: 2, Replicas: 1}, <-changed)
-	slot, err := l.Acquire(t.Context(), prepaid.LaneMoney)
+	slot, err := l.Acquire(t.Context(), ratelimit.Money)
 	require.NoError(t, err)
-	slot.Release(prepaid.Feedback{NotSent: true})
+	slot.Release(ratelimit.Feedback{NotSent: true})
 	s.kill()
 	status := <-changed
 	require.False(t, status.Shared)
 	require.Error(t, status.Err)
 	require.Equal(t, status, l.Status())
 	require.Error(t, l.Close())
-	_, err = l.Acquire(t.Context(), prepaid.LaneMoney)
+	_, err = l.Acquire(t.Context(), ratelimit.Money)
 	require.ErrorIs(t, err, prepaid.ErrClosed)
 }

@@ -19,6 +19,12 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+type tokenSource string
+
+func (s tokenSource) Token(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+	return &oauth2.Token{AccessToken: string(s), TokenType: "bearer"}, nil
+}
+
 func redeem(t *testing.T, c *prepaid.Client, id prepaid.AccountID) error {
 	t.Helper()
 	_, err := c.Funding.Redeem(t.Context(), prepaid.RedeemFundingParams{
@@ -133,7 +139,7 @@ func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
 	recorder, err := prepaidvcr.New(path, prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
 	require.NoError(t, err)
 	config := srv.Config()
-	config.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: token}))
+	config.TokenSource = tokenSource(token)
 	client, err := prepaid.NewClient(recorder.Config(config))
 	require.NoError(t, err)
 	require.NoError(t, simulate(client))

@@ -9,8 +9,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/cardprograms/prepaid"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // maxRecorded bounds a recorded body, before and after scrubbing: short cells of a report grow. A cassette is a fixture,
@@ -31,7 +32,7 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 	}
 	response, err := next.RoundTrip(out)
 	if err != nil {
-		if !prepaid.NotSent(err) {
+		if !transport.NotSent(err) {
 			r.keepLost(place, req, body)
 		}
 		return response, err

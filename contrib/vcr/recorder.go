@@ -10,8 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cardprograms/prepaid"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/ratelimit"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // Mode says where responses come from.
@@ -119,10 +122,10 @@ func newTransport() http.RoundTripper {
 	return http.DefaultTransport
 }
 
-// sure keeps what net/http knows about a request that was never sent, see [prepaid.Wrappable].
+// sure keeps what net/http knows about a request that was never sent, see [transport.Wrappable].
 func sure(next http.RoundTripper) http.RoundTripper {
 	if standard, ok := next.(*http.Transport); ok {
-		return prepaid.Wrappable(standard)
+		return transport.Wrappable(standard)
 	}
 	return next
 }
@@ -162,7 +165,7 @@ func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 		config.Credentials = prepaid.Credentials{ClientID: "replay", ClientSecret: prepaid.NewSecret("replay")}
 	}
 	if config.Limiter == nil {
-		config.Limiter = prepaid.NoLimiter{}
+		config.Limiter = ratelimit.None{}
 	}
 	// Nothing can be in flight: before it repeats a lost transfer, the client waits for the sum of the first two.
 	config.AttemptTimeout = cmp.Or(config.AttemptTimeout, replayTimeout)

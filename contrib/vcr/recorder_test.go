@@ -21,6 +21,12 @@ import (
 // transportFunc is a transport that a test writes.
 type transportFunc func(*http.Request) (*http.Response, error)
 
+type tokenSource string
+
+func (s tokenSource) Token(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+	return &oauth2.Token{AccessToken: string(s), TokenType: "bearer"}, nil
+}
+
 func (f transportFunc) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 func answering(body string) transportFunc {
@@ -40,7 +46,7 @@ func clientOn(t *testing.T, transport http.RoundTripper) *prepaid.Client {
 	t.Helper()
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: "https://cards.invalid/3.0/", Vendor: "vendor", Transport: transport,
-		TokenSource: prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token"})),
+		TokenSource: tokenSource("token"),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // The test binary runs itself as the program that is killed.
@@ -38,7 +39,7 @@ func child() int {
 
 // quick raises the limits of a client and shortens its waits.
 func quick(config prepaid.Config) settings {
-	config.Limiter = prepaid.NoLimiter{}
+	config.Limiter = ratelimit.None{}
 	config.AttemptTimeout = time.Second // a repeat within less could overtake its first on a busy machine
 	config.Retry = prepaid.RetryPolicy{
 		MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond, InFlightWait: 200 * time.Millisecond,

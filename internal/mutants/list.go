@@ -151,8 +151,8 @@ func mutants() []mutant {
 		},
 		{
 			name: "a redemption has another lane", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
-			old: "/funding/redemptions\"},\n\t\tclass:     classNever, kind: responseJSON, modelsFailure: true, lane: LaneMoney",
-			new: "/funding/redemptions\"},\n\t\tclass:     classNever, kind: responseJSON, modelsFailure: true, lane: LaneCall",
+			old: "/funding/redemptions\"},\n\t\tclass:     classNever, kind: responseJSON, modelsFailure: true, lane: ratelimit.Money",
+			new: "/funding/redemptions\"},\n\t\tclass:     classNever, kind: responseJSON, modelsFailure: true, lane: ratelimit.Call",
 		},
 		{
 			name: "a creation has another success", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",

@@ -5,8 +5,8 @@
 // fixed or sliding, however long the requests take. A token bucket, or a log of send times, cannot promise that.
 //
 // Slots alone would be used up in a burst and return in a burst one window later, again and again, and requests in between
-// would wait. So [Call] and [Bulk] are also spaced, as soon as one of them must wait: at the rate at which all slots are used
-// once in the time that each takes to return. [Money] counts, but is not spaced itself. While none of them waits, unused pace
+// would wait. So Call and Bulk are also spaced, as soon as one of them must wait: at the rate at which all slots are used
+// once in the time that each takes to return. Money counts, but is not spaced itself. While none of them waits, unused pace
 // is saved, up to a burst of the whole allowance after a window without requests.
 //
 // A 429 pauses all lanes. From then on all of them are spaced, and nothing is saved.
@@ -25,10 +25,11 @@ package slots
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 	"time"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 const (
@@ -36,23 +37,11 @@ const (
 	maxPassed = 15
 	// slotBlock is how many slots are allocated together.
 	slotBlock = 32
-)
 
-// Lane is a queue of the limiter. Each lane goes before those that follow it here.
-type Lane int
-
-const (
-	// Token is for requests that every other lane depends on.
-	Token Lane = iota
-	// Money is for requests that should not wait.
-	Money
-	// Call is for other requests. This lane and the following are spaced while one of them waits.
-	Call
-	// Bulk is for requests that can wait.
-	Bulk
-
+	// Token is the lane of requests that every other lane depends on.
+	Token ratelimit.Lane = 0
 	// LaneCount is how many lanes there are.
-	LaneCount
+	LaneCount = ratelimit.Bulk + 1
 )
 
 // Options are the settings of a [Limiter]. All durations are above zero.
@@ -106,19 +95,11 @@ func New(o Options) *Limiter {
 	return l
 }
 
-// Refused means that the wait for a slot would outlast the deadline of its context.
-type Refused struct {
-	// Wait is how long the wait would be.
-	Wait time.Duration
-}
-
-func (r *Refused) Error() string {
-	return fmt.Sprintf("a slot needs %s, longer than the deadline", r.Wait)
-}
-
-// Acquire waits for a slot. It returns ctx.Err() as soon as ctx is done. If the wait would outlast the deadline of ctx, it
-// returns a [*Refused] at once.
-func (l *Limiter) Acquire(ctx context.Context, lane Lane) (*Slot, error) {
+// Acquire implements [ratelimit.Limiter]. An unknown lane means Call.
+func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
+	if lane < Token || lane > ratelimit.Bulk {
+		lane = ratelimit.Call
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -140,11 +121,11 @@ func (l *Limiter) Acquire(ctx context.Context, lane Lane) (*Slot, error) {
 		w.deadline = now + min(time.Until(deadline), noDeadline-now)
 	}
 	if at > now && at >= w.deadline && !asks {
-		if lane >= Call {
+		if lane >= ratelimit.Call {
 			l.stock.Space(now)
 		}
 		l.mu.Unlock()
-		return nil, &Refused{Wait: at - now}
+		return nil, &ratelimit.RefusedError{Wait: at - now}
 	}
 	l.queues[lane].push(w)
 	l.stock.Need[lane]++
@@ -174,7 +155,7 @@ func (l *Limiter) advance() time.Duration {
 	if l.options.Owner != nil {
 		l.supply(now)
 	}
-	if l.stock.Scarce && l.waiting(Call) < LaneCount {
+	if l.stock.Scarce && l.waiting(ratelimit.Call) < LaneCount {
 		l.stock.Space(now)
 	}
 	return now
@@ -186,7 +167,7 @@ func (l *Limiter) supply(now time.Duration) {
 	l.stock.adjust()
 }
 
-func (l *Limiter) take(now time.Duration, lane Lane) *Slot {
+func (l *Limiter) take(now time.Duration, lane ratelimit.Lane) *Slot {
 	l.stock.Need[lane]++
 	l.stock.Free--
 	l.stock.use(now)
@@ -200,7 +181,7 @@ func (l *Limiter) take(now time.Duration, lane Lane) *Slot {
 }
 
 // refund frees a slot whose request was not sent.
-func (l *Limiter) refund(lane Lane) {
+func (l *Limiter) refund(lane ratelimit.Lane) {
 	l.stock.Need[lane]--
 	l.stock.Free++
 	l.stock.next -= l.stock.interval
@@ -237,7 +218,7 @@ func (l *Limiter) dispatch(now time.Duration) {
 }
 
 // waiting returns the highest lane, not above top, that waits, or LaneCount.
-func (l *Limiter) waiting(top Lane) Lane {
+func (l *Limiter) waiting(top ratelimit.Lane) ratelimit.Lane {
 	for top < LaneCount && l.queues[top].Len() == 0 {
 		top++
 	}
@@ -246,7 +227,7 @@ func (l *Limiter) waiting(top Lane) Lane {
 
 // nextLane returns the lane that gets the next slot: top, the highest waiting lane, unless another lane was passed too often.
 // That one then gets it at top's pace, because at its own it might never get one.
-func (l *Limiter) nextLane(top Lane) Lane {
+func (l *Limiter) nextLane(top ratelimit.Lane) ratelimit.Lane {
 	for lane := top + 1; lane < LaneCount; lane++ {
 		if l.queues[lane].Len() > 0 && l.queues[lane].passed >= maxPassed {
 			return lane
@@ -292,13 +273,13 @@ func (l *Limiter) wake() {
 
 // earliest returns when a lane gets a slot after ahead others. known is false if that depends on a request in flight, whose
 // slot is then assumed to start its rest now, or on slots that have yet to arrive.
-func (l *Limiter) earliest(now time.Duration, lane Lane, ahead int) (at time.Duration, known bool) {
+func (l *Limiter) earliest(now time.Duration, lane ratelimit.Lane, ahead int) (at time.Duration, known bool) {
 	at, known = l.returned(now, ahead+1-l.stock.Free)
 	return l.pacedAt(now, lane, ahead, at), known
 }
 
 // pacedAt returns at, when there will be a slot, or later if the pace of the lane requires it.
-func (l *Limiter) pacedAt(now time.Duration, lane Lane, ahead int, at time.Duration) time.Duration {
+func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at time.Duration) time.Duration {
 	if !l.stock.spaced(lane) {
 		return at
 	}
@@ -333,7 +314,7 @@ func (l *Limiter) returned(now time.Duration, returns int) (at time.Duration, kn
 
 // predict computes when the waiter at an index of a lane gets its slot, if no waiter gives up and none arrives in a higher
 // lane.
-func (l *Limiter) predict(now time.Duration, lane Lane, index int) time.Duration {
+func (l *Limiter) predict(now time.Duration, lane ratelimit.Lane, index int) time.Duration {
 	above, top := 0, lane
 	for higher := lane - 1; higher >= Token; higher-- {
 		if n := l.queues[higher].Len(); n > 0 {

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 func TestSlotLimiterAllocates(t *testing.T) {
 	l := newLimiter(100_000, 10*time.Second, 1)
 	ctx := t.Context()
 	require.Zero(t, testing.AllocsPerRun(5000, func() {
-		slot, err := l.Acquire(ctx, Money)
+		slot, err := l.Acquire(ctx, ratelimit.Money)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -22,14 +24,14 @@ func TestSlotLimiterAllocates(t *testing.T) {
 }
 
 func BenchmarkSlotLimiter(b *testing.B) {
-	feedbacks := map[string]Feedback{"response": responded, "not sent": {NotSent: true}}
+	feedbacks := map[string]ratelimit.Feedback{"response": responded, "not sent": {NotSent: true}}
 	for name, f := range feedbacks {
 		b.Run(name, func(b *testing.B) {
 			l := newLimiter(1<<17, time.Millisecond, 1)
 			ctx := b.Context()
 			b.ReportAllocs()
 			for b.Loop() {
-				slot, err := l.Acquire(ctx, Call)
+				slot, err := l.Acquire(ctx, ratelimit.Call)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -44,7 +46,7 @@ func BenchmarkSlotLimiterParallel(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			slot, err := l.Acquire(b.Context(), Call)
+			slot, err := l.Acquire(b.Context(), ratelimit.Call)
 			if err != nil {
 				b.Error(err)
 				return
@@ -61,13 +63,13 @@ func BenchmarkSlotLimiterLine(b *testing.B) {
 	overtaken := 0
 	for b.Loop() {
 		l := newLimiter(1, time.Nanosecond, 1)
-		first, err := l.Acquire(b.Context(), Money)
+		first, err := l.Acquire(b.Context(), ratelimit.Money)
 		require.NoError(b, err)
 		order := make(chan int, callers)
 		var line sync.WaitGroup
 		for i := range callers {
 			line.Go(func() {
-				slot, err := l.Acquire(b.Context(), Money)
+				slot, err := l.Acquire(b.Context(), ratelimit.Money)
 				if err != nil {
 					b.Error(err)
 					return
@@ -77,7 +79,7 @@ func BenchmarkSlotLimiterLine(b *testing.B) {
 			})
 			for standing := 0; standing <= i; runtime.Gosched() {
 				l.mu.Lock()
-				standing = l.queues[Money].Len()
+				standing = l.queues[ratelimit.Money].Len()
 				l.mu.Unlock()
 			}
 		}

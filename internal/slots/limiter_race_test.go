@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // In real time, on all cores: for the race detector and for late timers.
@@ -30,7 +32,7 @@ func TestSlotLimiterRealTime(t *testing.T) {
 					timeout = window / 20 // is refused, or gives up and passes its place on
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), timeout)
-				slot, err := l.Acquire(ctx, []Lane{Money, Call, Bulk}[worker%3])
+				slot, err := l.Acquire(ctx, []ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk}[worker%3])
 				cancel()
 				if stalls(l) {
 					stalled.Add(1)

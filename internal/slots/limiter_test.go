@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 var (
-	responded = Feedback{StatusCode: http.StatusOK}
-	throttled = Feedback{StatusCode: http.StatusTooManyRequests}
+	responded = ratelimit.Feedback{StatusCode: http.StatusOK}
+	throttled = ratelimit.Feedback{StatusCode: http.StatusTooManyRequests}
 )
 
 // newLimiter returns a limiter that pauses for at most 15 s.
@@ -32,9 +34,9 @@ func limiterBubble(t *testing.T, test func(t *testing.T)) {
 }
 
 // acquireSlots takes n slots that must be free at once.
-func acquireSlots(t *testing.T, l *Limiter, lane Lane, n int) []*Slot {
+func acquireSlots(t *testing.T, l *Limiter, lane ratelimit.Lane, n int) []ratelimit.Slot {
 	t.Helper()
-	slots := make([]*Slot, n)
+	slots := make([]ratelimit.Slot, n)
 	start := time.Now()
 	for i := range slots {
 		var err error
@@ -46,19 +48,19 @@ func acquireSlots(t *testing.T, l *Limiter, lane Lane, n int) []*Slot {
 }
 
 // releaseSlots gives slots back.
-func releaseSlots(slots []*Slot, f Feedback) {
+func releaseSlots(slots []ratelimit.Slot, f ratelimit.Feedback) {
 	for _, s := range slots {
 		s.Release(f)
 	}
 }
 
 // slotWait returns how long the next slot of a lane takes. It is given back unused.
-func slotWait(t *testing.T, l *Limiter, lane Lane) time.Duration {
+func slotWait(t *testing.T, l *Limiter, lane ratelimit.Lane) time.Duration {
 	t.Helper()
 	start := time.Now()
 	slot, err := l.Acquire(t.Context(), lane)
 	require.NoError(t, err)
-	slot.Release(Feedback{NotSent: true})
+	slot.Release(ratelimit.Feedback{NotSent: true})
 	return time.Since(start)
 }
 
@@ -86,7 +88,7 @@ type laneRecorder struct {
 }
 
 // park starts a caller and returns when it waits. Once admitted it uses its slot up.
-func (r *laneRecorder) park(t *testing.T, l *Limiter, lane Lane, name string) {
+func (r *laneRecorder) park(t *testing.T, l *Limiter, lane ratelimit.Lane, name string) {
 	t.Helper()
 	r.wg.Go(func() {
 		slot, err := l.Acquire(t.Context(), lane)
@@ -122,22 +124,22 @@ func TestSlotLimiterBurst(t *testing.T) {
 
 func TestSlotLimiterSlotReturns(t *testing.T) {
 	tests := map[string]struct {
-		feedback Feedback
+		feedback ratelimit.Feedback
 		wait     time.Duration
 	}{
 		"response":              {responded, 10 * time.Second},
-		"server error":          {Feedback{StatusCode: http.StatusInternalServerError}, 10 * time.Second},
-		"no response":           {Feedback{}, 10 * time.Second},
-		"not sent":              {Feedback{NotSent: true}, 0},
-		"not sent but response": {Feedback{NotSent: true, StatusCode: http.StatusOK}, 10 * time.Second},
-		"stray Retry-After":     {Feedback{StatusCode: http.StatusServiceUnavailable, RetryAfter: time.Hour}, 10 * time.Second},
+		"server error":          {ratelimit.Feedback{StatusCode: http.StatusInternalServerError}, 10 * time.Second},
+		"no response":           {ratelimit.Feedback{}, 10 * time.Second},
+		"not sent":              {ratelimit.Feedback{NotSent: true}, 0},
+		"not sent but response": {ratelimit.Feedback{NotSent: true, StatusCode: http.StatusOK}, 10 * time.Second},
+		"stray Retry-After":     {ratelimit.Feedback{StatusCode: http.StatusServiceUnavailable, RetryAfter: time.Hour}, 10 * time.Second},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			limiterBubble(t, func(t *testing.T) {
 				l := newLimiter(1, 10*time.Second, 1)
-				releaseSlots(acquireSlots(t, l, Call, 1), tt.feedback)
-				require.Equal(t, tt.wait, slotWait(t, l, Call))
+				releaseSlots(acquireSlots(t, l, ratelimit.Call, 1), tt.feedback)
+				require.Equal(t, tt.wait, slotWait(t, l, ratelimit.Call))
 			})
 		})
 	}
@@ -154,7 +156,7 @@ func TestSlotLimiterShare(t *testing.T) {
 // In every lane an idle client sends its whole allowance at once, and what is saved up after a backlog is the time
 // without one.
 func TestSlotLimiterIdleBurst(t *testing.T) {
-	for _, lane := range []Lane{Money, Call, Bulk, Token} {
+	for _, lane := range []ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk, Token} {
 		for _, size := range []int{1, 3, 50, 1000} {
 			t.Run(fmt.Sprintf("lane %d/%d", lane, size), func(t *testing.T) {
 				limiterBubble(t, func(t *testing.T) {
@@ -163,7 +165,7 @@ func TestSlotLimiterIdleBurst(t *testing.T) {
 						releaseSlots(acquireSlots(t, l, lane, size), responded)
 						ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 						_, err := l.Acquire(ctx, lane)
-						require.Equal(t, &Refused{Wait: 10 * time.Second}, err)
+						require.Equal(t, &ratelimit.RefusedError{Wait: 10 * time.Second}, err)
 						cancel()
 						time.Sleep(11 * time.Second)
 						require.Equal(t, LaneCount, l.waiting(Token))
@@ -179,12 +181,12 @@ func TestSlotLimiterIdleBurst(t *testing.T) {
 func TestSlotLimiterSpacesBacklog(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1000, 10*time.Second, 1)
-		releaseSlots(acquireSlots(t, l, Bulk, 1000), responded)
+		releaseSlots(acquireSlots(t, l, ratelimit.Bulk, 1000), responded)
 		start := time.Now()
 		var wg sync.WaitGroup
 		for i := range 300 {
 			wg.Go(func() {
-				slot, err := l.Acquire(t.Context(), []Lane{Call, Bulk}[i%2])
+				slot, err := l.Acquire(t.Context(), []ratelimit.Lane{ratelimit.Call, ratelimit.Bulk}[i%2])
 				if err != nil {
 					t.Error(err)
 					return
@@ -193,14 +195,14 @@ func TestSlotLimiterSpacesBacklog(t *testing.T) {
 			})
 		}
 		time.Sleep(11 * time.Second)
-		releaseSlots(acquireSlots(t, l, Money, 100), responded)
+		releaseSlots(acquireSlots(t, l, ratelimit.Money, 100), responded)
 		wg.Wait()
 		require.Equal(t, l.options.Window-l.stock.slack+399*l.stock.interval, time.Since(start), "what money used counts")
 
 		time.Sleep(5 * time.Second)
-		slots := acquireSlots(t, l, Call, int(5*time.Second/l.stock.interval))
-		for slotWait(t, l, Call) == 0 {
-			slots = append(slots, acquireSlots(t, l, Call, 1)...)
+		slots := acquireSlots(t, l, ratelimit.Call, int(5*time.Second/l.stock.interval))
+		for slotWait(t, l, ratelimit.Call) == 0 {
+			slots = append(slots, acquireSlots(t, l, ratelimit.Call, 1)...)
 		}
 		require.Less(t, len(slots), 502, "half a window saves up half the allowance")
 	})
@@ -209,15 +211,15 @@ func TestSlotLimiterSpacesBacklog(t *testing.T) {
 func TestSlotLimiterLanes(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1, 10*time.Second, 1)
-		slots := acquireSlots(t, l, Call, 1)
+		slots := acquireSlots(t, l, ratelimit.Call, 1)
 		var r laneRecorder
-		r.park(t, l, Bulk, "bulk 1")
-		r.park(t, l, Call, "call 1")
-		r.park(t, l, Bulk, "bulk 2")
-		r.park(t, l, Money, "money 1")
-		r.park(t, l, Call, "call 2")
+		r.park(t, l, ratelimit.Bulk, "bulk 1")
+		r.park(t, l, ratelimit.Call, "call 1")
+		r.park(t, l, ratelimit.Bulk, "bulk 2")
+		r.park(t, l, ratelimit.Money, "money 1")
+		r.park(t, l, ratelimit.Call, "call 2")
 		r.park(t, l, Token, "token")
-		r.park(t, l, Money, "money 2")
+		r.park(t, l, ratelimit.Money, "money 2")
 		releaseSlots(slots, responded)
 		r.wg.Wait()
 		require.Equal(t, []string{"token", "money 1", "money 2", "call 1", "call 2", "bulk 1", "bulk 2"}, r.order())
@@ -227,14 +229,14 @@ func TestSlotLimiterLanes(t *testing.T) {
 func TestSlotLimiterStarvesNoLane(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1, 10*time.Second, 1)
-		slots := acquireSlots(t, l, Call, 1)
+		slots := acquireSlots(t, l, ratelimit.Call, 1)
 		var r laneRecorder
 		for range 3 {
-			r.park(t, l, Bulk, "bulk")
-			r.park(t, l, Call, "call")
+			r.park(t, l, ratelimit.Bulk, "bulk")
+			r.park(t, l, ratelimit.Call, "call")
 		}
 		for range 100 {
-			r.park(t, l, Money, "money")
+			r.park(t, l, ratelimit.Money, "money")
 		}
 		releaseSlots(slots, responded)
 		r.wg.Wait()
@@ -253,17 +255,17 @@ func TestSlotLimiterStarvesNoLane(t *testing.T) {
 func TestSlotLimiterBulkNextToMoney(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1000, 10*time.Second, 1)
-		releaseSlots(acquireSlots(t, l, Bulk, 1000), responded)
-		require.Equal(t, l.options.Window, slotWait(t, l, Bulk))
+		releaseSlots(acquireSlots(t, l, ratelimit.Bulk, 1000), responded)
+		require.Equal(t, l.options.Window, slotWait(t, l, ratelimit.Bulk))
 		var r laneRecorder
 		for len(r.order()) == 0 || l.waiting(Token) == LaneCount {
-			r.park(t, l, Bulk, "bulk")
+			r.park(t, l, ratelimit.Bulk, "bulk")
 		}
 		before, start := len(r.order()), time.Now()
-		releaseSlots(acquireSlots(t, l, Money, 15), responded)
+		releaseSlots(acquireSlots(t, l, ratelimit.Money, 15), responded)
 		synctest.Wait()
 		require.Len(t, r.order(), before)
-		releaseSlots(acquireSlots(t, l, Money, 1), responded)
+		releaseSlots(acquireSlots(t, l, ratelimit.Money, 1), responded)
 		synctest.Wait()
 		require.Len(t, r.order(), before+1)
 		require.Zero(t, time.Since(start))
@@ -275,12 +277,12 @@ func TestSlotLimiterBulkNextToMoney(t *testing.T) {
 func TestSlotLimiterNotSentPassesOn(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1, 10*time.Second, 1)
-		slots := acquireSlots(t, l, Call, 1)
+		slots := acquireSlots(t, l, ratelimit.Call, 1)
 		var r laneRecorder
-		r.park(t, l, Call, "next")
+		r.park(t, l, ratelimit.Call, "next")
 		time.Sleep(time.Second)
 		start := time.Now()
-		releaseSlots(slots, Feedback{NotSent: true})
+		releaseSlots(slots, ratelimit.Feedback{NotSent: true})
 		r.wg.Wait()
 		require.Zero(t, time.Since(start))
 	})
@@ -289,10 +291,10 @@ func TestSlotLimiterNotSentPassesOn(t *testing.T) {
 func TestSlotLimiterDoubleRelease(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(2, 10*time.Second, 1)
-		first := acquireSlots(t, l, Call, 1)[0]
-		first.Release(Feedback{NotSent: true})
-		second := acquireSlots(t, l, Call, 2)
-		for _, f := range []Feedback{{NotSent: true}, responded, throttled} {
+		first := acquireSlots(t, l, ratelimit.Call, 1)[0]
+		first.Release(ratelimit.Feedback{NotSent: true})
+		second := acquireSlots(t, l, ratelimit.Call, 2)
+		for _, f := range []ratelimit.Feedback{{NotSent: true}, responded, throttled} {
 			first.Release(f) // must touch neither the counts nor the two in flight
 		}
 		require.Zero(t, l.stock.Free)
@@ -300,9 +302,9 @@ func TestSlotLimiterDoubleRelease(t *testing.T) {
 		require.False(t, l.stock.paced)
 		releaseSlots(second, responded)
 		releaseSlots(second, responded)
-		require.Equal(t, 10*time.Second, slotWait(t, l, Call))
+		require.Equal(t, 10*time.Second, slotWait(t, l, ratelimit.Call))
 		require.Equal(t, 2, l.stock.Free)
-		second[0].Release(Feedback{NotSent: true}) // after its rest
+		second[0].Release(ratelimit.Feedback{NotSent: true}) // after its rest
 		require.Equal(t, 2, l.stock.Free)
 	})
 }
@@ -312,20 +314,20 @@ func TestSlotLimiterCancel(t *testing.T) {
 		l := newLimiter(1, 10*time.Second, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := l.Acquire(ctx, Call)
+		_, err := l.Acquire(ctx, ratelimit.Call)
 		require.Equal(t, context.Canceled, err, "even while slots are free")
 
-		releaseSlots(acquireSlots(t, l, Call, 1), responded)
+		releaseSlots(acquireSlots(t, l, ratelimit.Call, 1), responded)
 		ctx, cancel = context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() {
-			_, err := l.Acquire(ctx, Money)
+			_, err := l.Acquire(ctx, ratelimit.Money)
 			done <- err
 		}()
 		synctest.Wait()
 		var r laneRecorder
-		r.park(t, l, Money, "first")
-		r.park(t, l, Money, "second")
+		r.park(t, l, ratelimit.Money, "first")
+		r.park(t, l, ratelimit.Money, "second")
 		start := time.Now()
 		time.Sleep(4 * time.Second)
 		cancel()
@@ -346,13 +348,13 @@ func TestSlotLimiterCancelRace(t *testing.T) {
 		l := newLimiter(3, time.Second, 1)
 		var won, lost int
 		for range 200 {
-			releaseSlots(acquireSlots(t, l, Call, 3), responded)
+			releaseSlots(acquireSlots(t, l, ratelimit.Call, 3), responded)
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, cancel)
-			slot, err := l.Acquire(ctx, Call)
+			slot, err := l.Acquire(ctx, ratelimit.Call)
 			if err == nil {
 				won++
-				slot.Release(Feedback{NotSent: true})
+				slot.Release(ratelimit.Feedback{NotSent: true})
 			} else {
 				lost++
 				require.Equal(t, context.Canceled, err)
@@ -361,7 +363,7 @@ func TestSlotLimiterCancelRace(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		t.Logf("%d admitted, %d cancelled", won, lost)
-		acquireSlots(t, l, Call, 3)
+		acquireSlots(t, l, ratelimit.Call, 3)
 	})
 }
 
@@ -369,13 +371,13 @@ func TestSlotLimiterCancelRace(t *testing.T) {
 func TestSlotLimiterCancelledWinner(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1, 10*time.Second, 1)
-		slots := acquireSlots(t, l, Call, 1)
+		slots := acquireSlots(t, l, ratelimit.Call, 1)
 		winner := &waiter{ready: make(chan struct{}), deadline: noDeadline}
-		l.queues[Call].push(winner)
-		l.stock.Need[Call]++
+		l.queues[ratelimit.Call].push(winner)
+		l.stock.Need[ratelimit.Call]++
 		var r laneRecorder
-		r.park(t, l, Call, "next")
-		releaseSlots(slots, Feedback{NotSent: true})
+		r.park(t, l, ratelimit.Call, "next")
+		releaseSlots(slots, ratelimit.Feedback{NotSent: true})
 		<-winner.ready
 		synctest.Wait()
 		require.Empty(t, r.order())
@@ -383,7 +385,7 @@ func TestSlotLimiterCancelledWinner(t *testing.T) {
 		l.abandon(winner)
 		r.wg.Wait()
 		require.Zero(t, time.Since(start), "its slot goes to the next, unused")
-		winner.slot.Release(Feedback{NotSent: true})
+		winner.slot.Release(ratelimit.Feedback{NotSent: true})
 		requireIdle(t, l)
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // moneyTraffic reports how payments fared next to readers that want more than the allowance.
@@ -22,7 +24,7 @@ type moneyTraffic struct {
 
 // payNextToReads runs 200 readers without pause and a payment for every second slot of the allowance, all with a
 // deadline of 5 s, for two minutes of fake time. A response takes latency on average.
-func payNextToReads(t *testing.T, l *Limiter, latency time.Duration, lanes ...Lane) moneyTraffic {
+func payNextToReads(t *testing.T, l *Limiter, latency time.Duration, lanes ...ratelimit.Lane) moneyTraffic {
 	t.Helper()
 	const deadline, runs = 5 * time.Second, 2 * time.Minute
 	var (
@@ -31,7 +33,7 @@ func payNextToReads(t *testing.T, l *Limiter, latency time.Duration, lanes ...La
 		wg   sync.WaitGroup
 	)
 	start := time.Now()
-	send := func(lane Lane) (waited time.Duration, err error) {
+	send := func(lane ratelimit.Lane) (waited time.Duration, err error) {
 		ctx, cancel := context.WithTimeout(t.Context(), deadline)
 		defer cancel()
 		began := time.Now()
@@ -45,7 +47,7 @@ func payNextToReads(t *testing.T, l *Limiter, latency time.Duration, lanes ...La
 		seen.arrivals = append(seen.arrivals, time.Since(start))
 		mu.Unlock()
 		time.Sleep(latency/10 + rand.N(latency*8/10))
-		slot.Release(Feedback{StatusCode: http.StatusOK})
+		slot.Release(ratelimit.Feedback{StatusCode: http.StatusOK})
 		return waited, nil
 	}
 	for reader := range 200 {
@@ -61,7 +63,7 @@ func payNextToReads(t *testing.T, l *Limiter, latency time.Duration, lanes ...La
 	for time.Since(start) < runs {
 		wg.Go(func() {
 			began := time.Since(start)
-			waited, err := send(Money)
+			waited, err := send(ratelimit.Money)
 			if began < l.options.Window+2*(latency-50*time.Millisecond) {
 				return
 			}
@@ -103,12 +105,12 @@ func densest(arrivals []time.Duration, window time.Duration) (sliding, fixed int
 // Readers that want more than the whole allowance do not delay payments.
 func TestSlotLimiterMoneyNextToReads(t *testing.T) {
 	t.Parallel()
-	check := func(name string, share float64, latency time.Duration, throttled bool, lanes ...Lane) {
+	check := func(name string, share float64, latency time.Duration, throttled bool, lanes ...ratelimit.Lane) {
 		t.Run(fmt.Sprint(name, "/", share, "/", latency), func(t *testing.T) {
 			limiterBubble(t, func(t *testing.T) {
 				l := newLimiter(1000, 10*time.Second, share)
 				if throttled {
-					releaseSlots(acquireSlots(t, l, Call, 1), Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Second})
+					releaseSlots(acquireSlots(t, l, ratelimit.Call, 1), ratelimit.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Second})
 				}
 				seen := payNextToReads(t, l, latency, lanes...)
 				sliding, fixed := densest(seen.arrivals, l.options.Window)
@@ -124,10 +126,10 @@ func TestSlotLimiterMoneyNextToReads(t *testing.T) {
 	}
 	for _, share := range []float64{1, 0.25, 0.05} {
 		for _, latency := range []time.Duration{5 * time.Millisecond, 50 * time.Millisecond, 2 * time.Second} {
-			check("calls", share, latency, false, Call)
-			check("bulk", share, latency, false, Bulk)
-			check("both", share, latency, false, Call, Bulk)
-			check("after a 429", share, latency, true, Call, Bulk)
+			check("calls", share, latency, false, ratelimit.Call)
+			check("bulk", share, latency, false, ratelimit.Bulk)
+			check("both", share, latency, false, ratelimit.Call, ratelimit.Bulk)
+			check("after a 429", share, latency, true, ratelimit.Call, ratelimit.Bulk)
 		}
 	}
 }

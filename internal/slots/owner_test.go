@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // asker is an owner without slots: it asks for each one that a call must wait for, and expects it in expects.
@@ -35,7 +37,7 @@ func (a *asker) Expect(now time.Duration, _ *Stock, _ int) time.Duration {
 	return now + a.expects
 }
 
-func (a *asker) Arrive(_ Lane, waits bool) bool {
+func (a *asker) Arrive(_ ratelimit.Lane, waits bool) bool {
 	if waits {
 		a.asked++
 	}
@@ -55,7 +57,7 @@ func (a *asker) update(n int, exchanged uint64) {
 }
 
 // wait starts a call that must wait, for at most 5 s.
-func (a *asker) wait(t *testing.T, lane Lane) <-chan error {
+func (a *asker) wait(t *testing.T, lane ratelimit.Lane) <-chan error {
 	t.Helper()
 	result := make(chan error, 1)
 	go func() {
@@ -72,30 +74,30 @@ func (a *asker) wait(t *testing.T, lane Lane) <-chan error {
 func TestOwnerAddsSlots(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		a := newAsker()
-		first, second := a.wait(t, Call), a.wait(t, Money)
+		first, second := a.wait(t, ratelimit.Call), a.wait(t, ratelimit.Money)
 		require.Equal(t, 2, a.asked)
-		require.Equal(t, [LaneCount]int{Money: 1, Call: 1}, a.limiter.stock.Need)
+		require.Equal(t, [LaneCount]int{ratelimit.Money: 1, ratelimit.Call: 1}, a.limiter.stock.Need)
 		a.update(1, 0)
 		require.NoError(t, <-second)
 		require.Empty(t, first, "money goes first")
 		a.update(1, 0)
 		require.NoError(t, <-first)
-		require.Equal(t, [LaneCount]int{Money: 1, Call: 1}, a.limiter.stock.Need, "they are used")
+		require.Equal(t, [LaneCount]int{ratelimit.Money: 1, ratelimit.Call: 1}, a.limiter.stock.Need, "they are used")
 	})
 }
 
 func TestOwnerRefuses(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		a := newAsker()
-		elder := a.wait(t, Call)
+		elder := a.wait(t, ratelimit.Call)
 		a.update(0, 0) // begins an exchange
-		younger := a.wait(t, Call)
+		younger := a.wait(t, ratelimit.Call)
 		a.expects = time.Second
 		a.update(0, 1)
 		require.Empty(t, elder, "a slot is expected in time")
 		a.expects = 5 * time.Second
 		a.update(0, 1)
-		require.Equal(t, &Refused{Wait: 5 * time.Second}, <-elder)
+		require.Equal(t, &ratelimit.RefusedError{Wait: 5 * time.Second}, <-elder)
 		require.Empty(t, younger, "its slot has not been asked for")
 		a.update(0, 3)
 		require.Error(t, <-younger)
@@ -107,7 +109,7 @@ func TestOwnerTakesSlotsAway(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		a := newAsker()
 		a.update(3, 0)
-		slots := acquireSlots(t, a.limiter, Call, 2)
+		slots := acquireSlots(t, a.limiter, ratelimit.Call, 2)
 		a.limit = 1
 		a.update(0, 0)
 		require.Equal(t, 2, a.limiter.stock.Held, "the free one leaves, those in use do not")
@@ -127,17 +129,17 @@ func TestOwnerSpacesWhatIsScarce(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		a := newAsker()
 		a.update(50, 0)
-		releaseSlots(acquireSlots(t, a.limiter, Call, 50), responded)
+		releaseSlots(acquireSlots(t, a.limiter, ratelimit.Call, 50), responded)
 		time.Sleep(10 * time.Second)
-		acquireSlots(t, a.limiter, Call, 25)
+		acquireSlots(t, a.limiter, ratelimit.Call, 25)
 		a.limiter.Update(func(_ time.Duration, s *Stock) uint64 {
 			s.Scarce = true
 			require.False(t, s.Backlogged(), "none waits")
 			return 0
 		})
-		acquireSlots(t, a.limiter, Call, 1)
-		require.Equal(t, a.limiter.stock.interval, slotWait(t, a.limiter, Bulk))
-		require.Zero(t, slotWait(t, a.limiter, Money))
+		acquireSlots(t, a.limiter, ratelimit.Call, 1)
+		require.Equal(t, a.limiter.stock.interval, slotWait(t, a.limiter, ratelimit.Bulk))
+		require.Zero(t, slotWait(t, a.limiter, ratelimit.Money))
 	})
 }
 
@@ -145,12 +147,12 @@ func TestOwnerHearsOfPauses(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		a := newAsker()
 		a.update(2, 0)
-		slots := acquireSlots(t, a.limiter, Money, 2)
-		slots[0].Release(Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 12 * time.Second})
+		slots := acquireSlots(t, a.limiter, ratelimit.Money, 2)
+		slots[0].Release(ratelimit.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 12 * time.Second})
 		require.Equal(t, 1, a.paused)
 		slots[1].Release(throttled)
 		require.Equal(t, 1, a.paused, "an echo begins none")
-		require.Equal(t, 12*time.Second, slotWait(t, a.limiter, Money))
+		require.Equal(t, 12*time.Second, slotWait(t, a.limiter, ratelimit.Money))
 	})
 }
 
@@ -158,14 +160,14 @@ func TestClose(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		closed := errors.New("closed")
 		l := newLimiter(1, 10*time.Second, 1)
-		slots := acquireSlots(t, l, Call, 1)
+		slots := acquireSlots(t, l, ratelimit.Call, 1)
 		var r laneRecorder
-		r.park(t, l, Bulk, "bulk")
-		r.park(t, l, Money, "money")
+		r.park(t, l, ratelimit.Bulk, "bulk")
+		r.park(t, l, ratelimit.Money, "money")
 		l.Close(closed)
 		r.wg.Wait()
 		require.ElementsMatch(t, []string{"bulk: closed", "money: closed"}, r.order())
-		_, err := l.Acquire(t.Context(), Call)
+		_, err := l.Acquire(t.Context(), ratelimit.Call)
 		require.Equal(t, closed, err)
 		releaseSlots(slots, responded)
 		requireIdle(t, l)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 func TestSlotLimiterPause(t *testing.T) {
@@ -33,10 +35,10 @@ func TestSlotLimiterPause(t *testing.T) {
 			limiterBubble(t, func(t *testing.T) {
 				for range 20 {
 					l := New(Options{Allowance: 1000, Window: window, Share: 1, MaxPause: tt.maxPause, MaxRandomPause: tt.maxRandom})
-					releaseSlots(acquireSlots(t, l, Call, 1), Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: tt.retryAfter})
+					releaseSlots(acquireSlots(t, l, ratelimit.Call, 1), ratelimit.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: tt.retryAfter})
 					var waits [4]time.Duration
 					var wg sync.WaitGroup
-					for i, lane := range []Lane{Money, Call, Bulk, Token} {
+					for i, lane := range []ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk, Token} {
 						wg.Go(func() { waits[i] = slotWait(t, l, lane) })
 					}
 					wg.Wait()
@@ -53,19 +55,19 @@ func TestSlotLimiterPause(t *testing.T) {
 func TestSlotLimiterPauseIsDrawnOnce(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1000, 10*time.Second, 1)
-		slots := acquireSlots(t, l, Call, 900)
+		slots := acquireSlots(t, l, ratelimit.Call, 900)
 		slots[0].Release(throttled)
 		until := l.stock.PausedUntil
 		releaseSlots(slots[1:800], throttled)
 		require.Equal(t, until, l.stock.PausedUntil, "the echo of one burst is one pause")
-		slots[800].Release(Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 13 * time.Second})
+		slots[800].Release(ratelimit.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 13 * time.Second})
 		require.Equal(t, 13*time.Second, l.stock.PausedUntil, "a Retry-After counts even then")
-		slots[801].Release(Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Second})
+		slots[801].Release(ratelimit.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Second})
 		require.Equal(t, 13*time.Second, l.stock.PausedUntil, "and never shortens a pause")
 		releaseSlots(slots[802:], responded)
 
-		require.Equal(t, 13*time.Second, slotWait(t, l, Call))
-		releaseSlots(acquireSlots(t, l, Call, 1), throttled)
+		require.Equal(t, 13*time.Second, slotWait(t, l, ratelimit.Call))
+		releaseSlots(acquireSlots(t, l, ratelimit.Call, 1), throttled)
 		require.GreaterOrEqual(t, l.stock.PausedUntil, 15500*time.Millisecond, "a later request reports a new one")
 	})
 }
@@ -73,12 +75,12 @@ func TestSlotLimiterPauseIsDrawnOnce(t *testing.T) {
 func TestSlotLimiterPaced(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1000, 10*time.Second, 1)
-		releaseSlots(acquireSlots(t, l, Call, 1), Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Second})
+		releaseSlots(acquireSlots(t, l, ratelimit.Call, 1), ratelimit.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Second})
 		time.Sleep(time.Hour) // it does not wear off
 
 		start := time.Now()
 		for range 200 {
-			slot, err := l.Acquire(t.Context(), Call)
+			slot, err := l.Acquire(t.Context(), ratelimit.Call)
 			require.NoError(t, err)
 			slot.Release(responded)
 		}
@@ -87,15 +89,15 @@ func TestSlotLimiterPaced(t *testing.T) {
 
 		// A request that was not sent gives its place back, but places do not add up.
 		for range 500 {
-			slot, err := l.Acquire(t.Context(), Call)
+			slot, err := l.Acquire(t.Context(), ratelimit.Call)
 			require.NoError(t, err)
-			slot.Release(Feedback{NotSent: true})
+			slot.Release(ratelimit.Feedback{NotSent: true})
 		}
 		require.Less(t, time.Since(start)-took, 20*time.Millisecond)
 		time.Sleep(time.Minute)
 		start = time.Now()
 		for range 12 {
-			_, err := l.Acquire(t.Context(), Call)
+			_, err := l.Acquire(t.Context(), ratelimit.Call)
 			require.NoError(t, err)
 		}
 		require.Greater(t, time.Since(start), 80*time.Millisecond)

@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 func TestSlotLimiterDeadline(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(2, 10*time.Second, 1)
-		slots := acquireSlots(t, l, Money, 2)
+		slots := acquireSlots(t, l, ratelimit.Money, 2)
 		slots[0].Release(responded)
 		time.Sleep(2 * time.Second)
 		slots[1].Release(responded)
@@ -25,10 +27,10 @@ func TestSlotLimiterDeadline(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), timeout)
 			defer cancel()
 			start := time.Now()
-			slot, err := l.Acquire(ctx, Money)
+			slot, err := l.Acquire(ctx, ratelimit.Money)
 			require.Zero(t, time.Since(start), "must not wait first")
 			require.Nil(t, slot)
-			cause, ok := errors.AsType[*Refused](err)
+			cause, ok := errors.AsType[*ratelimit.RefusedError](err)
 			require.True(t, ok)
 			require.Equal(t, wait, cause.Wait)
 			require.ErrorContains(t, err, wait.String())
@@ -38,18 +40,18 @@ func TestSlotLimiterDeadline(t *testing.T) {
 		require.Zero(t, l.armed, "a refused caller leaves no timer")
 
 		var r laneRecorder
-		r.park(t, l, Money, "a")
+		r.park(t, l, ratelimit.Money, "a")
 		refused(9*time.Second, 10*time.Second)
-		r.park(t, l, Money, "b")
+		r.park(t, l, ratelimit.Money, "b")
 		refused(17*time.Second, 18*time.Second) // a's slot, after its next rest
-		r.park(t, l, Money, "c")
-		r.park(t, l, Money, "d")
+		r.park(t, l, ratelimit.Money, "c")
+		r.park(t, l, ratelimit.Money, "d")
 		refused(28*time.Second, 28*time.Second)
 
 		ctx, cancel := context.WithTimeout(t.Context(), 28*time.Second+1)
 		defer cancel()
 		start := time.Now()
-		_, err := l.Acquire(ctx, Money)
+		_, err := l.Acquire(ctx, ratelimit.Money)
 		require.NoError(t, err)
 		require.Equal(t, 28*time.Second, time.Since(start), "the prediction holds")
 		r.wg.Wait()
@@ -59,18 +61,18 @@ func TestSlotLimiterDeadline(t *testing.T) {
 func TestSlotLimiterDeadlineInFlight(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1, 10*time.Second, 1)
-		slots := acquireSlots(t, l, Call, 1)
+		slots := acquireSlots(t, l, ratelimit.Call, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		_, err := l.Acquire(ctx, Call)
-		require.Equal(t, &Refused{Wait: 10 * time.Second}, err, "even if it were released now")
+		_, err := l.Acquire(ctx, ratelimit.Call)
+		require.Equal(t, &ratelimit.RefusedError{Wait: 10 * time.Second}, err, "even if it were released now")
 
 		// One that looks possible but is then held up ends with its context.
 		ctx, cancel = context.WithTimeout(t.Context(), 11*time.Second)
 		defer cancel()
 		time.AfterFunc(2*time.Second, func() { releaseSlots(slots, responded) })
 		start := time.Now()
-		_, err = l.Acquire(ctx, Call)
+		_, err = l.Acquire(ctx, ratelimit.Call)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, 11*time.Second, time.Since(start))
 	})
@@ -79,10 +81,10 @@ func TestSlotLimiterDeadlineInFlight(t *testing.T) {
 func TestSlotLimiterFarDeadline(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1, 10*time.Second, 1)
-		releaseSlots(acquireSlots(t, l, Call, 1), responded)
+		releaseSlots(acquireSlots(t, l, ratelimit.Call, 1), responded)
 		ctx, cancel := context.WithDeadline(t.Context(), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
 		defer cancel()
-		_, err := l.Acquire(ctx, Call)
+		_, err := l.Acquire(ctx, ratelimit.Call)
 		require.NoError(t, err)
 	})
 }
@@ -90,7 +92,7 @@ func TestSlotLimiterFarDeadline(t *testing.T) {
 func TestSlotLimiterPauseRefusesWaiters(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(5, 10*time.Second, 1)
-		slots := acquireSlots(t, l, Call, 5)
+		slots := acquireSlots(t, l, ratelimit.Call, 5)
 		releaseSlots(slots[:4], responded)
 		type result struct {
 			err  error
@@ -103,7 +105,7 @@ func TestSlotLimiterPauseRefusesWaiters(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), timeout)
 				defer cancel()
 				start := time.Now()
-				slot, err := l.Acquire(ctx, Call)
+				slot, err := l.Acquire(ctx, ratelimit.Call)
 				results[i] = result{err, time.Since(start)}
 				if err == nil {
 					slot.Release(responded)
@@ -112,13 +114,13 @@ func TestSlotLimiterPauseRefusesWaiters(t *testing.T) {
 			synctest.Wait()
 		}
 		time.Sleep(time.Second)
-		slots[4].Release(Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 13 * time.Second})
+		slots[4].Release(ratelimit.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 13 * time.Second})
 		wg.Wait()
 		require.Equal(t, []result{
-			{&Refused{Wait: 13 * time.Second}, time.Second},
+			{&ratelimit.RefusedError{Wait: 13 * time.Second}, time.Second},
 			{nil, 14 * time.Second},
 			// Paced: 5 slots at 99.5 % are one in 2.01 s, and 10 ms may be caught up.
-			{&Refused{Wait: 13*time.Second - l.stock.slack + l.stock.interval}, time.Second},
+			{&ratelimit.RefusedError{Wait: 13*time.Second - l.stock.slack + l.stock.interval}, time.Second},
 		}, results)
 		requireIdle(t, l)
 	})
@@ -129,21 +131,21 @@ func TestSlotLimiterPredictsTurn(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1000, 10*time.Second, 1)
 		for range 1000 {
-			releaseSlots(acquireSlots(t, l, Call, 1), responded)
+			releaseSlots(acquireSlots(t, l, ratelimit.Call, 1), responded)
 			time.Sleep(time.Millisecond)
 		}
 		var r laneRecorder
 		for range 20 {
-			r.park(t, l, Call, "call")
+			r.park(t, l, ratelimit.Call, "call")
 		}
 		wait := 9*time.Second - l.stock.slack + 15*l.stock.interval // the 16th to go
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
 		defer cancel()
-		_, err := l.Acquire(ctx, Bulk)
-		require.Equal(t, &Refused{Wait: wait}, err)
+		_, err := l.Acquire(ctx, ratelimit.Bulk)
+		require.Equal(t, &ratelimit.RefusedError{Wait: wait}, err)
 
 		start := time.Now()
-		slot, err := l.Acquire(t.Context(), Bulk)
+		slot, err := l.Acquire(t.Context(), ratelimit.Bulk)
 		require.NoError(t, err)
 		require.Equal(t, wait, time.Since(start))
 		slot.Release(responded)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // rateServer judges arrivals as a service might. Times count from the start of the test.
@@ -67,7 +69,7 @@ func (s *fixedServer) admit(at time.Duration) bool {
 type traffic struct{ served, refused []time.Duration }
 
 // saturate sends as fast as l allows for the given fake time. A request takes 50 ms on average.
-func saturate(t *testing.T, l *Limiter, server rateServer, runs time.Duration, lanes ...Lane) traffic {
+func saturate(t *testing.T, l *Limiter, server rateServer, runs time.Duration, lanes ...ratelimit.Lane) traffic {
 	t.Helper()
 	var (
 		mu   sync.Mutex
@@ -96,9 +98,9 @@ func saturate(t *testing.T, l *Limiter, server rateServer, runs time.Duration, l
 				mu.Unlock()
 				hop()
 				if ok {
-					slot.Release(Feedback{StatusCode: http.StatusOK})
+					slot.Release(ratelimit.Feedback{StatusCode: http.StatusOK})
 				} else {
-					slot.Release(Feedback{StatusCode: http.StatusTooManyRequests})
+					slot.Release(ratelimit.Feedback{StatusCode: http.StatusTooManyRequests})
 				}
 			}
 		})
@@ -109,7 +111,7 @@ func saturate(t *testing.T, l *Limiter, server rateServer, runs time.Duration, l
 
 // utilisation is the part of l's allowance used from the first-th request on. It is taken over whole rounds of
 // the slots that the lanes may use, so that it does not depend on where in a burst the measurement ends.
-func utilisation(t *testing.T, l *Limiter, served []time.Duration, first int, lanes ...Lane) float64 {
+func utilisation(t *testing.T, l *Limiter, served []time.Duration, first int, lanes ...ratelimit.Lane) float64 {
 	t.Helper()
 	rounds := (len(served) - 1 - first) / l.stock.Held
 	require.Positive(t, rounds)
@@ -121,17 +123,17 @@ func TestSlotLimiterNever429(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		server rateServer
-		lanes  []Lane
+		lanes  []ratelimit.Lane
 		share  float64
 	}{
-		"sliding":             {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{Call}, 1},
-		"sliding, all lanes":  {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{Money, Call, Bulk}, 1},
-		"sliding, bulk alone": {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{Bulk}, 1},
-		"fixed":               {&fixedServer{limit: 1000, window: 10 * time.Second}, []Lane{Call}, 1},
-		"fixed, other phase":  {&fixedServer{limit: 1000, window: 10 * time.Second, phase: 9700 * time.Millisecond}, []Lane{Money}, 1},
-		"sliding, a share":    {&slidingServer{limit: 250, window: 10 * time.Second}, []Lane{Call, Bulk}, 0.25},
-		"fixed, tiny share":   {&fixedServer{limit: 3, window: 10 * time.Second, phase: 4 * time.Second}, []Lane{Call}, 0.003},
-		"sliding, tiny share": {&slidingServer{limit: 1, window: 10 * time.Second}, []Lane{Call}, 0.001},
+		"sliding":             {&slidingServer{limit: 1000, window: 10 * time.Second}, []ratelimit.Lane{ratelimit.Call}, 1},
+		"sliding, all lanes":  {&slidingServer{limit: 1000, window: 10 * time.Second}, []ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk}, 1},
+		"sliding, bulk alone": {&slidingServer{limit: 1000, window: 10 * time.Second}, []ratelimit.Lane{ratelimit.Bulk}, 1},
+		"fixed":               {&fixedServer{limit: 1000, window: 10 * time.Second}, []ratelimit.Lane{ratelimit.Call}, 1},
+		"fixed, other phase":  {&fixedServer{limit: 1000, window: 10 * time.Second, phase: 9700 * time.Millisecond}, []ratelimit.Lane{ratelimit.Money}, 1},
+		"sliding, a share":    {&slidingServer{limit: 250, window: 10 * time.Second}, []ratelimit.Lane{ratelimit.Call, ratelimit.Bulk}, 0.25},
+		"fixed, tiny share":   {&fixedServer{limit: 3, window: 10 * time.Second, phase: 4 * time.Second}, []ratelimit.Lane{ratelimit.Call}, 0.003},
+		"sliding, tiny share": {&slidingServer{limit: 1, window: 10 * time.Second}, []ratelimit.Lane{ratelimit.Call}, 0.001},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +161,7 @@ func TestSlotLimiterWeighedWindows(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLimiter(1000, 10*time.Second, 1)
 				server := &fixedServer{limit: 1000, window: 10 * time.Second, phase: phase, weigh: true}
-				seen := saturate(t, l, server, 3*time.Minute, Call)
+				seen := saturate(t, l, server, 3*time.Minute, ratelimit.Call)
 				if refused := len(seen.refused); refused > 0 { // of what followed the first burst
 					last := seen.refused[refused-1]
 					t.Logf("%d refused, last after %s", refused, last)
@@ -170,7 +172,7 @@ func TestSlotLimiterWeighedWindows(t *testing.T) {
 				for seen.served[first] < time.Minute {
 					first++
 				}
-				used := utilisation(t, l, seen.served, first, Call)
+				used := utilisation(t, l, seen.served, first, ratelimit.Call)
 				require.GreaterOrEqual(t, used, 0.989)
 				t.Logf("used %.2f %%", 100*used)
 			})
@@ -187,7 +189,7 @@ func TestSlotLimiterSharedAddress(t *testing.T) {
 		var seen [2]traffic
 		for i := range seen {
 			wg.Go(func() {
-				seen[i] = saturate(t, newLimiter(1000, 10*time.Second, 1), server, 2*time.Minute, Call)
+				seen[i] = saturate(t, newLimiter(1000, 10*time.Second, 1), server, 2*time.Minute, ratelimit.Call)
 			})
 		}
 		wg.Wait()
@@ -228,14 +230,14 @@ func TestSlotLimiterManyWaiters(t *testing.T) {
 			wg    sync.WaitGroup
 		)
 		for range l.stock.Held { // from here on everybody waits
-			slot, err := l.Acquire(t.Context(), Call)
+			slot, err := l.Acquire(t.Context(), ratelimit.Call)
 			require.NoError(t, err)
-			slot.Release(Feedback{StatusCode: http.StatusOK})
+			slot.Release(ratelimit.Feedback{StatusCode: http.StatusOK})
 		}
 		start := time.Now()
 		for i := range waiters {
 			wg.Go(func() {
-				slot, err := l.Acquire(t.Context(), Call)
+				slot, err := l.Acquire(t.Context(), ratelimit.Call)
 				if err != nil {
 					t.Error(err)
 					return
@@ -243,17 +245,17 @@ func TestSlotLimiterManyWaiters(t *testing.T) {
 				mu.Lock()
 				order = append(order, i)
 				mu.Unlock()
-				slot.Release(Feedback{StatusCode: http.StatusOK})
+				slot.Release(ratelimit.Feedback{StatusCode: http.StatusOK})
 			})
 			synctest.Wait() // parked, so that the order of arrival is known
 		}
-		require.Equal(t, waiters, l.queues[Call].Len())
+		require.Equal(t, waiters, l.queues[ratelimit.Call].Len())
 		interval := l.stock.interval
 		wait := l.options.Window - l.stock.slack + waiters*interval
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
-		_, err := l.Acquire(ctx, Call)
-		require.Equal(t, &Refused{Wait: wait}, err, "10,000 at 99.5 a second are ahead")
+		_, err := l.Acquire(ctx, ratelimit.Call)
+		require.Equal(t, &ratelimit.RefusedError{Wait: wait}, err, "10,000 at 99.5 a second are ahead")
 		wg.Wait()
 		require.Equal(t, wait-interval, time.Since(start))
 		for i, who := range order { // the first go together, and race to report

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // Slot is one use of a slot. It is never reused, so that a second Release, however late, cannot affect another caller's
@@ -16,18 +18,8 @@ type Slot struct {
 
 const released time.Duration = -1
 
-// Feedback is how a request ended. The zero value means that it was sent and got no response.
-type Feedback struct {
-	// StatusCode is the HTTP status, 0 without a response.
-	StatusCode int
-	// RetryAfter is the wait that a 429 requested, 0 if unspecified.
-	RetryAfter time.Duration
-	// NotSent means that the request did not reach the service and used no allowance. It is ignored if StatusCode is set.
-	NotSent bool
-}
-
 // Release returns the slot. Only the first call has an effect.
-func (s *Slot) Release(f Feedback) {
+func (s *Slot) Release(f ratelimit.Feedback) {
 	l := s.queue.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +71,7 @@ func (l *Limiter) evict(now time.Duration, exchange uint64) {
 				index++
 				return
 			}
-			l.refuse(w, &Refused{Wait: at - now})
+			l.refuse(w, &ratelimit.RefusedError{Wait: at - now})
 		})
 	}
 }

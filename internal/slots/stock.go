@@ -2,6 +2,8 @@ package slots
 
 import (
 	"time"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 const (
@@ -26,7 +28,7 @@ type Stock struct {
 	// Scarce means that Call and Bulk are spaced while one of them waits. Otherwise the number of slots can still grow.
 	Scarce bool
 	// Backlog is the highest lane from Call on that waits, or LaneCount.
-	Backlog Lane
+	Backlog ratelimit.Lane
 	// Exchange is a number that the owner raises. A waiter remembers it, for [Limiter.Update].
 	Exchange uint64
 	// PausedUntil is when the last pause ends.
@@ -67,7 +69,9 @@ func (s *Stock) observe(use time.Duration) {
 	s.setInterval()
 }
 
-func (s *Stock) spaced(lane Lane) bool { return s.paced || s.Scarce && lane >= Call }
+func (s *Stock) spaced(lane ratelimit.Lane) bool {
+	return s.paced || s.Scarce && lane >= ratelimit.Call
+}
 
 // use moves the pace on by one request.
 func (s *Stock) use(now time.Duration) {
@@ -119,7 +123,7 @@ type Owner interface {
 	Expect(now time.Duration, s *Stock, lacking int) time.Duration
 	// Arrive is called for each request. It reports whether the owner asks others for a slot. If so, a request that must wait
 	// is not refused before an exchange has shown that its wait would outlast its deadline.
-	Arrive(lane Lane, waits bool) bool
+	Arrive(lane ratelimit.Lane, waits bool) bool
 	// Paused is called when a 429 has begun a pause.
 	Paused()
 }
@@ -130,7 +134,7 @@ func (l *Limiter) Update(change func(now time.Duration, s *Stock) (exchanged uin
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.advance()
-	l.stock.Backlog = l.waiting(Call)
+	l.stock.Backlog = l.waiting(ratelimit.Call)
 	exchanged := change(now, &l.stock)
 	l.supply(now)
 	l.dispatch(now)

@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"math"
 	"time"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 const noDeadline = time.Duration(math.MaxInt64)
@@ -23,7 +25,7 @@ type waiter struct {
 type waitQueue struct {
 	list.List
 	limiter *Limiter
-	lane    Lane
+	lane    ratelimit.Lane
 	passed  int // slots that went to higher lanes since this lane last got one
 }
 
@@ -47,5 +49,5 @@ func (q *waitQueue) each(f func(*waiter)) {
 
 type rest struct {
 	until time.Duration
-	lane  Lane // of its last use
+	lane  ratelimit.Lane // of its last use
 }

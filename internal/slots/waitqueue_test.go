@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // TestWaitQueue compares the queue with a slice under random use.
@@ -13,7 +15,7 @@ func TestWaitQueue(t *testing.T) {
 	t.Parallel()
 	var (
 		l    = New(Options{Window: 1})
-		q    = &l.queues[Call]
+		q    = &l.queues[ratelimit.Call]
 		want []*waiter
 		rng  = rand.New(rand.NewPCG(1, 2))
 	)

@@ -164,10 +164,12 @@ const goldenOperations = `// Code generated from operations.txt by internal/wire
 
 package prepaid
 
+import "github.com/cardprograms/prepaid/ratelimit"
+
 var (
 	opThingsList = operation{
 		Operation: Operation{"Things.List", "GET", "/things/{id}"},
-		class:     classRead, kind: responseJSON, lane: LaneCall, bodyAfter204: true, failedOn500: true, success: []int{200, 204},
+		class:     classRead, kind: responseJSON, lane: ratelimit.Call, bodyAfter204: true, failedOn500: true, success: []int{200, 204},
 	}
 )
 

@@ -42,7 +42,7 @@ func (o *operation) contract() (string, error) {
 		fields, ok := map[string]string{
 			"body json": "kind: responseJSON", "body refusal": "kind: responseJSON, modelsFailure: true", "body none": "kind: responseNone",
 			"body text": "kind: responseText", "body data": "kind: responseData", "body any": "kind: responseRaw",
-			"lane token": "lane: laneToken", "lane money": "lane: LaneMoney", "lane call": "lane: LaneCall",
+			"lane token": "", "lane money": "lane: ratelimit.Money", "lane call": "lane: ratelimit.Call",
 			"204=body": "bodyAfter204: true", "400=token": "tokenOn400: true", "404=input": "inputStatus: true", "500=final": "failedOn500: true",
 			"-": "",
 		}[word]
@@ -89,7 +89,7 @@ func operationFiles(directory string, methods map[string]bool) (map[string][]byt
 	}
 	files := map[string][]byte{}
 	for name, source := range map[string]string{
-		"operations_gen.go": "package prepaid\n\nvar (\n" + contracts.String() + ")\n\n" +
+		"operations_gen.go": "package prepaid\n\nimport \"github.com/cardprograms/prepaid/ratelimit\"\n\nvar (\n" + contracts.String() + ")\n\n" +
 			"// allOperations are those of the reference.\nfunc allOperations() []*operation {\nreturn []*operation{\n" + variables.String() + "}\n}\n",
 		"internal/operations/operations_gen.go": "package operations\n\n" +
 			"// All returns the operations in the order of the reference.\nfunc All() []Operation {\nreturn []Operation{\n" + table.String() + "}\n}\n",

@@ -47,7 +47,7 @@ type Status struct {
 	Err      error
 }
 
-// Limiter is the [prepaid.Limiter] of one replica.
+// Limiter is the [ratelimit.Limiter] of one replica.
 type Limiter struct {
 	*owner
 	pool  Pool

@@ -19,6 +19,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet/fleettest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // virtually runs check on virtual time, next to a pool in memory.
@@ -52,12 +53,12 @@ func newLimiter(t *testing.T, pool fleet.Pool, options fleet.Options) *fleet.Lim
 	return l
 }
 
-var ok = prepaid.Feedback{StatusCode: http.StatusOK}
+var ok = ratelimit.Feedback{StatusCode: http.StatusOK}
 
 // use takes a slot and gives it back.
 func use(t *testing.T, l *fleet.Limiter) {
 	t.Helper()
-	s, err := l.Acquire(t.Context(), prepaid.LaneCall)
+	s, err := l.Acquire(t.Context(), ratelimit.Call)
 	require.NoError(t, err)
 	s.Release(ok)
 }
@@ -95,13 +96,13 @@ func TestLimiterClose(t *testing.T) {
 		for range 30 {
 			use(t, one)
 		}
-		busy, err := one.Acquire(t.Context(), prepaid.LaneCall)
+		busy, err := one.Acquire(t.Context(), ratelimit.Call)
 		require.NoError(t, err)
 		var group sync.WaitGroup
 		for range 20 {
 			group.Go(func() {
 				for {
-					if _, err := one.Acquire(context.Background(), prepaid.LaneBulk); err != nil {
+					if _, err := one.Acquire(context.Background(), ratelimit.Bulk); err != nil {
 						require.ErrorIs(t, err, prepaid.ErrClosed)
 						return
 					}
@@ -112,7 +113,7 @@ func TestLimiterClose(t *testing.T) {
 		require.NoError(t, one.Close())
 		require.NoError(t, one.Close())
 		group.Wait()
-		_, err = one.Acquire(t.Context(), prepaid.LaneCall)
+		_, err = one.Acquire(t.Context(), ratelimit.Call)
 		require.ErrorIs(t, err, prepaid.ErrClosed)
 		busy.Release(ok)
 		for range 40 {
@@ -184,7 +185,7 @@ func TestLimiterStoreHangs(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		began = time.Now()
-		_, err := l.Acquire(ctx, prepaid.LaneCall)
+		_, err := l.Acquire(ctx, ratelimit.Call)
 		require.ErrorIs(t, err, prepaid.ErrRateLimited)
 		require.Less(t, time.Since(began), 50*time.Millisecond)
 		s.Thaw(t)
@@ -209,10 +210,10 @@ func TestLimiterPausesTheOthers(t *testing.T) {
 		s.Used(t, "limit")
 		one, two := newLimiter(t, s.Open(t, "limit"), quick()), newLimiter(t, s.Open(t, "limit"), quick())
 		use(t, two)
-		slot, err := one.Acquire(t.Context(), prepaid.LaneMoney)
+		slot, err := one.Acquire(t.Context(), ratelimit.Money)
 		require.NoError(t, err)
 		began := time.Now()
-		slot.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 600 * time.Millisecond})
+		slot.Release(ratelimit.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 600 * time.Millisecond})
 		time.Sleep(100 * time.Millisecond) // far more than one exchange
 		use(t, two)
 		require.Greater(t, time.Since(began), 590*time.Millisecond)

@@ -3,12 +3,11 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"time"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/slots"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 const (
@@ -38,11 +37,11 @@ type owner struct {
 	leaseEnd   time.Duration // 0 when the pool has not been reached
 	growAt     time.Duration // when the share is this replica's own, without the pool
 	more       promise
-	full       slots.Lane // the pool had no more for lanes from this one on
-	dozing     bool       // no exchange is due soon
-	learnt     int        // replicas, as last reported by the pool
-	pauses     uint64     // that the pool knows of
-	mustReport bool       // the pool must learn of the pause
+	full       ratelimit.Lane // the pool had no more for lanes from this one on
+	dozing     bool           // no exchange is due soon
+	learnt     int            // replicas, as last reported by the pool
+	pauses     uint64         // that the pool knows of
+	mustReport bool           // the pool must learn of the pause
 }
 
 // promise is what may come from others: n slots, one after the other until the time by, or all then.
@@ -73,25 +72,10 @@ func (o *owner) share() int {
 // alone reports whether the lease has ended, so that the share applies.
 func (o *owner) alone(now time.Duration) bool { return now >= o.leaseEnd }
 
-// Acquire implements [prepaid.Limiter]. After Close it returns [prepaid.ErrClosed]. A client acquires for tokens as for money.
-func (o *owner) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
-	queue := slots.Call
-	if lane <= prepaid.LaneBulk {
-		queue = slots.Money + slots.Lane(lane)
-	}
-	s, err := o.limiter.Acquire(ctx, queue)
-	if refused, ok := errors.AsType[*slots.Refused](err); ok {
-		err = &prepaid.ThrottledError{Wait: refused.Wait}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return slot{s}, nil
+// Acquire implements [ratelimit.Limiter]. After Close it returns [prepaid.ErrClosed].
+func (o *owner) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
+	return o.limiter.Acquire(ctx, cmp.Or(lane, ratelimit.Money))
 }
-
-type slot struct{ *slots.Slot }
-
-func (s slot) Release(f prepaid.Feedback) { s.Slot.Release(slots.Feedback(f)) }
 
 // Advance implements slots.Owner: it applies the end of a lease.
 func (o *owner) Advance(now time.Duration, s *slots.Stock) {
@@ -121,7 +105,7 @@ func (o *owner) Expect(now time.Duration, s *slots.Stock, lacking int) time.Dura
 }
 
 // Arrive implements slots.Owner.
-func (o *owner) Arrive(lane slots.Lane, waits bool) bool {
+func (o *owner) Arrive(lane ratelimit.Lane, waits bool) bool {
 	asks := waits && lane < o.full
 	if asks || o.dozing {
 		o.dozing = false
@@ -145,9 +129,9 @@ func (o *owner) report() (r Report) {
 			Seq: s.Exchange, Known: o.leaseEnd > 0 || s.Held > o.floor, at: now,
 			Allowance: o.options.Allowance, Replicas: o.options.Replicas, Floor: o.floor, Lease: o.options.Lease, Gone: o.gone,
 		}
-		copy(r.Need[:], s.Need[slots.Money:])
+		copy(r.Need[:], s.Need[ratelimit.Money:])
 		if s.Backlogged() { // it will use the free ones as well, at its pace
-			r.Need[s.Backlog-slots.Money] += s.Free
+			r.Need[s.Backlog-ratelimit.Money] += s.Free
 		}
 		needed, stock := total(r.Need), 0 // stock is for calls that arrive before the next exchange
 		if needed > 0 {
@@ -185,7 +169,7 @@ func (o *owner) finish(r Report, g Grant) (soon bool) {
 			s.Limit = after - g.Give
 		}
 		sum := 0
-		o.full = slots.Money
+		o.full = ratelimit.Money
 		for _, n := range r.Need {
 			if sum += n; after < sum {
 				break
@@ -231,7 +215,7 @@ func (o *owner) fail(r Report) {
 		if o.leaseEnd == 0 && s.Held == 0 { // it starts without the pool; the floor is reserved for it
 			s.Add(o.floor)
 		}
-		o.full, s.Scarce, o.more = slots.Money, true, promise{}
+		o.full, s.Scarce, o.more = ratelimit.Money, true, promise{}
 		return math.MaxUint64
 	})
 }

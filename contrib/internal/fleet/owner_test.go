@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // newAlone has 100 slots in 10 s for 4 Replicas: a floor of 2, a share of 25. Nobody exchanges but the test.
@@ -21,8 +22,8 @@ func newAlone() *owner {
 	return l
 }
 
-func lanes() []prepaid.Lane {
-	return []prepaid.Lane{prepaid.LaneMoney, prepaid.LaneCall, prepaid.LaneBulk}
+func lanes() []ratelimit.Lane {
+	return []ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk}
 }
 
 // exchanged settles an exchange that took no time.
@@ -34,7 +35,7 @@ func owned(l *owner) int {
 }
 
 // take uses up what can be had at once and returns how much it was.
-func take(t *testing.T, l *owner, lane prepaid.Lane, f prepaid.Feedback) int {
+func take(t *testing.T, l *owner, lane ratelimit.Lane, f ratelimit.Feedback) int {
 	t.Helper()
 	for n := 0; ; n++ {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
@@ -47,19 +48,19 @@ func take(t *testing.T, l *owner, lane prepaid.Lane, f prepaid.Feedback) int {
 	}
 }
 
-var sent = prepaid.Feedback{StatusCode: http.StatusOK}
+var sent = ratelimit.Feedback{StatusCode: http.StatusOK}
 
 func TestOwnerWithoutAPoolFromTheStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		require.Equal(t, 2, take(t, l, prepaid.LaneMoney, sent))
+		require.Equal(t, 2, take(t, l, ratelimit.Money, sent))
 		time.Sleep(l.gone - time.Nanosecond)
-		require.Equal(t, 2, take(t, l, prepaid.LaneMoney, sent))
+		require.Equal(t, 2, take(t, l, ratelimit.Money, sent))
 		time.Sleep(time.Nanosecond)
-		require.Equal(t, 23, take(t, l, prepaid.LaneMoney, sent))
+		require.Equal(t, 23, take(t, l, ratelimit.Money, sent))
 		time.Sleep(l.options.Window)
-		require.Equal(t, 25, take(t, l, prepaid.LaneMoney, sent))
+		require.Equal(t, 25, take(t, l, ratelimit.Money, sent))
 	})
 }
 
@@ -69,7 +70,7 @@ func TestOwnerBeyondTheShareEndWithTheLease(t *testing.T) {
 		l := newAlone()
 		exchanged(l, Grant{Granted: 98, Allot: 100, Replicas: 2})
 		for range 60 {
-			s, err := l.Acquire(t.Context(), prepaid.LaneMoney)
+			s, err := l.Acquire(t.Context(), ratelimit.Money)
 			require.NoError(t, err)
 			s.Release(sent)
 		}
@@ -77,10 +78,10 @@ func TestOwnerBeyondTheShareEndWithTheLease(t *testing.T) {
 		require.Equal(t, 100, owned(l))
 		time.Sleep(time.Nanosecond)
 		require.Equal(t, 60, owned(l), "what rests is owned")
-		require.Equal(t, 0, take(t, l, prepaid.LaneMoney, sent))
+		require.Equal(t, 0, take(t, l, ratelimit.Money, sent))
 		time.Sleep(l.options.Window)
 		require.Equal(t, 25, owned(l))
-		require.Equal(t, 25, take(t, l, prepaid.LaneMoney, sent))
+		require.Equal(t, 25, take(t, l, ratelimit.Money, sent))
 	})
 }
 
@@ -127,7 +128,7 @@ func TestOwnerAfterStandingStill(t *testing.T) {
 		exchanged(l, Grant{Granted: 18, Allot: 20, Replicas: 2})
 		time.Sleep(l.gone)
 		require.Equal(t, 0, owned(l))
-		require.Zero(t, take(t, l, prepaid.LaneMoney, sent))
+		require.Zero(t, take(t, l, ratelimit.Money, sent))
 		r := l.report()
 		require.Equal(t, 0, r.Held)
 		l.fail(r)
@@ -149,7 +150,7 @@ func TestOwnerPromisedAreNotThere(t *testing.T) {
 				l := newAlone()
 				exchanged(l, promised)
 				time.Sleep(l.options.Lease - time.Nanosecond)
-				require.Equal(t, 2, take(t, l, prepaid.LaneMoney, sent))
+				require.Equal(t, 2, take(t, l, ratelimit.Money, sent))
 			})
 		})
 	}
@@ -161,7 +162,7 @@ func TestOwnerGivenBack(t *testing.T) {
 		l := newAlone()
 		exchanged(l, Grant{Granted: 98, Allot: 100, Replicas: 2})
 		for range 40 {
-			s, err := l.Acquire(t.Context(), prepaid.LaneCall)
+			s, err := l.Acquire(t.Context(), ratelimit.Call)
 			require.NoError(t, err)
 			s.Release(sent)
 		}
@@ -239,7 +240,7 @@ func TestOwnerDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
 		exchanged(l, Grant{Granted: 48, Allot: 50, Replicas: 2})
-		require.Equal(t, 50, take(t, l, prepaid.LaneMoney, sent))
+		require.Equal(t, 50, take(t, l, ratelimit.Money, sent))
 		refused := func(patience time.Duration, settle func()) time.Duration {
 			t.Helper()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -247,14 +248,14 @@ func TestOwnerDeadline(t *testing.T) {
 			result := make(chan error, 1)
 			began := time.Now()
 			go func() {
-				_, err := l.Acquire(ctx, prepaid.LaneCall)
+				_, err := l.Acquire(ctx, ratelimit.Call)
 				result <- err
 			}()
 			synctest.Wait()
 			settle()
 			err := <-result
 			require.Zero(t, time.Since(began), "refused at once")
-			throttled, ok := errors.AsType[*prepaid.ThrottledError](err)
+			throttled, ok := errors.AsType[*ratelimit.RefusedError](err)
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, prepaid.ErrRateLimited)
 			return throttled.Wait
@@ -277,26 +278,26 @@ func TestOwnerPause(t *testing.T) {
 		kicked := 0
 		l := newOwner(Options{Allowance: 100, Replicas: 1}.withDefaults(), func() { kicked++ })
 		exchanged(l, Grant{Granted: 100, Allot: 100, Replicas: 1})
-		first, err := l.Acquire(t.Context(), prepaid.LaneMoney)
+		first, err := l.Acquire(t.Context(), ratelimit.Money)
 		require.NoError(t, err)
-		second, err := l.Acquire(t.Context(), prepaid.LaneMoney)
+		second, err := l.Acquire(t.Context(), ratelimit.Money)
 		require.NoError(t, err)
-		first.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 3 * time.Second})
+		first.Release(ratelimit.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 3 * time.Second})
 		require.Equal(t, 2, kicked, "by the first call after the idle time, and by the pause")
-		second.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests}) // an echo
+		second.Release(ratelimit.Feedback{StatusCode: http.StatusTooManyRequests}) // an echo
 		require.Equal(t, 3*time.Second, l.report().Pause)
-		require.Zero(t, take(t, l, prepaid.LaneMoney, sent))
+		require.Zero(t, take(t, l, ratelimit.Money, sent))
 
 		other := newAlone()
 		exchanged(other, Grant{Granted: 50, Allot: 52, Replicas: 2, Pauses: 1, Paused: 3 * time.Second})
 		began := time.Now()
-		s, err := other.Acquire(t.Context(), prepaid.LaneMoney)
+		s, err := other.Acquire(t.Context(), ratelimit.Money)
 		require.NoError(t, err)
 		require.Equal(t, 3*time.Second, time.Since(began))
 		s.Release(sent)
-		_, err = other.Acquire(t.Context(), prepaid.LaneMoney)
+		_, err = other.Acquire(t.Context(), ratelimit.Money)
 		require.NoError(t, err)
-		_, err = other.Acquire(t.Context(), prepaid.LaneMoney)
+		_, err = other.Acquire(t.Context(), ratelimit.Money)
 		require.NoError(t, err)
 		require.InDelta(t, 0.2, time.Since(began.Add(3*time.Second)).Seconds(), 0.2, "evenly spaced")
 		require.Positive(t, time.Since(began.Add(3*time.Second)))
@@ -307,14 +308,14 @@ func TestOwnerLongestPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		s, err := l.Acquire(t.Context(), prepaid.LaneMoney)
+		s, err := l.Acquire(t.Context(), ratelimit.Money)
 		require.NoError(t, err)
-		s.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Hour})
+		s.Release(ratelimit.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Hour})
 		require.Equal(t, 15*time.Second, l.report().Pause)
 		other := newAlone()
-		s, err = other.Acquire(t.Context(), prepaid.LaneMoney)
+		s, err = other.Acquire(t.Context(), ratelimit.Money)
 		require.NoError(t, err)
-		s.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests})
+		s.Release(ratelimit.Feedback{StatusCode: http.StatusTooManyRequests})
 		require.GreaterOrEqual(t, other.report().Pause, other.options.Window/4)
 		require.LessOrEqual(t, other.report().Pause, other.options.Window)
 	})

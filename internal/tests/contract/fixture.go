@@ -20,6 +20,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 const (
@@ -222,7 +223,7 @@ func Config(transport http.RoundTripper) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: fixtureHost + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
 		Credentials: prepaid.Credentials{ClientID: "example-client", ClientSecret: prepaid.NewSecret("canary+secret%/=~")},
-		TokenSource: fixtureToken{}, Transport: transport, Limiter: prepaid.NoLimiter{},
+		TokenSource: fixtureToken{}, Transport: transport, Limiter: ratelimit.None{},
 		Retry: prepaid.RetryPolicy{MaxAttempts: 1, MaxThrottleWait: 1},
 	}
 }

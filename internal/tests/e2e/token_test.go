@@ -11,6 +11,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 const tokenOperation = "POST /token"
@@ -133,7 +134,7 @@ func TestE2ETokenRevokedTwice(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.NoRateLimit())
 	config := s.Config()
-	config.Limiter = prepaid.NoLimiter{}
+	config.Limiter = ratelimit.None{}
 	client := harness.NewClient(t, config)
 	id := s.seed("1.00")
 	for range 3 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // derive makes a client from another.
@@ -34,7 +35,7 @@ func TestDerivedClientsShareRequestIDs(t *testing.T) {
 		service := harness.NewScript(harness.After(3*time.Second, harness.Succeed(harness.OpTransfer())))
 		first := harness.NewClient(t, harness.ClockConfig(service))
 		second := derive(t, first, prepaid.Overrides{AttemptTimeout: 5 * time.Second})
-		third := derive(t, second, prepaid.Overrides{Lane: new(prepaid.LaneBulk)})
+		third := derive(t, second, prepaid.Overrides{Lane: ratelimit.Bulk})
 		var calls sync.WaitGroup
 		for _, client := range []*prepaid.Client{first, second, third, second} {
 			calls.Go(func() {
@@ -227,17 +228,17 @@ func TestDerivedClientInheritsTheRest(t *testing.T) {
 // laneLog is a Limiter that notes the lanes.
 type laneLog struct {
 	mu    sync.Mutex
-	lanes []prepaid.Lane
+	lanes []ratelimit.Lane
 }
 
-func (l *laneLog) Acquire(_ context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+func (l *laneLog) Acquire(_ context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lanes = append(l.lanes, lane)
 	return nil, nil
 }
 
-func (l *laneLog) take() []prepaid.Lane {
+func (l *laneLog) take() []ratelimit.Lane {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	lanes := l.lanes
@@ -257,7 +258,7 @@ func TestDerivedClientsLane(t *testing.T) {
 	}))
 	config.Limiter = limiter
 	client := harness.NewClient(t, config)
-	use := func(client *prepaid.Client) []prepaid.Lane {
+	use := func(client *prepaid.Client) []ratelimit.Lane {
 		t.Helper()
 		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
 		require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits"}, nil))
@@ -265,15 +266,13 @@ func TestDerivedClientsLane(t *testing.T) {
 		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
 		return limiter.take()
 	}
-	money, call, bulk := prepaid.LaneMoney, prepaid.LaneCall, prepaid.LaneBulk
-	require.Equal(t, []prepaid.Lane{money, call, bulk}, use(client))
-	lane := bulk
-	nightly := derive(t, client, prepaid.Overrides{Lane: &lane})
-	lane = money // has no effect any more
-	require.Equal(t, []prepaid.Lane{bulk, bulk, bulk}, use(nightly))
-	require.Equal(t, []prepaid.Lane{bulk, bulk, bulk}, use(derive(t, nightly, prepaid.Overrides{AttemptTimeout: time.Hour})), "inherited")
-	require.Equal(t, []prepaid.Lane{money, money, bulk}, use(derive(t, nightly, prepaid.Overrides{Lane: new(prepaid.LaneMoney)})))
-	require.Equal(t, []prepaid.Lane{money, call, bulk}, use(client))
+	money, call, bulk := ratelimit.Money, ratelimit.Call, ratelimit.Bulk
+	require.Equal(t, []ratelimit.Lane{money, call, bulk}, use(client))
+	nightly := derive(t, client, prepaid.Overrides{Lane: bulk})
+	require.Equal(t, []ratelimit.Lane{bulk, bulk, bulk}, use(nightly))
+	require.Equal(t, []ratelimit.Lane{bulk, bulk, bulk}, use(derive(t, nightly, prepaid.Overrides{AttemptTimeout: time.Hour})), "inherited")
+	require.Equal(t, []ratelimit.Lane{money, money, bulk}, use(derive(t, nightly, prepaid.Overrides{Lane: ratelimit.Money})))
+	require.Equal(t, []ratelimit.Lane{money, call, bulk}, use(client))
 }
 
 // All faults of the settings are found at once, and none makes a client.
@@ -281,7 +280,7 @@ func TestOverridesAreValidated(t *testing.T) {
 	t.Parallel()
 	client := harness.NewClient(t, harness.ClockConfig(harness.NewScript(harness.Succeed(harness.OpGet()))))
 	derived, err := client.With(prepaid.Overrides{
-		AttemptTimeout: -1, Lane: new(prepaid.Lane(7)),
+		AttemptTimeout: -1, Lane: 7,
 		Retry: prepaid.RetryPolicy{
 			MaxAttempts: -1, MinWait: -1, MaxWait: -1, MaxRetryAfter: -1, MaxThrottleWait: -1, InFlightWait: time.Second, TokenHold: 2 * time.Second,
 		},
@@ -290,7 +289,7 @@ func TestOverridesAreValidated(t *testing.T) {
 	harness.RequireFaults(t, err, "", []harness.Fault{
 		{Field: "attempt_timeout", Rule: "must not be negative"}, {Field: "retry.max_attempts"}, {Field: "retry.min_wait"}, {Field: "retry.max_wait"},
 		{Field: "retry.max_retry_after"}, {Field: "retry.max_throttle_wait"}, {Field: "retry.in_flight_wait", Rule: "that of the client"},
-		{Field: "retry.token_hold", Rule: "that of the client"}, {Field: "lane", Rule: "must be LaneMoney"},
+		{Field: "retry.token_hold", Rule: "that of the client"}, {Field: "lane", Rule: "must be ratelimit.Money"},
 	}...)
 	lastSent := time.Now()
 	require.Equal(t, lastSent.Add(40*time.Second), client.Accounts.NotBefore(lastSent), "nothing has changed")

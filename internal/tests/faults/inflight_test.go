@@ -95,7 +95,7 @@ func TestPanicGivesTheTurnBack(t *testing.T) {
 		service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
 		config := harness.ClockConfig(service)
 		first := true
-		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+		config.Limiter = harness.LimiterFunc(func(context.Context) error {
 			if first {
 				first = false
 				panic("the caller's own")

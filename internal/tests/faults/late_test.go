@@ -14,6 +14,8 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/ratelimit"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // thawed is the context of a process that was frozen until after the deadline: no timer has fired yet.
@@ -32,7 +34,7 @@ type lateLimiter struct {
 	after time.Duration
 }
 
-func (l *lateLimiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+func (l *lateLimiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
 	time.Sleep(l.after)
 	return l.feedbackLimiter.Acquire(ctx, lane)
 }
@@ -75,7 +77,7 @@ func TestNothingLeavesAfterTheDeadline(t *testing.T) {
 						require.Zero(t, harness.CallError(t, err).Attempts)
 					}
 					if tc.left == 0 && !tc.earlier { // otherwise it waits for a response first, and takes no slot
-						require.Equal(t, []prepaid.Feedback{{NotSent: true}}, limiter.feedback)
+						require.Equal(t, []ratelimit.Feedback{{NotSent: true}}, limiter.feedback)
 					}
 				})
 			}
@@ -90,18 +92,18 @@ func TestNothingIsWrittenAfterTheDeadline(t *testing.T) {
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	for name, late := range map[string]bool{"in time": false, "late": true} {
 		var frozen atomic.Bool
-		config, transport := srv.Config(), prepaid.NewTransport()
-		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		config, base := srv.Config(), transport.New()
+		base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			if frozen.Load() {
 				time.Sleep(300 * time.Millisecond)
 			}
 			return new(net.Dialer).DialContext(context.WithoutCancel(ctx), network, address)
 		}
-		config.Transport, config.Retry.MaxAttempts = transport, 1
+		config.Transport, config.Retry.MaxAttempts = base, 1
 		client := harness.NewClient(t, config)
 		_, err := client.Check(t.Context()) // it has a token
 		require.NoError(t, err)
-		transport.CloseIdleConnections()
+		base.CloseIdleConnections()
 		frozen.Store(late)
 		params := harness.ValidTransfer()
 		params.RequestID, params.DestinationAccountID, params.Amount = prepaid.RequestID(name), to, prepaid.Cents(100)

@@ -14,17 +14,18 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // feedbackLimiter notes how each slot came back.
 type feedbackLimiter struct {
 	mu       sync.Mutex
 	acquired int
-	lanes    []prepaid.Lane
-	feedback []prepaid.Feedback
+	lanes    []ratelimit.Lane
+	feedback []ratelimit.Feedback
 }
 
-func (l *feedbackLimiter) Acquire(_ context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+func (l *feedbackLimiter) Acquire(_ context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.acquired++
@@ -34,7 +35,7 @@ func (l *feedbackLimiter) Acquire(_ context.Context, lane prepaid.Lane) (prepaid
 
 type feedbackSlot struct{ limiter *feedbackLimiter }
 
-func (s feedbackSlot) Release(f prepaid.Feedback) {
+func (s feedbackSlot) Release(f ratelimit.Feedback) {
 	s.limiter.mu.Lock()
 	defer s.limiter.mu.Unlock()
 	s.limiter.feedback = append(s.limiter.feedback, f)
@@ -46,16 +47,16 @@ func TestLimiterFeedback(t *testing.T) {
 	for name, tc := range map[string]struct {
 		op    harness.Op
 		steps []harness.Step
-		want  []prepaid.Feedback
+		want  []ratelimit.Feedback
 	}{
-		"success":        {harness.OpGet(), []harness.Step{harness.Succeed(harness.OpGet())}, []prepaid.Feedback{{StatusCode: 200}}},
-		"cut off":        {harness.OpCreate(), []harness.Step{harness.Broken(harness.ErrCut)}, []prepaid.Feedback{{}}},
-		"a panic":        {harness.OpCreate(), []harness.Step{func(*http.Request) (*http.Response, error) { panic("x") }}, []prepaid.Feedback{{}}},
-		"unreachable":    {harness.OpCreate(), []harness.Step{harness.Unreachable(syscall.ECONNREFUSED), harness.Succeed(harness.OpCreate())}, []prepaid.Feedback{{NotSent: true}, {StatusCode: 201}}},
-		"429":            {harness.OpGet(), []harness.Step{harness.ServiceError(429, "slow", "Retry-After: 7"), harness.Succeed(harness.OpGet())}, []prepaid.Feedback{{StatusCode: 429, RetryAfter: 7 * time.Second}, {StatusCode: 200}}},
-		"401":            {harness.OpGet(), []harness.Step{harness.ServiceError(401, "x"), harness.Succeed(harness.OpGet())}, []prepaid.Feedback{{StatusCode: 401}, {StatusCode: 200}}},
-		"a timeout":      {harness.OpRedeem(), []harness.Step{harness.After(time.Hour, harness.Succeed(harness.OpRedeem()))}, []prepaid.Feedback{{}}},
-		"a bad response": {harness.OpRedeem(), []harness.Step{harness.Respond(200, harness.VendorJSON, "{")}, []prepaid.Feedback{{StatusCode: 200}}},
+		"success":        {harness.OpGet(), []harness.Step{harness.Succeed(harness.OpGet())}, []ratelimit.Feedback{{StatusCode: 200}}},
+		"cut off":        {harness.OpCreate(), []harness.Step{harness.Broken(harness.ErrCut)}, []ratelimit.Feedback{{}}},
+		"a panic":        {harness.OpCreate(), []harness.Step{func(*http.Request) (*http.Response, error) { panic("x") }}, []ratelimit.Feedback{{}}},
+		"unreachable":    {harness.OpCreate(), []harness.Step{harness.Unreachable(syscall.ECONNREFUSED), harness.Succeed(harness.OpCreate())}, []ratelimit.Feedback{{NotSent: true}, {StatusCode: 201}}},
+		"429":            {harness.OpGet(), []harness.Step{harness.ServiceError(429, "slow", "Retry-After: 7"), harness.Succeed(harness.OpGet())}, []ratelimit.Feedback{{StatusCode: 429, RetryAfter: 7 * time.Second}, {StatusCode: 200}}},
+		"401":            {harness.OpGet(), []harness.Step{harness.ServiceError(401, "x"), harness.Succeed(harness.OpGet())}, []ratelimit.Feedback{{StatusCode: 401}, {StatusCode: 200}}},
+		"a timeout":      {harness.OpRedeem(), []harness.Step{harness.After(time.Hour, harness.Succeed(harness.OpRedeem()))}, []ratelimit.Feedback{{}}},
+		"a bad response": {harness.OpRedeem(), []harness.Step{harness.Respond(200, harness.VendorJSON, "{")}, []ratelimit.Feedback{{StatusCode: 200}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +75,7 @@ func TestLimiterFeedback(t *testing.T) {
 // Money goes before other calls, and polls come after them; the token's own lane is not shown to a caller's limiter.
 func TestLanes(t *testing.T) {
 	t.Parallel()
-	lanes := map[string]prepaid.Lane{"Accounts.Transfer": prepaid.LaneMoney, "Funding.Redeem": prepaid.LaneMoney}
+	lanes := map[string]ratelimit.Lane{"Accounts.Transfer": ratelimit.Money, "Funding.Redeem": ratelimit.Money}
 	for _, op := range harness.Ops() {
 		synctest.Test(t, func(t *testing.T) {
 			limiter := &feedbackLimiter{}
@@ -83,9 +84,9 @@ func TestLanes(t *testing.T) {
 			require.NoError(t, op.Call(t.Context(), harness.NewClient(t, config)))
 			want, ok := lanes[op.Name]
 			if !ok {
-				want = prepaid.LaneCall
+				want = ratelimit.Call
 			}
-			require.Equal(t, []prepaid.Lane{prepaid.LaneMoney, want}, limiter.lanes, op.Name)
+			require.Equal(t, []ratelimit.Lane{ratelimit.Money, want}, limiter.lanes, op.Name)
 		})
 	}
 	limiter := &feedbackLimiter{}
@@ -93,7 +94,7 @@ func TestLanes(t *testing.T) {
 	config.Limiter, config.Transport = limiter, harness.NewScript(notReady())
 	_, err := harness.NewClient(t, config).Reporting.Result(t.Context(), aRun)
 	require.ErrorIs(t, err, prepaid.ErrReportNotReady)
-	require.Equal(t, []prepaid.Lane{prepaid.LaneBulk}, limiter.lanes)
+	require.Equal(t, []ratelimit.Lane{ratelimit.Bulk}, limiter.lanes)
 }
 
 // A throttled call of any class goes again, and one that stays throttled was not processed.

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // closedAddress is one of this machine that nobody listens on: a port that was just closed may go to another test.
@@ -215,7 +215,7 @@ func TestTransportThatSaysNotSent(t *testing.T) {
 		transport := &refusingTransport{err: test.err}
 		client, err := prepaid.NewClient(prepaid.Config{
 			BaseURL: "https://cards.invalid/3.0/", Vendor: "vendor", Transport: transport,
-			TokenSource: prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token"})),
+			TokenSource: harness.StaticToken("token"),
 		})
 		require.NoError(t, err)
 		_, err = client.Accounts.Create(t.Context(), harness.NewCardParams())
@@ -244,6 +244,8 @@ func TestTransportThatResponsesNothing(t *testing.T) {
 
 type countingLimiter struct{ released *int }
 
-func (l countingLimiter) Acquire(context.Context, prepaid.Lane) (prepaid.Slot, error) { return l, nil }
+func (l countingLimiter) Acquire(context.Context, ratelimit.Lane) (ratelimit.Slot, error) {
+	return l, nil
+}
 
-func (l countingLimiter) Release(prepaid.Feedback) { *l.released++ }
+func (l countingLimiter) Release(ratelimit.Feedback) { *l.released++ }

@@ -170,7 +170,7 @@ func TestLastResponseStaysReadable(t *testing.T) {
 	admitted := false
 	config := harness.Config("https://cards.example")
 	config.Transport = harness.NewScript(harness.ServiceError(http.StatusServiceUnavailable, "busy"))
-	config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+	config.Limiter = harness.LimiterFunc(func(context.Context) error {
 		if admitted {
 			return errors.New("full")
 		}

@@ -137,7 +137,7 @@ func TestUnknownOutlivesWhatEndsTheCall(t *testing.T) {
 			is: prepaid.ErrRateLimited, calls: 1,
 			adjust: func(config *prepaid.Config) {
 				admitted := false
-				config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+				config.Limiter = harness.LimiterFunc(func(context.Context) error {
 					if admitted {
 						return errors.New("full")
 					}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // onClock runs a call on a fake clock and returns how long it took.
@@ -279,7 +280,7 @@ func TestLocalThrottle(t *testing.T) {
 		require.Zero(t, time.Since(began))
 		require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
 		require.ErrorIs(t, err, prepaid.ErrRateLimited)
-		throttled, ok := errors.AsType[*prepaid.ThrottledError](err)
+		throttled, ok := errors.AsType[*ratelimit.RefusedError](err)
 		require.True(t, ok)
 		require.Equal(t, 10*time.Second, throttled.Wait)
 		require.Zero(t, failure.Attempts)
@@ -306,6 +307,6 @@ func TestForeignLimiterError(t *testing.T) {
 
 type failingLimiter struct{ err error }
 
-func (l failingLimiter) Acquire(context.Context, prepaid.Lane) (prepaid.Slot, error) {
+func (l failingLimiter) Acquire(context.Context, ratelimit.Lane) (ratelimit.Slot, error) {
 	return nil, l.err
 }

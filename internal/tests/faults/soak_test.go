@@ -17,6 +17,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // -soak makes TestSoak longer: go test -run TestSoak -soak 60s .
@@ -91,7 +92,7 @@ func newSoak(t *testing.T) *soak {
 	}
 	config := server.Config()
 	config.Transport = &http.Transport{MaxIdleConnsPerHost: 200}
-	config.Limiter = prepaid.NoLimiter{}
+	config.Limiter = ratelimit.None{}
 	config.Retry = prepaid.RetryPolicy{
 		MaxAttempts: 12, MinWait: time.Millisecond, MaxWait: 40 * time.Millisecond, InFlightWait: 5 * time.Millisecond,
 	}

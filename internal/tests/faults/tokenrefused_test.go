@@ -87,7 +87,7 @@ func TestTokenRefusedWhileWaitingForASlot(t *testing.T) {
 		calls, late := refusing("issued-1")
 		config := harness.CredentialsConfig(harness.Split{Tokens: issuing(), Calls: calls})
 		var slots atomic.Int32
-		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+		config.Limiter = harness.LimiterFunc(func(context.Context) error {
 			if slots.Add(1) > 2 { // for the first token and for one call, which meets the refusal
 				time.Sleep(time.Second)
 			}

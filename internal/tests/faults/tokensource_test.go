@@ -18,14 +18,9 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// sourceFunc is an oauth2.TokenSource.
-type sourceFunc func() (*oauth2.Token, error)
-
-func (f sourceFunc) Token() (*oauth2.Token, error) { return f() }
-
-func withSource(service http.RoundTripper, source sourceFunc) prepaid.Config {
+func withSource(service http.RoundTripper, source func() (*oauth2.Token, error)) prepaid.Config {
 	config := harness.ClockConfig(service)
-	config.TokenSource = prepaid.TokenSourceFrom(source)
+	config.TokenSource = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return source() })
 	return config
 }
 
@@ -76,40 +71,18 @@ func TestForeignSourceIsAskedOnceMore(t *testing.T) {
 	}
 }
 
-// A source that blocks holds nobody longer than the context.
-func TestBlockedSourceEndsWithContext(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := harness.NewScript(harness.Succeed(harness.OpCreate()))
-		config := withSource(service, func() (*oauth2.Token, error) {
-			time.Sleep(time.Hour)
-			return &oauth2.Token{AccessToken: "late"}, nil
-		})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		began := time.Now()
-		err := harness.OpCreate().Call(ctx, harness.NewClient(t, config))
-		require.Equal(t, time.Second, time.Since(began))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-		require.Empty(t, service.Requests())
-		time.Sleep(2 * time.Hour) // the source is left to finish
-	})
-}
-
 // A source that fails is a TokenError, without the parts of x/oauth2's own errors that hold credentials.
 func TestSourceErrors(t *testing.T) {
 	t.Parallel()
 	errVault := errors.New("the vault is sealed")
 	for name, tc := range map[string]struct {
-		source       sourceFunc
+		source       func() (*oauth2.Token, error)
 		is           error
 		unauthorized bool
 	}{
 		"error":     {func() (*oauth2.Token, error) { return nil, errVault }, errVault, false},
 		"no token":  {func() (*oauth2.Token, error) { return nil, nil }, nil, false},
 		"no access": {func() (*oauth2.Token, error) { return &oauth2.Token{RefreshToken: "CANARY"}, nil }, nil, false},
-		"panic":     {func() (*oauth2.Token, error) { panic("CANARY") }, nil, false},
 		"x/oauth2": {func() (*oauth2.Token, error) {
 			return nil, &oauth2.RetrieveError{
 				Response: &http.Response{StatusCode: 401}, Body: []byte("CANARY"), ErrorCode: "invalid_client", ErrorDescription: "CANARY",
@@ -144,17 +117,6 @@ func TestSourceErrors(t *testing.T) {
 	}
 }
 
-// A source without a source is an error, not a crash.
-func TestNilSource(t *testing.T) {
-	t.Parallel()
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
-	config.TokenSource = prepaid.TokenSourceFrom(nil)
-	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
-	_, ok := errors.AsType[*prepaid.TokenError](err)
-	require.True(t, ok)
-}
-
 // Waiting for a token takes no slot of the limiter.
 func TestTokenBeforeSlot(t *testing.T) {
 	t.Parallel()
@@ -165,7 +127,7 @@ func TestTokenBeforeSlot(t *testing.T) {
 			time.Sleep(time.Minute)
 			return &oauth2.Token{AccessToken: "theirs"}, nil
 		})
-		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+		config.Limiter = harness.LimiterFunc(func(context.Context) error {
 			slots.Add(1)
 			return nil
 		})

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
@@ -362,5 +361,3 @@ func TestClientDoesNotPrintItsSecret(t *testing.T) {
 	}
 	require.Equal(t, "prepaid.Client{https://cards.example/3.0}", client.LogValue().String())
 }
-
-var _ prepaid.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(nil))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // dumping is how traffic is often looked at. Its DumpRequestOut takes a connection of its own, to itself, and reports it to the
@@ -35,7 +36,7 @@ func TestDumpRequestOutIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, op := range []harness.Op{harness.OpGet(), harness.OpTransfer()} {
 		server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Succeed(op) })
-		for _, next := range []http.RoundTripper{prepaid.NewTransport(), prepaid.Wrappable(nil)} {
+		for _, next := range []http.RoundTripper{transport.New(), transport.Wrappable(nil)} {
 			var dumps []string
 			config := harness.Config(server.Address)
 			config.Retry.MaxAttempts = 1
@@ -68,7 +69,7 @@ func TestRepeatUnderAWrapperIsNotBlamedOnIt(t *testing.T) {
 		}
 		p.Succeed(harness.OpGet())
 	})
-	transport := prepaid.NewTransport()
+	transport := transport.New()
 	t.Cleanup(transport.CloseIdleConnections)
 	config := harness.Config(server.Address)
 	config.Retry.MaxAttempts = 1

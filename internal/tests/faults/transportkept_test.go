@@ -14,14 +14,16 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/ratelimit"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // slotCount is a limiter that counts the slots which were used up.
 type slotCount struct{ used atomic.Int64 }
 
-func (l *slotCount) Acquire(context.Context, prepaid.Lane) (prepaid.Slot, error) { return l, nil }
+func (l *slotCount) Acquire(context.Context, ratelimit.Lane) (ratelimit.Slot, error) { return l, nil }
 
-func (l *slotCount) Release(f prepaid.Feedback) {
+func (l *slotCount) Release(f ratelimit.Feedback) {
 	if !f.NotSent {
 		l.used.Add(1)
 	}
@@ -68,9 +70,9 @@ func TestNothingIsRepeatedBelowTheAttempts(t *testing.T) {
 					config := harness.Config(server.Address)
 					config.Limiter, config.Trace, config.Retry.MaxAttempts = &slots, count.trace(), 20
 					if wrapped {
-						transport := prepaid.NewTransport()
-						t.Cleanup(transport.CloseIdleConnections)
-						config.Transport = harness.RoundTripFunc(prepaid.Wrappable(transport).RoundTrip)
+						base := transport.New()
+						t.Cleanup(base.CloseIdleConnections)
+						config.Transport = harness.RoundTripFunc(transport.Wrappable(base).RoundTrip)
 					}
 					client := harness.NewClient(t, config)
 					var calls sync.WaitGroup
@@ -130,10 +132,10 @@ func TestUnwrittenPaymentGoesOn(t *testing.T) {
 	})
 	var mu sync.Mutex
 	var made []*atomic.Bool
-	transport := prepaid.NewTransport()
-	t.Cleanup(transport.CloseIdleConnections)
-	dial := transport.DialContext
-	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+	base := transport.New()
+	t.Cleanup(base.CloseIdleConnections)
+	dial := base.DialContext
+	base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		connection, err := dial(ctx, network, address)
 		mu.Lock()
 		defer mu.Unlock()
@@ -141,7 +143,7 @@ func TestUnwrittenPaymentGoesOn(t *testing.T) {
 		return brittleConn{connection, made[len(made)-1]}, err
 	}
 	config := harness.Config(server.Address)
-	config.Transport, config.Retry.MaxAttempts = transport, 1
+	config.Transport, config.Retry.MaxAttempts = base, 1
 	client := harness.NewClient(t, config)
 	round.Add(kept)
 	var reads sync.WaitGroup

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // twoPaths is a RoundTripper that tries a second way when the first one failed.
@@ -87,11 +88,11 @@ func TestTransportOfTwoPaths(t *testing.T) {
 			return twoPaths{first: to(plain, closedAddress, true), second: to(plain, closedAddress, true), join: true}
 		}, prepaid.OutcomeUnknown, 0},
 		"two dials that say so": {func(plain http.RoundTripper, _ string) twoPaths {
-			sure := prepaid.Wrappable(plain.(*http.Transport))
+			sure := transport.Wrappable(plain.(*http.Transport))
 			return twoPaths{first: to(sure, closedAddress, true), second: to(sure, closedAddress, false), join: true}
 		}, prepaid.OutcomeNotProcessed, 0},
 		"written, then a dial that says so": {func(plain http.RoundTripper, writes string) twoPaths {
-			sure := prepaid.Wrappable(plain.(*http.Transport))
+			sure := transport.Wrappable(plain.(*http.Transport))
 			return twoPaths{first: to(sure, writes, false), second: to(sure, closedAddress, true), join: true}
 		}, prepaid.OutcomeUnknown, 1},
 	} {
@@ -119,14 +120,14 @@ func TestTransportOfTwoPaths(t *testing.T) {
 func TestWrappableKeepsCertainty(t *testing.T) {
 	t.Parallel()
 	for _, op := range harness.Ops() {
-		plain := prepaid.NewTransport()
+		plain := transport.New()
 		for name, tc := range map[string]struct {
 			under   http.RoundTripper
 			tries   int32
 			outcome prepaid.Outcome
 		}{
 			"bare":      {plain, 1, prepaid.OutcomeUnknown},
-			"wrappable": {prepaid.Wrappable(plain), 3, prepaid.OutcomeNotProcessed},
+			"wrappable": {transport.Wrappable(plain), 3, prepaid.OutcomeNotProcessed},
 		} {
 			if name == "bare" && (op.Name == harness.OpGet().Name || op.Name == harness.OpTransfer().Name || op.Name == harness.OpPlastic().Name) {
 				continue // are repeated anyway
@@ -159,7 +160,7 @@ func TestWrappableSaysNothingOfWhatWasWritten(t *testing.T) {
 		}
 		p.Reset()
 	})
-	under := prepaid.Wrappable(&http.Transport{})
+	under := transport.Wrappable(&http.Transport{})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.Address, http.NoBody)
 	require.NoError(t, err)
 	response, err := under.RoundTrip(req)
@@ -168,12 +169,12 @@ func TestWrappableSaysNothingOfWhatWasWritten(t *testing.T) {
 	require.NoError(t, response.Body.Close())
 	_, err = under.RoundTrip(req) //nolint:bodyclose // there is none
 	require.Error(t, err)
-	require.False(t, prepaid.NotSent(err))
+	require.False(t, transport.NotSent(err))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = under.RoundTrip(req.WithContext(ended)) //nolint:bodyclose // there is none
 	require.ErrorIs(t, err, context.Canceled)
-	require.False(t, prepaid.NotSent(nil))
+	require.False(t, transport.NotSent(nil))
 }
 
 // MaxAttempts is the bound of what is sent for a transfer, also when its RoundTripper takes a second connection.
@@ -195,7 +196,7 @@ func TestSecondConnectionOfATransferIsNoFurtherAttempt(t *testing.T) {
 func TestWrappableClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Succeed(harness.OpGet()) })
-	under, byDefault := prepaid.Wrappable(prepaid.NewTransport()), prepaid.Wrappable(nil)
+	under, byDefault := transport.Wrappable(transport.New()), transport.Wrappable(nil)
 	for _, transport := range []http.RoundTripper{under, byDefault, (*http.Transport)(nil)} {
 		config := harness.Config(server.Address)
 		config.Transport = transport

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // eachTransport runs a test over the default transport and over one of the caller's.
@@ -26,7 +27,7 @@ func eachTransport(t *testing.T, test func(t *testing.T, config func(address str
 	for name, of := range map[string]func(*http.Transport) http.RoundTripper{
 		"caller's": func(t *http.Transport) http.RoundTripper { return t },
 		"under Wrappable": func(t *http.Transport) http.RoundTripper {
-			return harness.RoundTripFunc(prepaid.Wrappable(t).RoundTrip)
+			return harness.RoundTripFunc(transport.Wrappable(t).RoundTrip)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -151,7 +151,7 @@ func TestNotSentIsNotUnknown(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	config = harness.ClockConfig(service)
-	config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+	config.Limiter = harness.LimiterFunc(func(context.Context) error {
 		cancel()
 		return nil
 	})
@@ -161,7 +161,7 @@ func TestNotSentIsNotUnknown(t *testing.T) {
 
 	config = harness.ClockConfig(service)
 	var client *prepaid.Client
-	config.Limiter = prepaid.LimiterFunc(func(context.Context) error { return client.Close() })
+	config.Limiter = harness.LimiterFunc(func(context.Context) error { return client.Close() })
 	client = harness.NewClient(t, config)
 	failure = harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
 	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)

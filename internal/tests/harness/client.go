@@ -12,6 +12,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // What the tests of the shared core have in common: one operation of each safety class, and the clients they use.
@@ -31,7 +32,7 @@ func Config(address string) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: address + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
 		TokenSource:    NumberedTokens(),
-		Limiter:        prepaid.NoLimiter{},
+		Limiter:        ratelimit.None{},
 		AttemptTimeout: 20 * time.Second,
 		Retry: prepaid.RetryPolicy{
 			MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 2 * time.Millisecond, InFlightWait: 3 * time.Millisecond,
@@ -53,6 +54,20 @@ type TokenFunc func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token,
 
 func (f TokenFunc) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
 	return f(ctx, rejected)
+}
+
+// StaticToken is a source of one token.
+func StaticToken(text string) TokenFunc {
+	return func(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+		return &oauth2.Token{AccessToken: text, TokenType: "bearer"}, nil
+	}
+}
+
+// LimiterFunc is a Limiter that waits like (*rate.Limiter).Wait.
+type LimiterFunc func(context.Context) error
+
+func (f LimiterFunc) Acquire(ctx context.Context, _ ratelimit.Lane) (ratelimit.Slot, error) {
+	return nil, f(ctx)
 }
 
 // NumberedTokens gives token-1 until that is rejected, then token-2, and so on.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // The service's side of the tests of the shared core: a raw server for faults of the wire, and a scripted RoundTripper
@@ -116,7 +116,7 @@ func Unreachable(err error) Step {
 	dial := func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
 	}
-	return prepaid.Wrappable(&http.Transport{DialContext: dial}).RoundTrip
+	return transport.Wrappable(&http.Transport{DialContext: dial}).RoundTrip
 }
 
 // After is next, some time later, unless the request's context ends first.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // ServiceConfig is a client with credentials that makes each attempt once.
@@ -12,7 +13,7 @@ func ServiceConfig() prepaid.Config {
 	return prepaid.Config{
 		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
 		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
-		Retry:       prepaid.RetryPolicy{MaxAttempts: 1}, Limiter: prepaid.NoLimiter{},
+		Retry:       prepaid.RetryPolicy{MaxAttempts: 1}, Limiter: ratelimit.None{},
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
@@ -131,7 +130,7 @@ func TestValidationConfig(t *testing.T) {
 	}
 	withSource := harness.ServiceConfig()
 	withSource.Credentials = prepaid.Credentials{}
-	withSource.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
+	withSource.TokenSource = harness.StaticToken("t")
 	require.NoError(t, withSource.Validate())
 }
 
@@ -268,7 +267,7 @@ func TestConfigFromEnvForATokenSource(t *testing.T) {
 	require.NoError(t, err)
 	_, err = prepaid.NewClient(config)
 	harness.RequireFaults(t, err, "", harness.Fault{Field: "credentials.client_id", Rule: "is required"}, harness.Fault{Field: "credentials.client_secret", Rule: "is required"})
-	config.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
+	config.TokenSource = harness.StaticToken("t")
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
 	require.NoError(t, client.Close())

@@ -28,7 +28,7 @@ const (
 
 // scenario is one way in which attempts end while something is wrong.
 type scenario struct {
-	transport transport
+	transport connections
 	end       string
 	fault     string
 	away      time.Duration
@@ -170,10 +170,10 @@ func (s scenario) begin(link *netns.Link, b *bank.Bank) {
 // Whatever ends the attempts while the link is away, each payment is made once.
 func TestLinkAway(t *testing.T) {
 	t.Parallel()
-	for _, connections := range []transport{kept, fresh, tlsKept, tlsHTTP2, http2Only} {
+	for _, kind := range []connections{kept, fresh, tlsKept, tlsHTTP2, http2Only} {
 		for _, end := range []string{byLimit, byCancel, byClose, byKill, byStop} {
 			for _, away := range []time.Duration{shortCut, longCut} {
-				s := scenario{connections, end, faultCut, away}
+				s := scenario{kind, end, faultCut, away}
 				t.Run(s.String(), s.test)
 			}
 		}
@@ -183,7 +183,7 @@ func TestLinkAway(t *testing.T) {
 // over runs a scenario over connections of each kind.
 func over(t *testing.T, s scenario) {
 	t.Helper()
-	for _, s.transport = range []transport{kept, tlsHTTP2, http2Only, wrapped} {
+	for _, s.transport = range []connections{kept, tlsHTTP2, http2Only, wrapped} {
 		t.Run(s.String(), s.test)
 	}
 }

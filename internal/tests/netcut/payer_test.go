@@ -20,6 +20,8 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/bank"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/ratelimit"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // payerVariable holds a setup for a process of the test binary that is to pay.
@@ -28,7 +30,7 @@ const payerVariable = "PREPAID_NETCUT_PAYER"
 // setup is what a payer is to do. It pays until the outcome of each payment is known.
 type setup struct {
 	URL, Certificate  string
-	Transport         transport
+	Transport         connections
 	Attempt, InFlight time.Duration // zero for the defaults
 	Payments          int
 	Stagger           time.Duration // between the first requests of two payments
@@ -36,16 +38,16 @@ type setup struct {
 	Journal           string        // a file; else the client alone
 }
 
-// transport is what the connections of a payer are.
-type transport string
+// connections is what the connections of a payer are.
+type connections string
 
 const (
-	kept      transport = "HTTP1 kept"
-	fresh     transport = "HTTP1 fresh"
-	tlsKept   transport = "TLS kept"
-	tlsHTTP2  transport = "TLS offering HTTP2"
-	http2Only transport = "HTTP2 only"
-	wrapped   transport = "TLS in a RoundTripper of the caller"
+	kept      connections = "HTTP1 kept"
+	fresh     connections = "HTTP1 fresh"
+	tlsKept   connections = "TLS kept"
+	tlsHTTP2  connections = "TLS offering HTTP2"
+	http2Only connections = "HTTP2 only"
+	wrapped   connections = "TLS in a RoundTripper of the caller"
 )
 
 // event is a line that a payer prints.
@@ -135,7 +137,7 @@ func (p *payer) renew() (*prepaid.Client, context.CancelFunc) {
 }
 
 func (p *payer) config() prepaid.Config {
-	t := prepaid.NewTransport()
+	t := transport.New()
 	t.TLSClientConfig = &tls.Config{RootCAs: bank.CertPool(p.Certificate), ServerName: "example.com", MinVersion: tls.VersionTLS12}
 	t.Protocols = new(http.Protocols)
 	t.Protocols.SetHTTP1(p.Transport != http2Only)
@@ -144,12 +146,12 @@ func (p *payer) config() prepaid.Config {
 	t.DisableKeepAlives = p.Transport == fresh
 	own := http.RoundTripper(t)
 	if p.Transport == wrapped {
-		own = roundTripper(prepaid.Wrappable(t).RoundTrip)
+		own = roundTripper(transport.Wrappable(t).RoundTrip)
 	}
 	return prepaid.Config{
 		BaseURL: p.URL, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true, Transport: own,
 		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
-		Limiter:        prepaid.NoLimiter{},
+		Limiter:        ratelimit.None{},
 		AttemptTimeout: p.Attempt,
 		Retry: prepaid.RetryPolicy{
 			MaxAttempts: 50, MinWait: time.Millisecond, MaxWait: 20 * time.Millisecond, InFlightWait: p.InFlight, TokenHold: 20 * time.Millisecond,

@@ -14,6 +14,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // described is a client of a service that refuses every call with these words.
@@ -23,7 +24,7 @@ func described(t *testing.T, words string, show bool, log *strings.Builder) *pre
 	require.NoError(t, err)
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
-		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")}, Limiter: prepaid.NoLimiter{},
+		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")}, Limiter: ratelimit.None{},
 		Transport: harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Respond(400, harness.VendorJSON, string(body)))}, ShowDescriptions: show, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	require.NoError(t, err)
@@ -73,7 +74,7 @@ func TestShowDescriptionsOfTheTokenEndpoint(t *testing.T) {
 	for show, want := range map[bool]string{true: "no access token: status 401 (invalid_client): the client is locked", false: "no access token: status 401 (invalid_client)"} {
 		client, err := prepaid.NewClient(prepaid.Config{
 			BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
-			Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")}, Limiter: prepaid.NoLimiter{},
+			Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")}, Limiter: ratelimit.None{},
 			Transport:        harness.NewScript(harness.Respond(401, harness.VendorJSON, `{"error":"invalid_client","error_description":"the client is locked"}`)),
 			ShowDescriptions: show,
 		})

@@ -265,7 +265,9 @@ func TestCanaryErrorsOfToken(t *testing.T) {
 
 type failingSource struct{ err error }
 
-func (s failingSource) Token() (*oauth2.Token, error) { return nil, s.err }
+func (s failingSource) Token(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+	return nil, s.err
+}
 
 // The errors of x/oauth2 hold the response's body, and the request with its Basic header.
 func TestCanaryErrorsOfForeignTokenSource(t *testing.T) {
@@ -286,7 +288,7 @@ func TestCanaryErrorsOfForeignTokenSource(t *testing.T) {
 			t.Parallel()
 			var w canaryWatch
 			config := canaryConfig(&w, nil, false)
-			config.Credentials, config.TokenSource = prepaid.Credentials{}, prepaid.TokenSourceFrom(failingSource{cause})
+			config.Credentials, config.TokenSource = prepaid.Credentials{}, failingSource{cause}
 			client, err := prepaid.NewClient(config)
 			require.NoError(t, err)
 			defer client.Close()

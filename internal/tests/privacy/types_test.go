@@ -99,9 +99,9 @@ func canaryTypes(t *testing.T) []canaryType {
 // textless are the exported struct types that no text of a caller or the service can get into, with the reason.
 var textless = map[string]string{
 	"Amount": "a number; balances are not personal by themselves", "Date": "redacted by the fields that hold one",
-	"Feedback": "numbers", "IncompleteListError": "numbers", "ListHooksParams": "numbers", "ListMerchantCategoryCodesParams": "numbers", "ListTransactionsParams": "times and numbers",
-	"ListUndeliverableParams": "numbers", "NoLimiter": "empty", "Overrides": "numbers and code", "Paging": "numbers", "ReportProgress": "numbers", "RetryPolicy": "numbers",
-	"RunReportParams": "flags and functions", "StartReportParams": "a flag", "ThrottledError": "a time", "Trace": "functions",
+	"IncompleteListError": "numbers", "ListHooksParams": "numbers", "ListMerchantCategoryCodesParams": "numbers", "ListTransactionsParams": "times and numbers",
+	"ListUndeliverableParams": "numbers", "Overrides": "numbers and code", "Paging": "numbers", "ReportProgress": "numbers", "RetryPolicy": "numbers",
+	"RunReportParams": "flags and functions", "StartReportParams": "a flag", "Trace": "functions",
 	"WaitOptions": "a time and a function",
 	"Client":      "TestCanaryClient", "AccountsService": "TestCanaryClient", "FundingService": "TestCanaryClient", "HooksService": "TestCanaryClient",
 	"PINService": "TestCanaryClient", "PolicyService": "TestCanaryClient", "ReportingService": "TestCanaryClient", "SimulationService": "TestCanaryClient",

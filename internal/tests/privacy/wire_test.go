@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // sayAlways responds to every request with the same bytes and then closes the connection, unless it is to keep it.
@@ -73,7 +73,7 @@ func TestCanaryMalformedHTTP(t *testing.T) {
 				config := canaryConfig(&w, nil, false)
 				config.BaseURL, config.Transport = sayAlways(t, response, false), nil
 				if !builtIn {
-					config.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: canaryOf("Token", "Access")}))
+					config.TokenSource = harness.StaticToken(canaryOf("Token", "Access"))
 				}
 				client, err := prepaid.NewClient(config)
 				require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestCanaryStandardLog(t *testing.T) {
 			config := canaryConfig(new(canaryWatch), nil, false)
 			config.BaseURL, config.Transport = base, nil
 			if c.name != "Token" {
-				config.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
+				config.TokenSource = harness.StaticToken("t")
 			}
 			config.Trace = &prepaid.Trace{AttemptStart: func(ctx context.Context, op prepaid.Operation, _ int) context.Context {
 				keeps = keeps || op.Method == http.MethodGet && !strings.HasPrefix(op.Path, "/reporting/") ||
@@ -167,11 +167,11 @@ func TestCanaryDropUnsolicited(t *testing.T) {
 			var standard canaryWatch
 			quietStandardLog(t, &standard)
 			if dropped {
-				log.SetOutput(prepaid.DropUnsolicited(log.Writer()))
+				log.SetOutput(transport.DropUnsolicited(log.Writer()))
 			}
 			config := canaryConfig(new(canaryWatch), nil, false)
 			config.BaseURL, config.Transport = sayAlways(t, response, true), nil
-			config.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
+			config.TokenSource = harness.StaticToken("t")
 			client, err := prepaid.NewClient(config)
 			require.NoError(t, err)
 			printed := func() string {

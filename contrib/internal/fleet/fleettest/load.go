@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-var lanes = [...]prepaid.Lane{prepaid.LaneMoney, prepaid.LaneCall, prepaid.LaneBulk}
+var lanes = [...]ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk}
 
 // Load is replicas behind one address that always want more than the service's allowance.
 type Load struct {
@@ -92,7 +92,7 @@ func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	slot, err := l.Acquire(ctx, lanes[lane])
 	now := time.Since(s.start)
 	if err == nil && now >= s.load.For {
-		slot.Release(prepaid.Feedback{NotSent: true})
+		slot.Release(ratelimit.Feedback{NotSent: true})
 		return false
 	}
 	there := rand.N(s.load.Distance / 2)
@@ -113,7 +113,7 @@ func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 		return false
 	}
 	time.Sleep(there + rand.N(s.load.Distance/2))
-	slot.Release(prepaid.Feedback{StatusCode: http.StatusOK})
+	slot.Release(ratelimit.Feedback{StatusCode: http.StatusOK})
 	return true
 }
 

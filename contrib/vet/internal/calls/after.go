@@ -238,7 +238,7 @@ func receiver(fn *types.Func) types.Type {
 // as is for errors that say that nothing was sent.
 func (a *after) as(t types.Type) answer {
 	name := typeName(t)
-	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "ThrottledError", "TokenError", "TransferFailedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
+	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "TransferFailedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
 		return fails
 	}
 	return a.vague()

@@ -3,6 +3,7 @@ package outcome
 import (
 	"go/token"
 	"go/types"
+	"path"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 )
 
 // causes are the types of errors that an error of a call wraps.
-var causes = []string{"APIError", "ValidationError", "TransportError", "DecodeError", "TokenError", "ThrottledError", "TransferFailedError"}
+var causes = []string{
+	".APIError", ".ValidationError", ".TransportError", ".DecodeError", ".TokenError", ".TransferFailedError", "/ratelimit.RefusedError",
+}
 
 // compared reports comparisons with what an error of a call never is: it wraps it.
 func compared(pass *analysis.Pass, found *calls.Result, instr ssa.Instruction) {
@@ -29,8 +32,8 @@ func compared(pass *analysis.Pass, found *calls.Result, instr ssa.Instruction) {
 		}
 	case *ssa.TypeAssert:
 		for _, cause := range causes {
-			if calls.Named(instr.AssertedType, found.Model.Packages[0]+"."+cause) && ofCall(found, instr.X, cause != "ValidationError") {
-				found.Reportf(pass, instr.Pos(), "an assertion of *prepaid."+cause+never+"errors.AsType")
+			if name := found.Model.Packages[0] + cause; calls.Named(instr.AssertedType, name) && ofCall(found, instr.X, cause != ".ValidationError") {
+				found.Reportf(pass, instr.Pos(), "an assertion of *"+path.Base(name)+never+"errors.AsType")
 			}
 		}
 	}

@@ -174,7 +174,7 @@ func (r *rule) asksWithin(instr ssa.CallInstruction) bool {
 	}) {
 		return true
 	}
-	named := false // retry.RetryIf(prepaid.NotSent), or a function of the package
+	named := false // retry.RetryIf(transport.NotSent), or a function of the package
 	ast.Inspect(expr, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
 		if !ok {

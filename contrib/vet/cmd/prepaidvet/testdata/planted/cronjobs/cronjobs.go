@@ -7,8 +7,10 @@ import (
 	"log"
 	"time"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 type Salary struct {
@@ -108,7 +110,7 @@ func BadTransport(config prepaid.Config) (*prepaid.Client, error) {
 }
 
 func GoodTransport(config prepaid.Config) (*prepaid.Client, error) {
-	t := prepaid.NewTransport()
+	t := transport.New()
 	t.MaxIdleConnsPerHost = 50
 	config.Transport = t
 	return prepaid.NewClient(config)

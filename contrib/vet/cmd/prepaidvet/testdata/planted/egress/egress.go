@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 // Mistake: fail over to another.
@@ -32,7 +33,7 @@ func (t *failover) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func clientFailover(c prepaid.Config) (*prepaid.Client, error) {
-	c.Transport = &failover{prepaid.NewTransport(), prepaid.NewTransport()} // want: retry
+	c.Transport = &failover{transport.New(), transport.New()} // want: retry
 	return prepaid.NewClient(c)
 }
 
@@ -48,7 +49,7 @@ func (t *choose) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func clientChoose(c prepaid.Config) (*prepaid.Client, error) {
-	c.Transport = &choose{prepaid.NewTransport(), prepaid.NewTransport()}
+	c.Transport = &choose{transport.New(), transport.New()}
 	return prepaid.NewClient(c)
 }
 
@@ -59,7 +60,7 @@ type rt func(*http.Request) (*http.Response, error)
 func (f rt) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func clientFunc(c prepaid.Config) (*prepaid.Client, error) {
-	base := prepaid.NewTransport()
+	base := transport.New()
 	c.Transport = rt(func(r *http.Request) (*http.Response, error) { // want: retry
 		res, err := base.RoundTrip(r)
 		if err != nil || res.StatusCode == http.StatusBadGateway {
@@ -76,7 +77,7 @@ func clientFunc(c prepaid.Config) (*prepaid.Client, error) {
 // The right form.
 
 func clientFuncRight(c prepaid.Config) (*prepaid.Client, error) {
-	base := prepaid.NewTransport()
+	base := transport.New()
 	c.Transport = rt(func(r *http.Request) (*http.Response, error) {
 		res, err := base.RoundTrip(r)
 		if err != nil {

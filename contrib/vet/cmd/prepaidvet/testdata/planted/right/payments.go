@@ -23,6 +23,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 type Metrics interface {
@@ -343,7 +344,7 @@ func (s *Service) NotSent(ctx context.Context, p prepaid.RefundFundingParams) (r
 	err = retry.Do(func() error {
 		res, err = s.client.Funding.Refund(ctx, p)
 		return err
-	}, retry.RetryIf(prepaid.NotSent))
+	}, retry.RetryIf(transport.NotSent))
 	return res, err
 }
 

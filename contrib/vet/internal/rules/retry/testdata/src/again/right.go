@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/transport"
 
 	"again/pay"
 
@@ -48,7 +49,7 @@ func byName(ctx context.Context, client *prepaid.Client, params prepaid.RedeemFu
 		_, err := client.Funding.Redeem(ctx, params)
 		return err
 	}
-	if err := avast.Do(redeem, avast.RetryIf(prepaid.NotSent)); err != nil {
+	if err := avast.Do(redeem, avast.RetryIf(transport.NotSent)); err != nil {
 		return err
 	}
 	return avast.Do(redeem, avast.RetryIf(unprocessed))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/transport"
 )
 
 type stock interface {
@@ -51,7 +52,7 @@ func (s *shop) notSent(ctx context.Context, o *order) error {
 	if err == nil {
 		return nil
 	}
-	unsent, moved := prepaid.NotSent(err), !prepaid.ProvesNotApplied(err, time.Now())
+	unsent, moved := transport.NotSent(err), !prepaid.ProvesNotApplied(err, time.Now())
 	if unsent || !moved || errors.Is(err, prepaid.ErrTransferFailed) {
 		return errors.Join(err, s.stock.Restock(ctx, o.ID))
 	}

@@ -1,0 +1,95 @@
+// Package ratelimit is the interface between a client and the limiter of its requests. You need it to write a limiter, or to
+// choose the lane of a client; a client without either has a limiter that fits one process on one address. Those of contrib/redis
+// and contrib/postgres share the rate among processes.
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Lane is the queue in which a request waits for the limiter. A lane is first in, first out; Money has priority over Call,
+// and Call over Bulk. The zero value means unspecified.
+//
+// Call and Bulk may use the whole allowance, at once if the client was idle. As soon as one of their requests has to wait,
+// they are spaced evenly, at a rate that leaves room for Money, until no request has waited for a while. Slots then become
+// free at an even rate, and Money, which is not spaced, gets one at once or waits for the next: about window / allowance,
+// which is 10 ms for the whole allowance and 200 ms for a share of 0.05. The exception is a burst: if reads of an idle
+// client use the whole allowance, payments wait for the rest of those 10 s.
+//
+// No lane starves: after 15 slots in a row for lanes above it, a lane gets the next slot.
+type Lane int
+
+const (
+	// Money is for transfers and funding, and for the access token if the limiter is not the client's own.
+	Money Lane = iota + 1
+	// Call is for all other calls.
+	Call
+	// Bulk is for report polls, and for prefetched pages until you wait for them, which moves them to Call. If calls use
+	// every slot, it gets one in 16.
+	Bulk
+)
+
+// String returns the name of the lane, such as "money".
+func (l Lane) String() string {
+	switch l {
+	case Money:
+		return "money"
+	case Call:
+		return "call"
+	case Bulk:
+		return "bulk"
+	}
+	return "lane(" + strconv.Itoa(int(l)) + ")"
+}
+
+// Limiter admits requests, so that the service has no reason to respond with 429. Implementations must be safe for
+// concurrent use.
+type Limiter interface {
+	// Acquire waits until a request may be sent and returns its slot. It returns ctx.Err() as soon as ctx is done. If
+	// the wait would outlast the deadline of ctx, it returns a *RefusedError immediately. After any error nothing is sent.
+	Acquire(ctx context.Context, lane Lane) (Slot, error)
+}
+
+// Slot is an admitted request. A nil Slot without an error means admitted, with nothing to release.
+type Slot interface {
+	// Release is called exactly once, when the response headers have arrived or the request has failed. It does not block.
+	Release(Feedback)
+}
+
+// Feedback reports to a limiter how a request ended. The zero value means that it was sent and got no response.
+type Feedback struct {
+	// StatusCode is the HTTP status of the response, or 0 if there is none.
+	StatusCode int
+	// RetryAfter is the wait that a 429 requested, or 0.
+	RetryAfter time.Duration
+	// NotSent means that no byte of the request reached the service, so it used none of the allowance. It is ignored if
+	// StatusCode is set.
+	NotSent bool
+}
+
+// None admits everything immediately. It is for tests, and for callers that limit in a proxy.
+type None struct{}
+
+// Acquire returns immediately: no slot, or ctx.Err() if ctx is done.
+func (None) Acquire(ctx context.Context, _ Lane) (Slot, error) { return nil, ctx.Err() }
+
+// ErrRateLimited matches every [RefusedError] and, as the client's error of the same name, status 429.
+var ErrRateLimited = errors.New("prepaid: rate limited")
+
+// RefusedError means that a limiter refused, because the wait for a slot would outlast the deadline. Nothing was sent.
+type RefusedError struct {
+	// Wait is how long the wait for a slot would have been; zero means unspecified.
+	Wait time.Duration
+}
+
+// Error returns the wait.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("prepaid: throttled locally: a slot needs %s, longer than the deadline", e.Wait)
+}
+
+// Is matches [ErrRateLimited].
+func (e *RefusedError) Is(target error) bool { return target == ErrRateLimited }

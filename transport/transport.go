@@ -1,0 +1,89 @@
+// Package transport makes and wraps the [*http.Transport] of a client. You need it to set a proxy or a client certificate, or to
+// write an [http.RoundTripper] of your own; a client without Config.Transport uses [New].
+package transport
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/cardprograms/prepaid/internal/exchange"
+)
+
+// New returns a transport with the client's default settings. Change it, for example to add a client certificate, a
+// proxy or your own certificate authority, and set it as Config.Transport. A plain &http.Transport{} keeps only 2 idle
+// connections to the service and has no timeout for any step.
+//
+// The transport keeps up to 128 idle connections per host and 256 in total, each for 90 s. The dial timeout is 10 s, with
+// keep-alives every 30 s; the TLS handshake timeout is 10 s, with TLS 1.2 or later. It uses HTTP/2 if the service offers it,
+// accepts response headers of up to 1 MiB and takes proxies from the environment. There is no ResponseHeaderTimeout:
+// Config.AttemptTimeout is that limit. Client.Close does not close your transport: call CloseIdleConnections when all
+// clients that use it are closed.
+//
+// A client keeps connections for reads, and others, of HTTP/1.1, for transfers and direct entries: a payment shares its connection
+// with no other request in progress. A transport that supports only HTTP/2, or has its own TLS dialer, opens a connection for
+// each payment. Connections of payments are closed with a reset (linger 0), idle ones too.
+//
+// Token requests, operations that are never repeated, operations without a response body and polls of a report each open a new
+// connection, over HTTP/1.1. The exception is the first token request: if the service offers HTTP/2, the calls that follow use
+// its connection, so that the first call of a process makes one TLS handshake and not two.
+func New() *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    128, // the default, 2, would open and close connections all the time
+		IdleConnTimeout:        90 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		MaxResponseHeaderBytes: 1 << 20,
+	}
+}
+
+// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its tree has
+// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. A transport that
+// tried two paths must be certain of both. A client applies this rule to a Config.Transport that is not an
+// [*http.Transport]. For the error of a call use prepaid.OutcomeOf.
+func NotSent(err error) bool { return exchange.NotSent(err) }
+
+// Wrappable returns t in a form that your own RoundTripper can wrap, for example to trace, sign or record:
+//
+//	config.Transport = otelhttp.NewTransport(transport.Wrappable(transport.New()))
+//
+// A wrapper hides from the client whether an [*http.Transport] sent the request. Wrappable preserves this: [NotSent] is
+// true for the error of a request for which t asked for a connection and never got one. As without the wrapper, such a call
+// is not processed, and the client repeats it. A request with Close set opens its own connection, over HTTP/1.1 unless t
+// supports only HTTP/2. The wrapper must return errors unchanged or wrapped, and must not clear Close. If t is nil,
+// [New] is used.
+func Wrappable(t *http.Transport) http.RoundTripper {
+	if t == nil {
+		t = New()
+	}
+	return exchange.Wrappable(t)
+}
+
+// DropUnsolicited returns a writer for the standard logger. It drops the lines in which net/http prints data that followed a
+// complete response, and writes all others to next:
+//
+//	log.SetOutput(transport.DropUnsolicited(log.Writer()))
+//
+// If a service counts Content-Length in characters, or sends a body with a 204, net/http logs the excess bytes (a name, a
+// card number) through package log if the connection was kept. No setting of net/http prevents this. A client prevents it
+// only for requests that open their own connection, see [New]. Call DropUnsolicited after slog.SetDefault, which
+// also sets the output.
+func DropUnsolicited(next io.Writer) io.Writer { return unsolicitedDropper{next} }
+
+type unsolicitedDropper struct{ next io.Writer }
+
+// Write handles one record: package log calls it once per record.
+func (d unsolicitedDropper) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("Unsolicited response received on idle HTTP channel")) {
+		return len(line), nil
+	}
+	return d.next.Write(line)
+}
