@@ -1,7 +1,6 @@
 package prepaid
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -251,6 +250,9 @@ func (r *request) content() ([]byte, error) {
 // conclude turns the end of the loop into a result or an error.
 func (c *call) conclude(ctx context.Context, decode func(*response) error) error {
 	a := c.last
+	if a.status != 0 && c.request.op.class != classToken {
+		c.observer.response(ctx, c.request.op.Operation, a)
+	}
 	if a.succeeded(&c.request.op) {
 		err := error(nil)
 		switch {
@@ -263,13 +265,11 @@ func (c *call) conclude(ctx context.Context, decode func(*response) error) error
 		default:
 			err = decode(&a.response)
 		}
-		c.capture(ctx)
 		if err == nil {
 			return nil
 		}
 		return c.fail(c.outcomeOfResponse(a, err), err)
 	}
-	c.capture(ctx)
 	err := a.cause()
 	if before := c.before(); !a.sent && before != nil && c.effect.unknown == nil {
 		err = &bothCauses{last: err, earlier: before.cause()} // the last response stays readable
@@ -349,20 +349,4 @@ func (c *call) fail(outcome Outcome, err error) error {
 		failure.CorrelationID = failed.CorrelationID
 	}
 	return failure
-}
-
-// capture stores the last response in the Capture of the context, if any.
-func (c *call) capture(ctx context.Context) {
-	seen := captureOf(ctx)
-	if seen == nil || c.last.status == 0 || c.request.op.class == classToken {
-		return
-	}
-	seen.last.Store(&Response{
-		Operation:  c.request.op.Name,
-		StatusCode: c.last.status,
-		Header:     c.last.header.Clone(),
-		Body:       bytes.Clone(c.last.body),
-		Attempts:   c.sent.count,
-		Duration:   time.Since(c.began),
-	})
 }

@@ -215,19 +215,16 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	var seen Capture
+	var last Response
 	began := time.Now()
 	params := ListMerchantCategoryCodesParams{Paging: Paging{Page: 1, Size: 1}}
-	page, err := c.Policy.MerchantCategoryCodesPage(WithCapture(ctx, &seen), params)
+	page, err := c.Policy.MerchantCategoryCodesPage(WithTrace(ctx, &Trace{Response: func(_ context.Context, _ Operation, r Response) { last = r }}), params)
 	if err != nil {
 		return nil, err
 	}
-	result := &CheckResult{RoundTrip: time.Since(began), ClockSkew: page.skew}
+	result := &CheckResult{RoundTrip: time.Since(began), ClockSkew: page.skew, MediaType: last.Header.Get("Content-Type")}
 	if !current.Expiry.IsZero() {
 		result.TokenLifetime = time.Until(current.Expiry)
-	}
-	if last := seen.Last(); last != nil {
-		result.MediaType = last.Header.Get("Content-Type")
 	}
 	if c.sender.Hidden() {
 		result.Warnings = append(result.Warnings, "the transport hides its TCP connections: the system may deliver an abandoned payment after its repeat, see Config.Transport")

@@ -131,7 +131,7 @@
 // # Observing
 //
 // [Config].Logger receives one record per call and one per repeated attempt. A [Trace], for a client or for one context,
-// observes every attempt, pause and token. A [Capture] keeps the last response, for fields that this version does not know.
+// observes every attempt, pause and token. Its Response hook gets the last response, for fields that this version does not know.
 // Operations are named by method and path template, without IDs, so that they can be used as metric labels. A context may
 // observe a call; it never changes what is sent.
 //

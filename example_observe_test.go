@@ -107,8 +107,8 @@ func ExampleWithTrace_pauses() {
 	// 100.00
 }
 
-// An unknown member can be read from the captured body.
-func ExampleCapture_Last() {
+// An unknown member can be read from the body of the response.
+func ExampleTrace_response() {
 	srv := emulator()
 	defer srv.Close()
 	client := srv.Client()
@@ -116,20 +116,23 @@ func ExampleCapture_Last() {
 		`{"id":"h-1","uri":"https://cards.example.com/hooks","scope":[42],"filter_spec":"*","enabled":true,`+
 			`"reliability_mode":"none","hmac_key_id":"k1","region":"apac"}`))
 
-	var seen prepaid.Capture
-	if _, err := client.Hooks.Get(prepaid.WithCapture(context.Background(), &seen), "h-1"); err != nil {
+	var body []byte
+	ctx := prepaid.WithTrace(context.Background(), &prepaid.Trace{
+		Response: func(_ context.Context, _ prepaid.Operation, r prepaid.Response) { body = r.Body },
+	})
+	if _, err := client.Hooks.Get(ctx, "h-1"); err != nil {
 		fmt.Println(err)
 		return
 	}
 	var extra struct {
 		Region string `json:"region"`
 	}
-	if err := json.Unmarshal(seen.Last().Body, &extra); err != nil {
+	if err := json.Unmarshal(body, &extra); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(seen.Last().StatusCode, extra.Region)
-	// Output: 200 apac
+	fmt.Println(extra.Region)
+	// Output: apac
 }
 
 // Values with personal data log which fields are set, never their content.

@@ -141,23 +141,6 @@ func ExampleErrorCode() {
 	// prepaid: Hooks.Get: rejected: status 400 (invalid_hook_id): the hook does not exist
 }
 
-// A capture gives access to the response itself, for fields that this version does not know.
-func ExampleWithCapture() {
-	srv := emulator()
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-
-	var seen prepaid.Capture
-	_, err := client.Accounts.Summary(prepaid.WithCapture(context.Background(), &seen), id)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	response := seen.Last()
-	fmt.Println(response.Operation, response.StatusCode, response.Header.Get("Content-Type"), response.Attempts, len(response.Body) > 0)
-	// Output: Accounts.Summary 200 application/vnd.vendor+json 1 true
-}
-
 // A trace follows each attempt of a call.
 func ExampleWithTrace() {
 	srv := emulator()

@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,34 +9,20 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
-// Capture receives the last complete response of the calls made with its context: for fields that this version
-// does not know, and for support cases. It is safe for concurrent use; the zero value is ready to use.
-type Capture struct{ last atomic.Pointer[Response] }
-
-// Last returns the last response, or nil if there was none.
-func (c *Capture) Last() *Response { return c.last.Load() }
-
-// Response is one response as received, for [Capture]. It prints without header and body.
+// Response is one response as received, for [Trace].Response. It prints without header and body.
 type Response struct {
-	// Operation is the Go name of the call.
-	Operation string
 	// StatusCode is the HTTP status.
 	StatusCode int
-	// Header is the response's header; read only.
+	// Header is the response's header.
 	Header http.Header `redact:"content"`
-	// Body is the response's body; nil for streamed reports and for tokens.
+	// Body is the response's body; nil for streamed reports.
 	Body []byte `redact:"content"`
-	// Attempts is the number of the call's requests that may have left.
-	Attempts int
-	// Duration is the time of all attempts and waits.
-	Duration time.Duration
 }
 
 // Format prints r without header and body.
@@ -43,19 +30,6 @@ func (r Response) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
 
 // LogValue logs r without header and body.
 func (r Response) LogValue() slog.Value { return redact.LogValue(r) }
-
-type captureKey struct{}
-
-// WithCapture returns a context whose calls store their response in c. It does not change what is sent.
-func WithCapture(ctx context.Context, c *Capture) context.Context {
-	return context.WithValue(ctx, captureKey{}, c)
-}
-
-// captureOf returns the Capture of a context, or nil.
-func captureOf(ctx context.Context) *Capture {
-	seen, _ := ctx.Value(captureKey{}).(*Capture)
-	return seen
-}
 
 // Trace observes calls. Nil hooks are skipped; a panic in a hook is recovered and logged. New fields may be added.
 type Trace struct {
@@ -69,6 +43,9 @@ type Trace struct {
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
 	// AttemptDone is called after a request was sent or could not be sent, with the context that AttemptStart returned.
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)
+	// Response is called with a copy of the last complete response of a call, if there is one: for fields that this version does
+	// not know, and for support cases. Responses to token requests are not shown.
+	Response func(ctx context.Context, op Operation, r Response)
 	// CallDone is called once per call, even if nothing was sent.
 	CallDone func(ctx context.Context, op Operation, c CallSummary)
 	// TokenRenewed is called after each token request of the built-in token manager, in Config.Trace only.
@@ -262,6 +239,16 @@ func (o observer) callDone(ctx context.Context, op Operation, began time.Time, a
 		if t.CallDone != nil {
 			o.guarded(func() {
 				t.CallDone(ctx, op, CallSummary{Outcome: outcome, Attempts: attempts, Duration: duration, Err: err})
+			})
+		}
+	}
+}
+
+func (o observer) response(ctx context.Context, op Operation, a *attempt) {
+	for _, t := range o.traces {
+		if t.Response != nil {
+			o.guarded(func() {
+				t.Response(ctx, op, Response{StatusCode: a.status, Header: a.header.Clone(), Body: bytes.Clone(a.body)})
 			})
 		}
 	}

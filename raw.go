@@ -86,7 +86,7 @@ func (r RawRequest) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
 func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 
 // Do makes a call for which this version has no method, with the tokens, limiter (in [ratelimit.Call]), attempts, outcomes, logs,
-// traces and [Capture] of all other calls. There are no headers to set. Each request opens its own connection.
+// and traces of all other calls. There are no headers to set. Each request opens its own connection.
 //
 // A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise; for the same reason, the
 // outcome is unknown after a success that cannot be read, except for a read. out is a pointer that receives the JSON value of

@@ -283,7 +283,7 @@ func (c *core) awaitRepeat(ctx context.Context, source AccountID, notBefore time
 	limit := 2 * min(c.repeats.wait, math.MaxInt64/2)
 	return c.alive.Await(ctx, notBefore, limit, func(ctx context.Context) (final bool, err error) {
 		r := request{op: c.summary, account: source, path: pathValues{string(source)}, once: true}
-		if err = c.do(WithCapture(ctx, nil), &r, func(*response) error { return nil }); errors.Is(err, ErrClosed) {
+		if err = c.do(ctx, &r, func(*response) error { return nil }); errors.Is(err, ErrClosed) {
 			return true, ErrClosed
 		}
 		if call, ok := errors.AsType[*CallError](err); ok {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // An attempt that may have been applied is followed by something else: only a success or, for a keyed movement, a refusal
@@ -139,7 +140,7 @@ func TestUnknownOutlivesWhatEndsTheCall(t *testing.T) {
 				admitted := false
 				config.Limiter = harness.LimiterFunc(func(context.Context) error {
 					if admitted {
-						return errors.New("full")
+						return &ratelimit.RefusedError{}
 					}
 					admitted = true
 					return nil

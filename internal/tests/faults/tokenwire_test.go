@@ -341,8 +341,8 @@ func TestTokenIsNotCaptured(t *testing.T) {
 		var renewals []error
 		config.Trace = &prepaid.Trace{TokenRenewed: func(_ context.Context, _ time.Duration, err error) { renewals = append(renewals, err) }}
 		client := harness.NewClient(t, config)
-		var seen prepaid.Capture
-		require.Error(t, harness.OpGet().Call(prepaid.WithCapture(t.Context(), &seen), client))
+		var seen harness.Capture
+		require.Error(t, harness.OpGet().Call(seen.In(t.Context()), client))
 		require.Nil(t, seen.Last())
 		synctest.Wait()
 		require.Equal(t, []error{nil}, renewals)

@@ -161,9 +161,9 @@ func TestUnwrittenPaymentGoesOn(t *testing.T) {
 		one.Store(true)
 	}
 	mu.Unlock()
-	var wire prepaid.Capture
-	require.NoError(t, harness.OpTransfer().Call(prepaid.WithCapture(t.Context(), &wire), client))
-	require.Equal(t, 1, wire.Last().Attempts)
+	var wire harness.Capture
+	require.NoError(t, harness.OpTransfer().Call(wire.In(t.Context()), client))
+	require.Equal(t, 1, wire.Attempts())
 	require.Len(t, server.Seen(), kept+1)
 }
 
@@ -183,9 +183,9 @@ func TestReadOnClosedConnectionNeedsNoRetry(t *testing.T) {
 		settings.Retry.MaxAttempts, settings.Retry.MinWait, settings.Retry.MaxWait = 1, 1<<40, 1<<40
 		client := harness.NewClient(t, settings)
 		require.NoError(t, harness.OpGet().Call(t.Context(), client))
-		var wire prepaid.Capture
-		require.NoError(t, harness.OpGet().Call(prepaid.WithCapture(t.Context(), &wire), client))
-		require.Equal(t, 2, wire.Last().Attempts)
+		var wire harness.Capture
+		require.NoError(t, harness.OpGet().Call(wire.In(t.Context()), client))
+		require.Equal(t, 2, wire.Attempts())
 		require.Len(t, server.Seen(), 3)
 	})
 }

@@ -154,9 +154,9 @@ func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
 					err := poll(t.Context(), client)
 					require.ErrorIs(t, err, prepaid.ErrReportNotReady)
 					require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-					var wire prepaid.Capture
-					require.NoError(t, harness.OpGet().Call(prepaid.WithCapture(t.Context(), &wire), client))
-					require.Equal(t, 1, wire.Last().Attempts, "not by way of a repeated read")
+					var wire harness.Capture
+					require.NoError(t, harness.OpGet().Call(wire.In(t.Context()), client))
+					require.Equal(t, 1, wire.Attempts(), "not by way of a repeated read")
 				}
 				require.Len(t, server.Seen(), 11)
 			})

@@ -56,6 +56,43 @@ func (f TokenFunc) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.T
 	return f(ctx, rejected)
 }
 
+// Capture keeps the last response of the calls made with its context, and the attempts of the last call.
+type Capture struct {
+	mu       sync.Mutex
+	last     *prepaid.Response
+	attempts int
+}
+
+// In returns the context of calls that c observes.
+func (c *Capture) In(ctx context.Context) context.Context {
+	return prepaid.WithTrace(ctx, &prepaid.Trace{
+		Response: func(_ context.Context, _ prepaid.Operation, r prepaid.Response) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.last = &r
+		},
+		CallDone: func(_ context.Context, _ prepaid.Operation, s prepaid.CallSummary) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.attempts = s.Attempts
+		},
+	})
+}
+
+// Last returns the last response, or nil.
+func (c *Capture) Last() *prepaid.Response {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// Attempts returns how many requests of the last call may have left.
+func (c *Capture) Attempts() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.attempts
+}
+
 // StaticToken is a source of one token.
 func StaticToken(text string) TokenFunc {
 	return func(context.Context, *oauth2.Token) (*oauth2.Token, error) {

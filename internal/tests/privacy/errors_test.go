@@ -230,9 +230,9 @@ func TestCanaryErrorsOfAllCalls(t *testing.T) {
 			require.NoError(t, err)
 			defer client.Close()
 			for _, c := range calls {
-				var seen prepaid.Capture
+				var seen harness.Capture
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second) // a report is waited for no longer
-				_, err := c.call(prepaid.WithCapture(ctx, &seen), client)
+				_, err := c.call(seen.In(ctx), client)
 				cancel()
 				requireQuietError(t, c.name, err)
 				w.print(&seen, seen.Last())

@@ -79,7 +79,7 @@ func TestRedactedFormat(t *testing.T) {
 		{&prepaid.PINResponse{StatusCode: 200, Raw: []byte("x")}, "PINResponse{StatusCode:200 Raw:[REDACTED]}"},
 		{prepaid.InitiatePINParams{AccountID: "a", IPAddress: "x"}, "InitiatePINParams{AccountID:a IPAddress:[REDACTED]}"},
 		{prepaid.Message{ID: "m", Type: "transaction", Raw: []byte("{}")}, "Message{ID:m Type:transaction Raw:[REDACTED]}"},
-		{&prepaid.Response{Operation: "Accounts.Get", StatusCode: 200, Body: []byte("x")}, "Response{Operation:Accounts.Get StatusCode:200 Body:[REDACTED]}"},
+		{&prepaid.Response{StatusCode: 200, Body: []byte("x")}, "Response{StatusCode:200 Body:[REDACTED]}"},
 		{prepaid.Report{Data: "a,b\n", TotalRecords: 1}, "Report{Data: 4 bytes, TotalRecords: 1}"},
 		{prepaid.Hook{ID: "h", URI: "https://ann:s3cr%40t@h.example:8443/a@b?c#d"}, "Hook{ID:h URI:https://[REDACTED]@h.example:8443/a@b?c#d}"},
 		{prepaid.CreateHookParams{URI: "ann:s3cret@h.example"}, "CreateHookParams{URI:[REDACTED]}"}, // no address without its host

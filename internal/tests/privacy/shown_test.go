@@ -89,7 +89,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			PINEnvelope.PublicKeyFingerprint`,
 		"the client's own words": `
 			CallError.Operation CheckResult.Warnings DecodeError.MediaType Fault.Field Fault.Rule KeyExchange.MediaType Operation.Method Operation.Name Operation.Path
-			Response.Operation TransportError.Step`,
+			TransportError.Step`,
 		"a template, without values": "RawRequest.Method RawRequest.Path",
 	} {
 		for field := range strings.FieldsSeq(fields) {
@@ -115,17 +115,6 @@ func TestCanaryShownFieldsAreUpToDate(t *testing.T) {
 		require.True(t, fields[field], "%s is no field", field)
 		require.True(t, seen[field] || field == "apierror.code", "%s is not shown", field)
 	}
-}
-
-// canaryCapture has captured a response.
-func canaryCapture(t *testing.T) *prepaid.Capture {
-	t.Helper()
-	c := &prepaid.Capture{}
-	client := harness.ServiceClient(t, responseReport(`{"member":"`+canaryOf("Response", "Body")+`"}`))
-	_, err := client.Reporting.Result(prepaid.WithCapture(t.Context(), c), prepaid.ReportRun{Template: "t", ID: "1"})
-	require.Error(t, err)
-	require.NotEmpty(t, canariesIn(string(c.Last().Body)))
-	return c
 }
 
 // canaryReader has read a part of a report, so that its buffers hold data.

@@ -91,7 +91,7 @@ func canaryTypes(t *testing.T) []canaryType {
 		sampleOf[prepaid.Transaction](), sampleOf[prepaid.TransferFailedError](), sampleOf[prepaid.TransferParams](), sampleOf[prepaid.TransferResult](), sampleOf[prepaid.TransportError](),
 		sampleOf[prepaid.UpdateAccountParams](), sampleOf[prepaid.UpdateHookParams](), sampleOf[prepaid.ValidationError](), sampleOf[prepaid.WalletDevice](),
 		sampleOf[prepaid.WalletProvisioning](), sampleOf[prepaid.WalletToken](),
-		pointerTo(canaryCapture(t)), pointerTo(canaryReader(t)), pointerTo(canaryPINKey(t)), pointerTo(new(prepaid.NewSecret(canaryOf("Secret", "value")))),
+		pointerTo(canaryReader(t)), pointerTo(canaryPINKey(t)), pointerTo(new(prepaid.NewSecret(canaryOf("Secret", "value")))),
 		pointerTo(new(canaryEphemeralKey(t))),
 	}
 }
