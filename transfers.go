@@ -49,14 +49,14 @@ type TransferParams struct {
 	InitiatorUsername string `json:"initiator_username,omitzero"`
 	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart:
 	// the [CallError].LastSent of that call or, if its process died, the time at which it could no longer send. Zero if
-	// there was none. It is not sent, not in JSON, and not a part of the payment.
+	// there was none. It is in the JSON of params, so that a store keeps it, but it is not sent and not a part of the payment.
 	//
 	// The client then treats that call as one of its own: it waits until [AccountsService.NotBefore] of LastSent, and the
 	// outcome stays unknown until a success, or a refusal that proves that nothing moved ([ProvesNotApplied]). Without it, a
 	// new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in the future
 	// counts as now: clocks differ. A time more than 29 days ago is [ErrRequestIDExpired]: the service may have forgotten
 	// the request ID, and would pay again.
-	LastSent time.Time `json:"-"`
+	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
 }
 
 // PaymentParams are the params of one payment: a [TransferParams] or a [DirectEntryOutParams], as a value. Code that stores
@@ -103,9 +103,11 @@ func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params
 	v := s.client.validator()
 	v.pathID("id", string(source))
 	params.check(&v)
+	lastSent := params.LastSent
+	params.LastSent = time.Time{}
 	return move(ctx, s.client, request{
 		op: opAccountsTransfer, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
-		lastSent: params.LastSent,
+		lastSent: lastSent,
 	}, params)
 }
 
@@ -158,7 +160,7 @@ type DirectEntryOutParams struct {
 	// InitiatingUserID identifies the user who initiated the request; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 	// LastSent is for a payment whose outcome is unknown since an earlier call; see [TransferParams]. It is not sent.
-	LastSent time.Time `json:"-"`
+	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
 }
 
 // Format prints p without the bank account's number and name.
@@ -179,9 +181,11 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 	v := s.client.validator()
 	v.pathID("id", string(source))
 	params.check(&v)
+	lastSent := params.LastSent
+	params.LastSent = time.Time{}
 	return move(ctx, s.client, request{
 		op: opAccountsDirectEntryOut, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
-		lastSent: params.LastSent,
+		lastSent: lastSent,
 	}, params)
 }
 

@@ -248,12 +248,25 @@ func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.Paym
 	default:
 		return Entry{}, errParamsType()
 	}
-	e.Params = digest(key, params)
+	e.Params = digest(key, withoutLastSent(params))
 	if !sent.IsZero() {
 		sent = earlier(sent, time.Now()).UTC().Round(0) // by another clock
 		e.State, e.Began, e.Changed, e.LastSent, e.NotBefore = StateUnknown, sent, sent, sent, sent
 	}
 	return e, nil
+}
+
+// withoutLastSent returns params without LastSent, which says something about the payment and is no part of it.
+func withoutLastSent(params prepaid.PaymentParams) prepaid.PaymentParams {
+	switch p := params.(type) {
+	case prepaid.TransferParams:
+		p.LastSent = time.Time{}
+		return p
+	case prepaid.DirectEntryOutParams:
+		p.LastSent = time.Time{}
+		return p
+	}
+	return params
 }
 
 func errParamsType() error {

@@ -97,7 +97,7 @@ func (r *keyring) LogValue() slog.Value { return slog.StringValue("journal.AEAD"
 //
 // Errors: those of aead.
 func (e Entry) Seal(aead AEAD, params prepaid.PaymentParams) ([]byte, error) {
-	plaintext, _ := json.Marshal(params) // strings and numbers always marshal
+	plaintext, _ := json.Marshal(withoutLastSent(params)) // strings and numbers always marshal
 	sealed, err := aead.Encrypt(plaintext, e.sealContext())
 	if err != nil {
 		return nil, fmt.Errorf("journal: cannot seal params: %w", err)

@@ -236,7 +236,11 @@ func jsonName(tag *ast.BasicLit) string {
 	if err != nil {
 		return ""
 	}
-	name, _, _ := strings.Cut(reflect.StructTag(value).Get("json"), ",")
+	tags := reflect.StructTag(value)
+	if tags.Get("wire") == "-" { // stored, not sent
+		return ""
+	}
+	name, _, _ := strings.Cut(tags.Get("json"), ",")
 	if name == "-" {
 		return ""
 	}

@@ -156,7 +156,7 @@ func (p *pkg) members(name string) ([]member, error) {
 		m.name, options, _ = strings.Cut(tag.Get("json"), ",")
 		m.optional = options == "omitzero"
 		switch {
-		case m.name == "-" && options == "":
+		case m.name == "-" && options == "", tag.Get("wire") == "-":
 			continue
 		case m.name == "" || options != "" && !m.optional || strings.ContainsAny(m.name, `'"\`):
 			return nil, fmt.Errorf("%s.%s: unknown tag: %s", name, m.field, tag)

@@ -54,10 +54,9 @@ func block(ctx context.Context, client *prepaid.Client, id prepaid.AccountID) er
 }
 
 type payment struct { // a row of your database
-	From     prepaid.AccountID
-	Params   prepaid.TransferParams // stored as JSON, which omits Params.LastSent
-	LastSent time.Time              // not zero: the outcome is unknown
-	State    string
+	From   prepaid.AccountID
+	Params prepaid.TransferParams // stored as JSON; with LastSent, the outcome is unknown
+	State  string
 }
 
 func newPayment(order string, day prepaid.Date, from, to prepaid.AccountID, amount prepaid.Amount) (payment, error) {
@@ -72,7 +71,7 @@ func newPayment(order string, day prepaid.Date, from, to prepaid.AccountID, amou
 
 func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.Time, save func(*payment) error) error {
 	if p.State == "sending" { // a process died in the call: it can have sent until this one locked the row
-		p.LastSent = lockedAt
+		p.Params.LastSent = lockedAt
 	}
 	p.State = "sending"
 	if err := save(p); err != nil {
@@ -80,9 +79,8 @@ func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
-	params := p.Params
-	params.LastSent, p.LastSent = p.LastSent, time.Time{}
-	_, err := client.Accounts.Transfer(ctx, p.From, params)
+	_, err := client.Accounts.Transfer(ctx, p.From, p.Params)
+	p.Params.LastSent = time.Time{}
 	switch prepaid.OutcomeOf(err) {
 	case prepaid.OutcomeApplied:
 		p.State = "paid" // even if err is not nil
@@ -93,7 +91,7 @@ func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.
 	case prepaid.OutcomeUnknown:
 		p.State = "unknown" // it may have moved: a worker pays again later
 		if call, ok := errors.AsType[*prepaid.CallError](err); ok {
-			p.LastSent = call.LastSent
+			p.Params.LastSent = call.LastSent
 		}
 	}
 	if errors.Is(err, prepaid.ErrRequestIDReused) || errors.Is(err, prepaid.ErrRequestIDExpired) {
