@@ -168,19 +168,26 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 	return 0, err
 }
 
-// batchSQL adds payments with their history, the first of each request ID, and returns the request IDs that were new. An insert that
-// meets another transaction's row under the same request ID waits for its end. $9 is how long ago a payment was sent without this
+// insertSQL adds payments with their history, the first of each request ID, and returns the request IDs that were new. An insert that
+// meets another transaction's row under the same request ID waits for its end. ago is how long ago a payment was sent without this
 // store, in microseconds, or null.
-const batchSQL = `with b as (
-	select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bigint[])
-	with ordinality as b(request_id, operation, account_id, amount, destination, params, sealed, state, ago, position)
-), p as (
+const insertSQL = `with p as (
 	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, last_sent, not_before)
 	select request_id, operation, account_id, amount::numeric, decode(destination, 'hex'), decode(params, 'hex'), sealed, state, now(),
 		now() - ago * interval '1 microsecond', now() - ago * interval '1 microsecond', now() - ago * interval '1 microsecond'
-	from b where not exists (select from {s}.archive a where a.request_id = b.request_id) order by position
+	from {b} where not exists (select from {s}.archive a where a.request_id = b.request_id) order by position
 	on conflict (request_id) do nothing returning request_id, number, lease, 'enqueue' as event, state, code, attempts
 ), {history} select request_id from p`
+
+// oneSQL is for one payment. With an array of one element the plan that Postgres keeps would read the whole archive into a hash table.
+var (
+	oneSQL = strings.Replace(insertSQL, "{b}", `(select $1::text as request_id, $2::text as operation, $3::text as account_id,
+		$4::text as amount, $5::text as destination, $6::text as params, $7::bytea as sealed, $8::text as state, $9::bigint as ago,
+		1 as position) b`, 1)
+	batchSQL = strings.Replace(insertSQL, "{b}", `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
+		$7::bytea[], $8::text[], $9::bigint[]) with ordinality
+		as b(request_id, operation, account_id, amount, destination, params, sealed, state, ago, position)`, 1)
+)
 
 const knownSQL = `select {columns} from {s}.all_payments p where p.request_id = any($1)`
 
@@ -195,7 +202,12 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, list []journal.Entry, ref
 		amounts, destinations, params = append(amounts, e.Amount.String()), append(destinations, e.Destination), append(params, e.Params)
 		states, sealed, ago = append(states, string(e.State)), append(sealed, e.Sealed), append(ago, age(now, e.LastSent))
 	}
-	rows, _ := tx.Query(ctx, s.sql.Replace(batchSQL), ids, operations, accounts, amounts, destinations, params, sealed, states, ago)
+	statement, arguments := s.batch, []any{ids, operations, accounts, amounts, destinations, params, sealed, states, ago}
+	if len(list) == 1 {
+		statement = s.one
+		arguments = []any{ids[0], operations[0], accounts[0], amounts[0], destinations[0], params[0], sealed[0], states[0], ago[0]}
+	}
+	rows, _ := tx.Query(ctx, statement, arguments...)
 	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(added) == len(list) {
 		return len(added), err
