@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"io"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +63,10 @@ const prefix = 18
 
 // decode parses a line without its end into e. It accepts only what encode writes, so that nothing is lost when the record is
 // written again.
-func decode(line []byte, e *Entry) bool {
+func decode(line []byte, e *Entry) bool { return decodeText(line, string(line), e) }
+
+// decodeText is decode for a line whose text is at hand as a string, of which the strings of e are parts.
+func decodeText(line []byte, text string, e *Entry) bool {
 	*e = Entry{}
 	if len(line) < prefix {
 		return false
@@ -71,7 +75,7 @@ func decode(line []byte, e *Entry) bool {
 	if !bytes.Equal(line[:prefix], frame(body)) {
 		return false
 	}
-	if !decodePlain(string(body), e) {
+	if !decodePlain(text[prefix:], e) {
 		*e = Entry{}
 		if json.Unmarshal(body, e) != nil {
 			return false
@@ -114,25 +118,75 @@ func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, siz
 		return 0, 0, err
 	}
 	good = int64(len(header))
-	var e Entry
-	for line := 2; ; line++ {
-		text, err := r.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			begun := bytes.Clone(text)
-			text, err = r.ReadBytes('\n')
-			text = append(begun, text...)
+	number, spare := 2, new(lines)
+	var queue []*lines // in the order of the file
+	for {
+		next := spare
+		left, err := next.read(r)
+		ended := errors.Is(err, io.EOF)
+		queue = append(queue, next)
+		for spare = new(lines); len(queue) > 0 && (ended || len(queue) > runtime.GOMAXPROCS(0)); queue = queue[1:] {
+			spare = queue[0]
+			<-spare.decoded
+			start := 0
+			for i, end := range spare.ends {
+				if i == len(spare.entries) {
+					return 0, 0, &CorruptError{Line: number, Offset: good}
+				}
+				keep(good, spare.text[start:end], &spare.entries[i])
+				good += int64(end - start)
+				start = end
+				number++
+			}
 		}
 		switch {
-		case errors.Is(err, io.EOF) && !overrun(text):
-			return good, good + int64(len(text)), nil
-		case err != nil && !errors.Is(err, io.EOF):
+		case ended && overrun(left):
+			return 0, 0, &CorruptError{Line: number, Offset: good}
+		case ended:
+			return good, good + int64(len(left)), nil
+		case err != nil:
 			return 0, 0, err
 		}
-		if ok := decode(bytes.TrimSuffix(text, []byte("\n")), &e); err != nil || !ok {
-			return 0, 0, &CorruptError{Line: line, Offset: good}
+	}
+}
+
+// lines are some lines of a file. They are decoded while others are read and kept, which takes as long.
+type lines struct {
+	text    []byte
+	ends    []int
+	entries []Entry // fewer than ends if the next is damaged
+	decoded chan struct{}
+}
+
+// read reads lines and begins to decode them. At the end of the file it returns what is left, without its end.
+func (l *lines) read(r *bufio.Reader) (left []byte, err error) {
+	*l = lines{text: l.text[:0], ends: l.ends[:0], entries: l.entries[:0], decoded: make(chan struct{})}
+	start := 0
+	for err == nil && len(l.text) < 64<<10 {
+		part, full := []byte(nil), bufio.ErrBufferFull
+		for err = full; errors.Is(err, full); l.text = append(l.text, part...) {
+			part, err = r.ReadSlice('\n')
 		}
-		keep(good, text, &e)
-		good += int64(len(text))
+		if err == nil {
+			start = len(l.text)
+			l.ends = append(l.ends, start)
+		}
+	}
+	left = l.text[start:]
+	go l.decode()
+	return left, err
+}
+
+func (l *lines) decode() {
+	defer close(l.decoded)
+	text, start := string(l.text), 0
+	for _, end := range l.ends {
+		l.entries = append(l.entries, Entry{})
+		if !decodeText(l.text[start:end-1], text[start:end-1], &l.entries[len(l.entries)-1]) {
+			l.entries = l.entries[:len(l.entries)-1]
+			return
+		}
+		start = end
 	}
 }
 
