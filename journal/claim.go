@@ -101,11 +101,12 @@ func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
 	return all, nil
 }
 
-// room returns how many payments may be claimed: a few at a time, so that claims are worth their commit.
+// room returns how many payments may be claimed: none while more than a quarter of those that may wait are waiting, so that claims
+// are worth their commit.
 func (r *work) room() int {
 	ahead := r.ahead.Load()
 	free := int64(r.N) + ahead - r.held.Load()
-	if free < (ahead+1)/2 {
+	if free < ahead-ahead/4 {
 		return 0
 	}
 	return int(min(free, int64(r.Claim)))

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -30,8 +31,9 @@ type outcome struct {
 func (r *work) pay(ctx context.Context) {
 	for h := range r.queue {
 		r.ended <- r.payOne(ctx, h) // while outcomes cannot be recorded, nothing more is sent
-		r.held.Add(-1)
-		pause.Wake(r.wake)
+		if r.held.Add(-1); r.room() > 0 {
+			pause.Wake(r.wake)
+		}
 	}
 }
 
@@ -130,14 +132,20 @@ func (r *work) record(ctx context.Context) {
 		if len(left) >= group { // while outcomes cannot be recorded, nothing more is sent
 			next = nil
 		}
-		size := group
+		size, release := group, func() {}
 		select {
 		case o, ok := <-next:
 			if !ok {
 				ended = nil
 				continue
 			}
-			list = ready(next, append(list, o))
+			r.collecting <- struct{}{}
+			release = sync.OnceFunc(func() { <-r.collecting })
+			if list = ready(next, append(list, o)); len(list) == group {
+				release()
+			} else { // what ends meanwhile is worth a commit of its own only if this one takes long
+				time.AfterFunc(patience, release)
+			}
 		case <-retry:
 			list, left = left, nil
 			if failures > 2 {
@@ -148,6 +156,7 @@ func (r *work) record(ctx context.Context) {
 			return strings.Compare(string(a.Entry.RequestID), string(b.Entry.RequestID))
 		})
 		left = append(left, r.finish(ctx, list, size)...)
+		release()
 		if len(left) == 0 {
 			failures = 0
 		} else if !time.Now().Before(again) {
@@ -157,7 +166,7 @@ func (r *work) record(ctx context.Context) {
 	}
 }
 
-// ready adds to list what has ended by now, up to a group. It does not wait: another recorder may take what it has seen.
+// ready adds to list what has ended by now, up to a group.
 func ready(ended <-chan *outcome, list []*outcome) []*outcome {
 	for len(list) < group {
 		select {

@@ -71,6 +71,8 @@ const (
 	group = 64
 	// recorders is how many groups are recorded at the same time.
 	recorders = 2
+	// patience is how long a group that is not full has the others wait for its commit.
+	patience = 20 * time.Millisecond
 	// storeLimit bounds one call of the store.
 	storeLimit = 30 * time.Second
 	// poll is how long an idle Run waits until it asks for payments again.
@@ -135,7 +137,7 @@ func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	r := &work{
 		Workers: all, store: store, sender: sender, lease: leaseOf(all.CallTimeout, sender), stops: func() bool { return ctx.Err() != nil },
 		queue: make(chan *held, all.N+all.Claim), ended: make(chan *outcome, recorders*group),
-		wake: make(chan struct{}, 1), rested: make(chan struct{}, 1),
+		collecting: make(chan struct{}, 1), wake: make(chan struct{}, 1), rested: make(chan struct{}, 1),
 	}
 	r.ahead.Store(int64(all.Claim))
 	r.admitted.Store(new(time.Time))
@@ -169,14 +171,15 @@ type work struct {
 	sender Sender
 	lease  lease
 
-	stops    func() bool // reports whether no more is claimed
-	queue    chan *held
-	ended    chan *outcome
-	wake     chan struct{} // something may be due, or there is room
-	rested   chan struct{} // there is another payment of unknown outcome
-	held     atomic.Int64  // payments claimed, and whose call has not ended
-	ahead    atomic.Int64  // how many may wait
-	brake    brake
-	lost     atomic.Int64              // outcomes that could not be recorded
-	admitted atomic.Pointer[time.Time] // payments of unknown outcome that became due up to this time may be sent, by the store's clock
+	stops      func() bool // reports whether no more is claimed
+	queue      chan *held
+	ended      chan *outcome
+	collecting chan struct{} // full while a recorder takes a group
+	wake       chan struct{} // something may be due, or there is room
+	rested     chan struct{} // there is another payment of unknown outcome
+	held       atomic.Int64  // payments claimed, and whose call has not ended
+	ahead      atomic.Int64  // how many may wait
+	brake      brake
+	lost       atomic.Int64              // outcomes that could not be recorded
+	admitted   atomic.Pointer[time.Time] // payments of unknown outcome that became due up to this time may be sent, by the store's clock
 }
