@@ -12,12 +12,15 @@ import (
 const durable = `select set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on'
 	else current_setting('synchronous_commit') end, true)`
 
-// impatient bounds the wait for a row that a transaction of the caller has locked.
-const impatient = `select set_config('lock_timeout', '500ms', true)`
+// indexed is for statements on many payments: a plan that was made before the table was analysed, and is kept, must not read the whole
+// table.
+const indexed = `set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+	set_config('enable_sort', 'off', true)`
 
-// planned is for a claim: a plan that was made before the table was analysed must not read the whole table.
-const planned = `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-	set_config('enable_sort', 'off', true), now()`
+const planned = "select " + indexed + ", now()"
+
+// impatient bounds the wait for a row that a transaction of the caller has locked.
+const impatient = "select set_config('lock_timeout', '500ms', true), " + indexed
 
 const unplanned = `select set_config('enable_seqscan', null, true), set_config('enable_bitmapscan', null, true),
 	set_config('enable_sort', null, true)`
