@@ -1,10 +1,12 @@
 package journal
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -45,6 +47,49 @@ func TestRecordersDoNotWaitForMore(t *testing.T) {
 			})
 		}
 		recorders.Wait()
+	}
+}
+
+// slowCommits is a store whose commits take long.
+type slowCommits struct {
+	Store
+
+	takes time.Duration
+	calls atomic.Int32
+}
+
+func (s *slowCommits) Record(_ context.Context, ends []End) ([]Recorded, error) {
+	s.calls.Add(1)
+	time.Sleep(s.takes)
+	return make([]Recorded, len(ends)), nil
+}
+
+// What ends during a commit shares the next one, unless the commit takes long: then it has one of its own.
+func TestOutcomesShareCommits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		takes       time.Duration
+		least, most int32 // calls
+	}{{10 * time.Millisecond, 1, 12}, {time.Second, 4, 4}} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &slowCommits{takes: c.takes}
+			r := &work{
+				store: store, stops: func() bool { return false }, wake: make(chan struct{}, 1),
+				ended: make(chan *outcome, recorders*group), collecting: make(chan struct{}, 1),
+			}
+			var writers sync.WaitGroup
+			for range recorders {
+				writers.Go(func() { r.record(t.Context()) })
+			}
+			for range 100 {
+				r.ended <- &outcome{}
+				time.Sleep(time.Millisecond)
+			}
+			close(r.ended)
+			writers.Wait()
+			require.GreaterOrEqual(t, store.calls.Load(), c.least)
+			require.LessOrEqual(t, store.calls.Load(), c.most)
+		})
 	}
 }
 
