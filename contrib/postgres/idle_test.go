@@ -133,6 +133,39 @@ func TestIdleClaimUnderALongTransaction(t *testing.T) {
 	require.Less(t, bounded, whole/20)
 }
 
+// The plans that Postgres keeps read no table in full, also if they were made before it had statistics.
+func TestKeptPlansUseIndexes(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	for name, c := range map[string]struct {
+		settings, statement string
+		arguments           int
+	}{
+		"claim":         {planned, claimSQL, 5},
+		"outcome":       {impatient, outcomeSQL, 18},
+		"hooks due":     {planned, hooksDueSQL, 1},
+		"hooks":         {planned, hooksOfSQL, 1},
+		"hooks settled": {planned, settledHooksSQL, 1},
+		"enqueue":       {"select", oneSQL, 9},
+	} {
+		tx, err := s.pool.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), "set local plan_cache_mode = force_generic_plan")
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), c.settings)
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), "prepare kept as "+s.sql.Replace(c.statement))
+		require.NoError(t, err)
+		rows, _ := tx.Query(t.Context(), "explain execute kept ("+strings.Repeat("null, ", c.arguments-1)+"null)") // the error is that of rows
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		require.NotContains(t, strings.Join(lines, "\n"), "Seq Scan", name)
+		_, err = tx.Exec(t.Context(), "deallocate kept")
+		require.NoError(t, err)
+		require.NoError(t, tx.Rollback(t.Context()))
+	}
+}
+
 // A payment whose transaction took longer than others is found, although later ones were claimed before it was there.
 func TestSlowEnqueueIsPaid(t *testing.T) {
 	t.Parallel()

@@ -258,7 +258,7 @@ func (t *settling) commit(ctx context.Context, ids []string) error {
 	batch := &pgx.Batch{}
 	batch.Queue(durable)
 	batch.Queue(planned)
-	batch.Queue(t.sql.Replace("update {s}.payments set hook_due = null, hook_tries = 0 where request_id = any($1)"), ids)
+	batch.Queue(t.sql.Replace(settledHooksSQL), ids)
 	batch.Queue("commit").Exec(committed)
 	return t.conn.SendBatch(ctx, batch).Close()
 }

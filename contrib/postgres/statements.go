@@ -117,6 +117,8 @@ const hooksDueSQL = `select request_id from {s}.payments where hook_due <= now()
 
 const hooksOfSQL = `select {columns} from {s}.payments p where request_id = any($1) and hook_due <= now() for no key update skip locked`
 
+const settledHooksSQL = `update {s}.payments set hook_due = null, hook_tries = 0 where request_id = any($1)`
+
 // hookLaterSQL has the hook called again: $2 is the first wait and $3 the longest, in microseconds.
 const hookLaterSQL = `update {s}.payments set hook_tries = hook_tries + 1,
 	hook_due = now() + least($2::bigint * power(2, least(hook_tries + 1, 40)), $3::bigint) * interval '1 microsecond'
