@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -165,4 +166,26 @@ func TestCallErrorNamesCorrelationID(t *testing.T) {
 	config := harness.Config("https://cards.example")
 	config.Transport = harness.NewScript(harness.ServiceError(400, "invalid_request"))
 	require.Equal(t, "mine-1", harness.CallError(t, harness.OpRedeem().Call(t.Context(), harness.NewClient(t, config))).CorrelationID)
+}
+
+// A slog line of an error has its parts as attributes, and nothing of what was sent or of the service's text.
+func TestErrorsLogTheirParts(t *testing.T) {
+	t.Parallel()
+	api := &prepaid.APIError{StatusCode: 404, Code: prepaid.CodeInvalidHookID, Description: "CANARY", Body: []byte("CANARY")}
+	call := &prepaid.CallError{
+		Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeUnknown, AccountID: "CANARY", RequestID: "pay-1", CorrelationID: "c-1", Attempts: 2, Err: api,
+	}
+	for want, err := range map[string]error{
+		`{"operation":"Accounts.Transfer","outcome":"outcome unknown","attempts":2,"request_id":"pay-1","correlation_id":"c-1","status":404,` +
+			`"code":"invalid_hook_id","error":"prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 404 (invalid_hook_id)"}`: call,
+		`{"operation":"Hooks.List","outcome":"not processed","attempts":0,"error":"prepaid: Hooks.List: not processed: closed"}`: &prepaid.CallError{
+			Operation: "Hooks.List", Outcome: prepaid.OutcomeNotProcessed, Err: errors.New("prepaid: closed"),
+		},
+		`{"status":404,"code":"invalid_hook_id","error":"prepaid: status 404 (invalid_hook_id)"}`: api,
+		`{"fields":["amount"],"error":"prepaid: invalid input: amount must be above zero"}`:       &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "amount", Rule: "must be above zero"}}},
+	} {
+		var log strings.Builder
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("failed", "error", err)
+		require.Contains(t, log.String(), `"error":`+want)
+	}
 }

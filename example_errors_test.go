@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -122,28 +121,12 @@ func ExampleProvesNotApplied() {
 // One log record with what a support engineer needs to know about a failed call: when, what, its outcome, and the IDs
 // to ask the operator about. It contains no personal data.
 func ExampleCallError_support() {
-	report := func(log *slog.Logger, err error) {
-		call, ok := errors.AsType[*prepaid.CallError](err)
-		if !ok {
-			log.Error("not a call", "error", err)
-			return
-		}
-		log = log.With(
-			"operation", call.Operation, "outcome", call.Outcome.String(), "account", string(call.AccountID),
-			"request_id", string(call.RequestID), "correlation_id", call.CorrelationID,
-			"attempts", call.Attempts, "first_sent", call.FirstSent, "last_sent", call.LastSent,
-		)
-		if apiError, ok := errors.AsType[*prepaid.APIError](err); ok {
-			log = log.With("status", apiError.StatusCode, "code", string(apiError.Code)) // not Description, not Body
-		}
-		log.Error("call failed", "cause", call.Err)
-	}
 	sent := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC)
-	report(printLogger(), &prepaid.CallError{ // as a call returns it
+	printLogger().Error("call failed", "cause", &prepaid.CallError{ // as a call returns it
 		Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeUnknown, AccountID: "EA52174568995001",
 		RequestID: "invoice-7", CorrelationID: "c-91", Attempts: 2, FirstSent: sent, LastSent: sent.Add(10 * time.Second),
 		Err: &prepaid.APIError{StatusCode: 500, Code: prepaid.CodeServerError, Description: "may repeat what was sent"},
 	})
 	// Output:
-	// level=ERROR msg="call failed" operation=Accounts.Transfer outcome="outcome unknown" account=EA52174568995001 request_id=invoice-7 correlation_id=c-91 attempts=2 first_sent=2026-11-20T03:00:00.000Z last_sent=2026-11-20T03:00:10.000Z status=500 code=server_error cause="prepaid: status 500 (server_error)"
+	// level=ERROR msg="call failed" cause.operation=Accounts.Transfer cause.outcome="outcome unknown" cause.attempts=2 cause.request_id=invoice-7 cause.correlation_id=c-91 cause.first_sent=2026-11-20T03:00:00.000Z cause.last_sent=2026-11-20T03:00:10.000Z cause.status=500 cause.code=server_error cause.error="prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 500 (server_error)"
 }

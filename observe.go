@@ -262,6 +262,49 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 	}
 }
 
+// LogValue logs what a support request needs, each as an attribute, and the text of Error: operation, outcome, attempts with the
+// times of the first and last, request ID, correlation ID, and status and code of an error response. The account is not in it.
+func (e *CallError) LogValue() slog.Value {
+	attrs := []slog.Attr{
+		slog.String("operation", e.Operation), slog.String("outcome", e.Outcome.String()), slog.Int("attempts", e.Attempts),
+	}
+	if e.RequestID != "" {
+		attrs = append(attrs, slog.String("request_id", string(e.RequestID)))
+	}
+	if e.CorrelationID != "" {
+		attrs = append(attrs, slog.String("correlation_id", e.CorrelationID))
+	}
+	if !e.FirstSent.IsZero() {
+		attrs = append(attrs, slog.Time("first_sent", e.FirstSent), slog.Time("last_sent", e.LastSent))
+	}
+	if cause, ok := errors.AsType[*APIError](e.Err); ok {
+		attrs = append(attrs, cause.attrs()...)
+	}
+	return slog.GroupValue(append(attrs, slog.String("error", e.Error()))...)
+}
+
+// LogValue logs status, code and the text of Error.
+func (e APIError) LogValue() slog.Value {
+	return slog.GroupValue(append(e.attrs(), slog.String("error", e.Error()))...)
+}
+
+func (e *APIError) attrs() []slog.Attr {
+	attrs := []slog.Attr{slog.Int("status", e.StatusCode)}
+	if e.Code != "" {
+		attrs = append(attrs, slog.String("code", printableCode(e.Code)))
+	}
+	return attrs
+}
+
+// LogValue logs the fields and the text of Error.
+func (e *ValidationError) LogValue() slog.Value {
+	fields := make([]string, len(e.Faults))
+	for i, fault := range e.Faults {
+		fields[i] = fault.Field
+	}
+	return slog.GroupValue(slog.Any("fields", fields), slog.String("error", e.Error()))
+}
+
 // isTraceHeader reports whether the caller may set a header. The others belong to the client or the connection; with an
 // idempotency key, net/http would repeat a POST by itself.
 func isTraceHeader(name string) bool {

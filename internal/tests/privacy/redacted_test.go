@@ -164,7 +164,8 @@ func TestRedactedAPIError(t *testing.T) {
 		failure := &prepaid.APIError{StatusCode: 400, Code: code, Description: "description", Body: []byte("body")}
 		require.Equal(t, want, failure.Error())
 		require.Equal(t, want+" "+want+" "+want, fmt.Sprintf("%+v %#v %s", failure, *failure, failure))
-		require.Equal(t, `{"account":"`+want+`"}`, logged(t, failure, false))
+		require.Contains(t, logged(t, failure, false), `"error":"`+want+`"}}`)
+		require.NotContains(t, logged(t, failure, false), "description")
 		require.Equal(t, `{"account":{"E":"`+want+`"}}`, logged(t, struct{ E error }{failure}, false))
 	}
 }
