@@ -2,7 +2,6 @@ package prepaidotel_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 func TestSuccess(t *testing.T) {
@@ -258,7 +258,7 @@ func TestErrorTypes(t *testing.T) {
 		"limiter": func(s *stage) (context.Context, prepaid.Config) {
 			config := s.Config()
 			config.TokenSource = staticToken()
-			config.Limiter = limiterFunc(func(context.Context) error { return errors.New("full") })
+			config.Limiter = limiterFunc(func(context.Context) error { return &ratelimit.RefusedError{} })
 			return t.Context(), config
 		},
 	} {
