@@ -10,14 +10,14 @@ import (
 // pauses of a millisecond between attempts and none after a failed token request, so that tests do not wait. An attempt
 // ends after 2 s: a transfer of unknown outcome is sent again no earlier than that after its last sending, as
 // [prepaid.AccountsService.NotBefore] says, and the emulator carries out a repeat that overtakes it. Set AttemptTimeout
-// shorter, or use testing/synctest, for a test in which that happens often, and longer when a response is delayed for
-// longer. In the test environment errors print the service's description.
+// shorter for a test in which that happens often, and longer when a response is delayed for longer. With [InMemory], pauses
+// are those of production. In the test environment errors print the service's description.
 func (s *Server) Config() prepaid.Config {
 	environment := prepaid.EnvironmentTest
 	if s.settings.production {
 		environment = prepaid.EnvironmentProduction
 	}
-	return prepaid.Config{
+	config := prepaid.Config{
 		BaseURL:     s.URL,
 		Vendor:      s.settings.vendor,
 		Environment: environment,
@@ -26,12 +26,16 @@ func (s *Server) Config() prepaid.Config {
 			ClientSecret: prepaid.NewSecret(s.settings.clientSecret),
 		},
 		ShowDescriptions: !s.settings.production,
-
-		AttemptTimeout: 2 * time.Second,
-		Retry: prepaid.RetryPolicy{
-			MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond, TokenHold: time.Nanosecond,
-		},
 	}
+	if s.settings.network != nil {
+		config.Transport = s.settings.network.transport()
+		return config
+	}
+	config.AttemptTimeout = 2 * time.Second
+	config.Retry = prepaid.RetryPolicy{
+		MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond, TokenHold: time.Nanosecond,
+	}
+	return config
 }
 
 // Client is NewClient(s.Config()). It is closed with the server, that is, with the test.

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
 const codesOperation, resultOperation = "GET /policy/mccodes", "GET /reporting/templates/{templatename}/reports/{reportid}"

@@ -1,19 +1,18 @@
 package prepaidtest
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
-	"github.com/stretchr/testify/require"
 )
 
 func TestFault_CommitThenDrop(t *testing.T) {
@@ -185,9 +184,8 @@ func TestRequestsAreLoggedWithoutSecrets(t *testing.T) {
 func TestInsideASynctestBubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		network := newMemoryNetwork()
-		s := NewServer(t, WithListener(network), SimulationDelay(time.Minute), TokenLifetime(time.Hour))
-		transport := &http.Transport{DialContext: network.dial}
+		s := NewServer(t, InMemory(), SimulationDelay(time.Minute), TokenLifetime(time.Hour))
+		transport := s.settings.network.transport()
 		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
 		sim := &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
@@ -203,35 +201,6 @@ func TestInsideASynctestBubble(t *testing.T) {
 	})
 }
 
-// memoryNetwork is a listener on pipes.
-type memoryNetwork struct {
-	connections chan net.Conn
-	closed      chan struct{}
-}
-
-func newMemoryNetwork() *memoryNetwork {
-	return &memoryNetwork{make(chan net.Conn), make(chan struct{})}
-}
-
-// Accept returns the server's end of the next pipe.
-func (m *memoryNetwork) Accept() (net.Conn, error) {
-	select {
-	case connection := <-m.connections:
-		return connection, nil
-	case <-m.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close stops accepting.
-func (m *memoryNetwork) Close() error {
-	close(m.closed)
-	return nil
-}
-
-// Addr is a name that needs no look-up.
-func (m *memoryNetwork) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
-
 func TestDefaultsAreSensible(t *testing.T) {
 	t.Parallel()
 	c := start(t)
@@ -244,16 +213,4 @@ func TestDefaultsAreSensible(t *testing.T) {
 	got := c.get("accounts/" + id).object()
 	require.Equal(t, "acme", got["client_id"])
 	require.Equal(t, "42", got["company_id"].(fmt.Stringer).String())
-}
-
-func (m *memoryNetwork) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case m.connections <- far:
-		return near, nil
-	case <-m.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }

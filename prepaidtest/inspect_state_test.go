@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
-	"github.com/stretchr/testify/require"
 )
 
 func TestAccountStateIsACopyOfTheWhole(t *testing.T) {

@@ -32,6 +32,7 @@ type settings struct {
 	logger       *slog.Logger
 	address      string
 	listener     net.Listener
+	network      *memoryNetwork // of InMemory
 	pages        http.Handler
 
 	start  time.Time
@@ -156,8 +157,7 @@ func WithLogger(logger *slog.Logger) Option { return func(s *settings) { s.logge
 // ListenOn sets where to listen. Default "127.0.0.1:0", a free port on loopback.
 func ListenOn(hostPort string) Option { return func(s *settings) { s.address = hostPort } }
 
-// WithListener serves on listener, which the server then owns, instead of opening a port: an in-memory listener
-// lets the emulator live inside a testing/synctest bubble.
+// WithListener serves on listener, which the server then owns, instead of opening a port. For a listener in memory, see [InMemory].
 func WithListener(listener net.Listener) Option { return func(s *settings) { s.listener = listener } }
 
 // StartAt sets the server's clock at start, from 1970 to 2200; it runs on from there. Default: the real time.

@@ -14,8 +14,9 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
 func TestSpec_5_Rule5_AllowedAddresses(t *testing.T) {

@@ -21,10 +21,10 @@ import (
 // bubble is an emulator inside a synctest bubble, with an account that has money and one that has none.
 func bubble(t *testing.T, options ...Option) (c *caller, from, to string) {
 	t.Helper()
-	network := newMemoryNetwork()
-	transport := &http.Transport{DialContext: network.dial}
+	s := NewServer(t, append(options, InMemory())...)
+	transport := s.settings.network.transport()
 	t.Cleanup(transport.CloseIdleConnections)
-	c = &caller{Server: NewServer(t, append(options, WithListener(network))...), t: t, http: &http.Client{Transport: transport}}
+	c = &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 	c.token = c.newToken()
 	return c, c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 }
@@ -186,9 +186,9 @@ func TestPaidTwiceIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		test := &watched{failures: failures{TB: t}, failed: true}
 		log := new(bytes.Buffer)
-		network := newMemoryNetwork()
-		transport := &http.Transport{DialContext: network.dial}
-		c := &caller{Server: NewServer(test, WithListener(network), WithLogger(slog.New(slog.NewTextHandler(log, nil)))), t: t, http: &http.Client{Transport: transport}}
+		s := NewServer(test, InMemory(), WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+		transport := s.settings.network.transport()
+		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
 		from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 		c.Inject(transferOperation, ProxyPage(502).CommitAfter(time.Second))

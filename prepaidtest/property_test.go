@@ -13,9 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
-	"github.com/stretchr/testify/require"
 )
 
 // Thousands of random operations at once, with repeated request ids and cut connections among them: no money is

@@ -10,8 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
 // flood is a body that never ends and counts what is taken of it.
@@ -62,9 +63,8 @@ func (w *plainWriter) WriteHeader(status int) { w.status = status }
 func TestBody_StalledIsCutOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		network := newMemoryNetwork()
-		s := NewServer(t, WithListener(network))
-		near, err := network.dial(t.Context(), "", "")
+		s := NewServer(t, InMemory())
+		near, err := s.settings.network.dial(t.Context(), "", "")
 		require.NoError(t, err)
 		began := time.Now()
 		_, err = io.WriteString(near, "POST /3.0/accounts HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{")
@@ -93,9 +93,8 @@ func readAnswer(t *testing.T, from net.Conn) (status int, closes bool) {
 func TestBody_SlowAnswersGoOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		network := newMemoryNetwork()
-		s := NewServer(t, WithListener(network))
-		transport := &http.Transport{DialContext: network.dial}
+		s := NewServer(t, InMemory())
+		transport := s.settings.network.transport()
 		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
 		c.Inject("POST /accounts", Delay(3*exchange.BodyTimeout), SlowBody(exchange.BodyTimeout))

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-	"github.com/stretchr/testify/require"
 )
 
 // canary is a secret that must not be seen in the log.

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 // What a request is about is known whatever became of it, and a repeat of a request id is known as one.

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
-	"github.com/stretchr/testify/require"
 )
 
 // Two readings of the reference have the same operations in its order: the emulator's and the client's.

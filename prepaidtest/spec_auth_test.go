@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
 // operationPath turns a template of Operations into a path with values that no account, hook or template has.

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
-	"github.com/stretchr/testify/require"
 )
 
 func TestSpec_1_MediaTypeOfRequests(t *testing.T) {

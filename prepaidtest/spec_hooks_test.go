@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-	"github.com/stretchr/testify/require"
 )
 
 func TestSpec_3_3_EnabledWithoutAPingAnswerIsNotRegistered(t *testing.T) {

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/statefile"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/statefile"
 )
 
 func started(t *testing.T, options ...Option) *Server {

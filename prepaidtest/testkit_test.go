@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
 func (c *caller) lastRequest() Request {

@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-	"github.com/stretchr/testify/require"
 )
 
 // The reference does not limit the decimals of an amount: the emulator takes what the client sends.

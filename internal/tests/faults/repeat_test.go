@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"testing"
@@ -17,49 +16,11 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// pipes is a network in memory, for an emulator inside a synctest bubble.
-type pipes struct {
-	connections chan net.Conn
-	closed      chan struct{}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case connection := <-p.connections:
-		return connection, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error {
-	close(p.closed)
-	return nil
-}
-
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case p.connections <- far:
-		return near, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // virtualStage is an emulator in a synctest bubble, the default settings of a client of it, and two accounts.
 func virtualStage(t *testing.T) (srv *prepaidtest.Server, config prepaid.Config, from, to prepaid.AccountID) {
 	t.Helper()
-	network := &pipes{make(chan net.Conn), make(chan struct{})}
-	srv = prepaidtest.NewServer(t, prepaidtest.WithListener(network))
-	transport := &http.Transport{DialContext: network.dial}
-	t.Cleanup(transport.CloseIdleConnections)
+	srv = prepaidtest.NewServer(t, prepaidtest.InMemory())
 	config = srv.Config()
-	config.Transport, config.AttemptTimeout, config.Retry = transport, 0, prepaid.RetryPolicy{}
 	seed := func(balance string) prepaid.AccountID {
 		return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 	}

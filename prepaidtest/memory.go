@@ -1,0 +1,57 @@
+package prepaidtest
+
+import (
+	"context"
+	"net"
+	"net/http"
+)
+
+// InMemory serves on pipes instead of a port, for a test inside a [testing/synctest] bubble. The clients of [Server.Config] and
+// [Server.Client] connect to the pipes, and have the default pauses, which cost no time there: 40 s before a transfer of unknown
+// outcome is repeated.
+func InMemory() Option {
+	return func(s *settings) {
+		s.network = &memoryNetwork{make(chan net.Conn), make(chan struct{})}
+		s.listener = s.network
+	}
+}
+
+// memoryNetwork is a listener on pipes.
+type memoryNetwork struct {
+	connections chan net.Conn
+	closed      chan struct{}
+}
+
+// Accept returns the server's end of the next pipe.
+func (m *memoryNetwork) Accept() (net.Conn, error) {
+	select {
+	case connection := <-m.connections:
+		return connection, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close stops accepting.
+func (m *memoryNetwork) Close() error {
+	close(m.closed)
+	return nil
+}
+
+// Addr is a name that needs no look-up.
+func (*memoryNetwork) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+func (m *memoryNetwork) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case m.connections <- far:
+		return near, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// transport connects to the pipes.
+func (m *memoryNetwork) transport() *http.Transport { return &http.Transport{DialContext: m.dial} }
