@@ -58,7 +58,7 @@ func startBrowser(t *testing.T) *driver {
 	port := regexp.MustCompile(`on port (\d+)`)
 	for lines.Scan() {
 		if found := port.FindStringSubmatch(lines.Text()); len(found) == 2 && found[1] != "0" {
-			return &driver{t: t, url: "http://127.0.0.1:" + found[1] + "/session"}
+			return &driver{t: t, url: "http://127.0.0.1:" + found[1] + "/session", browsers: make(map[browserForm]*browser)}
 		}
 	}
 	require.Fail(t, "chromedriver reported no port")
@@ -67,12 +67,31 @@ func startBrowser(t *testing.T) *driver {
 
 // driver is a running chromedriver.
 type driver struct {
-	t   *testing.T
-	url string
+	t        *testing.T
+	url      string
+	browsers map[browserForm]*browser
 }
 
-// open begins a session with a fresh profile.
+// open returns a browser that keeps nothing of earlier tests. Those of one driver share a process per form, one after the other.
 func (d *driver) open(t *testing.T, form browserForm) *browser {
+	t.Helper()
+	if d.browsers[form] == nil {
+		d.browsers[form] = d.begin(form)
+	}
+	b := *d.browsers[form]
+	b.t = t
+	t.Cleanup(func() {
+		b.eval(`localStorage.clear(); sessionStorage.clear(); return null`, nil)
+		b.call(http.MethodDelete, "/cookie", nil, nil)
+		b.visit("about:blank")
+		b.console()
+	})
+	return &b
+}
+
+// begin starts a browser with a fresh profile.
+func (d *driver) begin(form browserForm) *browser {
+	t := d.t
 	t.Helper()
 	profile, err := os.MkdirTemp("", "prepaid-browser") //nolint:usetesting // removed with patience below
 	require.NoError(t, err)
