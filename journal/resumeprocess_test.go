@@ -38,7 +38,7 @@ func TestKilledPayrollIsResumedFromFileAndKey(t *testing.T) {
 	seal, err := NewAEAD([]byte(sealKeyText))
 	require.NoError(t, err)
 	kills, resumedKills := 0, 0
-	for _, goal := range []int{80, 160} {
+	for _, goal := range []int{payments() / 3, payments() * 2 / 3} {
 		_, killed := srv.run(t, "pay", func() bool { return len(srv.Transactions(srv.from)) > goal }, env)
 		require.True(t, killed)
 		kills++
