@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -50,17 +51,19 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 		fmt.Fprintln(problems, "mutants: -run is not a regular expression")
 		return 2
 	}
-	code, passes := 0, map[string]error{} // the tests without a change
+	all = slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !only.MatchString(m.name) })
+	code, unchanged := 0, map[string]string{} // by package, what its tests print without a change
 	for _, m := range all {
-		if !only.MatchString(m.name) {
-			continue
-		}
 		if m.root && (runtime.GOOS != "linux" || os.Geteuid() != 0) {
 			fmt.Fprintf(out, "%s: not run, %s needs Linux and root\n", m.name, m.test)
 			continue
 		}
 		began := time.Now()
-		if err := m.survives(passes); err != nil {
+		key := m.module + " " + m.pkg
+		if _, known := unchanged[key]; !known {
+			unchanged[key] = testsOf(all, m)
+		}
+		if err := m.survives(unchanged[key]); err != nil {
 			fmt.Fprintf(out, "%s: %v\n", m.name, err)
 			code = 1
 			continue
@@ -70,8 +73,21 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	return code
 }
 
+// testsOf runs the tests of a package that mutants name, at once, and returns what they print.
+func testsOf(all []mutant, m mutant) string {
+	var names []string
+	for _, other := range all {
+		if other.module == m.module && other.pkg == m.pkg {
+			names = append(names, other.test)
+		}
+	}
+	m.test = "(" + strings.Join(names, "|") + ")"
+	printed, _ := m.goTest() // each test's line says whether it passes
+	return printed
+}
+
 // survives returns why the mutant proves nothing; nil if the test passes without it and fails with it.
-func (m *mutant) survives(passes map[string]error) error {
+func (m *mutant) survives(unchanged string) error {
 	source, err := os.ReadFile(m.file)
 	if err != nil {
 		return err
@@ -79,12 +95,12 @@ func (m *mutant) survives(passes map[string]error) error {
 	if n := bytes.Count(source, []byte(m.old)); n != 1 {
 		return fmt.Errorf("its text is in %s %d times, not once", m.file, n)
 	}
-	key := m.module + " " + m.pkg + " " + m.test
-	if _, known := passes[key]; !known {
-		passes[key] = m.passes()
-	}
-	if err := passes[key]; err != nil {
-		return err
+	switch {
+	case strings.Contains(unchanged, "--- PASS: "+m.test+" "):
+	case strings.Contains(unchanged, "=== RUN   "+m.test+"\n"):
+		return fmt.Errorf("%s fails without a change: %s", m.test, unchanged)
+	default:
+		return fmt.Errorf("there is no test %s: %s", m.test, unchanged)
 	}
 	directory, err := os.MkdirTemp("", "mutant")
 	if err != nil {
@@ -105,18 +121,6 @@ func (m *mutant) survives(passes map[string]error) error {
 	return nil
 }
 
-// passes returns why the test does not pass on the source as it is.
-func (m *mutant) passes() error {
-	printed, err := m.goTest()
-	if err != nil {
-		return fmt.Errorf("%s fails without a change: %w: %s", m.test, err, printed)
-	}
-	if !strings.Contains(printed, "--- PASS: "+m.test+" ") {
-		return errors.New("there is no test " + m.test)
-	}
-	return nil
-}
-
 // overlay writes what makes go read the changed file in place of the other.
 func (m *mutant) overlay(directory string, source []byte) (string, error) {
 	file, err := filepath.Abs(m.file)
@@ -133,7 +137,7 @@ func (m *mutant) overlay(directory string, source []byte) (string, error) {
 }
 
 func (m *mutant) goTest(more ...string) (string, error) {
-	arguments := append([]string{"test", "-vet=off", "-count=1", "-timeout=2m", "-v", "-run=^" + m.test + "$"}, more...)
+	arguments := append([]string{"test", "-vet=off", "-count=1", "-timeout=5m", "-v", "-run=^" + m.test + "$"}, more...)
 	command := exec.CommandContext(context.Background(), "go", append(arguments, m.pkg)...) //nolint:gosec // of the list
 	command.Dir = m.module
 	printed, err := command.CombinedOutput()
