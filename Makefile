@@ -1,7 +1,7 @@
 # Short names for the steps of .ci/run, which says what each does. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint bench fuzz examples emulator ci nightly layout race vet docs api api-renew licences vulns size mutants tour
+.PHONY: help test lint bench fuzz examples emulator ci nightly layout race vet docs api api-renew licences vulns mutants tour
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,3 @@ licences: ## the licence of every dependency
 
 vulns: ## known vulnerabilities in called code
 	@bash .ci/run vulns
-
-size: ## what the client adds to a program
-	@bash .ci/run size

@@ -23,6 +23,7 @@ func TestSignalsEndTheProgram(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		p, command, lines := begin(t, binary)
 		require.Equal(t, 200, p.call("GET", "accounts/"+ada, "").status)
+		require.Contains(t, p.get("/").body, "<h1>Overview</h1>")
 		health := func() ([]byte, error) {
 			return exec.CommandContext(t.Context(), binary, "-health", "-listen", strings.Trim(strings.TrimPrefix(p.page, "http://"), "/")).CombinedOutput()
 		}

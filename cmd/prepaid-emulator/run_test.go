@@ -134,6 +134,7 @@ func TestPrintedCommandsWork(t *testing.T) {
 		got, err := exec.CommandContext(t.Context(), "sh", "-eu", "-c", lines[0][1]+"\n"+lines[1][1]).CombinedOutput()
 		require.NoError(t, err, string(got))
 		require.Contains(t, string(got), `"account_id":"`+ada+`"`)
+		require.Contains(t, p.problems.String(), "template=/accounts/{id} status=200")
 		return
 	}
 	require.Contains(t, lines[0][1], quote("emulator-client:it's a $ecret"))
