@@ -93,7 +93,7 @@ func (d *driver) open(t *testing.T, form browserForm) *browser {
 func (d *driver) begin(form browserForm) *browser {
 	t := d.t
 	t.Helper()
-	profile, err := os.MkdirTemp("", "prepaid-browser") //nolint:usetesting // removed with patience below
+	profile, err := os.MkdirTemp("", "prepaid-browser") // removed with patience below
 	require.NoError(t, err)
 	args := []string{
 		"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
