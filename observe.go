@@ -105,9 +105,6 @@ type traceKey struct{}
 
 // WithTrace returns a context whose calls are also observed by t, after Config.Trace. It does not change what is sent.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
-	if t == nil {
-		return ctx
-	}
 	outer, _ := ctx.Value(traceKey{}).([]*Trace)
 	return context.WithValue(ctx, traceKey{}, append(slices.Clip(outer), t.flat()...))
 }

@@ -68,14 +68,6 @@ func TestCapturedResponseIsRedacted(t *testing.T) {
 	}
 }
 
-// A nil trace is no trace.
-func TestNilTrace(t *testing.T) {
-	t.Parallel()
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
-	require.NoError(t, harness.OpGet().Call(prepaid.WithTrace(t.Context(), nil), harness.NewClient(t, config)))
-}
-
 // One trace may observe calls side by side; bodies do not mix.
 func TestCaptureSideBySide(t *testing.T) {
 	t.Parallel()

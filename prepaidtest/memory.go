@@ -22,7 +22,6 @@ type memoryNetwork struct {
 	closed      chan struct{}
 }
 
-// Accept returns the server's end of the next pipe.
 func (m *memoryNetwork) Accept() (net.Conn, error) {
 	select {
 	case connection := <-m.connections:
@@ -32,13 +31,11 @@ func (m *memoryNetwork) Accept() (net.Conn, error) {
 	}
 }
 
-// Close stops accepting.
 func (m *memoryNetwork) Close() error {
 	close(m.closed)
 	return nil
 }
 
-// Addr is a name that needs no look-up.
 func (*memoryNetwork) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
 func (m *memoryNetwork) dial(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -53,5 +50,4 @@ func (m *memoryNetwork) dial(ctx context.Context, _, _ string) (net.Conn, error)
 	}
 }
 
-// transport connects to the pipes.
 func (m *memoryNetwork) transport() *http.Transport { return &http.Transport{DialContext: m.dial} }

@@ -61,7 +61,6 @@ func (d *demo) requireDifferences(t *testing.T) {
 
 	exec("update orders set amount = amount + 1 where id = $1", first)
 	require.Contains(t, d.differences(t), "order "+first+" differs from what the customer posted")
-	require.Contains(t, d.differences(t), "account "+string(payee)+" has ")
 	exec("update orders set amount = amount - 1 where id = $1", first)
 
 	exec("update orders set id = 'another' where id = $1", first)
@@ -86,8 +85,6 @@ func (d *demo) requireDifferences(t *testing.T) {
 	exec("insert into postings (request_id, account_id, amount, transaction_id) select request_id, account_id, amount, '1' from orders where id = $1", first)
 	require.Contains(t, d.differences(t), "order "+first+" is done in the books, and its payment is done", "in another transaction")
 
-	d.emulator.Adjust(d.stranger, "5.00")
-	require.Contains(t, d.differences(t), "account "+string(d.stranger)+" has 5.00, its orders add up to 0.00")
 	client, err := prepaid.NewClient(d.config)
 	require.NoError(t, err)
 	d.emulator.Decide(nil)

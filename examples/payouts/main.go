@@ -64,11 +64,7 @@ func main() {
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	said := &output{to: out}
-	err := runPart(ctx, args, said, errOut)
-	if err == nil && said.err != nil {
-		err = fmt.Errorf("the output could not be written: %w", said.err)
-	}
+	err := runPart(ctx, args, out, errOut)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return exitDone
 	}

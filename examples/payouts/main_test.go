@@ -62,20 +62,6 @@ func TestHelp(t *testing.T) {
 	require.Contains(t, errOut.String(), "-listen")
 }
 
-// Lost output is a failure.
-func TestOutputLost(t *testing.T) {
-	t.Parallel()
-	out := &output{to: failing{}}
-	_, err := out.Write([]byte("x"))
-	require.ErrorIs(t, err, io.ErrClosedPipe)
-	_, err = out.Write([]byte("y"))
-	require.ErrorIs(t, err, io.ErrClosedPipe)
-}
-
-type failing struct{}
-
-func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
-
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	d := newStage(t)

@@ -31,7 +31,7 @@ anything else it reads two lines of standard input: first the new PIN, then, onc
 arrived, the one-time password. There is no flag or variable for them: other programs could see those.
 
 Exit status: 0 the new PIN is valid, 1 the PIN is unchanged, 2 the command line or the
-environment is wrong, 3 it is unknown which PIN is valid, or it could not be printed.
+environment is wrong, 3 it is unknown which PIN is valid.
 
 `
 
@@ -56,19 +56,9 @@ type options struct {
 	mgf1        string
 }
 
-// run is main without the process: it returns the exit status.
+// run is main without the process: it returns the exit status. It runs for the service of the environment, or demonstrates on an
+// emulator.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	said := &output{to: out}
-	code := runOn(ctx, args, in, said, errOut)
-	if said.err != nil && code == 0 {
-		fmt.Fprintln(errOut, "pin: done, but the output could not be written:", said.err)
-		return 3
-	}
-	return code
-}
-
-// runOn runs for the service of the environment, or demonstrates on an emulator.
-func runOn(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	say := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
 	o, err := parse(args, errOut)
 	switch {

@@ -322,18 +322,6 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// full is a disk with no room.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
-
-func TestOutputThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	var errOut strings.Builder
-	require.Equal(t, 3, run(t.Context(), nil, strings.NewReader(""), full{}, &errOut))
-	require.Equal(t, "pin: done, but the output could not be written: no space left on device\n", errOut.String())
-}
-
 func TestCertificateThatIsNotThere(t *testing.T) {
 	t.Setenv("PREPAID_BASE_URL", "http://127.0.0.1:1/3.0/")
 	code, _, errOut := runWith(t, strings.NewReader(""), "-account", "E1", "-certificate", "missing.pem", "-device", "d", "-ip", "203.0.113.7")

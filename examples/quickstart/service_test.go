@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -156,17 +155,6 @@ func TestCardNotSeen(t *testing.T) {
 	require.Len(t, q.emulator.AccountIDs(), accounts+1)
 	require.Empty(t, q.cards)
 }
-
-func TestOutputFull(t *testing.T) {
-	t.Parallel()
-	var errOut bytes.Buffer
-	require.Equal(t, 1, run(t.Context(), nil, full{}, &errOut))
-	require.Equal(t, "quickstart: the output is incomplete: no space left\n", errOut.String())
-}
-
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 // trigger does something, once, when a text is written.
 type trigger struct {

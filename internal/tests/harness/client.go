@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,40 +59,22 @@ func (f TokenFunc) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.T
 
 // Capture keeps the last response of the calls made with its context, and the attempts of the last call.
 type Capture struct {
-	mu       sync.Mutex
-	last     *prepaid.Response
-	attempts int
+	last     atomic.Pointer[prepaid.Response]
+	attempts atomic.Int64
 }
 
 // In returns the context of calls that c observes.
 func (c *Capture) In(ctx context.Context) context.Context {
 	return prepaid.WithTrace(ctx, &prepaid.Trace{
-		Response: func(_ context.Context, _ prepaid.Operation, r prepaid.Response) {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.last = &r
-		},
+		Response: func(_ context.Context, _ prepaid.Operation, r prepaid.Response) { c.last.Store(&r) },
 		CallDone: func(_ context.Context, _ prepaid.Operation, s prepaid.CallSummary) {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.attempts = s.Attempts
+			c.attempts.Store(int64(s.Attempts))
 		},
 	})
 }
 
-// Last returns the last response, or nil.
-func (c *Capture) Last() *prepaid.Response {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.last
-}
-
-// Attempts returns how many requests of the last call may have left.
-func (c *Capture) Attempts() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.attempts
-}
+func (c *Capture) Last() *prepaid.Response { return c.last.Load() }
+func (c *Capture) Attempts() int           { return int(c.attempts.Load()) }
 
 // StaticToken is a source of one token.
 func StaticToken(text string) TokenFunc {

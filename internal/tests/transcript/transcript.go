@@ -18,9 +18,6 @@ import (
 
 var update = flag.Bool("update", false, "write what differs into the document; one package at a time (-p 1)")
 
-// Updating reports whether the test writes the document.
-func Updating() bool { return *update }
-
 // Session runs commands one after the other in a shell at the root of the repository. It returns what a terminal would show:
 // each command after "$ ", and what it prints. Of the environment's PREPAID_ variables the commands see only those given.
 func Session(t testing.TB, environment []string, commands ...string) string {
