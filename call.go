@@ -250,7 +250,7 @@ func (r *request) content() ([]byte, error) {
 // conclude turns the end of the loop into a result or an error.
 func (c *call) conclude(ctx context.Context, decode func(*response) error) error {
 	a := c.last
-	if a.status != 0 && c.request.op.class != classToken {
+	if a.status != 0 && a.err == nil && c.request.op.class != classToken && !c.request.once {
 		c.observer.response(ctx, c.request.op.Operation, a)
 	}
 	if a.succeeded(&c.request.op) {

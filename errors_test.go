@@ -178,8 +178,11 @@ func TestErrorsLogTheirParts(t *testing.T) {
 	for want, err := range map[string]error{
 		`{"operation":"Accounts.Transfer","outcome":"outcome unknown","attempts":2,"request_id":"pay-1","correlation_id":"c-1","status":404,` +
 			`"code":"invalid_hook_id","error":"prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 404 (invalid_hook_id)"}`: call,
-		`{"operation":"Hooks.List","outcome":"not processed","attempts":0,"error":"prepaid: Hooks.List: not processed: closed"}`: &prepaid.CallError{
-			Operation: "Hooks.List", Outcome: prepaid.OutcomeNotProcessed, Err: errors.New("prepaid: closed"),
+		`{"operation":"Accounts.Transfer","outcome":"rejected","attempts":0,"error":"prepaid: Accounts.Transfer: rejected: invalid input: "}`: &prepaid.CallError{
+			Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeRejected, RequestID: "CANARY", CorrelationID: "CANARY", Err: &prepaid.ValidationError{},
+		},
+		`{"operation":"Hooks.List","outcome":"not processed","attempts":0,"last_sent":"0001-01-02T00:00:00Z","error":"prepaid: Hooks.List: not processed: closed"}`: &prepaid.CallError{
+			Operation: "Hooks.List", Outcome: prepaid.OutcomeNotProcessed, LastSent: time.Time{}.AddDate(0, 0, 1), Err: errors.New("prepaid: closed"),
 		},
 		`{"status":404,"code":"invalid_hook_id","error":"prepaid: status 404 (invalid_hook_id)"}`: api,
 		`{"fields":["amount"],"error":"prepaid: invalid input: amount must be above zero"}`:       &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "amount", Rule: "must be above zero"}}},

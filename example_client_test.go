@@ -161,11 +161,23 @@ func ExampleConfig_Validate() {
 }
 
 // sharedTokens is a source of package oauth2 as a client's. If it returns a token again that was rejected, the call ends with
-// the 401.
+// the 401. The source does not know the context, so a call does not wait for it any longer than that allows.
 type sharedTokens struct{ oauth2.TokenSource }
 
-func (s sharedTokens) Token(context.Context, *oauth2.Token) (*oauth2.Token, error) {
-	return s.TokenSource.Token()
+func (s sharedTokens) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {
+	var token *oauth2.Token
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		token, err = s.TokenSource.Token()
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return token, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // Tokens can have another source, such as a sidecar, or one that several clients share.
@@ -196,7 +208,8 @@ func ExampleTokenSource() {
 	// Output: 100.00
 }
 
-// closedLimiter admits nothing. To use (*rate.Limiter).Wait, return nil and its error.
+// closedLimiter admits nothing. Any other error of yours, such as that of (*rate.Limiter).Wait, belongs next to a RefusedError:
+// fmt.Errorf("%w: %w", &ratelimit.RefusedError{}, err).
 type closedLimiter struct{}
 
 func (closedLimiter) Acquire(context.Context, ratelimit.Lane) (ratelimit.Slot, error) {

@@ -122,11 +122,14 @@ func ExampleProvesNotApplied() {
 // to ask the operator about. It contains no personal data.
 func ExampleCallError_support() {
 	sent := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC)
-	printLogger().Error("call failed", "cause", &prepaid.CallError{ // as a call returns it
+	var err error = &prepaid.CallError{ // as a call returns it
 		Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeUnknown, AccountID: "EA52174568995001",
 		RequestID: "invoice-7", CorrelationID: "c-91", Attempts: 2, FirstSent: sent, LastSent: sent.Add(10 * time.Second),
 		Err: &prepaid.APIError{StatusCode: 500, Code: prepaid.CodeServerError, Description: "may repeat what was sent"},
-	})
+	}
+	if call, ok := errors.AsType[*prepaid.CallError](err); ok { // slog does not unwrap
+		printLogger().Error("call failed", "account", call.AccountID, "cause", call)
+	}
 	// Output:
-	// level=ERROR msg="call failed" cause.operation=Accounts.Transfer cause.outcome="outcome unknown" cause.attempts=2 cause.request_id=invoice-7 cause.correlation_id=c-91 cause.first_sent=2026-11-20T03:00:00.000Z cause.last_sent=2026-11-20T03:00:10.000Z cause.status=500 cause.code=server_error cause.error="prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 500 (server_error)"
+	// level=ERROR msg="call failed" account=EA52174568995001 cause.operation=Accounts.Transfer cause.outcome="outcome unknown" cause.attempts=2 cause.request_id=invoice-7 cause.correlation_id=c-91 cause.first_sent=2026-11-20T03:00:00.000Z cause.last_sent=2026-11-20T03:00:10.000Z cause.status=500 cause.code=server_error cause.error="prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 500 (server_error)"
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid/internal/slots"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -84,16 +83,4 @@ func TestSlotLimiter(t *testing.T) {
 		_, err := newLimiter(1, time.Second, time.Second).Acquire(t.Context(), lane)
 		require.NoError(t, err, "an unknown lane is Call")
 	}
-}
-
-func TestSlotLimiterAllocatesNothing(t *testing.T) {
-	k := &call{core: &core{family: &family{limiter: slots.New(slots.Options{Allowance: 100_000, Window: time.Second, Share: 1})}}, lane: ratelimit.Money}
-	ctx := t.Context()
-	require.Zero(t, testing.AllocsPerRun(5000, func() {
-		admitted, err := k.slot(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		admitted.Release(ratelimit.Feedback{StatusCode: 200})
-	}))
 }

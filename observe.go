@@ -43,8 +43,9 @@ type Trace struct {
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
 	// AttemptDone is called after a request was sent or could not be sent, with the context that AttemptStart returned.
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)
-	// Response is called with a copy of the last complete response of a call, if there is one: for fields that this version does
-	// not know, and for support cases. Responses to token requests are not shown.
+	// Response is called with a copy of the response to the last attempt of a call, if it is complete: for fields that this version
+	// does not know, and for support cases. The body of an error ends after 64 KiB. Responses to token requests, and to the reads
+	// that the client makes by itself, are not shown. Calls side by side call it side by side.
 	Response func(ctx context.Context, op Operation, r Response)
 	// CallDone is called once per call, even if nothing was sent.
 	CallDone func(ctx context.Context, op Operation, c CallSummary)
@@ -259,20 +260,25 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 	}
 }
 
-// LogValue logs what a support request needs, each as an attribute, and the text of Error: operation, outcome, attempts with the
-// times of the first and last, request ID, correlation ID, and status and code of an error response. The account is not in it.
+// LogValue logs the fields for a support request, each as an attribute, and the text of Error: operation, outcome, attempts with the
+// times of the first and last, request ID, correlation ID, and status and code of an error response. The account is not in it, and
+// no ID that was refused as invalid. slog does not unwrap: log the CallError itself.
 func (e *CallError) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("operation", e.Operation), slog.String("outcome", e.Outcome.String()), slog.Int("attempts", e.Attempts),
 	}
-	if e.RequestID != "" {
-		attrs = append(attrs, slog.String("request_id", string(e.RequestID)))
-	}
-	if e.CorrelationID != "" {
-		attrs = append(attrs, slog.String("correlation_id", e.CorrelationID))
+	if _, invalid := errors.AsType[*ValidationError](e.Err); !invalid {
+		for _, id := range [][2]string{{"request_id", string(e.RequestID)}, {"correlation_id", e.CorrelationID}} {
+			if id[1] != "" {
+				attrs = append(attrs, slog.String(id[0], printableText(id[1])))
+			}
+		}
 	}
 	if !e.FirstSent.IsZero() {
-		attrs = append(attrs, slog.Time("first_sent", e.FirstSent), slog.Time("last_sent", e.LastSent))
+		attrs = append(attrs, slog.Time("first_sent", e.FirstSent))
+	}
+	if !e.LastSent.IsZero() {
+		attrs = append(attrs, slog.Time("last_sent", e.LastSent))
 	}
 	if cause, ok := errors.AsType[*APIError](e.Err); ok {
 		attrs = append(attrs, cause.attrs()...)

@@ -68,29 +68,6 @@ func TestCapturedResponseIsRedacted(t *testing.T) {
 	}
 }
 
-// One trace may observe calls side by side; bodies do not mix.
-func TestCaptureSideBySide(t *testing.T) {
-	t.Parallel()
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
-	client := harness.NewClient(t, config)
-	var shared harness.Capture
-	var calls sync.WaitGroup
-	for range 16 {
-		calls.Go(func() {
-			for range 20 {
-				if err := harness.OpGet().Call(shared.In(t.Context()), client); err != nil {
-					t.Error(err)
-				}
-				if string(shared.Last().Body) != harness.AccountJSON {
-					t.Error("a body of pieces")
-				}
-			}
-		})
-	}
-	calls.Wait()
-}
-
 // journal notes what a trace reports, under a name.
 type journal struct {
 	mu    sync.Mutex

@@ -134,7 +134,7 @@ func (r *work) admit(ctx context.Context) {
 			}
 			if ctx.Err() == nil {
 				r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: payments of unknown outcome wait: the service does not respond",
-					slog.Any("error", cmp.Or(unsafe, err)))
+					slog.String("error", cmp.Or(unsafe, err).Error()))
 			}
 			early = backoff(time.Second, 5*time.Second, failures)
 			failures++
@@ -150,7 +150,7 @@ func (r *work) resting(ctx context.Context) (*Resting, error) {
 }
 
 func (r *work) failed(ctx context.Context, err error) {
-	r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.Any("error", err))
+	r.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.String("error", err.Error()))
 	if r.Trace.Failed != nil {
 		r.Trace.Failed(err)
 	}

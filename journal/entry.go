@@ -256,7 +256,7 @@ func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.Paym
 	return e, nil
 }
 
-// withoutLastSent returns params without LastSent, which says something about the payment and is no part of it.
+// withoutLastSent returns params without LastSent, which is not part of the payment.
 func withoutLastSent(params prepaid.PaymentParams) prepaid.PaymentParams {
 	switch p := params.(type) {
 	case prepaid.TransferParams:

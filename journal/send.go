@@ -71,7 +71,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 		err = unsafe
 	}
 	if err != nil {
-		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: a payment cannot be read", slog.String("request_id", string(h.Entry.RequestID)), slog.Any("error", err))
+		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: a payment cannot be read", slog.String("request_id", string(h.Entry.RequestID)), slog.String("error", err.Error()))
 		return r.giveBack(h, run.GiveBack(), unreadableWait, err)
 	}
 	call, cancel := context.WithDeadline(ctx, now.Add(r.lease.call))
@@ -143,7 +143,7 @@ func (r *work) record(ctx context.Context) {
 			release = sync.OnceFunc(func() { <-r.collecting })
 			if list = ready(next, append(list, o)); len(list) == group {
 				release()
-			} else { // what ends meanwhile is worth a commit of its own only if this one takes long
+			} else { // later outcomes get a commit of their own only if this one is slow
 				time.AfterFunc(patience, release)
 			}
 		case <-retry:

@@ -7,7 +7,7 @@ import (
 )
 
 // InMemory serves on pipes instead of a port, for a test inside a [testing/synctest] bubble. The clients of [Server.Config] and
-// [Server.Client] connect to the pipes, and have the default pauses, which cost no time there: 40 s before a transfer of unknown
+// [Server.Client] connect to the pipes, which no other client reaches, and have the default pauses, which cost no time there: 40 s before a transfer of unknown
 // outcome is repeated.
 func InMemory() Option {
 	return func(s *settings) {

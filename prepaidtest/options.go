@@ -158,7 +158,9 @@ func WithLogger(logger *slog.Logger) Option { return func(s *settings) { s.logge
 func ListenOn(hostPort string) Option { return func(s *settings) { s.address = hostPort } }
 
 // WithListener serves on listener, which the server then owns, instead of opening a port. For a listener in memory, see [InMemory].
-func WithListener(listener net.Listener) Option { return func(s *settings) { s.listener = listener } }
+func WithListener(listener net.Listener) Option {
+	return func(s *settings) { s.listener, s.network = listener, nil }
+}
 
 // StartAt sets the server's clock at start, from 1970 to 2200; it runs on from there. Default: the real time.
 func StartAt(at time.Time) Option { return func(s *settings) { s.start = at } }

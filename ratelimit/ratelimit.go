@@ -12,7 +12,7 @@ import (
 )
 
 // Lane is the queue in which a request waits for the limiter. A lane is first in, first out; Money has priority over Call,
-// and Call over Bulk. The zero value means unspecified.
+// and Call over Bulk. Treat any other value as Call. The zero value means unspecified; a client never passes it on.
 //
 // Call and Bulk may use the whole allowance, at once if the client was idle. As soon as one of their requests has to wait,
 // they are spaced evenly, at a rate that leaves room for Money, until no request has waited for a while. Slots then become
@@ -35,13 +35,8 @@ const (
 
 // String returns the name of the lane, such as "money".
 func (l Lane) String() string {
-	switch l {
-	case Money:
-		return "money"
-	case Call:
-		return "call"
-	case Bulk:
-		return "bulk"
+	if l >= Money && l <= Bulk {
+		return [...]string{"money", "call", "bulk"}[l-Money]
 	}
 	return "lane(" + strconv.Itoa(int(l)) + ")"
 }

@@ -68,7 +68,7 @@ func (h *settler) run(ctx context.Context, spare bool) {
 		timer, woken := firstWait, h.stopping
 		switch {
 		case err != nil:
-			h.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.Any("error", err))
+			h.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.String("error", err.Error()))
 			if h.workers.Trace.Failed != nil {
 				h.workers.Trace.Failed(err)
 			}

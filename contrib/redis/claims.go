@@ -23,7 +23,7 @@ type ClaimsOptions struct {
 }
 
 // NewClaims returns a store of claims that replicas share. Faults of the options are returned as a
-// *[prepaid.ValidationError].
+// *[github.com/cardprograms/prepaid.ValidationError].
 //
 // Each ID is one key that expires, after its lease or, once handled, after Keep. A claim writes its own token into the
 // key, and only the holder of that token can settle it: a caller that overran the lease gets [webhook.ErrClaimLost] and

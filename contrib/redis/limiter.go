@@ -59,7 +59,7 @@ type Status struct {
 type Limiter struct{ fleet *fleet.Limiter }
 
 // NewLimiter returns the limiter of one replica and starts its exchange with Redis, which runs until Close. Faults of the
-// options are returned as a *[prepaid.ValidationError]. It does not wait for Redis.
+// options are returned as a *[github.com/cardprograms/prepaid.ValidationError]. It does not wait for Redis.
 //
 // The allowance is a number of slots. A slot rests for one window after the response headers arrived, and at any time at
 // most one replica owns it. So no fixed or sliding window of the service has more requests than it allows, whichever
@@ -82,7 +82,7 @@ type Limiter struct{ fleet *fleet.Limiter }
 // starts without Redis does not know what was used before.
 //
 // A 429 of any replica pauses all: itself at once, the others with their next exchange, and from then on requests are
-// spaced evenly. See [prepaid.Config] for how long, and [ratelimit.Limiter] for the errors of Acquire.
+// spaced evenly. See [github.com/cardprograms/prepaid.Config] for how long, and [ratelimit.Limiter] for the errors of Acquire.
 func NewLimiter(client redis.UniversalClient, options LimiterOptions) (*Limiter, error) {
 	options.Key = cmp.Or(options.Key, "prepaid:limit")
 	var f faults.List
@@ -119,7 +119,7 @@ func checkClient(f *faults.List, client redis.UniversalClient) {
 	f.Require(ends, "client", "must have ContextTimeoutEnabled")
 }
 
-// Acquire implements [ratelimit.Limiter]. After Close it returns [prepaid.ErrClosed].
+// Acquire implements [ratelimit.Limiter]. After Close it returns [github.com/cardprograms/prepaid.ErrClosed].
 func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
 	return l.fleet.Acquire(ctx, lane)
 }

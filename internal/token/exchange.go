@@ -132,9 +132,9 @@ func (m *Manager) report(took time.Duration, err error, early bool) {
 	case err == nil:
 		m.opts.Logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token renewed", slog.Duration("duration", took), slog.Bool("early", early))
 	case early: // no caller sees this error
-		m.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: early token renewal failed", slog.Duration("duration", took), slog.Any("error", err))
+		m.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: early token renewal failed", slog.Duration("duration", took), slog.String("error", err.Error()))
 	default:
-		m.opts.Logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token exchange failed", slog.Duration("duration", took), slog.Any("error", err))
+		m.opts.Logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token exchange failed", slog.Duration("duration", took), slog.String("error", err.Error()))
 	}
 	if m.opts.Renewed == nil {
 		return

@@ -182,7 +182,7 @@ func (l *Limiter) note(ctx context.Context, replicas int, err error) {
 	status := l.Status()
 	if err != nil {
 		l.options.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: "+l.options.Store+" is unreachable; the rate limit is this replica's share",
-			slog.Int("slots", status.Slots), slog.Int("replicas", status.Replicas), slog.Any("error", err))
+			slog.Int("slots", status.Slots), slog.Int("replicas", status.Replicas), slog.String("error", err.Error()))
 	} else {
 		l.options.Logger.LogAttrs(ctx, slog.LevelInfo, "prepaid: the rate limit is shared in "+l.options.Store,
 			slog.Int("slots", status.Slots), slog.Int("replicas", status.Replicas))

@@ -74,7 +74,7 @@ func (o *owner) alone(now time.Duration) bool { return now >= o.leaseEnd }
 
 // Acquire implements [ratelimit.Limiter]. After Close it returns [prepaid.ErrClosed].
 func (o *owner) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
-	return o.limiter.Acquire(ctx, cmp.Or(lane, ratelimit.Money))
+	return o.limiter.Acquire(ctx, cmp.Or(lane, ratelimit.Call))
 }
 
 // Advance implements slots.Owner: it applies the end of a lease.

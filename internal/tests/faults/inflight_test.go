@@ -55,7 +55,7 @@ func TestStoredParamsKeepLastSent(t *testing.T) {
 			}
 			var bodies []string
 			for _, request := range service.Requests() {
-				if len(request.Body) > 0 {
+				if request.Body != "" {
 					bodies = append(bodies, string(request.Body))
 				}
 			}

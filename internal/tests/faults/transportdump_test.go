@@ -69,11 +69,11 @@ func TestRepeatUnderAWrapperIsNotBlamedOnIt(t *testing.T) {
 		}
 		p.Succeed(harness.OpGet())
 	})
-	transport := transport.New()
-	t.Cleanup(transport.CloseIdleConnections)
+	base := transport.New()
+	t.Cleanup(base.CloseIdleConnections)
 	config := harness.Config(server.Address)
 	config.Retry.MaxAttempts = 1
-	config.Transport = harness.RoundTripFunc(transport.RoundTrip)
+	config.Transport = harness.RoundTripFunc(base.RoundTrip)
 	var errs []error
 	config.Trace = &prepaid.Trace{AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
 		if a.Err != nil {

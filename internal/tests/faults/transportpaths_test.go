@@ -47,8 +47,8 @@ func bodyOf(req *http.Request) func() io.ReadCloser {
 	return func() io.ReadCloser { return io.NopCloser(bytes.NewReader(content)) }
 }
 
-// to sends by transport to another address, with or without the request's hooks.
-func to(transport http.RoundTripper, address string, traced bool) http.RoundTripper {
+// to sends by base to another address, with or without the request's hooks.
+func to(base http.RoundTripper, address string, traced bool) http.RoundTripper {
 	return harness.RoundTripFunc(func(req *http.Request) (*http.Response, error) {
 		ctx := req.Context()
 		if !traced {
@@ -56,7 +56,7 @@ func to(transport http.RoundTripper, address string, traced bool) http.RoundTrip
 		}
 		out := req.Clone(ctx)
 		out.URL.Scheme, out.URL.Host, _ = strings.Cut(address, "://")
-		return transport.RoundTrip(out)
+		return base.RoundTrip(out)
 	})
 }
 
@@ -197,14 +197,14 @@ func TestWrappableClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Succeed(harness.OpGet()) })
 	under, byDefault := transport.Wrappable(transport.New()), transport.Wrappable(nil)
-	for _, transport := range []http.RoundTripper{under, byDefault, (*http.Transport)(nil)} {
+	for _, base := range []http.RoundTripper{under, byDefault, (*http.Transport)(nil)} {
 		config := harness.Config(server.Address)
-		config.Transport = transport
+		config.Transport = base
 		client := harness.NewClient(t, config)
 		require.NoError(t, harness.OpGet().Call(t.Context(), client))
 		require.Equal(t, 1, server.Left())
 		require.NoError(t, client.Close())
-		if wrappable, ok := transport.(interface{ CloseIdleConnections() }); ok && (transport == under || transport == byDefault) {
+		if wrappable, ok := base.(interface{ CloseIdleConnections() }); ok && (base == under || base == byDefault) {
 			wrappable.CloseIdleConnections()
 		}
 		require.Eventually(t, func() bool { return server.Left() == 0 }, 5*time.Second, time.Millisecond)

@@ -34,10 +34,10 @@ func eachTransport(t *testing.T, test func(t *testing.T, config func(address str
 			t.Parallel()
 			own := &http.Transport{MaxIdleConnsPerHost: 4}
 			t.Cleanup(own.CloseIdleConnections)
-			transport := of(own)
+			base := of(own)
 			test(t, func(address string) prepaid.Config {
 				config := harness.Config(address)
-				config.Transport = transport
+				config.Transport = base
 				return config
 			})
 		})

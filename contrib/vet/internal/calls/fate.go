@@ -142,7 +142,7 @@ func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 
 // asking are the functions that ask what an error is, without keeping it.
 var asking = []string{
-	sdk + ".OutcomeOf", sdk + ".ProvesNotApplied", sdk + ".NotSent",
+	sdk + ".OutcomeOf", sdk + ".ProvesNotApplied", sdk + "/transport.NotSent",
 	"errors.Is", "errors.As", "errors.AsType", "errors.Unwrap",
 }
 

@@ -112,7 +112,7 @@ func Prepaid() *Model {
 	batch := record("Store.EnqueueBatch", 2)
 	batch.Err, batch.Result = 1, 0
 	return &Model{
-		Packages: []string{sdk, sdk + "/ratelimit", sdk + "/journal", sdk + "/webhook", sdk + "/contrib/postgres"},
+		Packages: []string{sdk, sdk + "/ratelimit", sdk + "/transport", sdk + "/journal", sdk + "/webhook", sdk + "/contrib/postgres"},
 		Money: map[string]Func{
 			accounts + "Transfer":            keyed("Accounts.Transfer", 2),
 			accounts + "DirectEntryOut":      keyed("Accounts.DirectEntryOut", 2),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/ratelimit"
 	"github.com/cardprograms/prepaid/transport"
 )
 
@@ -345,6 +346,9 @@ func never(ctx context.Context, client *prepaid.Client, params prepaid.TransferP
 	}
 	if refused, ok := err.(*prepaid.APIError); ok { // want `an assertion of \*prepaid.APIError never matches`
 		return fmt.Sprint(refused.StatusCode), err
+	}
+	if _, ok := err.(*ratelimit.RefusedError); ok { // want `an assertion of \*ratelimit.RefusedError never matches`
+		return "later", err
 	}
 	return "", err
 }

@@ -32,7 +32,6 @@ const (
 func (Outcome) String() string { return "" }
 
 func OutcomeOf(error) Outcome                   { return OutcomeUnknown }
-func NotSent(error) bool                        { return false }
 func ProvesNotApplied(error, time.Time) bool    { return false }
 func NewRequestID() RequestID                   { return "" }
 func DeriveRequestID(Date, ...string) RequestID { return "" }
