@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -32,49 +31,6 @@ func TestSameRequestIDTakesTurns(t *testing.T) {
 		require.Equal(t, 1, service.Most)
 		require.Equal(t, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, service.Gaps())
 	})
-}
-
-// JSON of params keeps LastSent for another process. What is sent is the same with and without.
-func TestStoredParamsKeepLastSent(t *testing.T) {
-	t.Parallel()
-	for _, payment := range []prepaid.PaymentParams{harness.ValidTransfer(), harness.ValidDirectEntry()} {
-		synctest.Test(t, func(t *testing.T) {
-			service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
-			client := harness.NewClient(t, harness.ClockConfig(service))
-			for _, lastSent := range []time.Time{{}, time.Now().Add(-time.Hour).UTC()} {
-				var err error
-				switch p := payment.(type) {
-				case prepaid.TransferParams:
-					p.LastSent = lastSent
-					_, err = client.Accounts.Transfer(t.Context(), "A1", stored(t, p))
-				case prepaid.DirectEntryOutParams:
-					p.LastSent = lastSent
-					_, err = client.Accounts.DirectEntryOut(t.Context(), "A1", stored(t, p))
-				}
-				require.NoError(t, err)
-			}
-			var bodies []string
-			for _, request := range service.Requests() {
-				if request.Body != "" {
-					bodies = append(bodies, string(request.Body))
-				}
-			}
-			require.Len(t, bodies, 2)
-			require.Equal(t, bodies[0], bodies[1])
-			require.NotContains(t, bodies[0], "last_sent")
-		})
-	}
-}
-
-// stored returns params that were stored as JSON and read again.
-func stored[P comparable](t *testing.T, params P) P {
-	t.Helper()
-	body, err := json.Marshal(params)
-	require.NoError(t, err)
-	var again P
-	require.NoError(t, json.Unmarshal(body, &again))
-	require.Equal(t, params, again)
-	return again
 }
 
 // The same params again after an unknown outcome wait until the first has had time to finish.
