@@ -214,11 +214,9 @@ func newTableServer(t *testing.T, c *tableCase, faults ...wireFault) *tableServe
 	return s
 }
 
-// slowAttempt is when an attempt without a response ends, and much more than one with a response takes.
+// slowAttempt is when an attempt without a response ends, and much more than one with a response takes. The repeat of a keyed movement
+// waits for as long.
 const slowAttempt = 1500 * time.Millisecond
-
-// keyedAttempt is the same of a keyed movement, whose repeat waits for as long, whatever the fault.
-const keyedAttempt = 600 * time.Millisecond
 
 func tableConfig(address string) prepaid.Config {
 	config := contract.Config(nil)
@@ -342,9 +340,7 @@ func checkFaultOf(t *testing.T, c *tableCase, fault wireFault) {
 	t.Helper()
 	server := newTableServer(t, c, fault)
 	config := tableConfig(server.Address)
-	if c.safety == "keyed" {
-		config.AttemptTimeout = keyedAttempt
-	} else if fault.name == "no response in time" {
+	if fault.name == "no response in time" || c.safety == "keyed" && (fault.unseen || strings.HasPrefix(c.want(&fault), "3")) {
 		config.AttemptTimeout = slowAttempt
 	}
 	if fault.dial != nil {
@@ -409,9 +405,7 @@ func checkPair(t *testing.T, c *tableCase, first wireFault, second string, fault
 	}
 	server := newTableServer(t, c, append([]wireFault{first}, faults...)...)
 	config := tableConfig(server.Address)
-	if c.safety == "keyed" {
-		config.AttemptTimeout = keyedAttempt
-	} else if first.response == nil {
+	if c.safety == "keyed" || first.response == nil {
 		config.AttemptTimeout = slowAttempt
 	}
 	err := c.run(ctx, t, config)
