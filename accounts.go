@@ -282,7 +282,7 @@ func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSu
 	})
 }
 
-// TransferDiagnosis is what [AccountsService.DiagnoseTransfer] read.
+// TransferDiagnosis is the result of [AccountsService.DiagnoseTransfer].
 type TransferDiagnosis struct {
 	// SourceStatus is the status of the account that pays.
 	SourceStatus AccountStatus

@@ -243,7 +243,7 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 	switch {
 	case err == nil:
 	case errors.Is(err, exchange.ErrTooLarge) && !success:
-		// The start is enough: what matters is the status.
+		// The start is enough: only the status matters.
 	case errors.Is(err, exchange.ErrTooLarge):
 		a.oversize = true
 	case !success && a.status >= 300:

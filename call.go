@@ -29,7 +29,7 @@ import (
 // version is the SDK's version in the User-Agent.
 const version = "0.1.0"
 
-// family is what a client shares with those derived from it: credentials, allowance, connections and the memory of request
+// family is shared by a client and those derived from it: credentials, allowance, connections and the memory of request
 // IDs. NewClient sets it; only closed, longest and authorization change later.
 type family struct {
 	base    *url.URL // without a trailing slash
@@ -54,7 +54,7 @@ type family struct {
 	authorization atomic.Pointer[bearerHeader] // for the last token sent
 }
 
-// core is what the calls of a client share: its family, and settings that a derived client can have for itself. It does not
+// core is shared by the calls of a client: its family, and settings that a derived client can have for itself. It does not
 // know the services. NewClient and Client.With set it; only left changes later.
 type core struct {
 	*family
@@ -175,7 +175,7 @@ type call struct {
 // buffers hold response bodies while they are decoded. A body never outlives its call.
 var buffers = sync.Pool{New: func() any { return new(exchange.Buffer) }}
 
-// calls are reused. What may outlive a call (transport hooks, a streamed body) refers to the attempt's Exchange, never to the
+// calls are reused. Whatever may outlive a call (transport hooks, a streamed body) refers to the attempt's Exchange, never to the
 // attempt or the call.
 var calls = sync.Pool{New: func() any { return new(call) }}
 

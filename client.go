@@ -128,7 +128,7 @@ func (c *Client) With(o Overrides) (*Client, error) {
 	other := new(Client)
 	other.derived, other.lane = true, cmp.Or(o.Lane, c.lane)
 	other.join(c.family, config)
-	other.repeats.wait = max(other.repeats.wait, c.repeats.wait) // what a transfer needs does not depend on this client
+	other.repeats.wait = max(other.repeats.wait, c.repeats.wait) // the wait of a transfer does not depend on this client
 	return other.serve(), nil
 }
 
@@ -188,7 +188,7 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
 }
 
-// CheckResult is what [Client.Check] measured.
+// CheckResult is the result of [Client.Check].
 type CheckResult struct {
 	// TokenLifetime is the remaining lifetime of the access token.
 	TokenLifetime time.Duration

@@ -70,7 +70,7 @@ func TestCheckWithoutDetails(t *testing.T) {
 	require.Empty(t, result.MediaType)
 }
 
-// Behind a proxy that replaces the media type, Check says what becomes of payments, until the type is listed.
+// Behind a proxy that replaces the media type, Check warns of payments of unknown outcome, until the type is listed.
 func TestCheckWarnsOfTheMediaType(t *testing.T) {
 	t.Parallel()
 	for _, listed := range [][]string{nil, {"text/plain"}} {

@@ -93,7 +93,7 @@ type wireWritable interface{ writeWire(w *wire.Writer) }
 // those that identify something. Other members that the reference requires may be missing or null: they become the zero value.
 type incomplete interface{ missing() bool }
 
-// writesItself reports whether a value, or what it points to, is of a type of this package.
+// writesItself reports whether a value, or the value it points to, is of a type of this package.
 func writesItself(value any) bool {
 	of := reflect.TypeOf(value)
 	return isOurs(of) || of.Kind() == reflect.Pointer && isOurs(of.Elem())
@@ -210,7 +210,7 @@ func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, n *T) error {
 	return nil
 }
 
-// parseInteger also accepts what only a string can contain, such as 007.
+// parseInteger also accepts forms that only a string can contain, such as 007.
 func parseInteger(text string) (int64, bool) {
 	if value, ok := number.Int64([]byte(text)); ok {
 		return value, true
@@ -288,7 +288,7 @@ func decodeItems[T any](r *response, items *[]T) error {
 	return nil
 }
 
-// response is what the service returned for one request, as the decoders read it. It and its body are valid until the call
+// response is the service's response to one request, as the decoders read it. It and its body are valid until the call
 // returns; stream may outlive it.
 type response struct {
 	started    time.Time // when the request was sent

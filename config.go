@@ -100,13 +100,13 @@ type Config struct {
 	//     source and destination references. IDs of companies and acquirers are set, lists name at least one item.
 	//   - A request ID has at most 100 characters. Amounts of payments are above zero, others not below zero, and zero is said
 	//     explicitly (ZeroAmount).
-	//   - What cannot be written is refused: invalid UTF-8, a day that does not exist, a transaction ID or, in policy rules, a
+	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, a transaction ID or, in policy rules, a
 	//     category code that is not a number.
 	//   - Params do not contradict themselves (windows, paging, lists of Ensure methods), and [Client.Do] calls no known operation.
 	//   - Secrets, keys and the PIN envelope have their form, and the Config and [Overrides] are valid.
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
 	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at
-	// most 200 characters, with characters that are not printable replaced. It may repeat what was sent, such as a
+	// most 200 characters, with characters that are not printable replaced. It may repeat request data, such as a
 	// cardholder's name: set it only if the data is synthetic. It requires EnvironmentTest.
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
@@ -154,8 +154,8 @@ type Config struct {
 	Trace *Trace `json:"-" yaml:"-"`
 	// Propagate returns the trace context of an attempt's context as headers to send, such as traceparent. Headers with another
 	// meaning for the service or a proxy (authorization, cookies, content, connection, idempotency) are dropped, and so are
-	// values that are not printable ASCII. It must not change what the service does. By default no trace context is sent,
-	// because the service belongs to somebody else.
+	// values that are not printable ASCII. It must not change the effect of the request. By default no trace context is
+	// sent, because the service belongs to another organisation.
 	Propagate func(ctx context.Context) http.Header `json:"-" yaml:"-"`
 }
 
@@ -335,7 +335,7 @@ func ruleOf(of reflect.Type) string {
 // If no variable of the credentials is set, Credentials stays empty, for a Config with a TokenSource; [NewClient] refuses a
 // Config that has neither.
 //
-// The error is a *[ValidationError] with all faults: what is missing, cannot be read or is not allowed. Its fields are the
+// The error is a *[ValidationError] with all faults: missing, unreadable and forbidden values. Its fields are the
 // names of the variables. If there is any other fault, missing credentials are listed too.
 func ConfigFromEnv() (Config, error) {
 	config, unread := Config{}, validator{}

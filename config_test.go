@@ -90,7 +90,7 @@ func TestConfigFromJSONAndYAML(t *testing.T) {
 	require.NoError(t, decoder.Decode(&fromYAML))
 	requireConfig(t, want, fromYAML)
 
-	// In a struct of the caller's own, over what is set there.
+	// In the caller's own struct, over values that are set there.
 	own := struct {
 		Prepaid prepaid.Config `json:"prepaid" yaml:"prepaid"`
 		Other   string         `json:"other" yaml:"other"`
@@ -102,7 +102,7 @@ func TestConfigFromJSONAndYAML(t *testing.T) {
 	require.Equal(t, prepaid.Config{RateShare: 0.25, UserAgent: "acme/1"}, own.Prepaid)
 }
 
-// What is written can be read again, and never holds the secret.
+// A written Config can be read again, and never holds the secret.
 func TestConfigIsWrittenWithoutItsSecret(t *testing.T) {
 	t.Parallel()
 	config := fullConfig()
@@ -166,7 +166,7 @@ func TestConfigJSONFaults(t *testing.T) {
 	require.ErrorContains(t, config.Validate(), "environment must be")
 }
 
-// What was read can be written and read again, and nothing makes it panic.
+// A Config that was read can be written and read again, and no input makes it panic.
 func FuzzConfigJSON(f *testing.F) {
 	f.Add([]byte(configText))
 	f.Add([]byte(`{"retry": {"max_wait": "-1h2m3.5s"}, "rate_share": 1e-7, "environment": "production"}`))

@@ -148,7 +148,7 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 	v.pathID("id", string(id))
 	params.Cardholder.check(&v, "registration")
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
-	v.lax = true // the service may hold what it would refuse as a new value
+	v.lax = true // the service may hold values that it would refuse as new ones
 	if params.ClientAccountKey != nil {
 		v.accountKey("client_account_key", *params.ClientAccountKey)
 	}
@@ -204,7 +204,7 @@ const (
 // Issue creates the account unless one with its ClientAccountKey exists, and returns it with its account ID, even if
 // the response to the creation was lost. Only one process at a time may run it for a key.
 //
-// After an error, the outcome of the creation says what to do. [OutcomeApplied]: the account was created and not found
+// After an error, the outcome of the creation decides the next step. [OutcomeApplied]: the account was created and not found
 // yet. Look with [AccountsService.FindCreated], and never run Issue again: it could create a second one. Any other
 // outcome: run Issue again, with Again, when the cause is gone. If the creation was unknown, and the account exists but
 // takes longer than VisibleWithin to become visible, it is then created a second time: set VisibleWithin to minutes, keep

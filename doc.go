@@ -27,7 +27,7 @@
 //
 // # Money
 //
-// Every error of a call is a [*CallError]. Its outcome decides what to do next:
+// Every error of a call is a [*CallError]. Its outcome decides the next step:
 //
 //	_, err := client.Accounts.Transfer(ctx, source, params)
 //	switch prepaid.OutcomeOf(err) {
@@ -50,9 +50,9 @@
 // survives restarts). Otherwise a refusal of the second call is reported as rejected although the first one moved the money.
 //
 // There are two ways to resolve an unknown outcome. Either send the keyed transfer again with the same params. Or search, which
-// never proves absence: [AccountsService.FindMovement], [AccountsService.FindCreated], or read back what was set. For
-// payments in bulk, package journal records what is needed after a crash. It, too, sends a rejected payment again when called
-// again: remove what you paid some other way from the list.
+// never proves absence: [AccountsService.FindMovement], [AccountsService.FindCreated], or read the changed data back. For
+// payments in bulk, package journal keeps the records needed after a crash. It, too, sends a rejected payment again when
+// called again: remove payments that you made some other way from the list.
 //
 // # Retries
 //
@@ -133,7 +133,7 @@
 // [Config].Logger receives one record per call and one per repeated attempt. A [Trace], for a client or for one context,
 // observes every attempt, pause and token. Its Response hook gets the last response, for fields that this version does not know.
 // Operations are named by method and path template, without IDs, so that they can be used as metric labels. A context may
-// observe a call; it never changes what is sent.
+// observe a call; it never changes the requests.
 //
 // # Testing
 //

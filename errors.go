@@ -14,8 +14,8 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// CallError is the error of every call: what was attempted, what is known about its effect, and why it failed. Tests can
-// construct one from its exported fields.
+// CallError is the error of every call: the operation, its outcome and the cause. Tests can construct one from its exported
+// fields.
 //
 // Err is the cause: [*ValidationError], [*APIError], [*TransportError], [*DecodeError], [*TransferFailedError],
 // [*ratelimit.RefusedError], [*TokenError], a sentinel of this package, or the context's error. When an attempt that may
@@ -23,7 +23,7 @@ import (
 type CallError struct {
 	// Operation is the Go name of the call, such as "Accounts.Transfer".
 	Operation string
-	// Outcome is what is known about the effect.
+	// Outcome is the known effect.
 	Outcome Outcome
 	// AccountID is the account of the call; empty if the call has none.
 	AccountID AccountID
@@ -56,7 +56,7 @@ type settlingRule interface {
 	settledBy(refusal *CallError, lastSent time.Time) bool
 }
 
-// Error returns one line without names, amounts or addresses, except for what [Config].ShowDescriptions adds.
+// Error returns one line without names, amounts or addresses, except for descriptions that [Config].ShowDescriptions adds.
 func (e *CallError) Error() string {
 	var b strings.Builder
 	b.WriteString("prepaid: ")
@@ -93,7 +93,7 @@ func (e *CallError) Is(target error) bool {
 }
 
 // APIError is an error response of the service (reference section 7). It prints only status and code, because description
-// and body are the service's text and may repeat what was sent. With [Config].ShowDescriptions it also prints the description.
+// and body are the service's text and may repeat request data. With [Config].ShowDescriptions it also prints the description.
 type APIError struct {
 	// StatusCode is the HTTP status.
 	StatusCode int
@@ -160,7 +160,7 @@ func (e *APIError) Is(target error) bool {
 	return false
 }
 
-// printableCode returns code if it has the form of the listed codes. Any other text might repeat what was sent.
+// printableCode returns code if it has the form of the listed codes. Any other text might repeat request data.
 func printableCode(code ErrorCode) string {
 	const longest = 64
 	if len(code) > longest || strings.ContainsFunc(string(code), func(r rune) bool { return !ascii.IsLower(r) && r != '_' }) {
@@ -275,7 +275,7 @@ var (
 	// ErrPolicyAction: the policy has another default action than the given one, so that rules would do the opposite.
 	ErrPolicyAction = errors.New("prepaid: another default action")
 	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not those that were there, with its changes:
-	// somebody else has changed them meanwhile, or the service has not yet done what it acknowledged.
+	// another program has changed them meanwhile, or the service has not yet made a change that it acknowledged.
 	ErrPolicyChanged = errors.New("prepaid: the policy changed meanwhile")
 	// ErrPageRepeated: a page of a list had only items of earlier pages: the service ignores the page number.
 	ErrPageRepeated = errors.New("prepaid: page repeats earlier ones")
@@ -287,7 +287,7 @@ var (
 type Fault struct {
 	// Field is the path, such as "registration.primary_address.country".
 	Field string
-	// Rule is what the value must be, such as "must be an ISO 3166 alpha-2 code".
+	// Rule is the rule for the value, such as "must be an ISO 3166 alpha-2 code".
 	Rule string
 }
 

@@ -76,7 +76,7 @@ func TestOutcomeOfInput(t *testing.T) {
 	}
 }
 
-// Each error is one line that names what broke and none of its content.
+// Each error is one line that names the broken part and none of its content.
 func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
@@ -168,7 +168,7 @@ func TestCallErrorNamesCorrelationID(t *testing.T) {
 	require.Equal(t, "mine-1", harness.CallError(t, harness.OpRedeem().Call(t.Context(), harness.NewClient(t, config))).CorrelationID)
 }
 
-// A slog line of an error has its parts as attributes, and nothing of what was sent or of the service's text.
+// A slog line of an error has its parts as attributes, and nothing of the request data or the service's text.
 func TestErrorsLogTheirParts(t *testing.T) {
 	t.Parallel()
 	api := &prepaid.APIError{StatusCode: 404, Code: prepaid.CodeInvalidHookID, Description: "CANARY", Body: []byte("CANARY")}

@@ -131,7 +131,7 @@ func ExampleClient_Close() {
 	// true not processed
 }
 
-// Check reports what is wrong with a deployment: here another program responds at the address.
+// Check reports a fault in a deployment: here another program responds at the address.
 func ExampleClient_Check_notTheService() {
 	srv := emulator()
 	defer srv.Close()
@@ -322,7 +322,7 @@ func (c *counters) trace() *prepaid.Trace {
 	}
 }
 
-// start returns a client that passed Check, or an error that says what is wrong with the deployment.
+// start returns a client that passed Check, or an error that names the fault in the deployment.
 func start(ctx context.Context, config prepaid.Config, log *slog.Logger, c *counters) (*prepaid.Client, error) {
 	config.Logger, config.Trace = log, c.trace()
 	client, err := prepaid.NewClient(config)

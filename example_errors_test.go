@@ -33,7 +33,7 @@ func ExampleCallError() {
 	// may have arrived: true
 }
 
-// The service's description may repeat what was sent, so it is in a field and not in the text of the error.
+// The service's description may repeat request data, so it is in a field and not in the text of the error.
 func ExampleAPIError() {
 	srv := emulator()
 	defer srv.Close()
@@ -118,8 +118,8 @@ func ExampleProvesNotApplied() {
 	// rejected true
 }
 
-// One log record with what a support engineer needs to know about a failed call: when, what, its outcome, and the IDs
-// to ask the operator about. It contains no personal data.
+// One log record with the facts that a support engineer needs about a failed call: time, operation, outcome, and the
+// IDs to ask the operator about. It contains no personal data.
 func ExampleCallError_support() {
 	sent := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC)
 	var err error = &prepaid.CallError{ // as a call returns it

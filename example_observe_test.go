@@ -142,7 +142,7 @@ func ExampleCardholder_LogValue() {
 	// Address{State:[REDACTED] Country:[REDACTED]}
 }
 
-// An account logs what support needs: its ID, state and balance.
+// An account logs the facts that support needs: its ID, state and balance.
 func ExampleAccount_LogValue() {
 	account := prepaid.Account{
 		ID: "EA52174568995001", CardNumber: "520000******0042", Status: prepaid.AccountStatusActive,

@@ -68,8 +68,8 @@ func ExamplePolicyService_Categories() {
 	// true
 }
 
-// A change has no request ID and is not repeated. After an unknown outcome read the policy back and send what is
-// missing.
+// A change has no request ID and is not repeated. After an unknown outcome read the policy back and send the
+// missing rules.
 func ExamplePolicyService_ChangeCategories_unknown() {
 	srv := emulator()
 	defer srv.Close()
@@ -303,7 +303,7 @@ func ExamplePolicyService_EnsureMerchants() {
 	// 0 added, 2 as wanted
 }
 
-// What would be changed. With RemoveOthers the list is the whole policy: what is not in it has no rule afterwards.
+// A dry run. With RemoveOthers the list is the whole policy: a category that is not in it has no rule afterwards.
 func ExamplePolicyService_EnsureCategories_dryRun() {
 	srv := emulator()
 	defer srv.Close()

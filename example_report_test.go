@@ -209,7 +209,7 @@ func ExampleReportReader_Read() {
 	// EA2,74.50
 }
 
-// WriteTo writes the report while it arrives. Keep what was written only if there is no error.
+// WriteTo writes the report while it arrives. Keep the text only if there is no error.
 func ExampleReportReader_WriteTo() {
 	srv := emulator()
 	defer srv.Close()

@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// printHistory prints what the simulator has booked.
+// printHistory prints the transactions that the simulator has booked.
 func printHistory(srv *prepaidtest.Server, id prepaid.AccountID) {
 	for _, tx := range srv.Transactions(id) {
 		fmt.Println(tx.Type, tx.Amount, tx.RunningBalance)

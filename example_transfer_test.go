@@ -140,7 +140,7 @@ func ExampleAccountsService_DirectEntryOut() {
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("40.00"),
 		SourceReference: "cash out", DestinationReference: "card 7",
 		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "Ada Lovelace"},
-		BSB:         "062000", // ask the operator what to send
+		BSB:         "062000", // ask the operator for the number
 	}
 	var first prepaid.TransactionID
 	for range 2 {
@@ -322,7 +322,7 @@ func ExampleDeriveRequestID() {
 	// 20261120-7064-82f6-a3cb-bf53b7325c53
 }
 
-// What a transfer would refuse is found before the payment is stored.
+// Validate finds the faults that a transfer would refuse, before the payment is stored.
 func ExampleTransferParams_Validate() {
 	params := prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), SourceReference: "invoice 7", DestinationAccountID: "EA52174568995001",

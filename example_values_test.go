@@ -190,7 +190,7 @@ func ExampleAmount_Add() {
 	// 0.00 true
 }
 
-// What is left on a card after a purchase with a fee.
+// The balance of a card after a purchase with a fee.
 func ExampleAmount_Sub() {
 	left := prepaid.MustAmount("100.00")
 	for _, spent := range []prepaid.Amount{prepaid.MustAmount("60.00"), prepaid.Cents(250)} {

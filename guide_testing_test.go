@@ -67,7 +67,7 @@ func TestGuideVirtualTime(t *testing.T) {
 	})
 }
 
-// A client that gives up after the first attempt shows what your own code does with a doubt.
+// A client that gives up after the first attempt shows how your own code handles an unknown outcome.
 func TestGuideOneAttempt(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

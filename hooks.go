@@ -20,8 +20,8 @@ import (
 // usable.
 type HooksService struct{ client *Client }
 
-// ReliabilityMode says what happens to messages that cannot be delivered. Create requires it. In Update, empty keeps
-// the current mode.
+// ReliabilityMode decides how undeliverable messages are treated. Create requires it. In Update, empty keeps the current
+// mode.
 type ReliabilityMode string
 
 const (
@@ -53,7 +53,7 @@ type Hook struct {
 	FilterSpec string `json:"filter_spec"`
 	// Enabled reports whether the hook is enabled. A disabled hook receives and stores nothing.
 	Enabled bool `json:"enabled"`
-	// ReliabilityMode says what happens to messages that cannot be delivered.
+	// ReliabilityMode decides how undeliverable messages are treated.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
 	// LastUndeliverable is the latest undeliverable message that was not dismissed. It is empty if there is none or the
 	// mode is not store_undeliverable.
@@ -139,7 +139,7 @@ type CreateHookParams struct {
 	FilterSpec string `json:"filter_spec"`
 	// Enabled true makes the service ping URI before it responds; false registers the hook without a ping.
 	Enabled bool `json:"enabled"`
-	// ReliabilityMode says what happens to messages that cannot be delivered.
+	// ReliabilityMode decides how undeliverable messages are treated.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
 	// HMACKeyID names the key: 1 to 64 ASCII letters, digits and symbols, no white space, no semicolon.
 	HMACKeyID string `json:"hmac_key_id"`
@@ -197,7 +197,7 @@ type UpdateHookParams struct {
 	FilterSpec string `json:"filter_spec,omitzero"`
 	// Enabled true makes the service ping the address before it responds; nil keeps the state.
 	Enabled *bool `json:"enabled,omitzero"`
-	// ReliabilityMode says what happens to messages that cannot be delivered.
+	// ReliabilityMode decides how undeliverable messages are treated.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode,omitzero"`
 	// HMACKeyID names the key: 1 to 64 ASCII letters, digits and symbols, no white space, no semicolon.
 	HMACKeyID string `json:"hmac_key_id,omitzero"`

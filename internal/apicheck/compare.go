@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// difference is what changed since the listing was written.
+// difference lists the changes since the listing was written.
 type difference struct{ removed, added []line }
 
 func compare(before, now listing) difference {
@@ -104,7 +104,7 @@ func unnamed(broken []line, path, changelog string) []string {
 	return faults
 }
 
-// name returns what the changelog calls the line's subject: "Config", "Config.Timeout", "AccountsService.Get".
+// name returns the changelog's name for the line's subject: "Config", "Config.Timeout", "AccountsService.Get".
 func (l line) name() string {
 	match := nameInLine.FindStringSubmatch(l.text)
 	switch {

@@ -13,8 +13,8 @@ type writer struct {
 	lines []string
 }
 
-// linesOf lists everything that a program can name in pkg, and what it may do with it: sorted, the same with every
-// version of Go.
+// linesOf lists everything that a program can name in pkg, and its permitted uses: sorted, the same with every version
+// of Go.
 func linesOf(pkg *types.Package) []string {
 	w := &writer{pkg: pkg}
 	for _, name := range pkg.Scope().Names() {

@@ -62,7 +62,7 @@ func (b bench) read(name string) string {
 	return string(text)
 }
 
-// run returns the exit code and what was printed.
+// run returns the exit code and the output.
 func (b bench) run(flags ...string) (int, string) {
 	var out, problems bytes.Buffer
 	arguments := slices.Concat(flags, []string{filepath.Join(b.root, "api"), filepath.Join(b.root, "CHANGELOG.md"), b.root})

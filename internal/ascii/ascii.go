@@ -1,5 +1,5 @@
 // Package ascii classifies single bytes and words of eight bytes, for JSON readers and validation. It allocates nothing and does
-// not know what the text means.
+// not know the meaning of the text.
 package ascii
 
 import "unicode/utf8"

@@ -12,7 +12,7 @@ var (
 )
 
 // commentFaults lists public names whose comment is missing, does not start with the name or, for the method of a
-// service, does not say what is called and whether it may be repeated.
+// service, does not name the request and its safety class.
 func commentFaults(symbols []symbol) []string {
 	var faults []string
 	for _, s := range symbols {

@@ -10,9 +10,9 @@ import (
 // row is one line of a table: the names in its first column and in its column "Go".
 type row struct {
 	place string   // "docs/errors.md:12"
-	wire  string   // what is in backquotes in the first column; empty for "—"
+	wire  string   // in backquotes in the first column; empty for "—"
 	own   bool     // "—" in the first column: the reference has no such thing
-	names []string // what is in backquotes in the column "Go"
+	names []string // in backquotes in the column "Go"
 }
 
 var quoted = regexp.MustCompile("`([^`]+)`")

@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
 
-// runTool executes an outside program and returns what it wrote.
+// runTool executes an outside program and returns its output.
 func runTool(t *testing.T, stdin []byte, program string, arguments ...string) ([]byte, error) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), program, arguments...)

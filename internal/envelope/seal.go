@@ -4,7 +4,7 @@
 // for each envelope; the key is encrypted with RSA-OAEP. [ParseCertificate], [PublicKey] and [NewKey] lead from the
 // operator's file to a [Key]; each returns the rule that its input breaks as a text that names no value, "" if none.
 //
-// What it promises:
+// Guarantees:
 //   - A damaged certificate is never skipped in favour of the next one in its file.
 //   - An RSA key has at least 2,048 bits, and crypto/rsa can use it: NewKey tries it.
 //   - The buffers that held the payload and the AES key are cleared, and no buffer that grew leaves a copy. This is best

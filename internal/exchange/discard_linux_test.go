@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The time for which the kernel retransmits is what is left of the attempt, for each request on a connection.
+// The kernel retransmits for the remaining time of the attempt, for each request on a connection.
 func TestRetransmissionEndsWithTheAttempt(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())

@@ -7,7 +7,7 @@
 // The package promises that "not sent" is certain, that no error contains an address, credentials or a part of a response, and
 // that a request with an effect does not outlive its exchange: the kernel discards the bytes that it has not delivered.
 //
-// It does not decide what a response means or whether a request is sent again, and it does not know tokens or rate limits.
+// It does not decide the meaning of a response or whether a request is sent again, and it does not know tokens or rate limits.
 package exchange
 
 import (
@@ -52,7 +52,7 @@ type secondConnectionError string
 
 func (e secondConnectionError) Error() string { return string(e) }
 
-// Is matches ErrRepeated: what follows is the same.
+// Is matches ErrRepeated: both have the same consequences.
 func (secondConnectionError) Is(target error) bool { return target == ErrRepeated }
 
 // Exchange is one request. It gets one connection, because net/http repeats requests by itself: over HTTP/1.1 a GET whose kept
@@ -76,7 +76,7 @@ type Exchange struct {
 	seen      atomic.Uint32
 }
 
-// What the hooks have seen, as bits: with a field for each, an Exchange would take the next larger size of memory.
+// Events that the hooks have seen, as bits: with a field for each, an Exchange would take the next larger size of memory.
 const (
 	seenAsked     = 1 << iota // for a connection
 	seenConnected             // got one
@@ -103,7 +103,7 @@ type content struct {
 	alone  aloneContext
 }
 
-// Request is what an Exchange sends.
+// Request describes the request that an Exchange sends.
 type Request struct {
 	Method string
 	// URL is copied.
@@ -311,7 +311,7 @@ func describe(ctx context.Context, sent bool, err error) error {
 	case strings.HasPrefix(err.Error(), "http2: server sent GOAWAY"): // contains debug data, which may be anything
 		return ErrRepeated
 	case strings.Contains(err.Error(), "malformed") || sent && strings.Contains(err.Error(), `"`):
-		return errMalformed // net/http quotes what it could not read
+		return errMalformed // net/http quotes the text that it could not read
 	}
 	return err
 }

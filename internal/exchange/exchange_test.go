@@ -144,7 +144,7 @@ func TestNotSentIsCertain(t *testing.T) {
 	}
 }
 
-// No error repeats a query, a token, a debug text of HTTP/2 or what net/http quotes of a response.
+// No error repeats a query, a token, a debug text of HTTP/2 or a part of a response that net/http quotes.
 func TestErrorsRepeatNoContent(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]error{

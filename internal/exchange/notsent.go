@@ -91,10 +91,10 @@ func (e *connectError) Error() string { return e.err.Error() }
 // NotSent reports true.
 func (*connectError) NotSent() bool { return true }
 
-// Is matches what the cause matches.
+// Is reports whether the cause matches target.
 func (e *connectError) Is(target error) bool { return errors.Is(e.err, target) }
 
-// As finds what the cause holds.
+// As finds target in the cause.
 func (e *connectError) As(target any) bool { return errors.As(e.err, target) }
 
 // mayConnect reports whether another attempt may succeed after err, with which nothing was sent: not after a bad certificate,

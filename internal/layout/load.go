@@ -17,7 +17,7 @@ import (
 	"path/filepath"
 )
 
-// uses counts what one file names of another: functions, types, variables, fields and methods.
+// uses counts the names of another file that one file uses: functions, types, variables, fields and methods.
 type uses map[string]int
 
 // pkg is one package, as its files use one another's names.
@@ -60,7 +60,7 @@ func list(ctx context.Context, arguments ...string) ([]listed, error) {
 	}
 }
 
-// load reads the package in directory with its types. What it imports comes from what the compiler wrote.
+// load reads the package in directory with its types. Its imports are read from the compiler's export data.
 func load(ctx context.Context, directory string) (*pkg, error) {
 	all, err := list(ctx, "-export", "-deps", "./"+filepath.ToSlash(directory))
 	if err != nil {

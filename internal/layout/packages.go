@@ -9,7 +9,7 @@ import (
 )
 
 // upwardImports lists packages below an internal folder that import the package that contains the folder. Tests may,
-// and so may what they share below internal/tests.
+// and so may their shared packages below internal/tests.
 func upwardImports(all []listed) []string {
 	var faults []string
 	for _, one := range all {
@@ -31,8 +31,8 @@ func upwardImports(all []listed) []string {
 	return faults
 }
 
-// picture draws the packages of the module that programs import, and what these need: a package stands above all that it
-// imports. The emulator shares nothing with the client and has a picture of its own. Commands and tests are left out.
+// picture draws the packages of the module that programs import, and the packages that these need: a package is above all
+// that it imports. The emulator shares nothing with the client and has its own picture. Commands and tests are left out.
 func picture(all []listed) string {
 	client, emulator := make(map[string][]string), make(map[string][]string)
 	for _, one := range all {

@@ -2,7 +2,7 @@
 //
 // Time alone does not show that a request is over: a network or a service that stood still may deliver and carry it out later.
 // So a repeat waits until the service has responded to a request that was sent after the first one had ended, and from that
-// response on for as long as the service may need for what it has received.
+// response on for as long as the service may need for the requests received.
 //
 // The package promises that no repeat is admitted earlier, that a busy client admits it soon after that and without reads, that a
 // service that responds gets at most perWait reads in one wait, and that nothing waits for ever. Memory is constant.

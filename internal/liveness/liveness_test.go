@@ -64,7 +64,7 @@ func TestOneRead(t *testing.T) {
 	})
 }
 
-// A response to what was sent before the end of the first request proves nothing, however late it arrives.
+// A response to a request that was sent before the end of the first one proves nothing, however late it arrives.
 func TestEarlierRequestsDoNotCount(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
 		sent := time.Now()
@@ -133,7 +133,7 @@ func TestReadsAreShared(t *testing.T) {
 // reading, so this needs the system's.
 func TestClockIsSetBack(t *testing.T) {
 	t.Parallel()
-	back := func(t *time.Time) { // to what it is if the clock is set back by an hour now
+	back := func(t *time.Time) { // to its value if the clock is set back by an hour now
 		*(*uint64)(unsafe.Pointer(t)) += uint64(time.Hour/time.Second) << 30 //nolint:gosec // seconds of the wall clock
 	}
 	const wait = 100 * time.Millisecond

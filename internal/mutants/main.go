@@ -52,7 +52,7 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 		return 2
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !only.MatchString(m.name) })
-	code, unchanged := 0, map[string]string{} // by package, what its tests print without a change
+	code, unchanged := 0, map[string]string{} // by package, the output of its tests without a change
 	for _, m := range all {
 		if m.root && (runtime.GOOS != "linux" || os.Geteuid() != 0) {
 			fmt.Fprintf(out, "%s: not run, %s needs Linux and root\n", m.name, m.test)
@@ -73,7 +73,7 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	return code
 }
 
-// testsOf runs the tests of a package that mutants name, at once, and returns what they print.
+// testsOf runs the tests of a package that mutants name, at once, and returns their output.
 func testsOf(all []mutant, m mutant) string {
 	var names []string
 	for _, other := range all {
@@ -121,7 +121,7 @@ func (m *mutant) survives(unchanged string) error {
 	return nil
 }
 
-// overlay writes what makes go read the changed file in place of the other.
+// overlay writes the overlay with which go reads the changed file in place of the other.
 func (m *mutant) overlay(directory string, source []byte) (string, error) {
 	file, err := filepath.Abs(m.file)
 	if err != nil {

@@ -27,7 +27,7 @@ type entry struct {
 	Body      string      `json:"body"`
 }
 
-// check returns what is wrong with an exchange, without its values, and notes what it has seen.
+// check returns the faults of an exchange, without its values, and adds the places that it has seen to seen.
 func (d *document) check(e entry, seen map[string]bool) []string {
 	method, template, _ := strings.Cut(e.Operation, " ")
 	operation := "/paths/" + escape(template) + "/" + strings.ToLower(method)
@@ -221,7 +221,7 @@ func requestBody(e entry) (any, error) {
 	return jsonschema.UnmarshalJSON(strings.NewReader(text))
 }
 
-// rule is what an error says, without values.
+// rule returns the text of an error, without values.
 func rule(err error) string {
 	invalid, is := errors.AsType[*jsonschema.ValidationError](err)
 	if !is {

@@ -1,11 +1,11 @@
-// Command openapicheck compares what the emulator has responded with during a test run with its OpenAPI document.
+// Command openapicheck compares the emulator's responses in a test run with its OpenAPI document.
 //
 //	openapicheck directory
 //
-// The directory has what emulators built with the tag prepaidrecord have written: documents, and for each a file with one request
+// The directory has the files of emulators built with the tag prepaidrecord: documents, and for each a file with one request
 // and response of each shape. Every response must be in the document with its status, headers, error code and body, where a
 // member that the document does not have is a fault. Every request that was accepted must be valid, and one that was refused for
-// its form must not be. What the document of a server with default options has, and no test has seen, is a fault too.
+// its form must not be. A part of the document of a server with default options that no test has seen is a fault too.
 package main
 
 import (

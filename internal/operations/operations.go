@@ -1,5 +1,5 @@
-// Package operations has the table of operations.txt for programs and tests of this repository. The client has its own copy of what
-// it needs, and the emulator none. The package keeps no state.
+// Package operations has the table of operations.txt for programs and tests of this repository. The client has its own copy of its
+// columns, and the emulator none. The package keeps no state.
 package operations
 
 // Operation is a line of operations.txt, which explains its columns.
@@ -12,5 +12,5 @@ type Operation struct {
 	Success, Body, Safety, Lane, Also, Section string
 }
 
-// Class names what decides whether a request is repeated and what a response proves: the columns safety, body and success.
+// Class returns the columns that decide whether a request is repeated and how a response is read: safety, body and success.
 func (o Operation) Class() string { return o.Safety + " " + o.Body + " " + o.Success }

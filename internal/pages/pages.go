@@ -36,7 +36,7 @@ type Head struct {
 	Reported, Counted, Bare bool
 }
 
-// Progress is what was read of a list, and what the service reported about it. For each page call Begin, IsNew for each of
+// Progress is the state of reading a list, with the service's reports about it. For each page call Begin, IsNew for each of
 // its items, and End.
 type Progress struct {
 	start  int  // number of the first page
@@ -169,7 +169,7 @@ func (p *Progress) growth() int {
 	return p.page.Items - p.items
 }
 
-// Refused decides what a refused page number means. ended is true if it may be the end of the list; err then reports whether
+// Refused decides the meaning of a refused page number. ended is true if it may be the end of the list; err then reports whether
 // the list is incomplete.
 func (p *Progress) Refused() (ended bool, err error) {
 	if p.pages == 0 {

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// page is what a service returns: how it counts, and the ids of its items.
+// page is a service's response: its counts, and the ids of its items.
 type page struct {
 	Head
 	ids []string

@@ -27,7 +27,7 @@ type list[T any] struct{ Items []T }
 
 func (l list[T]) Format(f fmt.State, verb rune) { Format(f, verb, l) }
 
-// The fields that are set print by name, and a mark for what is hidden, whatever the verb.
+// The fields that are set print by name, with a mark for hidden values, whatever the verb.
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -18,7 +18,7 @@ const (
 )
 
 // copyText un-escapes plain text, two-byte escapes and valid UTF-8. It stops at the end of dst or of the buffered input, and
-// before anything else. rows counts what is written; it may be nil.
+// before anything else. rows counts the rows written; it may be nil.
 func (d *Decoder) copyText(dst []byte, rows *Counter) (written int) {
 	if rows != nil && rows.bom < len(utf8BOM) { // at the start, where a byte order mark may be
 		w, r := copyFallback(dst[:min(len(utf8BOM), len(dst))], d.buf[d.pos:d.end], nil)

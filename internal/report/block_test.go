@@ -35,7 +35,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// The error for plain text that breaks a rule names the place, and what is before it is read.
+// The error for plain text that breaks a rule names the place, and the text before it is read.
 func TestBlocksRefuse(t *testing.T) {
 	t.Parallel()
 	const start = `{"reportdata":"`
@@ -77,7 +77,7 @@ func TestBlocksLookOnce(t *testing.T) {
 	require.LessOrEqual(t, looks, len(body)/fallbackSize+2)
 }
 
-// simpleText is JSON text without what copyPlain leaves to others, except unknown escapes and quotes without a backslash.
+// simpleText is JSON text that copyPlain reads by itself, except unknown escapes and quotes without a backslash.
 func simpleText(text []byte) []byte {
 	for i, b := range text {
 		if b < ' ' || b > '~' {

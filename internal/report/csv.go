@@ -34,7 +34,7 @@ type Rows struct {
 	src      io.Reader
 	buf      []byte
 	pos, end int   // buf[pos:end] is unread
-	srcErr   error // what ended src
+	srcErr   error // that ended src
 
 	rows   int64 // read so far
 	offset int64 // of buf[pos] in the text

@@ -56,7 +56,7 @@ type Decoder struct {
 	buf      []byte
 	pos, end int   // buf[pos:end] is unread
 	base     int64 // offset of buf[0] in the body
-	srcErr   error // what ended src
+	srcErr   error // that ended src
 
 	rows *Counter // counts the text's rows; may be nil
 

@@ -2,7 +2,7 @@ package report
 
 import "encoding/csv"
 
-// Counter counts the rows of a CSV text that arrives in chunks. In well-formed text it counts what [Rows] yields. Malformed
+// Counter counts the rows of a CSV text that arrives in chunks. In well-formed text it counts the rows of [Rows]. Malformed
 // quoting is not an error here, so that such a report can still be read as text: quotes are then read as encoding/csv reads
 // them with LazyQuotes.
 //
@@ -14,7 +14,7 @@ type Counter struct {
 	bom   int // bytes of a byte order mark seen; len(utf8BOM) once past the start
 }
 
-// rowState is what the counter saw last in the current row.
+// rowState is the counter's state in the current row.
 type rowState uint8
 
 const (

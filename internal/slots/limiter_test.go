@@ -153,7 +153,7 @@ func TestSlotLimiterShare(t *testing.T) {
 	}
 }
 
-// In every lane an idle client sends its whole allowance at once, and what is saved up after a backlog is the time
+// In every lane an idle client sends its whole allowance at once, and after a backlog it saves up the time
 // without one.
 func TestSlotLimiterIdleBurst(t *testing.T) {
 	for _, lane := range []ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk, Token} {

@@ -162,7 +162,7 @@ func TestSlotLimiterWeighedWindows(t *testing.T) {
 				l := newLimiter(1000, 10*time.Second, 1)
 				server := &fixedServer{limit: 1000, window: 10 * time.Second, phase: phase, weigh: true}
 				seen := saturate(t, l, server, 3*time.Minute, ratelimit.Call)
-				if refused := len(seen.refused); refused > 0 { // of what followed the first burst
+				if refused := len(seen.refused); refused > 0 { // after the first burst
 					last := seen.refused[refused-1]
 					t.Logf("%d refused, last after %s", refused, last)
 					require.Less(t, last, 20*time.Second)

@@ -128,7 +128,7 @@ type Owner interface {
 	Paused()
 }
 
-// Update lets an owner change the stock, and hands out what is then available. Waiters that arrived when Exchange was below
+// Update lets an owner change the stock, and hands out the slots then available. Waiters that arrived when Exchange was below
 // the number that change returns are refused if their wait would outlast their deadline: younger ones have not been asked for.
 func (l *Limiter) Update(change func(now time.Duration, s *Stock) (exchanged uint64)) {
 	l.mu.Lock()

@@ -21,7 +21,7 @@ var (
 	errRefused = errors.New("credential refused")
 )
 
-// reports collects what a manager reports.
+// reports collects the reports of a manager.
 type reports struct {
 	mu   sync.Mutex
 	log  bytes.Buffer

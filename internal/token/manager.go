@@ -4,8 +4,8 @@
 // starts the renewal in the background and continues with the current token. Callers wait only while there is no valid token, all for the same
 // exchange. An exchange is independent of the callers: it does not end with a caller's context and sees none of its values.
 //
-// What it promises, for any number of callers:
-//   - A refused token is given to nobody again. It is renewed once for all callers.
+// Guarantees, for any number of callers:
+//   - A refused token is never given out again. It is renewed once for all callers.
 //   - There is at most about one exchange a second, even if tokens are short-lived or often refused.
 //   - A failed early renewal fails no call. After other failures the pause between exchanges grows up to Options.Hold.
 //   - A refused credential is remembered for Options.Hold, and nothing is sent meanwhile.

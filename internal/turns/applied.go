@@ -49,7 +49,7 @@ func (a *appliedPayments) add(key idHash, payment digest) {
 	a.payments[key] = payment
 }
 
-// digest identifies what a payment sends. It is cryptographic, because two payments with the same digest would count as the
+// digest identifies the content of a payment. It is cryptographic, because two payments with the same digest would count as the
 // same. Its key prevents arranging that, and learning from a memory dump who was paid.
 type digest [16]byte
 

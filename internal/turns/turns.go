@@ -12,8 +12,8 @@
 //     with their ID;
 //   - only a keyed digest of a payment is kept, so that a memory dump does not reveal who was paid.
 //
-// It does not wait for that time, or decide when a request may be repeated and what a response proves. It knows only the calls of
-// one Guard: across processes, the caller must keep them apart, and pass on what is unknown ([Payment].NotBefore).
+// It does not wait for that time, or decide when a request may be repeated and how to judge a response. It knows only the calls of
+// one Guard: across processes, the caller must keep them apart, and pass on unknown outcomes ([Payment].NotBefore).
 package turns
 
 import (
@@ -30,7 +30,7 @@ var (
 	ErrInFlight = errors.New("a call with this request ID may still be in flight")
 )
 
-// Payment is what a call sends with an ID. Operation and Source must not contain NUL.
+// Payment is the request of a call with an ID. Operation and Source must not contain NUL.
 type Payment struct {
 	ID        string
 	Operation string
@@ -69,7 +69,7 @@ func New(notBefore func(lastSent time.Time) time.Time) *Guard {
 	return &Guard{notBefore: notBefore, ids: make(map[string]*state), digests: newDigester(), applied: newAppliedPayments()}
 }
 
-// state is what is known about an ID that is in use or whose outcome is unknown.
+// state is the state of an ID that is in use or whose outcome is unknown.
 type state struct {
 	turn      chan struct{} // full while a call is in progress
 	users     int           // the call in progress and the waiting ones

@@ -20,7 +20,7 @@ func HasError(body []byte) bool {
 		}
 		rest = rest[10:]
 	}
-	start := max(len(body)-len(rest)-2, 0) // of the quote before what was found
+	start := max(len(body)-len(rest)-2, 0) // of the quote before the match
 	return bytes.Contains(body[start:], []byte(`"error"`))
 }
 

@@ -3,8 +3,8 @@
 // A [Reader] reads plain JSON into the fields of structs, member by member, several times as fast as reflection. It never
 // refuses anything. Whatever is not plain (an escaped name, an ambiguous number, invalid UTF-8, malformed JSON) makes it
 // fall back: [Read] and [ReadItems] then return false, and the caller reads the body again from the start with its JSON
-// library, which alone decides what is accepted and which error is returned. What a Reader reads must be equal to what that
-// library reads: the fuzz tests of the callers compare the two. A [Writer] makes the same promise for bodies. The build tag
+// library, which alone decides about acceptance and errors. The values that a Reader reads must equal those
+// of that library: the fuzz tests of the callers compare the two. A [Writer] makes the same promise for bodies. The build tag
 // prepaid_nofastpath switches both off, so that every test can run on the library alone.
 //
 // The parameters of a reading function are the destination and the Reader, in this order, so that the method expression of a
@@ -69,7 +69,7 @@ const (
 	maxGuess = 512     // items allocated in advance, by the size of the first
 )
 
-// Read reads body's single value with read. If it returns false, nothing is known about body, and what read has set is
+// Read reads body's single value with read. If it returns false, nothing is known about body, and values that read has set are
 // undefined.
 func Read(body []byte, read func(*Reader)) bool {
 	if !enabled {
@@ -102,7 +102,7 @@ func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 	return list, r.ended()
 }
 
-// extend returns list with a zero element more, of which as a rule nothing is copied: what follows list was never used.
+// extend returns list with a zero element more, as a rule without a copy: the capacity after list was never used.
 func extend[T any](list []T) []T {
 	if len(list) < cap(list) {
 		return list[:len(list)+1]

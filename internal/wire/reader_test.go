@@ -140,7 +140,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// A page costs an allocation for the list, one for each item's texts, and none for what is skipped.
+// A page costs an allocation for the list, one for each item's texts, and none for skipped members.
 func TestReaderAllocations(t *testing.T) {
 	body := []byte(`[` + strings.Repeat(`{"id":"an id","note":"a note","at":"2026-11-03T10:20:30Z","unknown":{"more":[1,2,"three"]}},`, 99) + `{"id":"last"}]`)
 	allocations := testing.AllocsPerRun(20, func() {

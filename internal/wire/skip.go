@@ -4,5 +4,5 @@ package wire
 
 import "errors"
 
-// ErrSkip is what an unmarshal function returns to leave a value to the JSON library.
+// ErrSkip is the error with which an unmarshal function leaves a value to the JSON library.
 var ErrSkip = errors.ErrUnsupported

@@ -4,6 +4,6 @@ package wire
 
 import "encoding/json/v2"
 
-// ErrSkip is what an unmarshal function returns to leave a value to the JSON library: the experiment of Go 1.26 has an error of
-// its own.
+// ErrSkip is the error with which an unmarshal function leaves a value to the JSON library: the experiment of Go 1.26 has its own
+// error.
 var ErrSkip = json.SkipFunc

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzTime reads any text as a date-time: what RFC 3339 allows comes out the same, all is in UTC, and the fast path agrees.
+// FuzzTime reads any text as a date-time: times of RFC 3339 come out the same, all is in UTC, and the fast path agrees.
 func FuzzTime(f *testing.F) {
 	for _, seed := range []string{
 		"", "2026-11-03T10:20:30Z", "2026-11-03T10:20:30.123456789+11:00", "2026-11-03", "2026-11-03 10:20:30", "2026-11-03T10:20Z",

@@ -56,7 +56,7 @@ func (g *generator) ownJSON(name string) bool {
 	}, func(method string) bool { return g.methods[name+"."+method] })
 }
 
-// kind returns what a type is to the generator: "string", "bool" or "int" as it is; "self"; "struct", which it notes as one
+// kind returns the generator's kind of a type: "string", "bool" or "int" as it is; "self"; "struct", which it notes as one
 // to make a function for; "time" and "raw".
 func (g *generator) kind(of ast.Expr) (string, error) {
 	unknown := fmt.Errorf("no rule for the type %s", types.ExprString(of))

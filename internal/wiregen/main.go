@@ -1,4 +1,4 @@
-// Command wiregen generates what follows from the tags of structs and from the table of operations.
+// Command wiregen generates code and tables from the tags of structs and from the table of operations.
 //
 // wire_gen.go has functions that read and write the client's types without reflection. The types are those that the package lists in
 // slices of wireReadable and wireWritable, and the structs in them. The rest is from operations.txt, which lists it.
@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// run writes the files that differ from what would be generated. Without write it fails and lists them instead.
+// run writes the generated files that are stale. Without write it fails and lists them instead.
 func run(directory string, write bool, out io.Writer) error {
 	p, err := load(directory)
 	if err != nil {

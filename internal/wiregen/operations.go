@@ -67,7 +67,7 @@ func (o *operation) row(methods map[string]bool) string {
 	return strings.ReplaceAll(fmt.Sprintf("| `%s %s` | %s | %s | %s |\n", o.method, o.path, names, o.safety, o.note), "|  |", "| |")
 }
 
-// operationFiles returns what follows from operations.txt, by the name of the file.
+// operationFiles returns the contents generated from operations.txt, by the name of the file.
 func operationFiles(directory string, methods map[string]bool) (map[string][]byte, error) {
 	all, err := readOperations(directory)
 	if err != nil {
