@@ -79,7 +79,7 @@ func (r *work) claim(ctx context.Context) {
 }
 
 func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
-	// The end of ctx does not break a connection during the commit: what was claimed would be left until the lease ends.
+	// The end of ctx does not break a connection during the commit: claimed payments would be left until the lease ends.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
 	defer cancel()
 	taken := time.Now()

@@ -110,7 +110,7 @@ func TestOpenRefusesWhatIsNoJournal(t *testing.T) {
 	require.ErrorIs(t, err, ErrCorrupt, "a whole record with another byte in place of its end")
 }
 
-// scanned is what a file holds.
+// scanned returns the entries of a file.
 func scanned(data []byte) (entries []Entry, good int, err error) {
 	n, size, err := scan(iotest.HalfReader(bytes.NewReader(data)), func(_ int64, _ []byte, e *Entry) {
 		entries = append(entries, *e)
@@ -217,7 +217,7 @@ type unreadable struct{ file }
 func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, errFull }
 
 func FuzzOpen(f *testing.F) {
-	// Short seeds: the fuzzer takes long to shorten what it finds.
+	// Short seeds: the fuzzer takes long to shorten its findings.
 	whole := []byte(header)
 	for _, state := range []State{StateIntended, StateDone} {
 		line, err := encode(Entry{RequestID: "a", State: state})

@@ -123,7 +123,7 @@ func TestDayEndOfADoubtSettledAfterMidnight(t *testing.T) {
 	})
 }
 
-// The clock of the service is ahead or behind: what is paid around midnight is booked on the other day.
+// The clock of the service is ahead or behind: a payment around midnight is booked on the other day.
 func TestDayEndOfAPaymentBookedOnTheOtherDay(t *testing.T) {
 	days(t, func(t *testing.T, l *ledger, pay func(prepaid.RequestID), findings func() [2][]string) {
 		time.Sleep(time.Hour - time.Second)

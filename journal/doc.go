@@ -10,21 +10,21 @@
 // it, send the payment, and write the outcome. To resume, run the whole list again with the same params. A payment that is done
 // is not sent. One that was rejected or not sent is sent. One of unknown outcome is sent again under its request ID, for which the
 // service returns the cached response if it has paid, and not before [Journal.NotBefore], when the first request can no longer be
-// running. With the client's default settings that is 40 s after the sending or, if its process died, after the file was next
-// opened. A rejected payment is not pending, but is sent when it is called again: [Journal.Withdraw] what you paid some other
+// running. With the client's default settings that is 40 s after the attempt or, if its process died, after the file was next
+// opened. A rejected payment is not pending, but is sent when it is called again: [Journal.Withdraw] it if you pay some other
 // way. Payments that are made at the same time share their syncs.
 //
-// With [Options].Seal the file has the params, encrypted, and [Journal.Resume] sends what is pending without your list.
+// With [Options].Seal the file has the params, encrypted, and [Journal.Resume] sends the pending payments without your list.
 //
 // A request ID must be the same in each run: derive it from the payment's data with [prepaid.DeriveRequestID], or store
 // it. Different params under a known ID are [ErrChanged]: nothing is sent, and the error contains the state of the
 // recorded payment. Do not pay under a new ID then; a person must decide.
 //
-// # What stays unknown
+// # Unknown outcomes
 //
 // After 29 days the service may have forgotten the request ID, and sending again could pay twice: [ErrWindow]. Search for
 // the movement with FindMovement, whose params take the time from the error ([prepaid.FindMovementParams.Around]), or ask
-// the operator, and record the result with [Journal.Resolve]. [Journal.Pending] lists what is left to do and
+// the operator, and record the result with [Journal.Resolve]. [Journal.Pending] lists the remaining work and
 // [Journal.Stats] adds it up.
 //
 // A client refuses a request ID that is more than 22 days old. That is [ErrWindow] too, even for a payment that this
@@ -37,7 +37,7 @@
 // # Your own store
 //
 // [Workers] send the payments of any [Store]: of a Journal, of contrib/postgres, or of one that you write for your database. It has
-// four methods, of one transaction each; [Entry] has the rules for what they write. Package storetest has a small store as its
+// four methods, of one transaction each; [Entry] has the rules for their writes. Package storetest has a small store as its
 // example, and the tests that each store must pass. See docs/money-safety.md.
 //
 // # File

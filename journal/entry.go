@@ -16,7 +16,7 @@ import (
 // remembers.
 const Window = 29 * 24 * time.Hour
 
-// Entry is what is known of one payment.
+// Entry is the record of one payment.
 type Entry struct {
 	// RequestID identifies the payment.
 	RequestID prepaid.RequestID `json:"request_id"`
@@ -48,7 +48,7 @@ type Entry struct {
 	// Attempts counts the requests that may have been sent, in all runs for which the number is known.
 	Attempts int `json:"attempts,omitzero"`
 	// NotBefore is when a payment of unknown outcome may be sent again, UTC: [prepaid.CallError].NotBefore of its last
-	// run, or what [Entry.Died] says. It is kept when [NotMoved] resolves the payment. It is zero for any other payment and
+	// run, or the time set by [Entry.Died]. It is kept when [NotMoved] resolves the payment. It is zero for any other payment and
 	// while a call is running.
 	NotBefore time.Time `json:"not_before,omitzero"`
 	// TransactionID is the movement's, when done.
@@ -57,9 +57,9 @@ type Entry struct {
 	CorrelationID string `json:"correlation_id,omitzero"`
 	// Code is the service's error code, if it rejected the payment with one.
 	Code prepaid.ErrorCode `json:"code,omitzero"`
-	// Resolved: what happened was recorded by [Entry.Resolve] and does not come from the service.
+	// Resolved: the outcome was recorded by [Entry.Resolve] and does not come from the service.
 	Resolved bool `json:"resolved,omitzero"`
-	// Review is why a person must decide, see [Entry.NeedsPerson]; empty if nobody must.
+	// Review is why a person must decide, see [Entry.NeedsPerson]; empty if not needed.
 	Review Review `json:"review,omitzero"`
 	// Rest is how long after the end of a run that a journal began its last request may be in progress; only while it runs. It is for
 	// the case that its process dies.
@@ -69,7 +69,7 @@ type Entry struct {
 	Sealed []byte `json:"sealed,omitzero"`
 }
 
-// Review is why only a person can say what happens to a payment: sending it again settles nothing.
+// Review is why only a person can decide about a payment: sending it again resolves nothing.
 type Review string
 
 const (
@@ -81,7 +81,7 @@ const (
 
 // NeedsPerson returns why a person must decide, or nil: [ErrWindow] if the outcome is unknown and the service may have forgotten
 // the request ID, [prepaid.ErrRequestIDReused] if the client used the ID for another payment. A store does not send such a
-// payment by itself. Look at the history, then record what happened with [Entry.Resolve] or, if the payment is rejected, with
+// payment by itself. Look at the history, then record the outcome with [Entry.Resolve] or, if the payment is rejected, with
 // [Entry.Withdraw] or [Entry.Retry].
 func (e Entry) NeedsPerson(now time.Time) error {
 	switch {
@@ -178,7 +178,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// Resolve returns e with what was found out in another way than by sending it again: done or rejected, with Resolved set. No run
+// Resolve returns e with the outcome found in another way than by sending it again: done or rejected, with Resolved set. No run
 // may be in progress.
 //
 // Errors: [ErrNotUnknown] unless the payment is intended or unknown, a [*prepaid.ValidationError] of the resolution.

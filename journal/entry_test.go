@@ -112,7 +112,7 @@ func TestRunOfAQueuedPayment(t *testing.T) {
 	}
 }
 
-// The holder of a lease died: what it may have sent until the end of the lease counts as sent then.
+// The holder of a lease died: a request that it may have sent until the end of the lease counts as sent then.
 func TestRunAfterTheHolderDied(t *testing.T) {
 	t.Parallel()
 	heldUntil := at.Add(time.Minute)
@@ -139,7 +139,7 @@ func TestRunAfterTheHolderDied(t *testing.T) {
 		params.LastSent = tc.lastSent
 		require.Equal(t, []prepaid.PaymentParams{params}, s.sent)
 	}
-	// A run that ended says when it sent, so that what was known of the earlier one no longer counts.
+	// A run that ended reports its times, so that those of the earlier one no longer count.
 	run, err := died.Begin(now)
 	require.NoError(t, err)
 	ended, err := run.End(now, nil, &prepaid.CallError{LastSent: now, NotBefore: now.Add(time.Minute), Attempts: 1, Err: errCut})
@@ -175,7 +175,7 @@ func TestGiveBack(t *testing.T) {
 	require.Equal(t, want, begin(t, rejected, at).GiveBack())
 }
 
-// Which errors are for a person, in a form that survives a store; and what a person can do about them.
+// The errors that are for a person, in a form that survives a store, and the person's options.
 func TestNeedsPerson(t *testing.T) {
 	t.Parallel()
 	now := at.Add(time.Hour)
@@ -227,7 +227,7 @@ func TestNeedsPerson(t *testing.T) {
 	begin(t, notSent, late)
 }
 
-// What a person has resolved rests before it is sent again, also if it was withdrawn and made due in between.
+// A payment that a person has resolved rests before it is sent again, also if it was withdrawn and made due in between.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	e := entry(t, canaryTransfer())

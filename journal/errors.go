@@ -28,7 +28,7 @@ var (
 	// ErrNotRecorded: the file could not be written or read. Nothing more is sent by this Journal.
 	ErrNotRecorded = errors.New("journal: not recorded")
 	// ErrMoved: the file was renamed, removed or replaced while the Journal had it open. Another process can open a file under the
-	// same name, and the next run would not find what is recorded here. Restore the name of the file before you run again.
+	// same name, and the next run would not find the records of this one. Restore the name of the file before you run again.
 	ErrMoved = errors.New("journal: the file was renamed or removed while it was open")
 	// ErrNotUnknown: there is nothing to resolve, because the outcome or no payment under the request ID is known.
 	ErrNotUnknown = errors.New("journal: no payment of unknown outcome under this request id")
@@ -69,7 +69,7 @@ func (e *CorruptError) Error() string {
 // Is matches [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// ChangedError lists what differs from the recorded payment, never the values.
+// ChangedError lists the fields that differ from the recorded payment, never the values.
 type ChangedError struct {
 	// Fields are any of operation, account_id, amount, destination and params (any other field).
 	Fields []string

@@ -80,7 +80,7 @@ func ExampleJournal_Resume() {
 	// paid: 25.50 74.50
 }
 
-// A store seals the params of a row. A new key comes first, and what was sealed with the old one still opens. Nothing opens in
+// A store seals the params of a row. A new key comes first, and params sealed with the old one still open. Nothing opens in
 // another row.
 func ExampleNewAEAD() {
 	digests := prepaid.NewSecret("a key for digests")

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// An order arrives twice, the second time with another amount. A store compares it with what it has recorded under the request ID.
+// An order arrives twice, the second time with another amount. A store compares it with its record of the request ID.
 func ExampleNewEntry() {
 	digests := prepaid.NewSecret("a key for digests")
 	params := prepaid.TransferParams{

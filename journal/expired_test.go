@@ -55,7 +55,7 @@ func TestExpiredAndNeverSent(t *testing.T) {
 	}
 	require.Empty(t, srv.Requests())
 
-	// What a person says holds, however often the list is run.
+	// A person's decision holds, however often the list is run.
 	require.NoError(t, j.Resolve(params.RequestID, NotMoved()))
 	_, err := j.Transfer(t.Context(), client, "1", params)
 	require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
@@ -67,7 +67,7 @@ func TestExpiredAndNeverSent(t *testing.T) {
 	require.Zero(t, e.Runs)
 }
 
-// What may have been sent has an unknown outcome and was sent, as far as this journal knows; the error has the time for FindMovement.
+// A payment that may have been sent counts as sent, with an unknown outcome; the error has the time for FindMovement.
 func TestExpiredAfterAnEarlierRun(t *testing.T) {
 	t.Parallel()
 	srv, client := refusing(t)

@@ -49,7 +49,7 @@ func (j *Journal) Get(id prepaid.RequestID) (Entry, bool) {
 func (j *Journal) All() iter.Seq[Entry] { return j.each(anyState, anyState) }
 
 // Pending iterates over the entries that still have to be sent, see [State.Pending]: run them again, or [Journal.Resume]. A rejected
-// payment is not pending, but is sent when it is called again: [Journal.Withdraw] what you paid some other way. Otherwise like
+// payment is not pending, but is sent when it is called again: [Journal.Withdraw] it if you pay some other way. Otherwise like
 // [Journal.All].
 func (j *Journal) Pending() iter.Seq[Entry] { return j.each(State.Pending, State.Pending) }
 

@@ -28,7 +28,7 @@ type Options struct {
 	Seal AEAD
 }
 
-// file is what a Journal needs of *os.File.
+// file is the part of *os.File that a Journal needs.
 type file interface {
 	io.WriteCloser
 	io.ReaderAt
@@ -36,7 +36,7 @@ type file interface {
 	Sync() error
 }
 
-// openFile adds what load needs.
+// openFile adds the methods that load needs.
 type openFile interface {
 	file
 	io.Reader
@@ -75,7 +75,7 @@ type Journal struct {
 	closed bool
 
 	recording      sync.Mutex // held while ends are recorded
-	claiming       sync.Mutex // held by claims; guards what follows
+	claiming       sync.Mutex // held by claims; guards the fields below
 	candidatesLeft []candidate
 	candidatesRead time.Time
 	candidatesTook time.Duration
@@ -244,7 +244,7 @@ func (j *Journal) flush(b *batch) {
 			err = j.file.Sync()
 		}
 		if err == nil {
-			err = j.usable() // if not, the next run will not find what was written
+			err = j.usable() // if not, the next run will not find the written records
 		}
 	}
 	j.mu.Lock()

@@ -22,7 +22,7 @@ type bank struct {
 	paid  map[prepaid.RequestID]prepaid.TransactionID
 	calls int
 	err   error // in place of the response: after the money moved, unless refused
-	// refuses: nothing moves any more, but what has moved gets its response from the cache.
+	// refuses: nothing moves any more, but a payment that has moved gets its response from the cache.
 	refuses bool
 	wait    time.Duration // before a payment of unknown outcome may be sent again
 }

@@ -67,7 +67,7 @@ func TestMemoryPerPayment(t *testing.T) { // not parallel: it measures the heap
 // heap returns the bytes of the heap that are in use.
 func heap() int64 {
 	debug.FreeOSMemory() // collects garbage
-	debug.FreeOSMemory() // and what a pool kept for a cycle
+	debug.FreeOSMemory() // and objects that a pool kept for a cycle
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc) //nolint:gosec // fits

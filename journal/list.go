@@ -21,12 +21,12 @@ type Payment struct {
 }
 
 // PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do, with at most concurrency of them in
-// progress at a time; less than 1 means 1. After a crash, run the whole list again with the same params. What must rest is sent last
-// and holds up no other payment, so that a program which is often restarted completes its list.
+// progress at a time; less than 1 means 1. After a crash, run the whole list again with the same params. Payments that must rest are sent
+// last and hold up no others, so that a program which is often restarted completes its list.
 //
 // The loop gets each payment of the list once, in the order in which they end: its entry as it is recorded then, and its error as that
 // of [Journal.Transfer]; nil means done, now or by an earlier run. After the end of ctx nothing more is sent, and the loop gets
-// what is left with the error of ctx. If you leave the loop, no further payment is sent, and those in progress are waited for.
+// the remaining payments with the error of ctx. If you leave the loop, no further payment is sent, and those in progress are waited for.
 // Payments are read by another goroutine, while others are sent.
 func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, payments iter.Seq[Payment]) iter.Seq2[Entry, error] {
 	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
@@ -48,12 +48,12 @@ func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, pa
 //
 //   - [ErrNoParams], [ErrKey] or [ErrSealed]: the params cannot be opened. Run your list again, or resolve the payment.
 //   - [ErrWindow] or [prepaid.ErrRequestIDReused]: a person must decide, see [Entry.NeedsPerson].
-//   - [ErrState]: another call settled the payment meanwhile, as rejected or withdrawn. What Compact then dropped is not in the loop,
+//   - [ErrState]: another call resolved the payment meanwhile, as rejected or withdrawn. One that Compact then dropped is not in the loop,
 //     or has [ErrNoPayment].
 //   - The error of ctx, if it ended before the payment was sent.
 //   - [ErrNotRecorded], once and with the zero Entry: the journal could not be read, see [Journal.Err]. Payments are missing.
 //
-// None of these has sent anything; [prepaid.OutcomeOf] reports what is known of earlier runs.
+// None of these has sent anything; [prepaid.OutcomeOf] reports the known outcome of earlier runs.
 func (j *Journal) Resume(ctx context.Context, sender Sender, concurrency int) iter.Seq2[Entry, error] {
 	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
 		for e := range j.each(State.Pending, anyState) {
@@ -67,7 +67,7 @@ func (j *Journal) Resume(ctx context.Context, sender Sender, concurrency int) it
 	})
 }
 
-// task is a payment that is to be sent, and what became of it.
+// task is a payment that is to be sent, and its result.
 type task struct {
 	Entry
 

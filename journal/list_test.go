@@ -112,7 +112,7 @@ func TestAnOftenRestartedProgramCompletesItsList(t *testing.T) {
 					killed := time.AfterFunc(4*time.Second+rand.N(2*time.Second), func() {
 						m.mu.Lock()
 						defer m.mu.Unlock()
-						m = &memory{data: bytes.Clone(m.data)} // what the dead process writes is lost
+						m = &memory{data: bytes.Clone(m.data)} // writes of the dead process are lost
 						end()
 					})
 					run(ctx, j, b, list)

@@ -32,7 +32,7 @@ func (d osDirectory) create(path string, mode fs.FileMode) (file, error) {
 // replace closes both files first: an open file cannot be renamed on every system.
 func (osDirectory) replace(old, fresh file, temporary, path string) (now file, moved bool, err error) {
 	if err := errors.Join(fresh.Close(), old.Close()); err != nil {
-		return old, true, err // what is open now is unknown
+		return old, true, err // it is unknown which file is open now
 	}
 	renamed := os.Rename(temporary, path)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -101,7 +101,7 @@ func TestStatesAndEventsHaveNames(t *testing.T) {
 	require.Equal(t, []journal.State{queued, intended, notSent, unknown}, pending)
 }
 
-// What is true of the money, whatever the store says.
+// truth is the true state of the money, whatever the store says.
 type truth int
 
 const (
@@ -111,7 +111,7 @@ const (
 	moved                // it has
 )
 
-// after returns what is true after an event that was possible.
+// after returns the truth after an event that was possible.
 func (t truth) after(event journal.Event) truth {
 	switch event {
 	case journal.EventBegin:

@@ -104,7 +104,7 @@ type nameless struct{ osDirectory }
 
 func (nameless) names(file, []string) error { return nil }
 
-// payThree runs what a program would: three payments, of which the last goes to a bank.
+// payThree makes three payments like a program, of which the last goes to a bank.
 func payThree(t *testing.T, j *Journal, b *bank) (failed error) {
 	t.Helper()
 	for n := range 3 {

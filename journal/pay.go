@@ -9,18 +9,18 @@ import (
 )
 
 // Transfer makes a card-to-card transfer once, however often it is called with the same params. A payment that was not
-// sent is sent. A rejected payment is not pending, but is sent when it is called again: [Journal.Withdraw] what you paid some
+// sent is sent. A rejected payment is not pending, but is sent when it is called again: [Journal.Withdraw] it if you pay some
 // other way.
 //
-// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports what happened. In addition to the sender's causes:
+// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports the outcome. In addition to the sender's causes:
 // [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWithdrawn] (the same
 // outcome), [ErrWindow], [ErrNotRecorded], those of [Options].Seal. If the payment was made but its outcome could not be recorded, both result and error are returned.
 //
 // An unknown outcome stays unknown until a later request, for which the call waits until [Journal.NotBefore], succeeds or
 // is refused in a way that [prepaid.ProvesNotApplied] accepts: a failed transfer, or a 400 in the service's own form with a
-// code that settles. Anything else proves nothing and leaves it unknown: a request that was not processed, another
+// code that resolves it. Anything else proves nothing and leaves it unknown: a request that was not processed, another
 // unknown outcome, a fault found before sending, a gateway's response. A wait that would outlast the deadline of ctx is
-// not started. Use [Journal.Resolve] for what a person or FindMovement found out.
+// not started. Use [Journal.Resolve] for findings of a person or of FindMovement.
 //
 // The journal knows when it sent a payment: LastSent of params is only for one that was sent without it, with unknown
 // outcome, and is taken over as such.

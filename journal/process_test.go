@@ -48,13 +48,13 @@ func payrollID(day prepaid.Date, n int) prepaid.RequestID {
 	return prepaid.DeriveRequestID(day, "killed", strconv.Itoa(n))
 }
 
-// resources returns what a child works with. With a key, the journal is sealed.
+// resources returns the journal and the client of a child. With a key, the journal is sealed.
 func resources() (*Journal, *prepaid.Client, error) {
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: os.Getenv(childURL), Vendor: "vendor",
 		Credentials: prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
 		Limiter:     ratelimit.None{},
-		// Together four times what a transfer takes on the emulator: the machine may be busy with other tests.
+		// Together four times the time of a transfer on the emulator: the machine may be busy with other tests.
 		AttemptTimeout: 400 * time.Millisecond,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 400 * time.Millisecond},
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// hold is what a Journal knows of a payment that workers have claimed. It ends with the run or, if the payment is due again, with the
+// hold is a Journal's state of a payment that workers have claimed. It ends with the run or, if the payment is due again, with the
 // next claim.
 type hold struct {
 	fence string
@@ -29,7 +29,7 @@ type candidate struct {
 }
 
 // candidates returns the payments that workers can send, those due first first: pending ones with sealed params. They are read from
-// the file; if that takes long, what was read is used for a while. The caller holds claiming.
+// the file; if that takes long, the result is used for a while. The caller holds claiming.
 func (j *Journal) candidates() ([]candidate, error) {
 	began := time.Now()
 	if j.candidatesTook > poll && began.Sub(j.candidatesRead) < 20*j.candidatesTook {

@@ -58,10 +58,10 @@ func frame(body []byte) []byte {
 	return append(hex.AppendEncode(append(b, ' '), sums[4:]), ' ')
 }
 
-// prefix is the length of what precedes the JSON in a line.
+// prefix is the length of the text before the JSON in a line.
 const prefix = 18
 
-// decode parses a line without its end into e. It accepts only what encode writes, so that nothing is lost when the record is
+// decode parses a line without its end into e. It accepts only the output of encode, so that nothing is lost when the record is
 // written again.
 func decode(line []byte, e *Entry) bool { return decodeText(line, string(line), e) }
 
@@ -101,7 +101,7 @@ func overrun(rest []byte) bool {
 }
 
 // scan reads a file and passes each record to keep: where its line begins, the line and its entry, which are valid during the call.
-// good is the length of the valid part; what follows, up to size, is an incomplete last line. After an error the records are
+// good is the length of the valid part; the rest, up to size, is an incomplete last line. After an error the records are
 // invalid.
 func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, size int64, err error) {
 	r := bufio.NewReaderSize(from, 64<<10)
@@ -158,7 +158,7 @@ type lines struct {
 	decoded chan struct{}
 }
 
-// read reads lines and begins to decode them. At the end of the file it returns what is left, without its end.
+// read reads lines and begins to decode them. At the end of the file it returns the remaining text, without its end.
 func (l *lines) read(r *bufio.Reader) (left []byte, err error) {
 	*l = lines{text: l.text[:0], ends: l.ends[:0], entries: l.entries[:0], decoded: make(chan struct{})}
 	start := 0
@@ -191,7 +191,7 @@ func (l *lines) decode() {
 }
 
 type member struct {
-	start string // what precedes the value
+	start string // the text before the value
 	omit  bool   // if zero
 }
 
@@ -260,7 +260,7 @@ func setPlain(field reflect.Value, text string, quoted bool) bool {
 		if !quoted || !strings.HasSuffix(text, "Z") || to.UnmarshalText([]byte(text)) != nil {
 			return false
 		}
-		again, _ = to.AppendText(again) // what was just read
+		again, _ = to.AppendText(again) // the time just read
 	case *prepaid.Amount:
 		if quoted || to.UnmarshalText([]byte(text)) != nil {
 			return false

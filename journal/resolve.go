@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Resolution is what happened to a payment, found out in another way than by sending it again. Create one with [Moved] or
+// Resolution is the outcome of a payment, found in another way than by sending it again. Create one with [Moved] or
 // [NotMoved].
 type Resolution struct {
 	event       Event
@@ -26,7 +26,7 @@ func Moved(transaction prepaid.TransactionID) Resolution {
 // sending: ask the operator, or wait.
 func NotMoved() Resolution { return Resolution{event: EventNotMoved} }
 
-// Resolve records what happened to a payment of unknown outcome, as Done or Rejected with [Entry].Resolved set. One that
+// Resolve records the result of a payment of unknown outcome, as Done or Rejected with [Entry].Resolved set. One that
 // moved is never sent again. One that did not is no longer pending; if run again it is sent again, and after its request
 // ID has expired it needs a new one.
 //

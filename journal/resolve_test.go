@@ -20,8 +20,8 @@ func doubt(at time.Time, attempts int) error {
 	return &prepaid.CallError{Attempts: attempts, FirstSent: at, LastSent: at.Add(time.Second), Err: errCut}
 }
 
-// The service responds from its cache for what it has finished, so that its refusal says that nothing was finished. All
-// else says nothing of the earlier sending.
+// The service responds from its cache for payments that it has finished, so that its refusal says that nothing was
+// finished. All else says nothing of the earlier attempt.
 func TestWhatSettlesADoubt(t *testing.T) {
 	t.Parallel()
 	after := time.Now().Add(time.Minute) // when nothing sent before can be under way
@@ -197,7 +197,7 @@ func TestResolvedPaymentRestsBeforeItIsSentAgain(t *testing.T) {
 	})
 }
 
-// What could not be read again is not written, and nothing is sent.
+// Text that could not be read again is not written, and nothing is sent.
 func TestInvalidTextDoesNotReachTheFile(t *testing.T) {
 	t.Parallel()
 	j, m := openMemory(t, nil)

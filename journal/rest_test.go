@@ -53,8 +53,8 @@ func newSlowBank(lost int) *slowBank {
 	return &slowBank{takes: 39 * time.Second, wait: 40 * time.Second, lost: lost, finished: map[prepaid.RequestID]time.Time{}}
 }
 
-// A payment of unknown outcome is sent again when the first sending can no longer be under way: what its record says, in this
-// process and in the next.
+// A payment of unknown outcome is sent again when the first attempt can no longer be under way: at the time of its record, in
+// this process and in the next.
 func TestRepeatNeverOvertakesTheFirst(t *testing.T) {
 	t.Parallel()
 	for _, restarted := range []bool{false, true} {
@@ -137,7 +137,7 @@ func (p panicking) Transfer(ctx context.Context, from prepaid.AccountID, params 
 	panic(err)
 }
 
-// What a person has resolved as moved is not sent again, so that there is no time for it.
+// A payment that a person has resolved as moved is not sent again, so that there is no time for it.
 func TestMovedHasNoNotBefore(t *testing.T) {
 	t.Parallel()
 	j, _ := openMemory(t, nil)
@@ -148,7 +148,7 @@ func TestMovedHasNoNotBefore(t *testing.T) {
 	require.Zero(t, e.NotBefore)
 }
 
-// dying keeps what the file holds when its payment is sent.
+// dying keeps the contents of the file at the time its payment is sent.
 type dying struct {
 	*slowBank
 	file *memory

@@ -28,7 +28,7 @@ func sealing(t testing.TB, fill byte) Options {
 	return Options{Seal: seal, DigestKey: prepaid.NewSecret("digests")}
 }
 
-// left returns what a process leaves that dies when it has sent the payments of n, before any response.
+// left returns the file of a process that dies when it has sent the payments of n, before any response.
 func left(t *testing.T, options Options, n ...int) []byte {
 	t.Helper()
 	j, m := openMemoryWith(t, nil, options)
@@ -55,7 +55,7 @@ func collect(ctx context.Context, j *Journal, sender Sender, concurrency int) (e
 	return entries, errs
 }
 
-// Both operations come back from their records alone, with the key; what is done has no params any more.
+// Both operations come back from their records alone, with the key; a payment that is done has no params any more.
 func TestResumeNeedsOnlyFileAndKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestResumeWithoutParams(t *testing.T) {
 	}
 }
 
-// What a person must decide is reported as such, and left alone.
+// A payment that a person must decide is reported as such, and left alone.
 func TestResumeLeavesToAPersonWhatIsTheirs(t *testing.T) {
 	t.Parallel()
 	options := sealing(t, 1)
@@ -284,7 +284,7 @@ func TestResumeIsBounded(t *testing.T) {
 	})
 }
 
-// Who leaves the loop has nothing more sent, and nothing left running; what was in progress is recorded.
+// After the loop is left, nothing more is sent and nothing is running; payments in progress are recorded.
 func TestLeavingResume(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,7 +22,7 @@ type Sender interface {
 	DirectEntryOut(ctx context.Context, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error)
 }
 
-// Run is one run of a payment: the intent, the call, and what it means. A store of your own does what a [Journal] does:
+// Run is one run of a payment: the intent, the call and its meaning. Your own store works like a [Journal]:
 //
 //  1. Wait with [Entry.Await] or, in a queue, until [Entry.Earliest] before that, and make sure that no other worker has the payment.
 //  2. [Entry.Begin], and commit Run.Entry. Nothing may leave before that.
@@ -78,8 +78,8 @@ func (e Entry) Intent(now time.Time) (Entry, error) {
 	return next, nil
 }
 
-// Send sends params, which are those of the entry, through sender. It adds LastSent, so that the client treats what an earlier
-// run sent as its own: it waits, and takes no refusal for proof that is none.
+// Send sends params, which are those of the entry, through sender. It adds LastSent, so that the client treats an earlier
+// run's request as its own: it waits, and takes no refusal for proof that is none.
 //
 // Errors: those of the sender; a [*prepaid.ValidationError] if params are a pointer or nil. If the sender panics or calls
 // runtime.Goexit, the outcome is unknown.
@@ -115,7 +115,7 @@ func (r Run) GiveBack() Entry {
 }
 
 // End returns the entry after Send has returned result and err, and the error for the caller: nil if the payment is done,
-// otherwise a [*prepaid.CallError] with what is known of all runs. An unknown outcome of an earlier run stays unknown until a
+// otherwise a [*prepaid.CallError] with the facts known of all runs. An unknown outcome of an earlier run stays unknown until a
 // success, or a refusal that [prepaid.ProvesNotApplied] accepts. After [prepaid.ErrRequestIDExpired] and
 // [prepaid.ErrRequestIDReused] a person must decide: see [Entry.NeedsPerson].
 func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entry, error) {
@@ -125,7 +125,7 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 	expired := errors.Is(err, prepaid.ErrRequestIDExpired)
 	if held := expired && (call == nil || call.Attempts == 0); held { // this run sent nothing
 		e.Runs = old.Runs
-		if old.State == StateRejected || old.Resolved && !old.State.Open() { // keep what was known, or said by a person
+		if old.State == StateRejected || old.Resolved && !old.State.Open() { // keep the known outcome, or a person's
 			old.State, old.Changed = StateRejected, now.UTC()
 			return old, e.failure(prepaid.OutcomeRejected, err)
 		}
@@ -178,7 +178,7 @@ func (r Run) event(outcome prepaid.Outcome, result *prepaid.TransferResult, err 
 	return EventUnknown
 }
 
-// sendings adds what is known of the requests of a failed run.
+// sendings adds the known requests of a failed run.
 func (e *Entry) sendings(call *prepaid.CallError) {
 	e.Attempts += call.Attempts
 	if first := call.FirstSent.UTC().Round(0); !first.IsZero() && (e.FirstSent.IsZero() || first.Before(e.FirstSent)) {

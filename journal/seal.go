@@ -22,7 +22,7 @@ type AEAD interface {
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
 
-// Form of a ciphertext: one byte, the ID of the key, the nonce, what GCM returns.
+// Form of a ciphertext: one byte, the ID of the key, the nonce, the output of GCM.
 const (
 	sealVersion = 1
 	keyIDSize   = 4
@@ -37,7 +37,7 @@ type sealKey struct {
 }
 
 // NewAEAD returns an AEAD with AES-256-GCM and random nonces. key has 32 random bytes, such as from crypto/rand; it is not a
-// password. New data is sealed with key; what was sealed with one of older can still be opened, so that you can rotate: put the
+// password. New data is sealed with key; data sealed with one of older can still be opened, so that you can rotate: put the
 // new key first, and remove the old one when nothing is sealed with it any more. A ciphertext starts with five bytes that name its
 // key and is 33 bytes longer than the plaintext.
 //

@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// canaries are what must never be in clear.
+// canaries are texts that must never be in clear.
 var canaries = []string{"SECRETREF", "SECRETDEST", "CANARY J CITIZEN", "98765432109", "SECRETUSER", "082001"}
 
 func canaryTransfer() prepaid.TransferParams {
@@ -168,7 +168,7 @@ func TestSealedParamsCannotBeMoved(t *testing.T) {
 	}
 }
 
-// What opens must be the JSON of the operation, of this very payment: an AEAD that authenticates nothing shows it.
+// The opened text must be the JSON of the operation, of this very payment: an AEAD that authenticates nothing shows it.
 func TestOpenedParamsAreCompared(t *testing.T) {
 	t.Parallel()
 	e := entry(t, canaryTransfer())
@@ -208,7 +208,7 @@ func TestAEADThatFails(t *testing.T) {
 	require.ErrorIs(t, err, errKMS)
 }
 
-// Neither key nor params are in what a program may print by mistake.
+// Neither key nor params are in any text that a program may print by mistake.
 func TestNothingPrintsKeysOrParams(t *testing.T) {
 	t.Parallel()
 	secret := []byte("KEYKEYKEYKEYKEYKEYKEYKEYKEYKEYKE")

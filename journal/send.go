@@ -166,7 +166,7 @@ func (r *work) record(ctx context.Context) {
 	}
 }
 
-// ready adds to list what has ended by now, up to a group.
+// ready adds to list the outcomes that have arrived by now, up to a group.
 func ready(ended <-chan *outcome, list []*outcome) []*outcome {
 	for len(list) < group {
 		select {

@@ -13,8 +13,8 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// A run that ends with an error that says nothing of its sendings, such as one of a wrapper, of a panic or none at all, may have sent until its
-// end: the next run rests from then on, and not from what an earlier run said.
+// A run whose error, if any, reports no attempts (of a wrapper, of a panic) may have sent until its
+// end: the next run rests from then on, and not from the time of an earlier run.
 func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
 	t.Parallel()
 	params := prepaid.TransferParams{

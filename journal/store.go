@@ -18,7 +18,7 @@ type Store interface {
 	// them as they were before. When it returns, each payment is durably as [Entry.Begin] makes it, has a new fence, and is due
 	// again c.Sends + c.Rest later. After an error nothing may be sent, but the claim may have been committed.
 	Claim(ctx context.Context, c Claim) ([]Held, error)
-	// Record ends runs, durably, and returns what became of each, in the same order. It may be called again with ends that an
+	// Record ends runs, durably, and returns the result for each, in the same order. It may be called again with ends that an
 	// earlier call has recorded, although that call returned an error.
 	Record(ctx context.Context, ends []End) ([]Recorded, error)
 	// Resting returns the first payment that rests, see [Entry.Rests], and is due after admitted, or nil if there is none.
@@ -31,7 +31,7 @@ type Store interface {
 	Decide(ctx context.Context, id prepaid.RequestID, decision func(e Entry, now time.Time) (Entry, error)) error
 }
 
-// Claim is what a worker claims.
+// Claim describes a worker's claim.
 type Claim struct {
 	// N is the highest number of payments.
 	N int
@@ -70,7 +70,7 @@ type End struct {
 // Final reports whether the run was sent and nothing is left to do for workers: done, rejected, or for a person.
 func (e End) Final() bool { return !e.GivenBack && !e.Entry.Due() }
 
-// Recorded is what became of an end.
+// Recorded is the result of recording an [End].
 type Recorded struct {
 	// Written reports that the payment is as the end says.
 	Written bool

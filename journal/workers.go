@@ -14,7 +14,7 @@ import (
 
 // Workers send the payments of a [Store]. The zero value is ready to use, but for the keys of the sealed params.
 type Workers struct {
-	// N is how many payments are sent at the same time: 100 by default, which is what one address may send in a second.
+	// N is how many payments are sent at the same time: 100 by default, the number that one address may send in a second.
 	N int
 	// Claim is how many payments one claim takes, and how many wait in this process at most: 20 by default. A payment that
 	// waits too long to be sent safely is given back.
@@ -45,7 +45,7 @@ type Trace struct {
 	Sent func(e Entry, took time.Duration, err error)
 	// Recorded is called after an outcome was committed.
 	Recorded func(e Entry)
-	// GivenBack is called for a payment that was claimed and not sent; why says what prevented it.
+	// GivenBack is called for a payment that was claimed and not sent; why is the reason.
 	GivenBack func(id prepaid.RequestID, why error)
 	// Lost is called if another worker had taken over before an outcome was recorded. If the payment is done, that was recorded
 	// nevertheless; otherwise the outcome is dropped, since the other worker will know more.
@@ -115,11 +115,11 @@ func (w Workers) check(sender Sender) error {
 }
 
 // Run sends the payments of store that are due, until ctx ends. It returns when its calls have ended, their outcomes are recorded,
-// and what was not sent is given back: within Grace, if the store works. Call it in as many processes as the store allows, also of
+// and unsent payments are given back: within Grace, if the store works. Call it in as many processes as the store allows, also of
 // different versions. sender is client.Accounts of a [prepaid.Client].
 //
 // A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a call only in
-// the first half CallTimeout, so that the call and what the service still does after it are over before another worker may send;
+// the first half CallTimeout, so that the call and the service's work after it are over before another worker may send;
 // otherwise it gives the payment back. A payment of unknown outcome is claimed only when its sender may send it again
 // ([Sender].AwaitRepeat), so that it occupies no worker while it waits.
 //

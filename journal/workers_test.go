@@ -30,7 +30,7 @@ func TestAgeOfAClaim(t *testing.T) {
 	require.Greater(t, (&held{taken: now, wall: wall.Add(-before)}).age(), time.Minute, "the machine was suspended")
 }
 
-// A recorder that sees what another one takes does not keep its own outcomes until the next payment has ended.
+// A recorder that sees an outcome that another one takes does not keep its own outcomes until the next payment has ended.
 func TestRecordersDoNotWaitForMore(t *testing.T) {
 	t.Parallel()
 	for range 20_000 {
@@ -64,7 +64,7 @@ func (s *slowCommits) Record(_ context.Context, ends []End) ([]Recorded, error) 
 	return make([]Recorded, len(ends)), nil
 }
 
-// What ends during a commit shares the next one, unless the commit takes long: then it has one of its own.
+// Outcomes that arrive during a commit share the next one, unless the commit takes long: then they have their own.
 func TestOutcomesShareCommits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestOutcomesShareCommits(t *testing.T) {
 	}
 }
 
-// What a journal keeps for a claim goes with its end, or with the next claim if the payment is due again.
+// The state that a journal keeps for a claim goes with its end, or with the next claim if the payment is due again.
 func TestClaimsThatEndedAreForgotten(t *testing.T) {
 	t.Parallel()
 	j, _ := openSealed(t, left(t, sealing(t, 1), 1, 2, 3))

@@ -206,7 +206,7 @@ func onDecided(f func(b *broken, r *row, was row)) func(b *broken, s *storetest.
 	}
 }
 
-// claims also what match says.
+// claimsAlso also claims the payments that match.
 func claimsAlso(match func(e journal.Entry) bool) func(b *broken, s *storetest.Subject) {
 	return beforeClaim(func(b *broken, _ *journal.Claim) {
 		b.mu.Lock()

@@ -29,7 +29,7 @@ func claimWhatIsDue(s *suite) {
 		s.is(s.begin(h).Entry)
 	}
 	s.none("is held")
-	s.dies() // what a claim has written is durable
+	s.dies() // a claim is durable
 	if after := s.Get(s, "a"); after.State != journal.StateIntended || after.Runs != before.Runs+1 {
 		s.Fatalf("after a restart, a claimed payment is %s with %d runs", after.State, after.Runs)
 	}
@@ -79,7 +79,7 @@ func claimInManyWorkers(s *suite) {
 	var all sync.WaitGroup
 	for range workers {
 		all.Go(func() {
-			for misses := 0; misses < 5; { // a store may skip what another transaction has locked
+			for misses := 0; misses < 5; { // a store may skip payments that another transaction has locked
 				list, err := s.Store.Claim(s.Context(), long(3))
 				if !take(list, err) {
 					return
@@ -172,7 +172,7 @@ func claimWhatIsAdmitted(s *suite) {
 	if err != nil || r == nil || r.Account != "later" || r.Wait > 2*time.Hour || r.Wait < 2*time.Hour-time.Since(s.began)-inaccuracy {
 		s.Fatalf("Resting returned %+v, %v instead of the first payment that is not admitted, which is due in 2 h", r, err)
 	}
-	c.Admitted = r.Due // what is not due is never taken
+	c.Admitted = r.Due // a payment that is not due is never taken
 	if list := s.claim(c); len(list) != 1 || list[0].Entry.RequestID != "a" {
 		s.Fatalf("Claim took %d payments instead of the one that is due", len(list))
 	}

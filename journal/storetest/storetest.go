@@ -20,7 +20,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Subject is a store to test, and what the tests do with it.
+// Subject is a store to test, with the operations of the tests.
 type Subject struct {
 	// Store is empty at first.
 	Store journal.Store
@@ -238,7 +238,7 @@ func (s *suite) record(ends ...journal.End) []journal.Recorded {
 	return recorded
 }
 
-// records records one end and requires what becomes of it.
+// records records one end and requires its result.
 func (s *suite) records(end journal.End, want journal.Recorded) {
 	s.Helper()
 	if got := s.record(end)[0]; got != want {
@@ -281,7 +281,7 @@ func (s *suite) is(want journal.Entry) {
 	}
 }
 
-// isDone is for a success that is written although the payment was overtaken: a store may keep what else it knows of its runs.
+// isDone is for a success that is written although the payment was overtaken: a store may keep the other facts of its runs.
 func (s *suite) isDone(id prepaid.RequestID, transaction prepaid.TransactionID) {
 	s.Helper()
 	e := s.Get(s, id)
