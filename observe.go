@@ -92,7 +92,7 @@ type Attempt struct {
 
 // CallSummary is a finished call.
 type CallSummary struct {
-	// Outcome is what is known about the effect.
+	// Outcome is the known effect.
 	Outcome Outcome
 	// Attempts is the number of requests that may have left.
 	Attempts int
@@ -104,7 +104,7 @@ type CallSummary struct {
 
 type traceKey struct{}
 
-// WithTrace returns a context whose calls are also observed by t, after Config.Trace. It does not change what is sent.
+// WithTrace returns a context whose calls are also observed by t, after Config.Trace. It does not change the requests.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	outer, _ := ctx.Value(traceKey{}).([]*Trace)
 	return context.WithValue(ctx, traceKey{}, append(slices.Clip(outer), t.flat()...))

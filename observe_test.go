@@ -68,7 +68,7 @@ func TestCapturedResponseIsRedacted(t *testing.T) {
 	}
 }
 
-// journal notes what a trace reports, under a name.
+// journal notes the events of a trace, under a name.
 type journal struct {
 	mu    sync.Mutex
 	lines []string

@@ -126,7 +126,7 @@ func TestLogRecords(t *testing.T) {
 	}
 }
 
-// A report that is not ready yet is what a poll expects, and no failure in the log. The download's error has the operation of
+// A poll expects a report that is not ready yet, which is no failure in the log. The download's error has the operation of
 // its requests.
 func TestLogOfReportPolls(t *testing.T) {
 	t.Parallel()

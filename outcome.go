@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Outcome is what is known about the effect of a call. The zero value is OutcomeUnknown.
+// Outcome is the known effect of a call. The zero value is OutcomeUnknown.
 type Outcome uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	// same request ID, when the cause is gone (a balance, a 409). If you pay some other way instead, never send this request
 	// ID again. After [ErrRequestIDReused], do not pay some other way.
 	//
-	// The client knows what it sent itself. For a payment of unknown outcome that another process sent, or this one before a
+	// The client knows its own requests. For a payment of unknown outcome that another process sent, or this one before a
 	// restart, set LastSent in its params ([TransferParams], [DirectEntryOutParams]); otherwise this outcome says only that
 	// this call moved nothing. Whose fault a refusal is, its cause says: a 403 ([ErrForbidden]) is about your permissions, and
 	// not about the payment.
@@ -69,7 +69,7 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return &ValidationError{Faults: []Fault{{"outcome", "must be one of the four outcomes, in words"}}}
 }
 
-// OutcomeOf returns the outcome of the call that returned err. For a payment, this and two sentinels decide what is next, if
+// OutcomeOf returns the outcome of the call that returned err. For a payment, this and two sentinels decide the next step, if
 // its params have LastSent where an earlier outcome was unknown (see [TransferParams]). After [ErrRequestIDReused], do not
 // pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again does not resolve the unknown
 // outcome. Both are for a person.
@@ -221,8 +221,8 @@ type (
 	pathValues = address.Values
 )
 
-// request is what a service method describes: everything that is sent, and what a CallError names. It does not change
-// afterwards.
+// request is a service method's description of a call: the whole request, and the values that a CallError names. It does not
+// change afterwards.
 type request struct {
 	op    operation
 	path  pathValues
@@ -252,7 +252,7 @@ type request struct {
 	correlationID string
 }
 
-// verdict is what one attempt means.
+// verdict is the decision about one attempt.
 type verdict struct {
 	outcome Outcome
 	again   bool // another attempt cannot apply the call twice
@@ -260,7 +260,7 @@ type verdict struct {
 	spare   bool // that token replaces the shared one only if it succeeds
 }
 
-// evidence is what is known about an attempt without a usable success.
+// evidence is the known facts about an attempt without a usable success.
 type evidence struct {
 	status        int
 	notSent       bool // it is certain that nothing was sent
@@ -271,7 +271,7 @@ type evidence struct {
 	code          ErrorCode
 }
 
-// judge returns what an attempt without a usable success means. It is the whole table of DESIGN.md, "Outcomes".
+// judge returns the decision about an attempt without a usable success. It is the whole table of DESIGN.md, "Outcomes".
 func (o *operation) judge(e evidence) verdict {
 	if e.notSent {
 		return verdict{outcome: OutcomeNotProcessed, again: e.connectFailed}

@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
-// The contract of each operation, which is generated, is what tree.Reference has from the reference.
+// The contract of each operation, which is generated, is that of the reference in tree.Reference.
 func TestOperationsAgreeWithTheReference(t *testing.T) {
 	t.Parallel()
 	want := tree.Reference()

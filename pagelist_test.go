@@ -31,7 +31,7 @@ func entriesOf(first, last int, headers string) harness.Step {
 }
 
 // The service promises 3 pages with 6 items and breaks the promise: the iteration ends with an error, unless all items
-// were seen. What was received is delivered before it.
+// were seen. The items received are delivered before it.
 func TestHistoryIncomplete(t *testing.T) {
 	t.Parallel()
 	const reported = "2 3 6"
@@ -97,7 +97,7 @@ func TestHistoryIncomplete(t *testing.T) {
 
 var errAny = errors.New("any")
 
-// An iteration that starts later is owed what follows.
+// An iteration that starts later is owed the items from there.
 func TestHistoryIncompleteFromPage(t *testing.T) {
 	t.Parallel()
 	list := []harness.Step{entriesOf(1, 2, "2 3 6"), entriesOf(3, 4, "2 3 6"), harness.Respond(204, "", "")}
@@ -112,7 +112,7 @@ func TestHistoryIncompleteFromPage(t *testing.T) {
 	require.EqualError(t, &prepaid.IncompleteListError{Seen: 1}, "prepaid: list incomplete: 1 items seen, and a page is missing")
 }
 
-// A list that items leave while it is read delivers all it can and then says what it is short of; one whose hook is gone
+// A list that items leave while it is read delivers all it can and then reports the missing ones; one whose hook is gone
 // fails with that.
 func TestListThatItemsLeave(t *testing.T) {
 	t.Parallel()
@@ -330,7 +330,7 @@ func TestPrefetchWithoutEnd(t *testing.T) {
 	require.Equal(t, 1, service.Most)
 }
 
-// Leaving early, or a context that ends, cancels what is under way and leaves no goroutine: the bubble would not end.
+// Leaving early, or a context that ends, cancels the requests under way and leaves no goroutine: the bubble would not end.
 func TestPrefetchLeavesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -367,7 +367,7 @@ func TestPrefetchLeavesNothing(t *testing.T) {
 	})
 }
 
-// A page that fails comes in its place: what stands before it is delivered, what comes after it is not.
+// The error of a page is delivered in its place: items before it are delivered, items after it are not.
 func TestPrefetchErrorInItsPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -188,7 +188,7 @@ func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 	}
 }
 
-// endOfList decides what a failed page means: the service may have refused a page number beyond the last.
+// endOfList decides the meaning of a failed page: the service may have refused a page number beyond the last.
 func endOfList(read *pages.Progress, err error) (ended bool, incomplete error) {
 	refusal, ok := errors.AsType[*APIError](err)
 	if !ok || refusal.StatusCode != http.StatusBadRequest || refusal.Code == "" || refusal.Code == CodeInvalidHookID {

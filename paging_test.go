@@ -88,7 +88,7 @@ func asked(service *harness.Script) []string {
 	return numbers
 }
 
-// A page shows what the service applied; a malformed count is an error, since nobody knows whether the list is whole.
+// A page shows the values that the service applied; a malformed count is an error, since the list may be incomplete.
 func TestPageHeaders(t *testing.T) {
 	t.Parallel()
 	for headers, want := range map[string]prepaid.Page[prepaid.Account]{
@@ -179,7 +179,7 @@ func TestPagedOperations(t *testing.T) {
 	}
 }
 
-// Company search may respond with one bare account; an item without what must be there is refused.
+// Company search may respond with one bare account; an item without a required member is refused.
 func TestPageForms(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{
@@ -221,7 +221,7 @@ func TestPageLogValue(t *testing.T) {
 	require.Contains(t, b.String(), `"page":{"number":1,"items":2,"total_pages":3,"total_items":5}`)
 }
 
-// Collect stops at its limit and keeps what it had.
+// Collect stops at its limit and keeps the items so far.
 func TestCollect(t *testing.T) {
 	t.Parallel()
 	client, _ := pagedClient(t, pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 2 4"))
@@ -346,7 +346,7 @@ func TestIterationAgain(t *testing.T) {
 	}
 }
 
-// What is wrong with the request is the one thing an iteration gives, and nothing is sent.
+// The iteration of an invalid request yields only its error, and nothing is sent.
 func TestIterationOfInvalidRequest(t *testing.T) {
 	t.Parallel()
 	for _, prefetch := range []int{0, 3} {

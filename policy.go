@@ -52,7 +52,7 @@ func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params Li
 	return params.list().page(ctx, &s.client.core)
 }
 
-// PolicyAction is what a policy does with transactions that no rule matches.
+// PolicyAction is the action of a policy for transactions that no rule matches.
 type PolicyAction string
 
 const (
@@ -341,7 +341,7 @@ const (
 // Known reports whether the reference lists the type.
 func (t RestrictionType) Known() bool { return t == RestrictionTypeOpen || t == RestrictionTypeClose }
 
-// RestrictionRuleType is what an old rule does.
+// RestrictionRuleType is the effect of an old rule.
 //
 // Deprecated: use Policy.
 type RestrictionRuleType string

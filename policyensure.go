@@ -21,7 +21,7 @@ type EnsureCategoriesParams struct {
 	RemoveOthers bool
 	// Reason is stored with each change; optional.
 	Reason string
-	// DryRun reads the policy and returns what would be changed.
+	// DryRun reads the policy and returns the changes without making them.
 	DryRun bool
 }
 
@@ -40,7 +40,7 @@ type EnsureMerchantsParams struct {
 	ReplaceTexts bool
 	// Reason is stored with each change; optional.
 	Reason string
-	// DryRun reads the policy and returns what would be changed.
+	// DryRun reads the policy and returns the changes without making them.
 	DryRun bool
 }
 
@@ -59,12 +59,12 @@ type EnsureTerminalsParams struct {
 	ReplaceTexts bool
 	// Reason is stored with each change; optional.
 	Reason string
-	// DryRun reads the policy and returns what would be changed.
+	// DryRun reads the policy and returns the changes without making them.
 	DryRun bool
 }
 
-// EnsuredRules is what an Ensure method has done, according to the policy that it read last. With DryRun it is what would be
-// done. Rules have no ID here.
+// EnsuredRules is the result of an Ensure method, according to the policy that it read last. With DryRun it is the expected
+// result. Rules have no ID here.
 type EnsuredRules[Rule any] struct {
 	// Added had no rule before.
 	Added []Rule
@@ -74,8 +74,8 @@ type EnsuredRules[Rule any] struct {
 	Removed []Rule
 	// Unchanged were as wanted.
 	Unchanged []Rule
-	// Left differ from what is wanted: rules of others without RemoveOthers, and rules with another text without
-	// ReplaceTexts. After an error also what was not done.
+	// Left differ from the wanted rules: rules of others without RemoveOthers, and rules with another text without
+	// ReplaceTexts. After an error also rules whose change was not made.
 	Left []Rule
 	// Missing are wanted and have no rule. There are none without an error.
 	Missing []Rule
@@ -93,7 +93,7 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 //
 // A change is never repeated. After one of unknown outcome the rules are read at once and after 1 s and 3 s. If they show it, the
 // rest is sent; otherwise the error is of [OutcomeUnknown]: run it again later. With every error that follows a change the result
-// says what is there and what is missing.
+// lists existing and missing rules.
 //
 // Errors: [*ValidationError]; [ErrPolicyAction] for another default action, and [ErrAmbiguous] if several rules of the service
 // are of one category, both before anything is sent; [ErrPolicyChanged] if the rules at the end are not those at the beginning
@@ -168,7 +168,7 @@ func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, 
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Terminals)
 }
 
-// ruleSet is one list of a policy, with what the three Ensure methods differ in.
+// ruleSet is one list of a policy, with the differences of the three Ensure methods.
 type ruleSet[K, R comparable] struct {
 	name, list                         string
 	removeOthers, replaceTexts, dryRun bool
@@ -233,7 +233,7 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID, action Po
 	return s.compare(before, now, wanted), err
 }
 
-// faults checks what would not be sent if the rules existed already, too.
+// faults also checks values that would not be sent if the rules existed already.
 func (s *ruleSet[K, R]) faults(company CompanyID, action PolicyAction, reason string, wanted []R) []Fault {
 	var v validator
 	v.companyID("company", company)
@@ -387,7 +387,7 @@ func (s *ruleSet[K, R]) compare(before, after, wanted []R) *EnsuredRules[R] {
 	return &result
 }
 
-// look reads at once and after 1 s and 3 s, until done. It returns what it read last, or else expected.
+// look reads at once and after 1 s and 3 s, until done. It returns the last result, or else expected.
 func look[T any](ctx context.Context, expected T, read func() (T, error), done func(T) bool) (now T, seen bool, err error) {
 	now = expected
 	for _, wait := range [...]time.Duration{0, time.Second, 2 * time.Second} {

@@ -20,7 +20,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Safety declares what [Client.Do] may do after an attempt that may have reached the service without a usable response. A call
+// Safety declares how [Client.Do] proceeds after an attempt that may have reached the service without a usable response. A call
 // of any class continues after a failed connection, a 429, and once after a 401 with a new token, since nothing was done then.
 // The class of transfers, keyed, cannot be declared: the reference promises the cached response for two operations only.
 type Safety uint8
@@ -32,7 +32,7 @@ const (
 	// SafetyRead: it changes nothing and is sent again. Only with GET.
 	SafetyRead
 	// SafetyRepeated: it is sent again, within the bounds of Config.Retry. Declare it only if a repeat that arrives late, after
-	// other changes, fails safe: it blocks again what was blocked.
+	// other changes, fails safe: it blocks a card again.
 	SafetyRepeated
 )
 
@@ -135,8 +135,8 @@ func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	return err
 }
 
-// check collects the faults of r, sets what is sent, and returns the segments of the path. It names the operation only by what
-// has been checked.
+// check collects the faults of r, sets the request, and returns the segments of the path. It names the operation only by
+// checked values.
 func (r *RawRequest) check(v *validator, described *request) []string {
 	if !slices.Contains([]string{
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -208,7 +208,7 @@ func (r *RawRequest) segments(v *validator) (segments []string, ok bool) {
 	return segments, true
 }
 
-// notOfTemplate reports what a template does not consist of. Digits are those of an ID.
+// notOfTemplate reports whether a template cannot contain r. Digits are those of an ID.
 func notOfTemplate(r rune) bool {
 	return !ascii.IsLower(r) && !ascii.IsUpper(r) && r != '-' && r != '_'
 }

@@ -368,7 +368,7 @@ func (e *ReportRunError) Error() string {
 	return fmt.Sprintf("prepaid: report started: %v", e.Err)
 }
 
-// Format prints Error for every verb, so that nothing prints what the service returned as the ID.
+// Format prints Error for every verb, so that nothing prints the text that the service returned as the ID.
 func (e ReportRunError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
 // MarshalText returns the text of Error, so that a JSON log contains nothing else.

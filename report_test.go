@@ -42,7 +42,7 @@ func newTestReport(body string, headers bool) *ReportReader {
 	return newReportReader(ReportRun{ColumnHeaders: headers}, io.NopCloser(strings.NewReader(body)), nil)
 }
 
-// collectReportRows clones what Rows yields.
+// collectReportRows clones the rows of Rows.
 func collectReportRows(r *ReportReader) (rows [][]string, err error) {
 	for row, err := range r.Rows() {
 		if err != nil {

@@ -98,7 +98,7 @@ func resultRequest(run ReportRun, kind responseKind) request {
 }
 
 // Result requests a report once and returns it in memory, limited by Config.MaxResponseBytes. Open streams it instead.
-// Result checks what [ReportReader.Read] checks: the report is complete and has as many rows as the service counted.
+// Result makes the checks of [ReportReader.Read]: the report is complete and has as many rows as the service counted.
 //
 // Errors: a *[ReportError] when that check fails, [ErrReportNotReady] while the run is processing, [ErrReportFailed]
 // when the report must be started again, [ErrBadRequest] when it is unknown or older than 4 hours. Safety: read.

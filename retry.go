@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// effect is what is known about the effect of the call.
+// effect is the known effect of the call.
 type effect struct {
 	outcome Outcome // of the last attempt
 	unknown error   // cause of the first attempt that may have been applied
@@ -41,8 +41,8 @@ func (c *call) loop(ctx context.Context) {
 }
 
 // repeat makes the further attempts with go-retryablehttp. Each call has its own client, so that the hooks see this call's
-// deadline, outcome and last response, and what the library does by default (logging URLs, closing idle connections, following
-// redirects) has no effect.
+// deadline, outcome and last response, and the library's defaults (logging URLs, closing idle connections, following redirects)
+// have no effect.
 func (c *call) repeat(ctx context.Context) {
 	address := c.url // not shared: the call is reused
 	bare := (&http.Request{Method: c.request.op.Method, URL: &address, Host: address.Host, Header: http.Header{}}).WithContext(ctx)
@@ -318,7 +318,7 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 //
 // A zero lastSent means unknown: the result is false. For an error of a [Client] the client's Config applies, with the longest
 // wait of the clients derived from one another; for any other the defaults, and NotBefore alone. A client applies this rule itself to
-// its own calls and, if LastSent of the params is set, to what another process sent.
+// its own calls and, if LastSent of the params is set, to the request of another process.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/cardprograms/prepaid/internal/slots"
 )
 
-// allocated is what was allocated, by number and by size.
+// allocated counts allocations, by number and by size.
 type allocated struct{ objects, bytes float64 }
 
-// measureAllocated gives what one of many runs allocates. Nothing is collected meanwhile, so that pools keep what they have.
+// measureAllocated returns the allocations per run. The garbage collector is off, so that pools keep their contents.
 func measureAllocated(run func()) allocated {
 	const runs = 5
 	run() // fills pools
@@ -35,7 +35,7 @@ func measureAllocated(run func()) allocated {
 }
 
 // growsFaster reports whether ten times the work costs far more than ten times as much. There is room for a slice that doubles
-// and for the pools that the race detector empties at random; what grows with the square takes a hundred times as much.
+// and for the pools that the race detector empties at random; quadratic growth takes 100 times as much.
 func growsFaster(few, many allocated) bool {
 	const most = 10 * 2
 	return many.objects > few.objects*most || many.bytes > few.bytes*most
@@ -116,7 +116,7 @@ func (w *gatheringWire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// What grows with the square is found, by its size where the number of objects does not show it; what grows as it should is not.
+// Quadratic growth is found, by its size where the number of objects does not show it; linear growth is not.
 func TestGrowthIsTold(t *testing.T) {
 	t.Parallel()
 	copies := func(n int) allocated { return allocated{float64(n), float64(n * n * 100)} } // the list, for each of its items

@@ -174,7 +174,7 @@ func (p FindMovementParams) Around(err error) FindMovementParams {
 	return p
 }
 
-// Finding is what FindMovement saw. It is evidence, not a decision.
+// Finding is the result of FindMovement. It is evidence, not a decision.
 type Finding struct {
 	// Transactions are the matching ones. A single one may still be a different movement that looks the same: exclude
 	// those that you know.
@@ -314,7 +314,7 @@ func (p FindMovementParams) matches(t *Transaction) bool {
 type notSeenError struct {
 	program   string
 	company   CompanyID
-	elsewhere string // what the company has under another client_id, if anything
+	elsewhere string // about the company's accounts under another client_id, if any
 }
 
 func (e *notSeenError) Error() string {

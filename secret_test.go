@@ -101,7 +101,7 @@ func TestSecretFormat(t *testing.T) {
 	require.Equal(t, "{[REDACTED]}", fmt.Sprint(struct{ S Secret }{NewSecret(canary)}))
 }
 
-// recorder is a TestingT that keeps what a failed assertion prints.
+// recorder is a TestingT that keeps the output of a failed assertion.
 type recorder struct{ strings.Builder }
 
 func (r *recorder) Errorf(format string, args ...any) { fmt.Fprintf(r, format, args...) }

@@ -104,7 +104,7 @@ func oldestFirst(a, b filed) int { return a.at.Compare(b.at) }
 
 func newestFirst(a, b filed) int { return b.at.Compare(a.at) }
 
-// byName scatters what is added over all pages.
+// byName scatters new transactions over all pages.
 func byName(a, b filed) int { return cmp.Compare(scattered(a.id), scattered(b.id)) }
 
 func scattered(id string) uint64 {
@@ -319,7 +319,7 @@ func TestTransactionWindow(t *testing.T) {
 	}
 }
 
-// Before drops what the service's inclusive end admits, and does not treat the shorter page as the last.
+// Before drops the transactions that the service's inclusive end admits, and does not treat the shorter page as the last.
 func TestTransactionsBefore(t *testing.T) {
 	t.Parallel()
 	month := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)

@@ -120,8 +120,8 @@ func (p TransferParams) check(v *validator) {
 	v.text("initiator_username", p.InitiatorUsername, 0)
 }
 
-// Validate returns a *[ValidationError] that lists all faults of p, or nil: what Transfer would refuse before sending, but
-// for the age of RequestID. Call it before you store a payment. [Config].SkipValueChecks does not apply.
+// Validate returns a *[ValidationError] that lists all faults of p, or nil: those that Transfer would refuse before sending,
+// but for the age of RequestID. Call it before you store a payment. [Config].SkipValueChecks does not apply.
 func (p TransferParams) Validate() error { return validated(p.check) }
 
 func (TransferParams) isPayment() {}
@@ -241,7 +241,7 @@ func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (
 	})
 	if errors.Is(err, turns.ErrOtherPayment) {
 		outcome := OutcomeRejected
-		if r.notBefore = (time.Time{}); !r.lastSent.IsZero() { // what was sent earlier may have been applied
+		if r.notBefore = (time.Time{}); !r.lastSent.IsZero() { // an earlier request may have been applied
 			outcome = OutcomeUnknown
 		}
 		return nil, c.withheld(ctx, r, outcome, ErrRequestIDReused)

@@ -25,7 +25,7 @@ const (
 	rulePath     = `must not be "." or ".." or contain a slash, a percent sign or a control character`
 )
 
-// validator collects the faults of a request. A rule says what is wrong with a field, never its value. Each method of a service
+// validator collects the faults of a request. A rule describes the fault of a field, never its value. Each method of a service
 // lists the rules of all its fields, in their order, even where another method has the same: a row is a row of the reference.
 type validator struct {
 	faults []Fault

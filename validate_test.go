@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What passes as an e-mail address at once also passes the parser.
+// Text that passes as an e-mail address at once also passes the parser.
 func FuzzPlainEmail(f *testing.F) {
 	for _, seed := range []string{"a@b", "a.b+c@d-e.f", "a@b@c", ".a@b", "a..b@c", "a.@b", "@b", "a@", "a@.b", "a@b.", "a"} {
 		f.Add(seed)

@@ -176,7 +176,7 @@ func (p ProvisionWalletParams) Format(f fmt.State, verb rune) { redact.Format(f,
 // LogValue logs p without nonce, signature and certificates.
 func (p ProvisionWalletParams) LogValue() slog.Value { return redact.LogValue(p) }
 
-// WalletProvisioning is what a wallet app needs to add the card: IssuerInitiatedDigitizationData, or the three members
+// WalletProvisioning is the data that a wallet app needs to add the card: IssuerInitiatedDigitizationData, or the three members
 // after it. A response with neither is an error. It round-trips through JSON; fmt and slog show provider and product
 // type only.
 type WalletProvisioning struct {
@@ -320,7 +320,7 @@ func (k KeyExchange) LogValue() slog.Value { return redact.LogValue(k) }
 // ephemeral key.
 //
 // The ephemeral key is used up once the service has responded, so the data is returned whatever its content or declared
-// type: decrypting it shows whether it is what you requested. Only an empty body and one declared as HTML, which is a
+// type: decrypting it shows whether it is the requested data. Only an empty body and one declared as HTML, which is a
 // page from a proxy or gateway, are refused with a *[DecodeError].
 //
 // Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated once

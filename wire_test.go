@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainBodies are read on the fast path, and must be: that is what makes them fast.
+// plainBodies are read on the fast path, and must be.
 var plainBodies = []string{
 	`{"balance":1,"personal":{"primary_address":{"city":"x"},"primary_address":null}}`,
 	`{}`,
@@ -68,7 +68,7 @@ var otherBodies = []string{
 	strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100), strings.Repeat(`{"a":`, 20_000),
 }
 
-// sameAsOptions reads body in both ways and reports whether it was plain. What is, must read the same.
+// sameAsOptions reads body in both ways and reports whether it was plain. Plain text must read the same.
 func sameAsOptions[T any](t *testing.T, body []byte) bool {
 	t.Helper()
 	var item T
@@ -279,7 +279,7 @@ func TestWireWriterWritesAsTheOptionsDo(t *testing.T) {
 	}
 }
 
-// What is no text is refused as the options refuse it.
+// Invalid text is refused as the options refuse it.
 func TestWireWriterRefuses(t *testing.T) {
 	t.Parallel()
 	body := TransferParams{SourceReference: "bad \xff"}

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// scripted is a ClaimStore and a Claim that returns what was set and notes its calls.
+// scripted is a ClaimStore and a Claim that returns the given results and notes its calls.
 type scripted struct {
 	state                ClaimState
 	claim, done, release func(ctx context.Context) error

@@ -31,8 +31,8 @@ type Config struct {
 	// Timeout bounds the handling of one message, its claim included, and is the length of its lease: 20 s by default. It
 	// also bounds the receipt of the body, unless the server's ReadTimeout is shorter.
 	Timeout time.Duration
-	// OnTransaction handles messages of type transaction. Its context ends with Timeout, not with the connection: what it
-	// has begun can finish even if the service has disconnected. If nil, OnOther handles them.
+	// OnTransaction handles messages of type transaction. Its context ends with Timeout, not with the connection: work
+	// in progress can finish even if the service has disconnected. If nil, OnOther handles them.
 	//
 	// An error, a panic or an overrun of Timeout results in a 500, and the message may be handled again. A function that
 	// ignores its context is not waited for. While it is running, this Handler does not handle the message a second time,

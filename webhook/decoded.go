@@ -7,7 +7,7 @@ import (
 )
 
 // Decoded turns a function that takes a payload of your own type into one for [Config], since the reference does not show
-// what a message contains beyond its envelope. T is decoded from the whole message, as by [prepaid.Message.Decode], into
+// the contents of a message beyond its envelope. T is decoded from the whole message, as by [prepaid.Message.Decode], into
 // a new value for each message; members that T does not have are ignored. If a message does not fit, handle is not called
 // and the response to the *[prepaid.DecodeError] is a 500: the message is not acknowledged, so it can be inspected among
 // the undeliverable ones.

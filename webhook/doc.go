@@ -19,5 +19,5 @@
 //
 // # Privacy
 //
-// Nothing here logs. Responses contain only the text of their status, and errors never contain what was received.
+// Nothing here logs. Responses contain only the text of their status, and errors never contain received data.
 package webhook

@@ -35,7 +35,7 @@ var _ Undelivered = (*prepaid.HooksService)(nil)
 type MessageError struct {
 	// MessageID identifies the message; it is empty if the message has none.
 	MessageID prepaid.MessageID
-	// Err is what handle returned, or why the message could not be dismissed.
+	// Err is the error of handle, or why the message could not be dismissed.
 	Err error
 }
 
@@ -62,7 +62,7 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // tried up to three times while the message is still listed.
 //
 // It returns how many messages handle accepted, and all errors joined: a *[MessageError] for each message that is still
-// stored (the first 100, then their number), and what ended the drain early: an error of the list, ctx, [ErrShutdown],
+// stored (the first 100, then their number), and the cause of an early end: an error of the list, ctx, [ErrShutdown],
 // dismissals that fail for one message after the other, or a *[prepaid.IncompleteListError] if the list ended three times
 // with fewer messages than the service counts. Another Drain of the same hook may be the reason for that; otherwise run
 // it again.
@@ -278,7 +278,7 @@ func (d *drain) dismiss(ctx context.Context, state *drained) bool {
 	return false
 }
 
-// joined adds the messages that are still stored to what ended the drain.
+// joined adds the messages that are still stored to the error that ended the drain.
 func (d *drain) joined(end error) error {
 	var all []error
 	more := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// stored plays the service: pages over what is stored, which shift when a message is dismissed.
+// stored plays the service: pages over the stored messages, which shift when one is dismissed.
 type stored struct {
 	ids     []prepaid.MessageID
 	size    int

@@ -104,7 +104,7 @@ func TestDrainTotalUnderstated(t *testing.T) {
 	require.Equal(t, 7, handled)
 }
 
-// What came in at the front while a later page was read is found on the next pass.
+// A message that arrived at the front while a later page was read is found on the next pass.
 func TestDrainLooksAgainFromTheFront(t *testing.T) {
 	t.Parallel()
 	service := &stored{ids: numbered(8), size: 3, quiet: true}
@@ -200,7 +200,7 @@ func TestDrainDoesNotChaseNewMessages(t *testing.T) {
 	}
 }
 
-// A service that lists what was dismissed, or the same page again and again, does not make a loop or a repeat.
+// A service that lists dismissed messages, or the same page again and again, does not make a loop or a repeat.
 func TestDrainOnStubbornService(t *testing.T) {
 	t.Parallel()
 	for name, service := range map[string]*stored{
@@ -340,7 +340,7 @@ func TestDrainMessageWithoutID(t *testing.T) {
 	require.NotErrorIs(t, err, prepaid.ErrListIncomplete)
 }
 
-// When ctx ends, what was just handled is still dismissed, and nothing else is begun.
+// When ctx ends, a message just handled is still dismissed, and nothing else is begun.
 func TestDrainEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	for name, result := range map[string]error{"handled": nil, "failed": errors.New("no")} {

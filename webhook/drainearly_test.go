@@ -27,8 +27,8 @@ func (e *early) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, pa
 	return page, err
 }
 
-// A list that ends early, though the service counts more messages, is read again and then reported: what was not handed
-// over must not be taken for handled.
+// A list that ends early, though the service counts more messages, is read again and then reported: messages that were not
+// handed over must not be taken for handled.
 func TestDrainOfListThatEndsEarly(t *testing.T) {
 	t.Parallel()
 	for name, from := range map[string]int{"page 1": 1, "page 2": 2} {

@@ -36,7 +36,7 @@ var _ Registrations = (*prepaid.HooksService)(nil)
 // change, so the receiver must listen before Ensure runs.
 //
 // After a creation or change of unknown outcome Ensure reads the hook, at once and after 1 s and 3 s, rather than create
-// a second one or overwrite what somebody else may have changed since. If the hook is still not as wanted, the error is
+// a second one or overwrite a later change of another program. If the hook is still not as wanted, the error is
 // of [prepaid.OutcomeUnknown]; run Ensure again later.
 //
 // Errors: *[prepaid.ValidationError] if a field of want is missing, [prepaid.ErrAmbiguous] if several hooks have the

@@ -32,7 +32,7 @@ type registry struct {
 	onLists func(list int)
 	// create responds to POST /hooks in place of the registry.
 	create func(r *registry, hook map[string]any) (*http.Response, error)
-	// change responds to PATCH, and shows what each GET of the hook, counted from 1, returns.
+	// change responds to PATCH, and shown to each GET of the hook, counted from 1.
 	change func() (*http.Response, error)
 	shown  func(read int) map[string]any
 	reads  int

@@ -46,7 +46,7 @@ func mount(handler *atomic.Pointer[webhook.Handler]) (*httptest.Server, *prepaid
 	return receiver, srv
 }
 
-// Ensure may run at every start: it creates the hook, changes what differs, or sends nothing.
+// Ensure may run at every start: it creates the hook, changes fields that differ, or sends nothing.
 func ExampleEnsure() {
 	var handler atomic.Pointer[webhook.Handler]
 	receiver, srv := mount(&handler)

@@ -14,8 +14,8 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// A receiver, from its registration to catching up on what it missed while it was down. Replicas share a
-// ClaimStore.
+// A receiver, from its registration to catching up on messages that it missed while it was down. Replicas
+// share a ClaimStore.
 func Example() {
 	key := prepaid.NewSecret(strings.Repeat("0f", 32))
 	handler, err := webhook.NewHandler(webhook.Config{

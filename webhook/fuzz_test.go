@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// FuzzHandler sends anything: what reaches a function carries the sum of its exact bytes, and the response is one of
+// FuzzHandler sends anything: a message that reaches a function has the sum of its exact bytes, and the response is one of
 // those documented.
 func FuzzHandler(f *testing.F) {
 	sign := func(body []byte) string { return hexHMAC(f, keyHex, string(body)) }

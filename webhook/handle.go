@@ -151,7 +151,7 @@ func ClaimID(m *prepaid.Message) string {
 	if m.ID == "" {
 		return ""
 	}
-	// The slash that ends the hook's ID is the first one. A hash replaces what a store might not accept.
+	// The slash that ends the hook's ID is the first one. A hash replaces a key that a store might not accept.
 	key := strings.NewReplacer("%", "%25", "/", "%2F").Replace(string(m.HookID)) + "/" + string(m.ID)
 	unprintable := strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 	if len(key) <= longestKey && !unprintable {

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// OnHandled sees what was handled and what was suppressed, and nothing else; its panic changes nothing.
+// OnHandled sees handled and suppressed messages, and nothing else; its panic changes nothing.
 func TestOnHandled(t *testing.T) {
 	t.Parallel()
 	var seen []string

@@ -23,7 +23,7 @@ type HMAC struct {
 	Prefix string
 	// Encoding is the encoding of the sum in the header.
 	Encoding Encoding
-	// KeyForm is what the 64 hex characters of a key mean.
+	// KeyForm is the meaning of the 64 hex characters of a key.
 	KeyForm KeyForm
 	// Keys are the accepted keys, at least one when the [Handler] is created. A key that is not 64 hex characters is
 	// skipped.
@@ -31,7 +31,7 @@ type HMAC struct {
 	// KeyID returns the ID of the key with which the message says it is signed; no other is tried. Optional: if nil, all
 	// keys are tried.
 	KeyID func(header http.Header) string
-	// SignedText returns what was signed. Optional: by default the body. Required with TimestampHeader: it must then
+	// SignedText returns the signed text. Optional: by default the body. Required with TimestampHeader: it must then
 	// include the timestamp, or an old message could be sent again with a new time.
 	SignedText func(header http.Header, body []byte) []byte
 	// TimestampHeader is the name of the header with the time of signing. Optional: if empty, signatures do not expire.
@@ -53,7 +53,7 @@ const (
 	EncodingBase64
 )
 
-// KeyForm is what the 64 hex characters of a key mean.
+// KeyForm is the meaning of the 64 hex characters of a key.
 type KeyForm uint8
 
 const (

@@ -136,7 +136,7 @@ func TestHMACVerify(t *testing.T) {
 	}
 }
 
-// What lacks a setting refuses everything, also when it never went through NewHandler.
+// An HMAC that lacks a setting refuses everything, also when it never went through NewHandler.
 func TestIncompleteHMACRefuses(t *testing.T) {
 	t.Parallel()
 	header := http.Header{signed: {helloDecoded}, "X-Time": {"1"}}

@@ -66,7 +66,7 @@ func TestMemoryJustInTime(t *testing.T) {
 	})
 }
 
-// A full store forgets what was handled longest ago, and never a live lease.
+// A full store forgets the messages handled longest ago, and never a live lease.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

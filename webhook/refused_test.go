@@ -91,7 +91,7 @@ func TestWireGigabyte(t *testing.T) {
 		r.ContentLength = length
 		began := time.Now()
 		response, err := transport.RoundTrip(r)
-		if err == nil { // else the server hung up on what was still being sent
+		if err == nil { // else the server hung up during the upload
 			require.Equal(t, 413, response.StatusCode)
 			require.NoError(t, response.Body.Close())
 		}

@@ -199,7 +199,7 @@ func TestRotationSurvivesACrash(t *testing.T) {
 			require.NoError(t, dying.Close())
 			require.Equal(t, c.key, s.Hooks()[0].KeyID)
 			require.Equal(t, []string{"k1", "k2"}, ids(ring))
-			s.Adjust(s.account, "1.00") // to the process that did not learn what came of it
+			s.Adjust(s.account, "1.00") // to the process that did not learn the outcome
 			require.NoError(t, s.WaitIdle(t.Context()))
 
 			ring = s.start(keysOf("k1", keyHex, "k2", otherKey))
