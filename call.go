@@ -308,7 +308,7 @@ func (c *call) outcomeOfResponse(a *attempt, err error) Outcome {
 }
 
 // fail returns the CallError. Once an attempt of this call, or of an earlier one with its request ID, may have been applied,
-// the outcome stays unknown until a success or a refusal settles it.
+// the outcome stays unknown until a success or a refusal resolves it.
 func (c *call) fail(outcome Outcome, err error) error {
 	if c.request.moved {
 		outcome = OutcomeApplied

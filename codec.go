@@ -360,7 +360,7 @@ func (r *response) errorWithin(kind responseKind) error {
 // syntaxOptions are the options for all JSON: duplicate names and invalid UTF-8 are accepted.
 var syntaxOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// errorShape reads the error shape of section 7. It is strict about the code, which is evidence of who sent the response: in
+// errorShape reads the error shape of section 7. It is strict about the code, which is evidence of the response's sender: in
 // any other shape, and if there are two, which is the error, the code is empty. A description of another type is ignored.
 func (r *response) errorShape() (code ErrorCode, description string, err error) {
 	var shape struct {

@@ -73,7 +73,7 @@ type Config struct {
 	MaxResponseBytes int64 `json:"max_response_bytes,omitzero" yaml:"max_response_bytes,omitempty"`
 	// Retry bounds the attempts of one call.
 	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
-	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier sending of the same request ID
+	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier request with the same request ID
 	// moved no money, see [ProvesNotApplied]. The reference lists no codes for transfers. List a code only if the operator
 	// confirms that the service never refuses with it a transfer that has been carried out or is still in progress: with a
 	// wrong code, a payment that was made is reported as rejected. In the environment variable, separate codes by commas.
@@ -82,7 +82,7 @@ type Config struct {
 	// application/vnd.<vendor>+json: lower case, without parameters; "" is a response without one. Default: none; application/json
 	// always counts. A 200 of an operation that moves money with any other media type has an unknown outcome. List none in which
 	// the proxy sends pages of its own: such a page could then say that a payment failed. They prove neither that the service has
-	// responded ([AccountsService.AwaitRepeat]) nor that an earlier sending was not applied ([ProvesNotApplied]). In the
+	// responded ([AccountsService.AwaitRepeat]) nor that an earlier request was not applied ([ProvesNotApplied]). In the
 	// environment variable, separate them by commas.
 	MediaTypes []string `json:"media_types,omitzero" yaml:"media_types,omitempty"`
 	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at
@@ -90,8 +90,8 @@ type Config struct {
 	// take a small share at once in a process that has just started, payments wait up to 10 s, so give these a longer deadline.
 	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
 	// SkipValueChecks sends values that the client would otherwise refuse. Set it if the service accepts more than this version
-	// knows. You lose the early, complete list of faults: the service reports a mistyped value after the request, or nobody
-	// does. It reaches every rule but these, which keep a request from being another one than you meant:
+	// knows. You lose the early, complete list of faults: the service reports a mistyped value after the request, or not
+	// at all. It reaches every rule but these, which keep a request from being another one than you meant:
 	//
 	//   - A path value of an operation that changes something, report start included, is not "." or "..", and has no slash,
 	//     backslash, percent sign or control character, because a gateway may decode it into another operation. A path value of a
@@ -176,7 +176,7 @@ type RetryPolicy struct {
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
 	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended.
 	// Default: 10 s. If its outcome is unknown, it is sent again no earlier than AttemptTimeout plus InFlightWait after its
-	// last sending (40 s with the defaults, see [AccountsService.NotBefore]), because the service caches only finished ones, and
+	// last attempt (40 s with the defaults, see [AccountsService.NotBefore]), because the service caches only finished ones, and
 	// no earlier than InFlightWait after a later request was responded to (see [AccountsService.AwaitRepeat]).
 	// This holds for every kind of failure. A call whose deadline is earlier ends at once, with unknown outcome. The
 	// reference states no limit: raise this if the operator names one.

@@ -67,7 +67,7 @@
 //
 // A call of any class is sent again if it certainly was not processed: no connection was made, a 429, or one 401, which is
 // followed by a new token. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed
-// call, the service's own refusal of a later sending ([ProvesNotApplied]). A keyed call is not sent again before
+// call, the service's own refusal of a later request ([ProvesNotApplied]). A keyed call is not sent again before
 // [AccountsService.NotBefore]. [RetryPolicy] bounds attempts and pauses. The context bounds the whole call; a wait that would
 // outlast its deadline does not start. [Client.With] derives a client with other bounds that shares everything else.
 //

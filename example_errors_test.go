@@ -89,7 +89,7 @@ func ExampleCallError_inTests() {
 	// settled
 }
 
-// When a refusal settles an outcome that another process has left unknown: only if the service itself refuses the same
+// When a refusal resolves an outcome that another process has left unknown: only if the service itself refuses the same
 // params, sent when the first request can no longer be in flight. A refusal by a gateway proves nothing, since it never
 // reached the service.
 func ExampleProvesNotApplied() {

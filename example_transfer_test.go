@@ -239,7 +239,7 @@ type order struct {
 func takeOrder(number string) order { return order{Number: number, Day: prepaid.DateOf(time.Now())} }
 
 // A payroll run that can be killed and restarted at any time: the request IDs are derived from the payments, so that
-// nobody is paid twice and no journal is needed.
+// no payment is made twice and no journal is needed.
 func ExampleAccountsService_Transfer() {
 	srv := emulator()
 	defer srv.Close()

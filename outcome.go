@@ -260,7 +260,7 @@ type verdict struct {
 	spare   bool // that token replaces the shared one only if it succeeds
 }
 
-// evidence is the known facts about an attempt without a usable success.
+// evidence holds the known facts about an attempt without a usable success.
 type evidence struct {
 	status        int
 	notSent       bool // it is certain that nothing was sent

@@ -344,7 +344,7 @@ func (s *ruleSet[K, R]) shows(now []R, change ruleChange[K, R]) bool {
 	return !slices.ContainsFunc(s.keys(change.add), missing) && !slices.ContainsFunc(change.remove, func(key K) bool { return !missing(key) })
 }
 
-// same reports whether nobody else has changed anything. The service may write the text of an added rule differently.
+// same reports whether no other program has changed anything. The service may write the text of an added rule differently.
 func (s *ruleSet[K, R]) same(expected, now, wanted []R) bool {
 	there, ours := s.byKey(now), s.byKey(wanted)
 	return len(expected) == len(now) && !slices.ContainsFunc(expected, func(rule R) bool {

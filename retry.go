@@ -201,13 +201,13 @@ const (
 	maxThrottlePause = 10 * time.Second
 )
 
-// repeatRule decides when a request may be sent again with its request ID, and which refusal of the repeat settles the
+// repeatRule decides when a request may be sent again with its request ID, and which refusal of the repeat resolves the
 // unknown outcome of the first. A client's rule follows its [Config]; for an error that no client returned, the default
 // Config applies.
 type repeatRule struct {
 	wait    time.Duration // after a request of this client
 	longest *atomic.Int64 // wait after a request of any client that shares its request IDs; nil for wait
-	codes   []ErrorCode   // that settle, in addition to CodeInvalidRequest
+	codes   []ErrorCode   // that resolve, in addition to CodeInvalidRequest
 }
 
 // share makes the rule one of those of a family.
@@ -246,7 +246,7 @@ func (r *repeatRule) anyNotBefore(lastSent time.Time) time.Time {
 	return (&repeatRule{wait: time.Duration(r.longest.Load())}).notBefore(lastSent)
 }
 
-// provesNotApplied reports whether the refusal of a request proves that an earlier sending, which may have been in progress until
+// provesNotApplied reports whether the refusal of a request proves that an earlier request, which may have been in progress until
 // notBefore, moved no money. sent is when the refused request was sent. A zero notBefore means unknown.
 func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notBefore time.Time) bool {
 	if outcome != OutcomeRejected || notBefore.IsZero() || sent.Before(notBefore) {
@@ -303,7 +303,7 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 }
 
 // ProvesNotApplied reports whether err, the result of sending a transfer or direct entry out again with the same request ID and
-// the same params, proves that no earlier sending moved the money. lastSent is the [CallError].LastSent of the sending before.
+// the same params, proves that no earlier request moved the money. lastSent is the [CallError].LastSent of the call before.
 //
 // The service returns the cached response for a request ID that it has carried out (section 8), so its own refusal proves that
 // it has not, under two conditions:

@@ -156,7 +156,7 @@ type FindMovementParams struct {
 	Exclude []TransactionID
 }
 
-// Around widens the times of sending, because clocks differ and the service may book late.
+// Around widens the times of the requests, because clocks differ and the service may book late.
 const (
 	clockTolerance        = 2 * time.Minute
 	bookingTime           = 10 * time.Minute
@@ -165,7 +165,7 @@ const (
 	longestScanWait       = 15 * time.Second
 )
 
-// Around returns p with From and To set from the times in err, a *[CallError]: 2 minutes before the first sending, for
+// Around returns p with From and To set from the times in err, a *[CallError]: 2 minutes before the first request, for
 // differing clocks, to 10 minutes after the last, for late booking. If err has no times, p is unchanged.
 func (p FindMovementParams) Around(err error) FindMovementParams {
 	if call, ok := errors.AsType[*CallError](err); ok && !call.FirstSent.IsZero() {

@@ -187,7 +187,7 @@ func TestSearchesSettleNothing(t *testing.T) {
 	}
 }
 
-// An incomplete query is not sent. A history that cannot be read gives no verdict.
+// An incomplete query is not sent. A history that cannot be read gives no result.
 func TestFindMovementErrors(t *testing.T) {
 	t.Parallel()
 	service := harness.NewScript(harness.ServiceError(404, "not_found"))

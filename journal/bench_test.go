@@ -48,7 +48,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// The floor: the same bytes, written and synced one by one without a journal.
+// The baseline: the same bytes, written and synced one by one without a journal.
 func BenchmarkWriteAndSync(b *testing.B) {
 	line, err := encode(benchmarkEntry(1))
 	require.NoError(b, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// lease says how long a claimed payment belongs to a worker. Nobody else sends it before the call that this worker starts at the
+// lease says how long a claimed payment belongs to a worker. No other worker sends it before the call that this worker starts at the
 // last moment has ended, and the service has had its time after that.
 type lease struct {
 	wait time.Duration // that the payment may wait for its call

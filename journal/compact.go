@@ -14,7 +14,7 @@ import (
 // one, and the lock is held throughout.
 //
 // A dropped payment is unknown to the journal: if it is run again, it is sent again, also if it was withdrawn. Drop none that
-// could be run again: 30 days after its first sending the service has forgotten it too, and pays twice unless the client refuses
+// could be run again: 30 days after its first request the service has forgotten it too, and pays twice unless the client refuses
 // the request ID as expired.
 //
 // Errors: [ErrNotCompacted], and the journal is unchanged; it is an [ErrNotRecorded] too if the file could not be read.

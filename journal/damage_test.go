@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// A process may die with any part of the file written: whoever opens it next finishes, and pays nobody twice.
+// A process may die with any part of the file written: the next one finishes, and makes no payment twice.
 func TestResumeAtEveryByte(t *testing.T) {
 	t.Parallel()
 	j, m := openMemory(t, nil)

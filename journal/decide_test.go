@@ -70,7 +70,7 @@ func TestRetry(t *testing.T) {
 	require.Equal(t, map[prepaid.RequestID]error{payment(1).RequestID: nil}, errs)
 }
 
-// Nobody decides about a payment while it is being sent, and a withdrawn one may be dropped as any settled one.
+// No payment is decided while it is being sent, and a withdrawn one may be dropped as any settled one.
 func TestDecisionsWhileUnderWay(t *testing.T) {
 	t.Parallel()
 	j, _ := openMemory(t, nil)

@@ -1,5 +1,5 @@
 // Package journal keeps an append-only, synced record of payments in a plain file, so that a program that moves money in
-// bulk can be killed at any moment and run again: nobody is paid twice or left out.
+// bulk can be killed at any moment and run again: no payment is made twice or left out.
 //
 // Use it for a payroll, a bulk load or a queue of transfers, wherever "which of these were paid?" must have an answer
 // after a crash and no database has it. One file serves one process at a time.

@@ -99,8 +99,8 @@ func (e Entry) Due() bool { return e.State.Pending() && e.Review == "" }
 func (e Entry) outsideWindow(now time.Time) bool { return e.State.Open() && now.Sub(e.Began) > Window }
 
 // Earliest returns when the payment may be sent through sender; the zero time means at once. A payment of unknown outcome rests
-// until the first request can no longer be in progress: the later of NotBefore and the sender's NotBefore of the last sending. So
-// does one that a person resolved as [NotMoved], who may have been wrong or early.
+// until the first request can no longer be in progress: the later of NotBefore and the sender's NotBefore of the last request. So
+// does one that a person resolved as [NotMoved]: the person may have been wrong or early.
 func (e Entry) Earliest(sender Sender, now time.Time) time.Time {
 	if !e.Rests() {
 		return time.Time{}
@@ -161,7 +161,7 @@ func (e Entry) lastSending() time.Time {
 	if !e.NotBefore.IsZero() && !e.LastSent.IsZero() {
 		return e.LastSent
 	}
-	return e.Changed // nobody knows when it was sent
+	return e.Changed // the time of the request is unknown
 }
 
 func later(a, b time.Time) time.Time {

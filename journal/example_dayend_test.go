@@ -190,7 +190,7 @@ func ExampleJournal_Resolve() {
 		fmt.Println(lookErr)
 		return
 	}
-	err = j.Resolve(params.RequestID, journal.Moved(finding.Transactions[0].ID)) // once somebody has looked at it
+	err = j.Resolve(params.RequestID, journal.Moved(finding.Transactions[0].ID)) // once a person has looked at it
 	entry, _ := j.Get(params.RequestID)
 	fmt.Println(err, entry.State, entry.Resolved, srv.Movements(params.RequestID))
 	stats, err := j.Stats()

@@ -49,8 +49,8 @@ func ExampleJournal_Transfer() {
 	// <nil> 74.50 1
 }
 
-// A payroll loses a connection and ends with a payment of unknown outcome. It is run again with the same list, and nobody is paid
-// twice.
+// A payroll loses a connection and ends with a payment of unknown outcome. It is run again with the same list, and no payment
+// is made twice.
 func ExampleJournal_PayAll() {
 	srv, err := prepaidtest.Start()
 	if err != nil {

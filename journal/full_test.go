@@ -72,7 +72,7 @@ func TestGroupCommit(t *testing.T) {
 	require.Len(t, done(again), 100)
 }
 
-// A context may end while the call waits for its turn, for the first sending to finish, or for the response.
+// A context may end while the call waits for its per-ID lock, for the first request to finish, or for the response.
 func TestCancelledAtEachStage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestCancelledAtEachStage(t *testing.T) {
 		short, cancel = context.WithTimeout(t.Context(), 9*time.Second)
 		defer cancel()
 		began := time.Now()
-		_, err = j.Transfer(short, stuck, "from", payment(1)) // could not wait long enough for the first sending to finish
+		_, err = j.Transfer(short, stuck, "from", payment(1)) // could not wait long enough for the first request to finish
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Zero(t, time.Since(began))
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
@@ -111,7 +111,7 @@ func TestCancelledAtEachStage(t *testing.T) {
 
 		waiting, stop := context.WithCancel(t.Context())
 		time.AfterFunc(9*time.Second, stop)
-		_, err = j.Transfer(waiting, stuck, "from", payment(1)) // waits for the first sending to finish
+		_, err = j.Transfer(waiting, stuck, "from", payment(1)) // waits for the first request to finish
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, 9*time.Second, time.Since(began))
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))

@@ -140,7 +140,7 @@ func (j *Journal) resume(ctx context.Context, sender Sender, p Entry) error {
 	switch why := e.NeedsPerson(time.Now()); {
 	case err != nil:
 		return p.notBegun(sender, err)
-	case !known: // settled by another call, and dropped by Compact
+	case !known: // resolved by another call, and dropped by Compact
 		return p.failure(prepaid.OutcomeUnknown, ErrNoPayment)
 	case e.State == StateDone:
 		return nil

@@ -63,7 +63,7 @@ func (osDirectory) replace(old, fresh file, temporary, path string) (file, bool,
 	if err := os.Rename(temporary, path); err != nil {
 		return old, false, err
 	}
-	_ = old.Close() // nobody reads it any more
+	_ = old.Close() // no longer read
 	return fresh, true, nil
 }
 

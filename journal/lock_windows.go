@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lock opens a file that nobody else may open meanwhile. The system closes and deletes it when the process dies.
+// lock opens a file exclusively. The system closes and deletes it when the process dies.
 func lock(name string) (unlock func() error, err error) {
 	const (
 		sharingViolation = syscall.Errno(32)

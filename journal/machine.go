@@ -33,7 +33,7 @@ func States() []State {
 	return []State{StateQueued, StateIntended, StateNotSent, StateUnknown, StateDone, StateRejected, StateWithdrawn}
 }
 
-// Open reports whether the payment may have moved the money without the store knowing: intended, if nobody is sending it now,
+// Open reports whether the payment may have moved the money without the store knowing: intended, if it is not being sent now,
 // and unknown.
 func (s State) Open() bool { return s == StateIntended || s == StateUnknown }
 

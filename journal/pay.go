@@ -107,7 +107,7 @@ func (e Entry) notBegun(sender Sender, err error) error {
 
 // NotBefore returns when [Journal.Transfer] and [Journal.DirectEntryOut], which wait for it, send a payment again through
 // sender; the zero time means at once. For a payment of unknown outcome it is the later of [Entry].NotBefore and the
-// sender's NotBefore of the last sending. If a process died, its last sending is unknown: it was before the journal was
+// sender's NotBefore of the last request. If a process died, its last request is unknown: it was before the journal was
 // opened for the first time after that.
 func (j *Journal) NotBefore(sender Sender, id prepaid.RequestID) time.Time {
 	e, _ := j.Get(id)

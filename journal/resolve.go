@@ -23,7 +23,7 @@ func Moved(transaction prepaid.TransactionID) Resolution {
 }
 
 // NotMoved says that no money moved and none will. A history without the movement is not proof soon after the last
-// sending: ask the operator, or wait.
+// request: ask the operator, or wait.
 func NotMoved() Resolution { return Resolution{event: EventNotMoved} }
 
 // Resolve records the result of a payment of unknown outcome, as Done or Rejected with [Entry].Resolved set. One that

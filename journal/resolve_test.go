@@ -64,7 +64,7 @@ func TestWhatSettlesADoubt(t *testing.T) {
 		require.Equal(t, tc.want, e.State, name)
 	}
 
-	// Had the first sending moved the money, the response would have come from the cache.
+	// Had the first request moved the money, the response would have come from the cache.
 	j, _ := openMemory(t, nil)
 	b := newBank()
 	b.err = errCut
@@ -169,7 +169,7 @@ func TestStats(t *testing.T) {
 	require.Equal(t, 3, stats.Unknown.Count)
 }
 
-// A resolution may be wrong or early: the first sending still gets its time, and a clock that was set back adds none.
+// A resolution may be wrong or early: the first request still gets its time, and a clock that was set back adds none.
 func TestResolvedPaymentRestsBeforeItIsSentAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

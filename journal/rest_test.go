@@ -86,7 +86,7 @@ func TestRepeatNeverOvertakesTheFirst(t *testing.T) {
 // Of a process that died only the intent is known: it may have sent until just before the file was opened again.
 func TestRepeatOfAProcessThatDiedCountsFromTheLock(t *testing.T) {
 	t.Parallel()
-	for _, again := range []bool{false, true} { // died in its first sending, or in that of a repeat
+	for _, again := range []bool{false, true} { // died in its first request, or in that of a repeat
 		synctest.Test(t, func(t *testing.T) {
 			j, m := openMemory(t, nil)
 			b := newSlowBank(2)
@@ -97,7 +97,7 @@ func TestRepeatOfAProcessThatDiedCountsFromTheLock(t *testing.T) {
 			atSending := &dying{slowBank: b, file: m}
 			_, err := j.Transfer(t.Context(), atSending, "from", payment(1))
 			require.ErrorIs(t, err, errCut)
-			died := time.Now() // sending until now, for all that the next process knows
+			died := time.Now() // as far as the next process knows, it sent until now
 			b.finished[payment(1).RequestID] = died.Add(39 * time.Second)
 
 			next, _ := openMemory(t, atSending.left)

@@ -308,7 +308,7 @@ func TestLeavingResume(t *testing.T) {
 	})
 }
 
-// Another call may settle a payment between: then it is not sent again.
+// Another call may resolve a payment between: then it is not sent again.
 func TestResumeAndAnotherCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 // ClaimStore suppresses duplicates: the caller that claims a message ID first handles the message. Replicas share one
 // store. It is safe for concurrent use, its calls end with their context, and it distinguishes successive holders of an
-// ID: the old holder cannot settle a lease that has expired.
+// ID: the old holder cannot end a lease that has expired.
 type ClaimStore interface {
 	// Claim tries to take messageID for the duration of lease. A [Handler] passes an ID that identifies one message of
 	// one hook: the ID of the hook, in which % and / are escaped as in a URL, a slash and the ID of the message, or a
@@ -17,9 +17,9 @@ type ClaimStore interface {
 }
 
 // Claim is the result of a claim and, if it was won, the lease on a message ID. Done and Release return [ErrClaimLost],
-// and change nothing, if the lease expired, the claim was already settled, or it was never won.
+// and change nothing, if the lease expired, the claim has already ended, or it was never won.
 type Claim interface {
-	// State reports who had the message when Claim was called.
+	// State reports the state of the message when Claim was called.
 	State() ClaimState
 	// Done marks the ID as handled.
 	Done(ctx context.Context) error
@@ -27,13 +27,13 @@ type Claim interface {
 	Release(ctx context.Context) error
 }
 
-// ClaimState says who has a message.
+// ClaimState is the state of a message.
 type ClaimState uint8
 
 const (
-	// ClaimWon: the caller has it until the lease ends; settle it with Done or Release.
+	// ClaimWon: the caller has it until the lease ends; end it with Done or Release.
 	ClaimWon ClaimState = iota + 1
-	// ClaimInFlight: somebody else is handling it.
+	// ClaimInFlight: another caller is handling it.
 	ClaimInFlight
 	// ClaimDone: it has been handled.
 	ClaimDone

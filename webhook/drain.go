@@ -58,7 +58,7 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // the meantime are left to the next Drain, or as many others, if the service lists new messages first.
 //
 // Killing the process loses nothing: messages that were not dismissed are listed again. When ctx ends, the message just
-// handled is still dismissed, within 5 s. A message dismissed by somebody else counts as dismissed. A failed dismissal is
+// handled is still dismissed, within 5 s. A message dismissed by another program counts as dismissed. A failed dismissal is
 // tried up to three times while the message is still listed.
 //
 // It returns how many messages handle accepted, and all errors joined: a *[MessageError] for each message that is still

@@ -19,7 +19,7 @@ var (
 	ErrInFlight = errors.New("webhook: message is being handled")
 	// ErrShutdown: the Handler accepts no more messages.
 	ErrShutdown = errors.New("webhook: handler shut down")
-	// ErrClaimLost: the lease expired, or the claim was already settled or never won. Nothing was changed.
+	// ErrClaimLost: the lease expired, or the claim has already ended or was never won. Nothing was changed.
 	ErrClaimLost = errors.New("webhook: claim lost")
 	// ErrClaimsFull: a bounded ClaimStore is full of live leases.
 	ErrClaimsFull = errors.New("webhook: claim store full")

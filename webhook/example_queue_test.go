@@ -18,7 +18,7 @@ type messageKey struct {
 }
 
 // queue stands for a table with the message's key as its primary key. A message must be on disk before it is
-// acknowledged: from then on nobody else has it.
+// acknowledged: from then on it exists nowhere else.
 type queue struct {
 	waiting []prepaid.Message
 	known   map[messageKey]bool

@@ -74,10 +74,10 @@ type work struct {
 	message  *prepaid.Message
 	key      string        // empty if the message is not claimed
 	returned chan struct{} // closed when the function has returned
-	result   chan error    // gets the result once the claim is settled
+	result   chan error    // gets the result once the claim has ended
 }
 
-// do claims, handles and settles. Its deferred calls also run if a function ends the goroutine, as a test's FailNow does.
+// do claims and handles a message, and ends the claim. Its deferred calls run even if a function ends the goroutine, as FailNow does.
 func (h *Handler) do(ctx context.Context, w *work, handle func() error) {
 	var claim Claim
 	var done bool

@@ -49,7 +49,7 @@ func TestDuplicates(t *testing.T) {
 	})
 }
 
-// The ids of two hooks may be the same, and a message without an id is nobody's duplicate.
+// The ids of two hooks may be the same, and a message without an id is no duplicate.
 func TestWhatIsNoDuplicate(t *testing.T) {
 	t.Parallel()
 	var seen recorder

@@ -1,6 +1,6 @@
 package main
 
-// mutants remove, one by one, the pauses before a repeat and the proofs that settle an unknown
+// mutants remove, one by one, the pauses before a repeat and the proofs that resolve an unknown
 // outcome, and change the contract of operations.
 func mutants() []mutant {
 	return []mutant{

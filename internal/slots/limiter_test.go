@@ -104,7 +104,7 @@ func (r *laneRecorder) park(t *testing.T, l *Limiter, lane ratelimit.Lane, name 
 	synctest.Wait()
 }
 
-// order returns who has been admitted so far.
+// order returns the admissions so far.
 func (r *laneRecorder) order() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,7 +176,7 @@ func TestSlotLimiterIdleBurst(t *testing.T) {
 	}
 }
 
-// After a burst those that had to wait go one by one, and so do later ones until nobody has waited for a window. Money
+// After a burst waiting callers go one by one, and so do later ones until none has waited for a window. Money
 // goes at once.
 func TestSlotLimiterSpacesBacklog(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {

@@ -78,7 +78,7 @@ func (s *Stock) use(now time.Duration) {
 	if s.Scarce || s.paced {
 		s.next = max(s.next, now-s.saved()) + s.interval
 	} else {
-		s.next = now // pace is counted once the number of slots has settled
+		s.next = now // pace is counted once the number of slots is stable
 	}
 }
 
@@ -151,5 +151,5 @@ func (l *Limiter) Close(err error) {
 	for lane := range LaneCount {
 		l.queues[lane].each(func(w *waiter) { l.refuse(w, err) })
 	}
-	l.dispatch(0) // nobody waits: it stops the timer
+	l.dispatch(0) // no waiters: it stops the timer
 }

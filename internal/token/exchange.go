@@ -86,8 +86,8 @@ func (m *Manager) fetchOnce(ctx context.Context) (token *oauth2.Token, refused b
 	return token, false, nil
 }
 
-// finish records the result of x, releases the waiting callers and returns the error that they got. early means that nobody
-// waited: the renewed token was still valid.
+// finish records the result of x, releases the waiting callers and returns the error that they got. early means that no
+// caller waited: the renewed token was still valid.
 func (m *Manager) finish(x *exchange, token *oauth2.Token, refused bool, err error) (early bool, final error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

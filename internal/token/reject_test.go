@@ -194,7 +194,7 @@ func TestRevokedAgainWithANearDeadline(t *testing.T) {
 	})
 }
 
-// The renewal after a refusal fails: nobody is given the refused token.
+// The renewal after a refusal fails: no caller is given the refused token.
 func TestRevokedAgainAndRenewalFails(t *testing.T) {
 	e := &endpoint{life: 24 * time.Hour, fail: failing(3, 3, errDown)}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {

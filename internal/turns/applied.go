@@ -10,7 +10,7 @@ import (
 const maxApplied = 1 << 16
 
 // appliedPayments holds the digests of the last maxApplied payments by ID: 48 bytes each, plus the overhead of a map. It holds
-// only hashes of IDs: an ID can have 100 characters, and can keep a much longer text in memory. Without the seeds nobody can
+// only hashes of IDs: an ID can have 100 characters, and can keep a much longer text in memory. Without the seeds no caller can
 // choose IDs that collide; otherwise two collide in fewer than one of 2^90 clients. The effect is that a payment which was
 // never sent is refused.
 type appliedPayments struct {
@@ -50,11 +50,11 @@ func (a *appliedPayments) add(key idHash, payment digest) {
 }
 
 // digest identifies the content of a payment. It is cryptographic, because two payments with the same digest would count as the
-// same. Its key prevents arranging that, and learning from a memory dump who was paid.
+// same. Its key prevents arranging that, and learning the payee from a memory dump.
 type digest [16]byte
 
 // digester computes digests: SHA-256 of a random key and the payment, truncated to 128 bits. HMAC would protect against
-// extending a payment whose whole hash is known, but nobody sees a hash, and half of each is dropped.
+// extending a payment whose whole hash is known, but no hash is visible, and half of each is dropped.
 type digester struct {
 	keySize int
 	text    []byte // the key, and space for a payment

@@ -10,7 +10,7 @@
 //   - every unknown outcome is remembered until a later call with the ID learns the outcome;
 //   - the last 65,536 payments that were made are remembered: the service would return their result for any other payment
 //     with their ID;
-//   - only a keyed digest of a payment is kept, so that a memory dump does not reveal who was paid.
+//   - only a keyed digest of a payment is kept, so that a memory dump does not reveal the payee.
 //
 // It does not wait for that time, or decide when a request may be repeated and how to judge a response. It knows only the calls of
 // one Guard: across processes, the caller must keep them apart, and pass on unknown outcomes ([Payment].NotBefore).
@@ -36,7 +36,7 @@ type Payment struct {
 	Operation string
 	Source    string
 	Body      []byte // as sent; not kept
-	// NotBefore is when the payment may be sent again, if the caller knows of a sending of unknown outcome that this Guard has
+	// NotBefore is when the payment may be sent again, if the caller knows of a request of unknown outcome that this Guard has
 	// not seen; else zero.
 	NotBefore time.Time
 }
