@@ -32,7 +32,7 @@ const (
 	// SafetyRead: it changes nothing and is sent again. Only with GET.
 	SafetyRead
 	// SafetyRepeated: it is sent again, within the bounds of Config.Retry. Declare it only if a repeat that arrives late, after
-	// other changes, fails safe: it blocks a card again.
+	// other changes, fails safe: for example, it blocks a card again.
 	SafetyRepeated
 )
 

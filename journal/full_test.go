@@ -90,7 +90,7 @@ func TestCancelledAtEachStage(t *testing.T) {
 
 		short, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := j.Transfer(short, stuck, "from", payment(1)) // waits for its turn
+		_, err := j.Transfer(short, stuck, "from", payment(1)) // waits for its per-ID lock
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 		require.ErrorIs(t, j.Resolve(payment(1).RequestID, NotMoved()), ErrUnderWay)

@@ -61,7 +61,7 @@ func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.Account
 	return j.run(ctx, sender, e, params)
 }
 
-// run makes one run of the payment e, whose turn the caller has.
+// run makes one run of the payment e, whose per-ID lock the caller has.
 func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
 	now := time.Now()
 	run, err := e.Begin(now)

@@ -53,7 +53,7 @@ func newSlowBank(lost int) *slowBank {
 	return &slowBank{takes: 39 * time.Second, wait: 40 * time.Second, lost: lost, finished: map[prepaid.RequestID]time.Time{}}
 }
 
-// A payment of unknown outcome is sent again when the first attempt can no longer be under way: at the time of its record, in
+// A payment of unknown outcome is sent again when the first attempt can no longer be under way: at the time in its record, in
 // this process and in the next.
 func TestRepeatNeverOvertakesTheFirst(t *testing.T) {
 	t.Parallel()

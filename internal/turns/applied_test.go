@@ -13,7 +13,7 @@ import (
 // atOnce is the rule of a service that finishes every request at once.
 func atOnce(lastSent time.Time) time.Time { return lastSent }
 
-// through takes a payment through its turn.
+// through takes a payment through its per-ID lock.
 func through(t testing.TB, g *Guard, id, body string, result Result) error {
 	t.Helper()
 	turn, err := g.Enter(context.Background(), Payment{ID: id, Operation: "pay", Source: "a", Body: []byte(body)})

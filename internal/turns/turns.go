@@ -26,7 +26,7 @@ import (
 var (
 	// ErrOtherPayment means that the ID was used for another payment, which was made or whose outcome is unknown.
 	ErrOtherPayment = errors.New("request ID of another payment")
-	// ErrInFlight is why a call was not sent: its context ended during the wait for its turn.
+	// ErrInFlight is why a call was not sent: its context ended during the wait for its per-ID lock.
 	ErrInFlight = errors.New("a call with this request ID may still be in flight")
 )
 
@@ -95,7 +95,7 @@ type Turn struct {
 	payment digest
 }
 
-// Enter waits for a call's turn. The error is [ErrOtherPayment] or the context's. The latter means [ErrInFlight]; NotBefore is
+// Enter waits for a call's per-ID lock. The error is [ErrOtherPayment] or the context's. The latter means [ErrInFlight]; NotBefore is
 // then when to try again. After an error, do not call Leave.
 func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	t := Turn{guard: g, id: p.ID, state: g.join(p.ID)}
@@ -133,7 +133,7 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	return t, ErrOtherPayment
 }
 
-// Leave ends the turn. notBefore is when a payment of unknown outcome may be repeated. Zero, as after a panic, means that the
+// Leave releases the lock. notBefore is when a payment of unknown outcome may be repeated. Zero, as after a panic, means that the
 // request may have been sent just now.
 func (t *Turn) Leave(result Result, notBefore time.Time) {
 	g := t.guard

@@ -116,7 +116,7 @@ func (s *suite) release() {
 	s.settles(next.Done(s.Context()))
 }
 
-// lateHolder: a holder that overran its lease settles nothing, whoever has the ID by then.
+// lateHolder: a holder that overran its lease ends nothing, whichever holder has the ID by then.
 func (s *suite) lateHolder() {
 	late := s.claim(s.one, "h/1", short, webhook.ClaimWon)
 	time.Sleep(2 * short)
