@@ -56,7 +56,7 @@ type settlingRule interface {
 	settledBy(refusal *CallError, lastSent time.Time) bool
 }
 
-// Error returns one line without names, amounts or addresses, except for descriptions that [Config].ShowDescriptions adds.
+// Error returns one line without names, amounts or addresses, except for descriptions with [Config].ShowDescriptions.
 func (e *CallError) Error() string {
 	var b strings.Builder
 	b.WriteString("prepaid: ")

@@ -165,7 +165,7 @@ func (h PINHash) Known() bool { return h == PINHashSHA256 || h == PINHashSHA512 
 
 const rulePINHash = "must be SHA256 or SHA512"
 
-// PINKeyOptions set the details that the service does not specify. The zero value is the usual choice. Ask the operator before you
+// PINKeyOptions set details that the service does not specify. The zero value is the usual choice. Ask the operator before you
 // change it.
 type PINKeyOptions struct {
 	// Hash is the OAEP hash: PINHashSHA256 if empty. The envelope always names it.

@@ -21,7 +21,7 @@ type EnsureCategoriesParams struct {
 	RemoveOthers bool
 	// Reason is stored with each change; optional.
 	Reason string
-	// DryRun reads the policy and returns the changes without making them.
+	// DryRun only reads the policy, and returns the changes.
 	DryRun bool
 }
 
@@ -40,7 +40,7 @@ type EnsureMerchantsParams struct {
 	ReplaceTexts bool
 	// Reason is stored with each change; optional.
 	Reason string
-	// DryRun reads the policy and returns the changes without making them.
+	// DryRun only reads the policy, and returns the changes.
 	DryRun bool
 }
 
@@ -59,7 +59,7 @@ type EnsureTerminalsParams struct {
 	ReplaceTexts bool
 	// Reason is stored with each change; optional.
 	Reason string
-	// DryRun reads the policy and returns the changes without making them.
+	// DryRun only reads the policy, and returns the changes.
 	DryRun bool
 }
 

@@ -65,7 +65,7 @@ func TestReportMemoryIsConstant(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			grown := uint64(math.MaxUint64)
-			for tries := 0; grown >= bound && tries < 3; tries++ { // on a busy machine a collection includes memory allocated meanwhile
+			for tries := 0; grown >= bound && tries < 3; tries++ { // on a busy machine a collection includes other allocations
 				source := newReportGenerator(test.size/int64(len(test.line)), test.line)
 				runtime.GC()
 				before, peak, calls := heap(), uint64(0), int64(0)

@@ -176,7 +176,7 @@ func (p ProvisionWalletParams) Format(f fmt.State, verb rune) { redact.Format(f,
 // LogValue logs p without nonce, signature and certificates.
 func (p ProvisionWalletParams) LogValue() slog.Value { return redact.LogValue(p) }
 
-// WalletProvisioning is the data that a wallet app needs to add the card: IssuerInitiatedDigitizationData, or the three members
+// WalletProvisioning is the data with which a wallet app adds the card: IssuerInitiatedDigitizationData, or the three members
 // after it. A response with neither is an error. It round-trips through JSON; fmt and slog show provider and product
 // type only.
 type WalletProvisioning struct {

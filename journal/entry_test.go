@@ -175,7 +175,7 @@ func TestGiveBack(t *testing.T) {
 	require.Equal(t, want, begin(t, rejected, at).GiveBack())
 }
 
-// The errors that are for a person, in a form that survives a store, and the person's options.
+// Errors for a person, in a form that survives a store, and the person's options.
 func TestNeedsPerson(t *testing.T) {
 	t.Parallel()
 	now := at.Add(time.Hour)

@@ -21,7 +21,7 @@ type Payment struct {
 }
 
 // PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do, with at most concurrency of them in
-// progress at a time; less than 1 means 1. After a crash, run the whole list again with the same params. Payments that must rest are sent
+// progress at a time; less than 1 means 1. After a crash, run the whole list again with the same params. Resting payments are sent
 // last and hold up no others, so that a program which is often restarted completes its list.
 //
 // The loop gets each payment of the list once, in the order in which they end: its entry as it is recorded then, and its error as that

@@ -116,7 +116,7 @@ var machine = map[State][EventRetry + 1]State{
 type StateError struct {
 	// State is the state of the payment, unchanged.
 	State State
-	// Event is the event that is not possible.
+	// Event is the impossible event.
 	Event Event
 }
 

@@ -284,7 +284,7 @@ func TestResumeIsBounded(t *testing.T) {
 	})
 }
 
-// After the loop is left, nothing more is sent and nothing is running; payments in progress are recorded.
+// After a break nothing more is sent and nothing is running; payments in progress are recorded.
 func TestLeavingResume(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

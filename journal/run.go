@@ -115,7 +115,7 @@ func (r Run) GiveBack() Entry {
 }
 
 // End returns the entry after Send has returned result and err, and the error for the caller: nil if the payment is done,
-// otherwise a [*prepaid.CallError] with the facts known of all runs. An unknown outcome of an earlier run stays unknown until a
+// otherwise a [*prepaid.CallError] that covers all runs. An unknown outcome of an earlier run stays unknown until a
 // success, or a refusal that [prepaid.ProvesNotApplied] accepts. After [prepaid.ErrRequestIDExpired] and
 // [prepaid.ErrRequestIDReused] a person must decide: see [Entry.NeedsPerson].
 func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entry, error) {
@@ -125,7 +125,7 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 	expired := errors.Is(err, prepaid.ErrRequestIDExpired)
 	if held := expired && (call == nil || call.Attempts == 0); held { // this run sent nothing
 		e.Runs = old.Runs
-		if old.State == StateRejected || old.Resolved && !old.State.Open() { // keep the known outcome, or a person's
+		if old.State == StateRejected || old.Resolved && !old.State.Open() { // keep the known outcome
 			old.State, old.Changed = StateRejected, now.UTC()
 			return old, e.failure(prepaid.OutcomeRejected, err)
 		}

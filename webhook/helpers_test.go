@@ -41,7 +41,7 @@ func verifier() HMAC {
 	}
 }
 
-// recorder notes the messages and failures that reached the functions of a Handler.
+// recorder notes the messages and failures of a Handler.
 type recorder struct {
 	mu       sync.Mutex
 	messages []*prepaid.Message

@@ -103,7 +103,7 @@ type content struct {
 	alone  aloneContext
 }
 
-// Request describes the request that an Exchange sends.
+// Request is the request of an Exchange.
 type Request struct {
 	Method string
 	// URL is copied.

@@ -27,7 +27,7 @@ type entry struct {
 	Body      string      `json:"body"`
 }
 
-// check returns the faults of an exchange, without its values, and adds the places that it has seen to seen.
+// check returns the faults of an exchange, without its values, and adds the places covered to seen.
 func (d *document) check(e entry, seen map[string]bool) []string {
 	method, template, _ := strings.Cut(e.Operation, " ")
 	operation := "/paths/" + escape(template) + "/" + strings.ToLower(method)

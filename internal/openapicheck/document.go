@@ -121,7 +121,7 @@ func (d *document) operations() []string {
 	return all
 }
 
-// places lists the parts of a document that a test run must cover: the statuses with their codes, the members of accepted requests and of
+// places lists the parts of a document that tests must cover: the statuses with their codes, the members of accepted requests and of
 // responses, and the query parameters.
 func (d *document) places() []string {
 	all := make(map[string]bool)

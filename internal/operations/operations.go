@@ -1,4 +1,4 @@
-// Package operations has the table of operations.txt for programs and tests of this repository. The client has its own copy of its
+// Package operations has the table of operations.txt for this repository's programs and tests. The client has its own copy of its
 // columns, and the emulator none. The package keeps no state.
 package operations
 

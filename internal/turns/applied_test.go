@@ -69,7 +69,7 @@ func TestDigestsKeepTheirPartsApart(t *testing.T) {
 	require.NotEqual(t, one, d.of(&Payment{Operation: "send", Source: "a", Body: []byte("b")}))
 }
 
-// The cost of a payment's per-ID lock and of remembering the payment.
+// The cost of a payment's per-ID lock and memory.
 func BenchmarkTurn(b *testing.B) {
 	g := New(atOnce)
 	p := Payment{Operation: "Accounts.Transfer", Source: "EA52174568995001", Body: make([]byte, 250)}

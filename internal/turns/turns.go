@@ -95,7 +95,7 @@ type Turn struct {
 	payment digest
 }
 
-// Enter waits for a call's per-ID lock. The error is [ErrOtherPayment] or the context's. The latter means [ErrInFlight]; NotBefore is
+// Enter waits for the per-ID lock. The error is [ErrOtherPayment] or the context's. The latter means [ErrInFlight]; NotBefore is
 // then when to try again. After an error, do not call Leave.
 func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	t := Turn{guard: g, id: p.ID, state: g.join(p.ID)}

@@ -4,5 +4,5 @@ package wire
 
 import "errors"
 
-// ErrSkip is the error with which an unmarshal function leaves a value to the JSON library.
+// ErrSkip, returned by an unmarshal function, leaves a value to the JSON library.
 var ErrSkip = errors.ErrUnsupported

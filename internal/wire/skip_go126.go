@@ -4,6 +4,6 @@ package wire
 
 import "encoding/json/v2"
 
-// ErrSkip is the error with which an unmarshal function leaves a value to the JSON library: the experiment of Go 1.26 has its own
+// ErrSkip, returned by an unmarshal function, leaves a value to the JSON library: the experiment of Go 1.26 has its own
 // error.
 var ErrSkip = json.SkipFunc
