@@ -27,7 +27,7 @@ func (s *Server) AllowOnly(operations ...string) {
 	s.allowed = slices.Clone(operations)
 }
 
-// unexpected refuses what AllowOnly does not allow.
+// unexpected refuses operations that AllowOnly does not list.
 func (s *Server) unexpected(c *exchange.Call) *exchange.Response {
 	s.mu.Lock()
 	allowed := s.allowed

@@ -12,7 +12,7 @@ import (
 )
 
 // Each benchmark runs twice: on the emulator and on a plain handler that reads the request and responds with the very
-// same bytes from a map. The ratio of the two is what the emulator costs a load test beyond net/http itself; it
+// same bytes from a map. The ratio of the two is the emulator's overhead in a load test beyond net/http itself; it
 // is meant to stay below 2.
 
 func BenchmarkGetAccount(b *testing.B) {

@@ -30,7 +30,7 @@ type Company struct {
 	ID prepaid.CompanyID
 	// ClientID is the client_id that the company's accounts show and are searched by.
 	ClientID string
-	// ProgramID is what the program_id filter of the company search compares with, in addition to the program_id of an
+	// ProgramID is compared with the program_id filter of the company search, in addition to the program_id of an
 	// account's own portal identifier.
 	ProgramID string
 	// ProductType is that of new accounts: reloadable (when empty), gift or loyalty.

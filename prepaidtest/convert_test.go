@@ -67,7 +67,7 @@ func TestOnlyIDsAreShared(t *testing.T) {
 	}, shared)
 }
 
-// What is seeded and shown has the same members, under the same names, as what the ledger holds.
+// Seeds and views have the same members as the ledger's types, under the same names.
 func TestConversionsLoseNothing(t *testing.T) {
 	t.Parallel()
 	same := func(want, got any) {

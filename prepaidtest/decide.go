@@ -38,7 +38,7 @@ type decider struct {
 }
 
 // Decide makes f choose the fault of every request from now on that carries a good token, the token request itself included,
-// so that faults follow from what arrives and not from when: a function of seed, RequestID and Sending alone gives the same
+// so that faults depend on requests and not on timing: a function of seed, RequestID and Sending alone gives the same
 // faults in each run, however many callers there are. Its fault takes precedence over armed ones, and is used for this
 // request only, whatever Times, Always and WithProbability say; the zero Fault means none. A number out of its range fails
 // the test, and so does ExpireToken for the token request; there is then no fault. Another call replaces f; nil removes it.

@@ -110,7 +110,7 @@ func (s *Server) ClearDeliveryFaults() { s.deliveryFaults.Clear() }
 // String is the form that ParseDeliveryFault reads, for example "duplicate-message 2 always".
 func (f DeliveryFault) String() string { return f.fault.String() }
 
-// DeliveryFaultForms lists what ParseDeliveryFault reads, one form a line with what it does, then the modifiers.
+// DeliveryFaultForms lists the forms that ParseDeliveryFault reads, one a line with its effect, then the modifiers.
 func DeliveryFaultForms() []string { return faults.DeliveryForms() }
 
 // ParseDeliveryFault reads a fault in one of the DeliveryFaultForms, for example "lose-response x2". Its errors name

@@ -1,6 +1,6 @@
 // Package prepaidtest is a stateful emulator of the service: all operations over HTTP on loopback, with
 // accounts, a ledger, policies, reports, PIN changes and webhooks. Point a client at it in a test,
-// make things go wrong, and look at what happened:
+// inject faults, and inspect the result:
 //
 //	srv := prepaidtest.NewServer(t)
 //	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
@@ -12,14 +12,14 @@
 //
 // # Strictness
 //
-// What the reference does not allow is refused, with a description that names the field and never its value: a
+// Input that the reference does not allow is refused, with a description that names the field and never its value: a
 // wrong Content-Type, an unknown or repeated member or query parameter, a wrong JSON type, a missing member, a
 // value over a limit, a date-time of another form. The status is 400, and 404 only where the operation's row has it for
 // that cause: input of a wallet, and the id of another account in a creation. Lenient switches this off.
 //
 // # Time
 //
-// Everything that takes time or expires follows the server's clock, which Advance moves. What has become due is
+// Everything that takes time or expires follows the server's clock, which Advance moves. Due work is
 // carried out before any request or inspection looks at the state.
 //
 // # Money
@@ -62,9 +62,9 @@
 // The state holds every secret in plain text. The logs of requests and deliveries, rate limit windows, armed faults,
 // functions and requests that still run are not in it.
 //
-// # What the reference leaves open
+// # Unspecified behaviour
 //
-// Each such point is an Option with a documented default. The codes of errors that the reference does not show
+// Each point that the reference leaves open is an Option with a documented default. The codes of errors that it does not show
 // are invalid_request, account_not_found, policy_not_found, unsupported_provider, forbidden,
 // unauthorized, duplicate_request, rate_limit_exceeded, unexpected_request (see AllowOnly), and for PIN changes
 // invalid_envelope, invalid_operation, invalid_device and invalid_otp.

@@ -63,7 +63,7 @@ func ExampleServer_WriteReport() {
 	// EA1,1.00
 }
 
-// What the client's changes came to.
+// The policy after the client's changes.
 func ExampleServer_Policy() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -99,7 +99,7 @@ func ExampleServer_RateWindows() {
 	// Output: 2 of 1000 refused 0
 }
 
-// A payment whose first response was lost: what was sent, and that the repeat moved no money.
+// A payment whose first response was lost: the requests, and that the repeat moved no money.
 func ExampleServer_Requests() {
 	srv, err := prepaidtest.Start()
 	if err != nil {

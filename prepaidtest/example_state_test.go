@@ -31,7 +31,7 @@ func ExampleServer_Advance() {
 	// 2030-02-02 00:00:00
 }
 
-// What Save wrote begins another server.
+// A saved state starts another server.
 func ExampleServer_Save() {
 	first, err := prepaidtest.Start()
 	if err != nil {

@@ -13,7 +13,7 @@ const failureDeliveries = 10
 // Default 20; 0 is off.
 func LogOnFailure(n int) Option { return func(s *settings) { s.failureLog = n } }
 
-// explain writes to the log of a failed test what the server saw last.
+// explain writes the server's last requests to the log of a failed test.
 func (s *Server) explain() {
 	if s.settings.failureLog == 0 || !s.tb.Failed() {
 		return

@@ -76,8 +76,8 @@ func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.Wrong
 // CommitAfter makes a fault that does not carry the request out do so all the same, d of real time after its response
 // was sent or the connection was cut, d above 0: a gateway gives up, and the service continues. It is for DropBeforeCommit,
 // Respond, RespondBody and ProxyPage, of any operation. Until then the request is still running, so that a transfer with
-// the same request_id that arrives meanwhile moves the money a second time. A server that closes carries out at once
-// what still runs.
+// the same request_id that arrives meanwhile moves the money a second time. A server that closes carries out running
+// requests at once.
 func (f Fault) CommitAfter(d time.Duration) Fault {
 	f.fault.Late, f.fault.After = true, d
 	return f
@@ -103,7 +103,7 @@ func (f Fault) WithProbability(p float64) Fault {
 	return f
 }
 
-// Operations lists what the emulator handles, each as method and path template of the reference, for example
+// Operations lists the emulator's operations, each as method and path template of the reference, for example
 // "POST /accounts/{id}/transfer". These are the names that Inject takes and that Requests reports.
 func Operations() []string { return service.Operations() }
 
@@ -170,7 +170,7 @@ func (s *Server) ClearFaults() { s.faults.Clear() }
 // String is the form that ParseFault reads, for example "respond 503 x3".
 func (f Fault) String() string { return f.fault.String() }
 
-// FaultForms lists what ParseFault reads, one form a line with what it does, then the modifiers.
+// FaultForms lists the forms that ParseFault reads, one a line with its effect, then the modifiers.
 func FaultForms() []string { return faults.Forms() }
 
 // ParseFault reads a fault in one of the FaultForms, for example "commit-then-drop", "respond 400 invalid_request"

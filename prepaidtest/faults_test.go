@@ -137,7 +137,7 @@ func TestFault_UnknownOperationFailsTheTest(t *testing.T) {
 	require.Len(t, recorder.messages, 6)
 }
 
-// failures keeps what a server would report to its test.
+// failures keeps the messages that a server would report to its test.
 type failures struct {
 	testing.TB
 	messages []string

@@ -17,8 +17,8 @@ func (s *Server) Movements(requestID prepaid.RequestID) int {
 	return s.service.Transfers.Movements(l, string(requestID))
 }
 
-// PaidTwice returns the request ids with which an operation made more than one movement, sorted. None is what a test
-// of payments wants, whatever faults it arms. WaitIdle first where requests may still be running.
+// PaidTwice returns the request ids with which an operation made more than one movement, sorted. A test of payments expects none,
+// whatever faults it arms. WaitIdle first where requests may still be running.
 func (s *Server) PaidTwice() []prepaid.RequestID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A change that waits for its ping sets what it was sent, and leaves alone what another one has set meanwhile (4.8).
+// A change that waits for its ping sets only the members it was sent, and keeps those that another has set meanwhile (4.8).
 func TestSpec_4_8_ConcurrentChangesKeepEachOthersMembers(t *testing.T) {
 	t.Parallel()
 	pings, release := make(chan struct{}, 4), make(chan struct{})

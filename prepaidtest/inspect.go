@@ -68,7 +68,7 @@ func (s *Server) Adjust(id prepaid.AccountID, amount string) {
 	}
 }
 
-// ActivateThroughPortal does what the card activation portal does (3.1): the account becomes active, and the
+// ActivateThroughPortal acts like the card activation portal (3.1): the account becomes active, and the
 // active account it corresponds to is closed when its balance is zero. A card that is not new (pre_active, inactive,
 // active or of the status of InitialStatus) fails the test.
 func (s *Server) ActivateThroughPortal(id prepaid.AccountID) {

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
-// AccountState is what the server holds of an account, for a test or a page to look at. Printing or logging one
+// AccountState is the server's state of an account, for a test or a page to inspect. Printing or logging one
 // shows EAID, status and balance only, so that a failure message has no personal data.
 type AccountState struct {
 	// ID is the EAID.
@@ -79,7 +79,7 @@ func (a AccountState) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("account_id", string(a.ID)), slog.String("status", a.Status), slog.String("balance", a.Balance))
 }
 
-// Account returns a copy of what the server holds of an account. An unknown EAID fails the test and gives the zero
+// Account returns a copy of the server's state of an account. An unknown EAID fails the test and gives the zero
 // AccountState; Accounts has those that exist.
 func (s *Server) Account(id prepaid.AccountID) AccountState {
 	s.service.Clock.Settle()
@@ -114,7 +114,7 @@ func (s *Server) Companies() []Company {
 	return companies
 }
 
-// HookState is what the server holds of a registered webhook, without its secret.
+// HookState is the server's state of a registered webhook, without its secret.
 type HookState struct {
 	// ID is the hook's UUID.
 	ID prepaid.HookID

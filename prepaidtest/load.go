@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Load adds what a JSON document holds to the server, for example
+// Load adds the content of a JSON document to the server, for example
 //
 //	{"companies": [{"id": 7, "client_id": "globex", "loop": "closed", "categories": [5411]}],
 //	 "accounts": [{"account_id": "emp-1", "company_id": 7, "balance": 25.50, "status": "active"}]}

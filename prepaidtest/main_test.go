@@ -61,7 +61,7 @@ func (c *caller) Movements(requestID string) int {
 	return c.Server.Movements(prepaid.RequestID(requestID))
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	t      *testing.T
 	status int

@@ -94,7 +94,7 @@ func (d *discard) WriteHeader(status int) { d.status = status }
 // Write implements http.ResponseWriter.
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// A report of 300 MB passes through; what is held at any time is a few buffers.
+// A report of 300 MB passes through, and only a few buffers are held at any time.
 func TestReportsAreNotHeldInMemory(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
 	if testing.Short() {
 		t.Skip("streams 300 MB")

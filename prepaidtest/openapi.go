@@ -11,8 +11,8 @@ import (
 const version = "0.1.0"
 
 // OpenAPI returns the service as a server with these options understands it: an OpenAPI 3.1 document in JSON, indented and
-// always in the same order. Clients in other languages can be generated from it; the reference stays the contract. What the
-// reference leaves open, and the emulator has chosen, is in members named x-emulator.
+// always in the same order. Clients in other languages can be generated from it; the reference stays the contract. Choices
+// that the reference leaves to the emulator are in members named x-emulator.
 //
 // Parameters and bodies are described by the code that checks them, and all responses of the emulator in this project's tests
 // are compared with the document. The options that change it are Vendor, WalletProviders, WithSignature, MessageTypes,

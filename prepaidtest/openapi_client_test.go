@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Each example is sent. The emulator accepts it, or only does not know what the example refers to.
+// Each example is sent. The emulator accepts it, or only does not know the objects that it refers to.
 func TestOpenAPIExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
 	text, err := OpenAPI()
@@ -122,7 +122,7 @@ func TestOpenAPINamesWhatAClientHasTypesFor(t *testing.T) {
 	}
 }
 
-// What a client would stumble over, next to the reference.
+// Rules stricter than the reference would break a client.
 func TestOpenAPIIsNotStricterThanTheReference(t *testing.T) {
 	t.Parallel()
 	text, err := OpenAPI()

@@ -35,7 +35,7 @@ func described(t *testing.T, options ...Option) (d openAPI, text []byte) {
 	return d, text
 }
 
-// The committed document shows in a review what changes for those who generate clients from it.
+// The committed document shows in a review the changes for users who generate clients from it.
 func TestOpenAPIIsTheCommittedDocument(t *testing.T) {
 	t.Parallel()
 	_, text := described(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Option sets what the reference leaves open, or what a test wants different. Each states its default.
+// Option sets behaviour that the reference leaves open, or that a test needs different. Each states its default.
 type Option func(*settings)
 
 // settings is a server's configuration, fixed once it runs.
@@ -204,7 +204,7 @@ func PageSizes(least, normal, most int) Option {
 	return func(s *settings) { s.pageSizes = wire.PageSizes{Least: least, Normal: normal, Most: most} }
 }
 
-// NewestTransactionsFirst lists the history of an account from its newest item on, so that what is added moves all others
+// NewestTransactionsFirst lists the history of an account from its newest item on, so that an added item moves all others
 // to later pages. The reference does not state the order. By default the oldest item is first.
 func NewestTransactionsFirst() Option { return func(s *settings) { s.newestFirst = true } }
 
@@ -268,7 +268,7 @@ func EmptyIDForFailedDirectEntry() Option { return func(s *settings) { s.emptyDi
 func MatchedReversalsOnly() Option { return func(s *settings) { s.matchedReversals = true } }
 
 // MatchByAuthorizationID makes the simulator find an authorisation by authorization_id, account_id and transaction_type alone.
-// The reference does not say what must match: by default acquirer_id, merchant_id, terminal_id and mcc must too.
+// The reference does not define the match: by default acquirer_id, merchant_id, terminal_id and mcc must match too.
 func MatchByAuthorizationID() Option { return func(s *settings) { s.matchByID = true } }
 
 // CategoryWithoutMerchant sets the merchant_category_code of history items that have no merchant, such as loads, transfers

@@ -2,8 +2,8 @@ package prepaidtest
 
 import "io"
 
-// WithState begins from what Save wrote, read once at start; Start fails when it cannot be used, and no error
-// quotes it. The clock continues from where it was, a running one as if it had run all the time, so that what has
+// WithState begins from a state that Save wrote, read once at start; Start fails when it cannot be used, and no error
+// quotes it. The clock continues from where it was, a running one as if it had run all the time, so that work that has
 // become due meanwhile is done at once; StartAt has no effect, and neither has RandomSeed when the state has a seeded
 // source, which continues. All other options are those given now.
 //

@@ -34,7 +34,7 @@ func WithWebhookRoots(roots *x509.CertPool) Option {
 func AllowHTTPOnLoopback() Option { return func(s *settings) { s.webhooks.httpLoopback = true } }
 
 // DeliveryRetries sets the pauses before each further attempt to deliver a message, on the server's clock. By
-// default there is one attempt. What fails in the last attempt is undeliverable.
+// default there is one attempt. A message that fails in the last attempt is undeliverable.
 func DeliveryRetries(pauses ...time.Duration) Option {
 	return func(s *settings) { s.webhooks.retries = pauses }
 }

@@ -180,7 +180,7 @@ func TestFault_CommitAfterIsForFaultsThatCarryNothingOut(t *testing.T) {
 	}
 }
 
-// The log of a failed test and that of a program name what was paid twice.
+// The log of a failed test and that of a program name payments made twice.
 func TestPaidTwiceIsReported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

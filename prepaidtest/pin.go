@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// PINChange is a PIN change under way, with what the cardholder gets on the phone. Printing one shows operation and
+// PINChange is a PIN change under way, with the one-time password of the cardholder. Printing one shows operation and
 // expiry only.
 type PINChange struct {
 	// OperationID is that of POST /pin/initiate, a UUID.

@@ -55,7 +55,7 @@ func TestProperty_ConcurrentMoney(t *testing.T) {
 	require.Greater(t, p.items, each)
 }
 
-// property is the world of the test and what was reported to its callers.
+// property is the state of the test and the responses to its callers.
 type property struct {
 	*caller
 	accounts []string
@@ -258,7 +258,7 @@ func (p *property) checkRequestIDs() {
 	}
 }
 
-// checkRedemptions holds what came back against what was taken.
+// checkRedemptions compares the amounts given back with those redeemed.
 func (p *property) checkRedemptions() {
 	taken, back := make(map[prepaid.TransactionID]*big.Rat), make(map[prepaid.TransactionID]*big.Rat)
 	for _, account := range p.accounts {

@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
-// flood is a body that never ends and counts what is taken of it.
+// flood is a body that never ends and counts the bytes read.
 type flood struct{ taken int }
 
 // Read fills p.
@@ -46,7 +46,7 @@ type plainWriter struct {
 	status int
 }
 
-// Header is what was set.
+// Header returns the headers set so far.
 func (w *plainWriter) Header() http.Header {
 	if w.header == nil {
 		w.header = make(http.Header)

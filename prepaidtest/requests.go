@@ -91,7 +91,7 @@ func (r Request) Format(f fmt.State, _ rune) {
 	}
 }
 
-// logMemory bounds what the log of requests takes.
+// logMemory limits the memory of the log of requests.
 const logMemory = 64 << 20
 
 // Requests returns the requests that were handled, in the order of their ends, as far as the log reaches back: see
@@ -114,7 +114,7 @@ func (s *Server) Requests() []Request {
 	return list
 }
 
-// weight estimates what a request takes in the log.
+// weight estimates the memory of a request in the log.
 func (r Request) weight() int {
 	weight := 1024 + len(r.Path) + len(r.Body) + len(r.ResponseBody) + len(r.FaultForm)
 	for _, values := range []map[string][]string{r.Query, r.Header, r.ResponseHeader} {
@@ -128,7 +128,7 @@ func (r Request) weight() int {
 	return weight
 }
 
-// arrived begins the entry of a request: what it is about and how it finds the account.
+// arrived begins the entry of a request: its subject and the state of the account.
 func (s *Server) arrived(c *exchange.Call) Request {
 	if s.settings.requestLog == 0 {
 		return Request{}

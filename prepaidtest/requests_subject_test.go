@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// What a request is about is known whatever became of it, and a repeat of a request id is known as one.
+// The subject of a request is known whatever its result, and a repeat of a request id is known as one.
 func TestRequest_SubjectAndRepeats(t *testing.T) {
 	t.Parallel()
 	c := start(t)

@@ -27,7 +27,7 @@ func seedExample(t *testing.T) (text string, document map[string][]map[string]an
 	return string(raw), document
 }
 
-// sameMembers requires the response to have what was written; amounts are compared as such.
+// sameMembers requires the response to have the written members; amounts are compared as such.
 func sameMembers(t *testing.T, written, answered map[string]any, but ...string) {
 	t.Helper()
 	for name, want := range written {

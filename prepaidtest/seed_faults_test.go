@@ -7,7 +7,7 @@ import (
 const goodHook = `{"uri":"https://hooks.example.com/","scope":[42],"filter_spec":"*","enabled":true,"reliability_mode":"none",` +
 	`"hmac_key_id":"k","hmac_key_secret":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"}`
 
-// faultySeed is what follows a good element of each list, and the whole error.
+// faultySeed is the text after a good element of each list, and the whole error.
 type faultySeed struct{ companies, accounts, reports, hooks, want string }
 
 // faultySeeds has at least one fault of each rule of Load.

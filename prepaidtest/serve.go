@@ -58,7 +58,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	response.Release()
 }
 
-// respond decides what a request gets, in the order of a gateway: address, size, what the test expects, rate, path,
+// respond decides the response of a request, in the order of a gateway: address, size, expectations of the test, rate, path,
 // token, fault, operation.
 func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exchange.Response, *faults.Fault) {
 	route := c.Route

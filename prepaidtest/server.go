@@ -49,7 +49,7 @@ type Server struct {
 
 	mu      sync.Mutex     // guards all below
 	allowed []string       // by AllowOnly; none for every operation
-	closing []func() error // what Close closes first
+	closing []func() error // functions that Close calls first
 }
 
 // NewServer starts an emulator that is closed with the test. It holds company 42, whose client_id is "acme".
@@ -107,7 +107,7 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 	return s, nil
 }
 
-// begin puts in place what was saved, or else the default company.
+// begin restores the saved state, or else adds the default company.
 func (s *Server) begin() error {
 	if s.settings.stateFile != "" {
 		var err error

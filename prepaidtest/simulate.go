@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Simulation is what Simulate does (2.15), in wire words. Fields that are empty are taken from the authorization that
+// Simulation is the input of Simulate (2.15), in wire words. Fields that are empty are taken from the authorization that
 // AuthorizationID names, so that a reversal of a purchase needs no more than Operation and AuthorizationID.
 type Simulation struct {
 	// Operation is transact (when empty), advice, reverse, clear or reverse_clear.
@@ -18,7 +18,7 @@ type Simulation struct {
 	Type string
 	// AccountID is the EAID.
 	AccountID prepaid.AccountID
-	// Amount is in decimals, for example "18.90". Of an authorization it is what is still open.
+	// Amount is in decimals, for example "18.90". Of an authorization it is the amount still open.
 	Amount string
 	// AuthorizationID is the transaction that the operation refers to; for all but transact.
 	AuthorizationID string
@@ -34,7 +34,7 @@ type Simulation struct {
 	Location string
 }
 
-// SimulationResult is what the simulator responds with.
+// SimulationResult is the simulator's response.
 type SimulationResult struct {
 	// TransactionID is transaction_reference, of a transact that succeeded.
 	TransactionID prepaid.TransactionID
@@ -92,7 +92,7 @@ type Authorization struct {
 	ID string
 	// Type is Purchase, Withdrawal or PosCredit.
 	Type string
-	// Amount is what is left of it after reversals in part, in decimals.
+	// Amount is the remainder after reversals in part, in decimals.
 	Amount string
 	// State is open, reversed, cleared or uncleared: cleared, and the clearing reversed.
 	State string

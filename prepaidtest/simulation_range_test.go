@@ -48,7 +48,7 @@ func TestSpec_4_6_ReverseClearWithoutAClearing(t *testing.T) {
 	}
 }
 
-// The merchant has been paid: what was accepted is booked, whatever became of the account meanwhile.
+// The merchant has been paid: an accepted clearing is booked, whatever has happened to the account meanwhile.
 func TestSpec_4_6_AnAcceptedClearingIsBookedOnAClosedAccount(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)

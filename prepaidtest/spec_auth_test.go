@@ -131,7 +131,7 @@ func TestSpec_8_ExcessRequestsAreRejectedForUpTo10Seconds(t *testing.T) {
 	c.Advance(time.Second - time.Nanosecond)
 	c.get("policy/42/policy").refused(429, "rate_limit_exceeded")
 	c.Advance(time.Nanosecond)
-	for range 3 { // what was rejected does not count in the next window
+	for range 3 { // a rejected request does not count in the next window
 		c.get("policy/42/policy").ok()
 	}
 	c.get("policy/42/policy").refused(429, "rate_limit_exceeded")

@@ -76,7 +76,7 @@ func TestSpec_4_5_EachFundingExceptionAndFlag(t *testing.T) {
 	require.Equal(t, "84.00", f.Balance(f.id))
 }
 
-// Reversed and refunded in every order: what is given back is never more than was redeemed.
+// Reversed and refunded in every order: never more is given back than was redeemed.
 func TestSpec_4_5_ReversalsAndRefundsInEachOrder(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -170,7 +170,7 @@ func TestSpec_4_8_UndeliverableIsPaged(t *testing.T) {
 	require.Len(t, ids, 7)
 	require.Equal(t, "4", c.get(path+"?page_size=9").ok().header.Get("X-PageSize"))
 	c.get(path+"?page_number=4").refused(400, "invalid_request")
-	// An id twice is one message; what was dismissed cannot be dismissed again.
+	// An id twice is one message; a dismissed message cannot be dismissed again.
 	c.post(path+"/dismiss", body(t, `{}`, map[string]any{"message_ids": []any{ids[0], ids[0]}})).empty(204)
 	require.Equal(t, "6", c.get(path).ok().header.Get("X-TotalItems"))
 	c.post(path+"/dismiss", body(t, `{}`, map[string]any{"message_ids": []any{ids[1], ids[0]}})).refused(400, "invalid_message_id")

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// line is what a history item says of a movement.
+// line is the part of a history item that describes a movement.
 type line struct{ kind, description, amount, running, parent, at string }
 
 // history reads the lines over the wire, with each parent named by the place of its item.
@@ -89,7 +89,7 @@ func TestSpec_4_6_LedgerOfAReversal(t *testing.T) {
 	}, s.history())
 }
 
-// What has no merchant has the category of an option: four digits, as the reference requires, unless it is set otherwise.
+// An item without a merchant has the category of an option: four digits, as the reference requires, unless it is set otherwise.
 func TestSpec_2_8_CategoryWithoutMerchantIsASetting(t *testing.T) {
 	t.Parallel()
 	for want, options := range map[string][]Option{"0000": nil, "6012": {CategoryWithoutMerchant("6012")}, "": {CategoryWithoutMerchant("")}} {

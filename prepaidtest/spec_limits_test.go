@@ -119,7 +119,7 @@ func TestSpec_2_3_RequiredMembersOfARegistration(t *testing.T) {
 	for _, field := range []string{"registration.first_name", "registration.last_name", "registration.primary_address.state"} {
 		require.Contains(t, c.post("accounts", body(t, full, map[string]any{field: ""})).refused(400, "invalid_request"), field+" must not be empty")
 	}
-	// What may be absent: every other member, the two objects among them.
+	// Every other member may be absent, the two objects among them.
 	require.Equal(t, 201, c.post("accounts", creation).status)
 }
 

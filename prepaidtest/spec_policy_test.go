@@ -58,7 +58,7 @@ func TestSpec_4_3_RestrictionsFollowTheLoop(t *testing.T) {
 	}
 }
 
-// Rule 1: what is added is a rule of the list, black or white by the loop; rule 2: what is removed is the rule alone.
+// Rule 1: an added item is a rule of the list, black or white by the loop; rule 2: removal deletes the rule alone.
 func TestSpec_4_3_Rule2_RemovalDeletesTheRuleOnly(t *testing.T) {
 	t.Parallel()
 	c := start(t)
@@ -76,7 +76,7 @@ func TestSpec_4_3_Rule2_RemovalDeletesTheRuleOnly(t *testing.T) {
 	c.post("policy/42/merchants", `{"remove":[{"acquirer_id":1,"card_acceptor_id":"M"}]}`).empty(200)
 	require.Len(t, c.get("policy/42/terminals").object()["terminals"], 1, "the terminal rules of the merchant stay")
 	require.Empty(t, c.get("policy/42/merchants").object()["merchants"])
-	// Removing what is not there is no fault.
+	// Removing an unlisted item is no fault.
 	c.post("policy/42/merchants", `{"remove":[{"acquirer_id":1,"card_acceptor_id":"M"}]}`).empty(200)
 }
 
@@ -114,7 +114,7 @@ func TestSpec_4_3_RuleIDsAreUniqueAndStay(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, 6)
-	// Adding what is listed changes nothing: one rule, the same id.
+	// Adding a listed item changes nothing: one rule, the same id.
 	c.post("policy/42/merchants", `{"add":[{"acquirer_id":0,"card_acceptor_id":"M","description":"d"}]}`).empty(200)
 	require.Equal(t, policy["merchants"], c.get("policy/42/merchants").object()["merchants"])
 }

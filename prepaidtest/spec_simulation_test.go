@@ -167,7 +167,7 @@ func TestSpec_4_6_AReversedAuthorisationIsClearedByForce(t *testing.T) {
 	require.Equal(t, []string{"1118 -10.00", "1120 10.00", "1115 -10.00"}, s.booked())
 }
 
-// What a clearing finds is decided when it takes effect, not when it is asked for.
+// A clearing depends on the state when it takes effect, not when it is requested.
 func TestSpec_4_6_Rule3_ClearingFindsWhatIsThereByThen(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
@@ -219,7 +219,7 @@ func TestSpec_2_15_AmountIsANumberOrANumericString(t *testing.T) {
 	}
 }
 
-// 2.15 marks nothing as required. What says nothing without it is: which transaction, on which account, of how much.
+// 2.15 marks nothing as required. The emulator requires only: which transaction, on which account, of how much.
 func TestSpec_2_15_WhatTheTypeNeedsIsEnough(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)

@@ -155,7 +155,7 @@ func TestWithStateFile_ReportsAFailureOnce(t *testing.T) {
 			require.ErrorContains(t, s.Close(), "WithStateFile")
 			continue
 		}
-		require.NoError(t, os.Remove(inTheWay)) // the empty directory is removed as what was left over
+		require.NoError(t, os.Remove(inTheWay)) // the empty directory is removed as a leftover
 		require.NoError(t, s.Close())
 		require.Equal(t, "1.00", started(t, WithStateFile(path)).Balance(id))
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// text is what Save writes.
+// text is the text that Save writes.
 func (c *caller) text() string {
 	c.t.Helper()
 	var text bytes.Buffer
@@ -327,7 +327,7 @@ func TestSave_SeededIDsDoNotRepeat(t *testing.T) {
 	require.Equal(t, a.newToken(), b.newToken(), "and the source goes on as without a restart")
 }
 
-// Whatever happened: what is saved, begun from and saved again is the same text.
+// Whatever happened: a state that is saved, loaded and saved again is the same text.
 func TestSave_Property(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -366,7 +366,7 @@ func TestSave_Property(t *testing.T) {
 	p.checkRedemptions()
 }
 
-// extra does what the property of the money does not.
+// extra makes requests that the property test of the money does not.
 func (p *property) extra(random *rand.Rand) {
 	account := p.accounts[random.IntN(len(p.accounts))]
 	switch random.IntN(12) {

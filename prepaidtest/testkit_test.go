@@ -127,7 +127,7 @@ type watched struct {
 	cleanup []func()
 }
 
-// Failed returns what the test was set to return.
+// Failed returns the result that the test has set.
 func (w *watched) Failed() bool { return w.failed }
 
 // Logf keeps the line.

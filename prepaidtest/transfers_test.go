@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// The reference does not limit the decimals of an amount: the emulator takes what the client sends.
+// The reference does not limit the decimals of an amount: the emulator takes any number that the client sends.
 func TestAnAmountMayHaveAnyDecimals(t *testing.T) {
 	t.Parallel()
 	c := start(t)

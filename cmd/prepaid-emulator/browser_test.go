@@ -165,7 +165,7 @@ func TestScreenshots(t *testing.T) {
 		file, path string
 		form       browserForm
 	}{
-		{"emulator-transfers.png", "transfers", browserForm{}}, // first: what it shows takes 30 s
+		{"emulator-transfers.png", "transfers", browserForm{}}, // first: its transfers take 30 s
 		{"emulator-overview.png", "", browserForm{}},
 		{"emulator-requests.png", "requests", browserForm{}},
 		{"emulator-request.png", "requests/10", browserForm{}},

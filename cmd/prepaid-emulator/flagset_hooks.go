@@ -63,7 +63,7 @@ func (h *hookSettings) readRetries(text string) error {
 	return nil
 }
 
-// check checks what involves more than one flag.
+// check checks the conditions on more than one flag.
 func (h *hookSettings) check() error {
 	for flag, name := range map[string]string{"-signature-header": h.signature.Header, "-signature-key-id-header": h.signature.KeyIDHeader} {
 		if strings.ContainsFunc(name, func(c rune) bool { return !isToken(c) }) {

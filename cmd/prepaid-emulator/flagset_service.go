@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// serviceFlags are the flags for what the reference leaves open.
+// serviceFlags are the flags for behaviour that the reference leaves open.
 func (s *settings) serviceFlags(f *flag.FlagSet) {
 	option := func(name, usage string, read func(text string) (prepaidtest.Option, error)) {
 		f.Func(name, usage, func(text string) error {

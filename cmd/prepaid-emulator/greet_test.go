@@ -41,7 +41,7 @@ func fromEnv(t *testing.T) *prepaid.Client {
 	return client
 }
 
-// What the greeting exports is all that a client and the quickstart need: the account has money, and belongs to the
+// The greeting exports all variables that a client and the quickstart need: the account has money, and belongs to the
 // company and its client_id.
 func TestGreetingIsAnEnvironment(t *testing.T) {
 	p := launch(t, "-log", "off")

@@ -1,5 +1,5 @@
 // Command prepaid-emulator runs the emulator of package prepaidtest as a program: the service on loopback, with a page
-// at / that shows what happens in it.
+// at / that shows its state.
 //
 //	go run github.com/cardprograms/prepaid/cmd/prepaid-emulator -h
 package main

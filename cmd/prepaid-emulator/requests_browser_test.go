@@ -214,7 +214,7 @@ func nothingMovesUnderTheReader(t *testing.T, b *browser, p *program) {
 	require.Empty(t, b.console())
 }
 
-// aRefusedFormStaysLive keeps what was entered and goes on, and says in words what is wrong.
+// aRefusedFormStaysLive checks that a refused form keeps its input, stays live and explains the error in words.
 func aRefusedFormStaysLive(t *testing.T, b *browser, p *program) {
 	t.Helper()
 	b.visit(p.page + "faults")

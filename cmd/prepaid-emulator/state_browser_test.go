@@ -29,7 +29,7 @@ func TestInABrowserTheState(t *testing.T) {
 	})
 }
 
-// fitsAPhone checks that nothing scrolls sideways or is cut off, and that what is pressed is large enough.
+// fitsAPhone checks that nothing scrolls sideways or is cut off, and that controls are large enough.
 func fitsAPhone(b *browser, path string) {
 	b.t.Helper()
 	var wrong []string

@@ -16,8 +16,8 @@ import (
 
 const tour = "docs/tour.md"
 
-// What docs/tour.md shows of this program and its page is what they show: what happens to a payment whose first request gets a
-// proxy's 502 and is carried out later, if curl repeats it, and if the SDK does.
+// docs/tour.md shows the real output of this program and its page for a payment whose first request gets a
+// proxy's 502 and is carried out later, repeated by curl and by the SDK.
 func TestTour(t *testing.T) {
 	t.Parallel()
 	needTool(t, "curl")
@@ -79,7 +79,7 @@ func (p *program) transfers() string {
 	return p.send("GET", p.page+"transfers", "", map[string][]string{"Accept": {"application/json"}}).body
 }
 
-// camera returns what compares a picture in docs/ with an element of a page, where there is a browser.
+// camera returns a function that compares a picture in docs/ with an element of a page, where there is a browser.
 func camera(t *testing.T, p *program) func(file, path, selector string) {
 	t.Helper()
 	if _, err := exec.LookPath("chromedriver"); testing.Short() || err != nil && os.Getenv("PREPAID_BROWSER") != "required" {

@@ -167,7 +167,7 @@ func (b *browser) visit(url string) {
 	b.call(http.MethodPost, "/url", map[string]any{"url": url}, nil)
 }
 
-// eval runs the body of a function in the page and reads what it returns into value.
+// eval runs the body of a function in the page and stores its result in value.
 func (b *browser) eval(script string, value any) {
 	b.t.Helper()
 	b.call(http.MethodPost, "/execute/sync", map[string]any{"script": script, "args": []any{}}, value)
@@ -183,7 +183,7 @@ func (b *browser) text(selector string) string {
 	return text
 }
 
-// shows waits until an element has a text: what a click leads to takes a moment.
+// shows waits until an element has a text: the effect of a click takes a moment.
 func (b *browser) shows(selector, text string) {
 	b.t.Helper()
 	require.Eventually(b.t, func() bool { return strings.Contains(b.text(selector), text) }, 10*time.Second, 50*time.Millisecond,

@@ -1,5 +1,5 @@
 // Command prepaid-hostile proves a payment loop in any language: it runs copies of a worker against the emulator of package
-// prepaidtest, makes everything go wrong that can, and compares every account with what was ordered.
+// prepaidtest, injects every failure it can, and compares every account with the orders.
 //
 //	go run github.com/cardprograms/prepaid/cmd/prepaid-hostile -h
 package main

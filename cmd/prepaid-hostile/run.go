@@ -19,7 +19,7 @@ import (
 // Exit statuses.
 const (
 	exitSafe       = 0
-	exitWrong      = 1 // money, or what a summary says of it
+	exitWrong      = 1 // money, or a claim about it in a summary
 	exitUsage      = 2
 	exitUnfinished = 3
 )

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	case "harness":
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-	case "step": // what -prepare and -enqueue run
+	case "step": // the command of -prepare and -enqueue
 		job, err := hostile.ReadJob()
 		if err != nil || job.Worker != 0 || os.Getenv("STEP_FAILS") != "" {
 			os.Exit(1)

@@ -43,7 +43,7 @@ func TestExamplesPassWithV(t *testing.T) {
 	require.NoError(t, err, string(out))
 }
 
-// What would be looked at, and what each check needs.
+// The checks of the suite, and the requirements of each.
 func ExampleCases() {
 	for _, c := range conformance.Cases()[:1] {
 		fmt.Println(c.Name, c.Section, c.Operation, c.Needs)

@@ -1,6 +1,6 @@
 package conformance
 
-// pinCases send what must be refused: the reference shows neither statuses nor bodies, and a PIN change cannot be
+// pinCases send requests that must be refused: the reference shows neither statuses nor bodies, and a PIN change cannot be
 // taken back.
 func pinCases() []Case {
 	refuse := func(operation string, body map[string]any) Case {

@@ -37,7 +37,7 @@ func (p *probe) failIn(section, field, rule string) {
 	p.faults = append(p.faults, fault{section, p.operation, field, rule})
 }
 
-// response is what came back; after a fault its further checks say nothing.
+// response is an HTTP response; after a fault its further checks report nothing.
 type response struct {
 	*probe
 	bad    bool
@@ -79,7 +79,7 @@ func (p *probe) patiently(method, path, body string, header http.Header) *respon
 	}
 }
 
-// retryAfter is what a 429 asks for, at most a minute; ten seconds, the length of the window, when it says nothing.
+// retryAfter is the wait that a 429 asks for, at most a minute; ten seconds, the length of the window, when it names none.
 func (a *response) retryAfter() time.Duration {
 	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
 	if err != nil || seconds < 0 {

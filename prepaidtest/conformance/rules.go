@@ -14,7 +14,7 @@ import (
 // reporter takes a fault: section, field, rule.
 type reporter func(section, field, rule string)
 
-// rule checks a JSON value and reports what it breaks.
+// rule checks a JSON value and reports violations.
 type rule func(section, field string, value any, report reporter)
 
 // member is a field of an object.

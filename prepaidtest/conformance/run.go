@@ -36,13 +36,13 @@ func (f fault) String() string {
 	return "section " + f.section + ", " + f.operation + ": " + f.field + ": " + f.rule
 }
 
-// result is what a case found.
+// result is the result of a case.
 type result struct {
 	skipped string
 	faults  []fault
 }
 
-// session is what the cases of one run share: a client and a token.
+// session is shared by the cases of one run: a client and a token.
 type session struct {
 	target Target
 	client *http.Client

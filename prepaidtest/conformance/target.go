@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Target is what the suite is pointed at. BaseURL, ClientID, ClientSecret and Vendor are required; cases that need
+// Target is the service under test. BaseURL, ClientID, ClientSecret and Vendor are required; cases that need
 // another setting are skipped without it.
 type Target struct {
 	// BaseURL is the address with its path prefix, ending in /3.0/.

@@ -22,7 +22,7 @@ const (
 	typeDirectEntryOut = "2960"
 )
 
-// books is what the accounts say.
+// books holds the movements of all accounts.
 type books struct {
 	debits  map[int][]prepaidtest.Transaction // of the paying account, by payment
 	credits map[prepaid.TransactionID]prepaidtest.Transaction
@@ -109,7 +109,7 @@ func noToken(log map[int64]prepaidtest.Request) string {
 	return what
 }
 
-// wrong says what is wrong with the movements of a payment, whose number does not matter here.
+// wrong describes the error in the movements of a payment, whose number does not matter here.
 func (b books) wrong(p Payment, moved []prepaidtest.Transaction) string {
 	for _, item := range moved {
 		credit, transferred := b.credits[item.ID]
@@ -191,7 +191,7 @@ type line struct {
 	text string
 }
 
-// timeline tells what happened to a payment: its requests, what was done to the processes that sent them, and its money. It needs the
+// timeline lists the events of a payment: its requests, the faults of the processes that sent them, and its money. It needs the
 // lock.
 func (r *run) timeline(n int, moved []prepaidtest.Transaction, log map[int64]prepaidtest.Request) []string {
 	var lines []line

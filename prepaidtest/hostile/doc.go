@@ -1,5 +1,5 @@
-// Package hostile proves a payment loop: it runs your worker, several copies of it, against the emulator, makes everything
-// go wrong that can, and compares every account with what was ordered.
+// Package hostile proves a payment loop: it runs your worker, several copies of it, against the emulator, injects every
+// failure it can, and compares every account with the orders.
 //
 // A worker is a command in any language or a function of a Go test. Each copy gets a list of payments and the settings of a client
 // in its environment, pays, and ends with status 0 when it believes that all payments are settled. Meanwhile the harness
@@ -11,8 +11,8 @@
 //   - responds with errors of the service and of gateways, throttles, and expires tokens
 //   - moves the emulator's clock forward, and cuts connections to a database
 //
-// A correct worker pays each payment once, whatever the seed. Nothing that happens is beyond what the service's reference
-// and the settings allow: a request ends within AttemptTimeout + InFlightWait of its sending or, if a cut network or a frozen
+// A correct worker pays each payment once, whatever the seed. All failures are within the limits of the service's reference
+// and the settings: a request ends within AttemptTimeout + InFlightWait of its sending or, if a cut network or a frozen
 // service has held it, within InFlightWait of when the service responds again.
 //
 // # A function
@@ -30,10 +30,10 @@
 //
 //	go run github.com/cardprograms/prepaid/cmd/prepaid-hostile -- ./worker args
 //
-// # What a copy finds in its environment
+// # Environment of a copy
 //
-// The variables of [prepaid.ConfigFromEnv]: an address of its own, credentials, and short times. Use these times: they are what
-// the run holds its service to. Also
+// The variables of [prepaid.ConfigFromEnv]: its own address, credentials, and short times. Use these times: the run
+// holds its service to them. Also
 //
 //   - PREPAID_HOSTILE_PAYMENTS: a file with one [Payment] a line, in JSON
 //   - PREPAID_HOSTILE_DIR: a directory that all copies share, empty at the start, for a journal or a database file
@@ -44,8 +44,8 @@
 // # Seeds
 //
 // Faults, kills, freezes and cuts follow from the seed, the payment and how often it has arrived, and from nothing else: not
-// from time, and not from which copy is faster. The same seed therefore gives the same ones. What remains to chance is how the
-// copies' own steps interleave. PREPAID_HOSTILE_SEED sets the seed of runs that have none.
+// from time, and not from which copy is faster. The same seed therefore gives the same ones. Only the interleaving of the
+// copies' own steps remains random. PREPAID_HOSTILE_SEED sets the seed of runs that have none.
 //
 // # Safety
 //

@@ -41,7 +41,7 @@ type move struct {
 	by   time.Duration
 }
 
-// passage is what a request takes through the emulator: who has sent it, and what decide wants done with its response.
+// passage is the state of a request on its way through the emulator: its sender, and how decide treats its response.
 type passage struct {
 	process        *process
 	wire           *wire
@@ -91,7 +91,7 @@ func (r *run) land(through *passage) {
 // tokenFaults is every how many token requests one fails.
 const tokenFaults = 4
 
-// decide is what happens to a request that has arrived.
+// decide chooses the fault of a request that has arrived.
 func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
 	through, ok := ctx.Value(passageKey{}).(*passage)
 	if !ok {
@@ -144,7 +144,7 @@ func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool
 	return lost
 }
 
-// faultOf returns what happens to a request in the end. One that was held longer than its client waits for it then runs for as long as
+// faultOf returns the final fault of a request. One that was held longer than its client waits for it then runs for as long as
 // it may, as others do that were held: if there are several for one payment, each pays.
 func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault {
 	if next.fault == (prepaidtest.Fault{}) && through.released.After(through.sent.Add(r.options.AttemptTimeout)) {
@@ -213,7 +213,7 @@ func (r *run) anyLate(id prepaid.RequestID) bool {
 // mostArrivals is how often one payment may be sent. A worker that has waited as it should needs a tenth of it.
 const mostArrivals = 100
 
-// arrive notes a request, and returns what happens to it.
+// arrive notes a request, and returns its step.
 func (r *run) arrive(through *passage, flown flight) step {
 	flown.at = through.sent.Sub(r.began)
 	r.mu.Lock()
@@ -225,7 +225,7 @@ func (r *run) arrive(through *passage, flown flight) step {
 	}
 	flown.arrival = r.arrivals[n]
 	next := r.plan.at(n, flown.arrival)
-	if !through.released.IsZero() { // a response may have shown since that what was sent before has arrived
+	if !through.released.IsZero() { // a response may have shown since that the earlier request has arrived
 		next.held = false
 	}
 	if next.act == actNetwork && next.held {

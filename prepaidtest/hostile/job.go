@@ -26,7 +26,7 @@ const (
 	envSummary  = "PREPAID_HOSTILE_SUMMARY"
 )
 
-// Job is what one copy of a worker is to do.
+// Job is the task of one copy of a worker.
 type Job struct {
 	// Worker is the number of the copy, from 1; 0 for Prepare and Enqueue.
 	Worker int
@@ -66,7 +66,7 @@ func ReadJob() (Job, error) {
 	return job, nil
 }
 
-// State is what a worker says about a payment.
+// State is the state of a payment as the worker reports it.
 type State string
 
 const (
@@ -86,7 +86,7 @@ type Claim struct {
 	State State `json:"state"`
 }
 
-// Summarize writes what the worker says about its payments, before it ends. The harness compares the summary of the last run of
+// Summarize writes the worker's claims about its payments, before it ends. The harness compares the summary of the last run of
 // each copy with the accounts.
 func (j Job) Summarize(claims []Claim) error {
 	text, err := writeLines(claims)

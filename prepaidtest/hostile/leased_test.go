@@ -115,18 +115,18 @@ func (s *table) settle(in record) int {
 	return http.StatusConflict
 }
 
-// mutation is what is wrong with a worker.
+// mutation is a bug of a worker.
 type mutation string
 
 const (
 	correct       mutation = ""
-	naiveLease    mutation = "naive-lease"    // is shorter than a call, and what comes after it does not rest
+	naiveLease    mutation = "naive-lease"    // is shorter than a call, and the next attempt does not wait
 	newID         mutation = "new-id"         // for each try
 	atOnce        mutation = "at-once"        // after an unknown outcome
 	trustsRefusal mutation = "trusts-refusal" // after an unknown outcome
 	paidEarly     mutation = "paid-early"     // is written before it is sent
 	ignoresResult mutation = "ignores-result" // of the service
-	neverSettles  mutation = "never-settles"  // what it has sent
+	neverSettles  mutation = "never-settles"  // the outcome
 	onlyTime      mutation = "only-time"      // decides when it repeats
 	halfWait      mutation = "half-wait"      // is that, for half of the required time
 	noLinger      mutation = "no-linger"      // is only-time with connections that the kernel goes on serving
@@ -154,7 +154,7 @@ func leased(ctx context.Context, job hostile.Job) error {
 	if is == noLinger {
 		config.Transport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			connection, err := new(net.Dialer).DialContext(ctx, network, address)
-			return struct{ net.Conn }{connection}, err // so that the client cannot set what happens when it is closed
+			return struct{ net.Conn }{connection}, err // hides SetLinger from the client
 		}}
 	}
 	client, err := prepaid.NewClient(config)
@@ -263,7 +263,7 @@ func (p *payer) pay(ctx context.Context, client *prepaid.Client, row record) err
 	return errors.New("no operation")
 }
 
-// judge says what becomes of a row.
+// judge decides the state of a row.
 func (p *payer) judge(row *record, err error) {
 	row.State, row.Due = "", time.Now().Add(20*time.Millisecond)
 	call, _ := errors.AsType[*prepaid.CallError](err)

@@ -96,7 +96,7 @@ func (l listener) Accept() (net.Conn, error) {
 // Bytes that arrive during a cut are kept, as the worker's kernel goes on sending them, also after the end of the worker, unless the
 // connection was reset.
 type wire struct {
-	net.Conn // what the service reads and closes
+	net.Conn // the service's end
 	far      net.Conn
 	socket   net.Conn
 	process  *process

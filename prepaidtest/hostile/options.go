@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Options says what a run does. Either Command or Worker is required; the zero value of every other field means the default
+// Options configures a run. Either Command or Worker is required; the zero value of every other field means the default
 // stated there. A number below zero means none.
 type Options struct {
 	// Command is the worker with its arguments.
@@ -81,14 +81,14 @@ type Options struct {
 	// Quiet ends the run when no copy has sent a payment for so long. Default: 20 s, or five times AttemptTimeout + InFlightWait.
 	Quiet time.Duration
 
-	// Log receives what the copies write, a line at a time, and when they start and end. Default: nothing.
+	// Log receives the output of the copies, a line at a time, and when they start and end. Default: nothing.
 	Log io.Writer
 }
 
 // number returns n, its default for 0, and 0 for less.
 func number(n, normal int) int { return max(0, cmp.Or(n, normal)) }
 
-// withDefaults returns o with the defaults set, or says what is wrong.
+// withDefaults returns o with the defaults set, or an error for an invalid option.
 func (o Options) withDefaults() (Options, error) {
 	o.Payments, o.Copies = cmp.Or(o.Payments, 100), cmp.Or(o.Copies, 2)
 	o.Refused, o.Rollbacks = number(o.Refused, o.Payments/20), number(o.Rollbacks, 0)
@@ -136,7 +136,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, errors.Join(wrong...)
 }
 
-// mostPayments keeps what is paid below what the emulator's accounts can hold.
+// mostPayments keeps the total below the limit of the emulator's accounts.
 const mostPayments = 100_000
 
 func seedOf(text string) (uint64, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// Operation is what makes a payment.
+// Operation is the operation that makes a payment.
 type Operation string
 
 const (
@@ -64,7 +64,7 @@ func (p Payment) Params() prepaid.PaymentParams {
 	return params
 }
 
-// orders are the payments of a run, with what the worker does not know.
+// orders are the payments of a run, with data hidden from the worker.
 type orders struct {
 	list       []Payment
 	refused    map[int]bool // by index in list
@@ -75,7 +75,7 @@ type orders struct {
 	cards      []prepaid.AccountID
 }
 
-// opening is what the paying account holds: enough for all payments, several times over.
+// opening is the balance of the paying account: enough for all payments, several times over.
 const opening = "1000000000.00"
 
 // order makes the payments and the accounts that they need.

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// action is what happens to the copy that has sent a request.
+// action disturbs the copy that has sent a request.
 type action int
 
 const (
@@ -22,7 +22,7 @@ const (
 	actService           // the service is frozen
 )
 
-// step is what happens to one arrival of one payment.
+// step is the plan for one arrival of one payment.
 type step struct {
 	fault prepaidtest.Fault
 	runs  time.Duration // how long the request runs, if it is carried out
@@ -61,7 +61,7 @@ func (o Options) random(stream uint64) *rand.Rand {
 // longest is how long the service may take for a request, from its sending.
 func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait - o.spare() }
 
-// spare is what remains until a repeat may be sent. It is for the part of a request's way that cannot be measured.
+// spare is the margin before a repeat may be sent. It is for the part of a request's way that cannot be measured.
 func (o Options) spare() time.Duration { return (o.AttemptTimeout + o.InFlightWait) / 20 }
 
 // over is when a request must have ended: InFlightWait after its client has given up and, if it was held, after it has arrived.
@@ -73,7 +73,7 @@ func (o Options) over(sent, released time.Time) time.Time {
 	return from.Add(o.InFlightWait - o.spare())
 }
 
-// newPlan decides what happens to the payments of a run.
+// newPlan plans the steps of all payments of a run.
 func newPlan(o Options, s *orders) plan {
 	p := make(plan)
 	r := o.random(streamFaults)
@@ -98,7 +98,7 @@ func newPlan(o Options, s *orders) plan {
 	return p
 }
 
-// faults decides what happens to a payment that has faults: up to three arrivals in sequence go wrong, the first in a given way. Some
+// faults plans the steps of a payment that has faults: up to three arrivals in sequence go wrong, the first in a given way. Some
 // requests only run long, so that a repeat that does not wait for them pays.
 func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	if first, _ := o.fault(r, kind); kind == 2 || kind > 13 {
@@ -199,7 +199,7 @@ func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	return append([]step{first}, steps...)
 }
 
-// at returns what happens to an arrival of a payment, counted from 1.
+// at returns the step of an arrival of a payment, counted from 1.
 func (p plan) at(payment, arrival int) step {
 	if steps := p[payment]; arrival <= len(steps) {
 		return steps[arrival-1]

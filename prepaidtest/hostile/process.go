@@ -79,7 +79,7 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	p.hold = stdin.Close
 	ownGroup(p.cmd)
 	server := &http.Server{Handler: p, ConnContext: withWire, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	r.background.Go(func() { _ = server.Serve(listener{at, p}) }) // until the end: what a killed process has sent is still on its way
+	r.background.Go(func() { _ = server.Serve(listener{at, p}) }) // until the end: requests of a killed process still arrive
 	r.atEnd(server.Close)
 	p.mu.Lock()
 	err = r.spawn(p.cmd.Start)
@@ -91,7 +91,7 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	return p, nil
 }
 
-// environment is what every process gets, with the address of this one.
+// environment is the environment of every process, with the address of this one.
 func (r *run) environment(address string) []string {
 	config := r.server.Config()
 	return []string{
@@ -111,7 +111,7 @@ func (p *process) wait() {
 	_ = p.cmd.Wait() // the state says it
 	p.mu.Lock()
 	p.ended = true
-	_ = killGroup(p.cmd) // what it has started
+	_ = killGroup(p.cmd) // its children
 	p.mu.Unlock()
 	_ = p.hold()
 	p.output.flush()
@@ -164,10 +164,10 @@ func (p *process) freeze(d time.Duration) bool {
 	return true
 }
 
-// onItsWay is how long after it continues a process still sends what it was about to send when it was frozen.
+// onItsWay is how long after it continues a process still sends the request that it was about to send when it was frozen.
 const onItsWay = 200 * time.Millisecond
 
-// frozenSince reports whether what a process has sent at a time may have been on its way while it was frozen.
+// frozenSince reports whether a request that a process sent at a time may have been on its way while it was frozen.
 func (p *process) frozenSince(sent time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

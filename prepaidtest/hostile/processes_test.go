@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
-// No process is left, nor what it has started.
+// No process is left, nor its children.
 func TestNoProcessIsLeft(t *testing.T) {
 	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")

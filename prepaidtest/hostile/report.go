@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Counts is what a run did.
+// Counts counts the events of a run.
 type Counts struct {
 	// Requests is the number of requests for payments that arrived.
 	Requests int
@@ -36,9 +36,9 @@ type Counts struct {
 type Finding struct {
 	// Payment is the one that was ordered; zero for a movement that belongs to none.
 	Payment Payment
-	// Text says what is wrong.
+	// Text describes the error.
 	Text string
-	// Timeline is what happened to it, a line each.
+	// Timeline lists its events, a line each.
 	Timeline []string
 }
 
@@ -54,7 +54,7 @@ type Report struct {
 	Copies int
 	// Duration is how long the run took.
 	Duration time.Duration
-	// Counts is what it did.
+	// Counts are those of the run.
 	Counts
 
 	// Double are payments that moved money more than once, under whatever request ID.
@@ -72,7 +72,7 @@ type Report struct {
 	Claims []Finding
 	// Unfinished says why the run ended before the copies did; empty otherwise.
 	Unfinished string
-	// Last is what is known of the copies of an unfinished run: the last requests, and the last lines of a worker that failed.
+	// Last is for an unfinished run: the last requests of the copies, and the last lines of a worker that failed.
 	Last []string
 	// Reproduce is the command or the setting that runs the same again.
 	Reproduce string

@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// sent is what a request says, as far as a repeat must say the same.
+// sent is the part of a request that a repeat must not change.
 type sent struct {
 	path string
 	body map[string]any

@@ -50,7 +50,7 @@ type run struct {
 	counts   Counts
 }
 
-// Run runs workers until each copy has ended with status 0, and reports what became of the money. It ends early with ctx,
+// Run runs workers until each copy has ended with status 0, and reports on the money. It ends early with ctx,
 // Options.Timeout and Options.Quiet, which Report.Unfinished says.
 //
 // The error is about the run: wrong options, a command that cannot be started, an error of Prepare or Enqueue. Money that is wrong is
@@ -85,7 +85,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	return r.work(ctx)
 }
 
-// write gives the copies what they read.
+// write writes the files that the copies read.
 func (r *run) write() error {
 	r.file, r.shared = filepath.Join(r.dir, "payments"), filepath.Join(r.dir, "shared")
 	text, err := writeLines(r.orders.list)
@@ -141,7 +141,7 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 		unfinished = err.Error()
 	}
 	r.service.stays()
-	for limit := time.Now().Add(2 * r.options.longest()); r.open.Load() > 0 && time.Now().Before(limit); { // of what the copies have sent
+	for limit := time.Now().Add(2 * r.options.longest()); r.open.Load() > 0 && time.Now().Before(limit); { // requests of the copies run
 		time.Sleep(time.Millisecond)
 	}
 	idle, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*r.options.longest())
@@ -186,7 +186,7 @@ func (r *run) watch(cancel context.CancelCauseFunc) {
 	}
 }
 
-// atEnd keeps what ends what runs in the background.
+// atEnd keeps do for close, which stops background work.
 func (r *run) atEnd(do func() error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -223,7 +223,7 @@ func (l *logger) line(name, text string) {
 	_, _ = fmt.Fprintf(l.to, "%s: %s\n", name, text)
 }
 
-// output is what a process writes: a line at a time to the log, and the end of it kept.
+// output takes the output of a process: a line at a time to the log, and the end of it kept.
 type output struct {
 	to   *logger
 	name string

@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
-// notes is a database for one line at a time: "begin ID" notes an intent and says what is known, "done ID" an outcome.
+// notes is a database for one line at a time: "begin ID" notes an intent and returns its state, "done ID" an outcome.
 func notes(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -115,7 +115,7 @@ func TestLicencesGoWithTheProgram(t *testing.T) {
 	}
 }
 
-// What the Go command downloads must be what the repository was tested with.
+// The Go command must download exactly the modules that the repository was tested with.
 func TestAnotherDependencyIsRefused(t *testing.T) {
 	t.Parallel()
 	b, err := newBuilder(t.Context(), repository, release(t).version, t.TempDir())

@@ -70,11 +70,11 @@ func fileURL(directory string) string {
 // modules is where the sources of a build are.
 func (b *builder) modules() string { return filepath.Join(b.work, "modules") }
 
-// build builds for one system what
+// build makes, for one system, the binary that
 //
 //	CGO_ENABLED=0 GOOS=... GOARCH=... go install -trimpath -ldflags='-s -w' github.com/cardprograms/prepaid/cmd/prepaid-emulator@VERSION
 //
-// builds anywhere with the same version of Go. The build ID stays: it is a hash of what is built, and macOS derives from it the
+// makes anywhere with the same version of Go. The build ID stays: it is a hash of the build, and macOS derives from it the
 // identifier without which it does not start a program.
 func (b *builder) build(ctx context.Context, t target) (*binary, error) {
 	path := filepath.Join(b.work, "go")

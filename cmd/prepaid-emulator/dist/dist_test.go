@@ -153,7 +153,7 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// A version is built of what its tag has, and of nothing else.
+// A version is built from its tag alone.
 func TestVersionIsThatOfTheTag(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -68,7 +68,7 @@ func distribute(ctx context.Context, root, version, to string, targets []target,
 	return nil
 }
 
-// contents are the files that everybody gets: the program and the licences of what it contains.
+// contents are the files of every distribution: the program and the licences of its parts.
 func contents(b *binary, parts []part) []entry {
 	name := program
 	if b.os == "windows" {
@@ -98,7 +98,7 @@ func archives(b *binary, parts []part, content []entry) ([]entry, error) {
 	return []entry{{name: name + suffix, content: packed}, {name: name + ".cdx.json", content: described}}, nil
 }
 
-// sums is what "sha256sum -c" reads.
+// sums is the input of "sha256sum -c".
 func sums(files []entry) []byte {
 	var text bytes.Buffer
 	for _, f := range files {

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// platformImage is what the image for one system is made of.
+// platformImage is the content of the image for one system.
 type platformImage struct {
 	target
 	content []entry

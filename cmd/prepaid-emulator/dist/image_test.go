@@ -100,7 +100,7 @@ func TestImage(t *testing.T) {
 	require.Equal(t, want, systems)
 }
 
-// The Dockerfile's own commands make the files of the image, with the same modes, of what reaches a build of it.
+// The Dockerfile's own commands make the files of the image, with the same modes, from the files of the build context.
 func TestDockerfileMakesTheSameFiles(t *testing.T) {
 	t.Parallel()
 	m := release(t)
@@ -159,7 +159,7 @@ func TestDockerfileMakesTheSameFiles(t *testing.T) {
 	}
 }
 
-// copyContext copies what the Dockerfile's ignore file lets through.
+// copyContext copies the files that the Dockerfile's ignore file lets through.
 func copyContext(t *testing.T, to string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, "cmd", program, "Dockerfile.dockerignore"))
@@ -222,7 +222,7 @@ func TestImageHasCertificateAuthorities(t *testing.T) {
 	require.Greater(t, len(pool.Subjects()), 100) //nolint:staticcheck // not the system's pool, so complete
 }
 
-// What the image cannot have is refused rather than left out.
+// Unsupported instructions are refused rather than left out.
 func TestDockerfileIsTranslatedCompletely(t *testing.T) {
 	t.Parallel()
 	for says, lines := range map[string]string{

@@ -23,7 +23,7 @@ type part struct {
 	texts         []byte // of its licence and notices
 }
 
-// parts lists what a program contains, its own module first.
+// parts lists the modules of a program, its own first.
 func (b *builder) parts(info *debug.BuildInfo) ([]part, error) {
 	licences, err := assets.DefaultClassifier()
 	if err != nil {
@@ -81,7 +81,7 @@ func licenceIn(directory string, licences *classifier.Classifier) (id string, te
 	return found[0], texts, nil
 }
 
-// notices is the text that goes with every binary: what it contains, where the source is, and under which licences.
+// notices is the text shipped with every binary: its parts, where the source is, and under which licences.
 func notices(parts []part) []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "%s contains the following. The source of a module is what the Go command downloads under its name and version.\n", program)

@@ -11,7 +11,7 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// sbom describes a binary in CycloneDX: its checksum, and what it contains with versions, checksums and licences. It has neither a
+// sbom describes a binary in CycloneDX: its checksum, and its parts with versions, checksums and licences. It has neither a
 // time nor a serial number, so that the same binary has the same SBOM.
 func sbom(b *binary, parts []part) ([]byte, error) {
 	own := parts[0]

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An SBOM is valid CycloneDX, describes the very program of the archive, and lists what that says it was built of.
+// An SBOM is valid CycloneDX, describes the very program of the archive, and lists the modules in its build information.
 func TestSBOM(t *testing.T) {
 	t.Parallel()
 	m := release(t)

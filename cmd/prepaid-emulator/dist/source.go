@@ -75,7 +75,7 @@ func publish(ctx context.Context, root, version, proxy string) error {
 	return nil
 }
 
-// sourceFiles lists what git has or would add. In a clean tree these are the files of its commit, which a public proxy packs.
+// sourceFiles lists the files that git has or would add: in a clean tree those of its commit, which a public proxy packs.
 func sourceFiles(ctx context.Context, root string) ([]zip.File, error) {
 	listed, err := git(ctx, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
@@ -104,7 +104,7 @@ func git(ctx context.Context, root string, arguments ...string) ([]byte, error) 
 	return output(command)
 }
 
-// output runs a command and returns what it prints.
+// output runs a command and returns its standard output.
 func output(command *exec.Cmd) ([]byte, error) {
 	var problems bytes.Buffer
 	command.Stderr = &problems

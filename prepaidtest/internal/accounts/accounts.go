@@ -20,7 +20,7 @@ type Accounts struct {
 	with   Options
 }
 
-// Options are what the reference leaves open about accounts.
+// Options are the choices that the reference leaves open about accounts.
 type Options struct {
 	InitialStatus          string
 	ClearOmitted           bool // an update clears members that its body does not have

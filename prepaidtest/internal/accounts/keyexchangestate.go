@@ -26,7 +26,7 @@ func (s *KeyExchange) Save(_ ledger.View) (keys []Key, used []string) {
 	return keys, used
 }
 
-// Restore puts back what was saved.
+// Restore loads the saved state.
 func (s *KeyExchange) Restore(_ ledger.Locked, keys []Key, used []string) error {
 	for _, add := range keys {
 		s.keys[add] = true

@@ -29,7 +29,7 @@ func (s *Accounts) Search(c *exchange.Call) exchange.Response {
 	return exchange.Paged(c, page, l.Keyed(key), func(to []byte, a *ledger.Account) []byte { return a.Append(to, "", with) })
 }
 
-// companyFilter is the query of the company search; what is empty does not filter.
+// companyFilter is the query of the company search; empty fields do not filter.
 type companyFilter struct{ clientID, programID, status, firstName, lastName, mobile string }
 
 func (f companyFilter) matches(a *ledger.Account) bool {

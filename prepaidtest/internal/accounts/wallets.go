@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// newWalletToken fills in what a token must have.
+// newWalletToken fills in the required members of a token.
 func (s *Accounts) newWalletToken(a *ledger.Account, now time.Time) ledger.WalletToken {
 	at := wire.DateTime(now).String()
 	return ledger.WalletToken{

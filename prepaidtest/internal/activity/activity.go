@@ -1,5 +1,5 @@
-// Package activity counts what runs in an emulator, so that Close can wait for it and WaitIdle returns when nothing is under
-// way any more.
+// Package activity counts the running work of an emulator, so that Close can wait for it and WaitIdle returns when nothing
+// is under way any more.
 //
 // Handlers enter and leave; background work is run or started; messages and requests that run on begin and end. After Close
 // nothing new begins. The lock is the innermost one: nothing else is locked while it is held.
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Activity is what runs in a server: handlers, deliveries and background work. Its lock is the innermost: nothing else is
+// Activity is the work of a server: handlers, deliveries and background work. Its lock is the innermost: nothing else is
 // taken while it is held.
 type Activity struct {
 	stopped chan struct{}
@@ -40,7 +40,7 @@ func (a *Activity) Enter() bool {
 // Leave counts a handler out.
 func (a *Activity) Leave() { a.work.Done() }
 
-// Run runs f in the background; Wait waits for it. It is for what is counted already: handlers, and what Run and Start run.
+// Run runs f in the background; Wait waits for it. Its caller is counted already: a handler, or a function of Run or Start.
 func (a *Activity) Run(f func()) { a.work.Go(f) }
 
 // Start is Run for everybody; false, and f is not run, after Close.
@@ -147,7 +147,7 @@ func (a *Activity) Stop() { close(a.stopped) }
 // Stopping is closed by Stop.
 func (a *Activity) Stopping() <-chan struct{} { return a.stopped }
 
-// Wait returns when all handlers and background work have ended. What is still counted is kept for later.
+// Wait returns when all handlers and background work have ended. Work that is still counted is kept for later.
 func (a *Activity) Wait() {
 	a.work.Wait()
 	a.Abandon()

@@ -1,11 +1,11 @@
-// Package clock is the emulator's time: real time moved by Advance, or frozen and moved by Advance alone. It also runs what
-// is due later.
+// Package clock is the emulator's time: real time moved by Advance, or frozen and moved by Advance alone. It also runs tasks
+// that are due later.
 //
 // Tasks run before anybody looks at the state, so that a reader never sees a moment at which something overdue has not
 // happened yet: call Settle before you read. Tasks of one moment run in the order in which they were set. Time never runs
 // back, and ends with End.
 //
-// A task is a Job, and jobs are data as far as they must be saved. The package knows nothing of what they do; a Job takes the
+// A task is a Job, and jobs are data as far as they must be saved. The package knows nothing of their effect; a Job takes the
 // locks that it needs.
 package clock
 
@@ -22,7 +22,7 @@ import (
 // Clock is a clock that runs tasks. Make it with New.
 type Clock struct {
 	started time.Time // real instant at which the clock began
-	origin  time.Time // what it showed then
+	origin  time.Time // time it showed then
 	frozen  bool
 	offset  atomic.Int64
 	next    atomic.Int64 // earliest due time in Unix nanoseconds; math.MaxInt64 when nothing waits
@@ -103,7 +103,7 @@ func (c *Clock) Push(due time.Time, j Job) {
 	heap.Push(&c.tasks, Task{Due: due, serial: c.serial, Job: j})
 }
 
-// Waiting returns what is to be done, the first first.
+// Waiting returns the pending tasks in order.
 func (c *Clock) Waiting() []Task {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +112,7 @@ func (c *Clock) Waiting() []Task {
 	})
 }
 
-// Resume sets going what was pushed, and runs what is overdue.
+// Resume starts the clock after a restore, and runs overdue tasks.
 func (c *Clock) Resume() {
 	c.mu.Lock()
 	c.arm()
@@ -120,7 +120,7 @@ func (c *Clock) Resume() {
 	c.Settle()
 }
 
-// Settle runs what is due. It must not be called from a task.
+// Settle runs due tasks. It must not be called from a task.
 func (c *Clock) Settle() {
 	if c.Now().UnixNano() < c.next.Load() {
 		return

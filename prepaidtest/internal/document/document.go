@@ -1,4 +1,4 @@
-// Package document has what all packages need that are part of the saved state: a strict reading of JSON whose errors never
+// Package document serves all packages that are part of the saved state: a strict reading of JSON whose errors never
 // quote the text, which is full of secrets, and lists in an order that depends on the state alone.
 //
 // It keeps no state.
@@ -16,14 +16,14 @@ import (
 	"strings"
 )
 
-// Unmarshal refuses unknown members: to lose what another writer has added would be worse.
+// Unmarshal refuses unknown members: to lose data that another writer has added would be worse.
 func Unmarshal(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	return decoder.Decode(into)
 }
 
-// WithoutValues says what is wrong with a document without quoting it.
+// WithoutValues describes an invalid document without quoting it.
 func WithoutValues(err error) error {
 	if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("the state is not JSON, or not all of it: byte %d", broken.Offset)

@@ -55,5 +55,5 @@ func (c *Call) ReadBody(w http.ResponseWriter, limited bool) bool {
 	return true
 }
 
-// TooLarge reports whether the body is larger than what is read of one.
+// TooLarge reports whether the body exceeds MaxBody.
 func (c *Call) TooLarge() bool { return len(c.Body) > MaxBody }

@@ -33,14 +33,14 @@ type Call struct {
 	At      time.Time // server's clock on arrival
 	Cached  int64     // responses of transfers cached before arrival
 
-	Description *Description // what the operation reads goes there, and the operation ends; nil to carry it out
+	Description *Description // receives the operation's input, and the operation ends; nil to carry it out
 
 	Readable bool // body was read as a JSON object
 	Late     bool // body did not come in time
 	Replayed bool // response is the one kept for an earlier request
 }
 
-// Description is what an operation reads: members of the body or parameters of the query, nil without either.
+// Description is the input of an operation: members of the body or parameters of the query, nil without either.
 type Description struct{ Body, Query *wire.Schema }
 
 // JSON responds with a value as JSON.

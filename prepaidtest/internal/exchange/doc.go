@@ -2,7 +2,7 @@
 // until that is on the connection.
 //
 // A Table finds the Route of a request. A Call reads body and query, with the refusals that the conventions of the reference
-// ask for, and makes responses; a Form has what the reference leaves open about both. A Response is data until Write or
+// ask for, and makes responses; a Form holds the choices that the reference leaves open. A Response is data until Write or
 // WriteStream sends it, so that a fault can still change it. A Door is a listener that takes back connections: a 204 with a
 // body, which net/http refuses to write, goes around net/http and must leave the connection open.
 //

@@ -17,12 +17,12 @@ type Problem struct {
 	Description string `json:"error_description,omitzero"`
 }
 
-// Response is what the caller gets, before it is written, so that a fault can still change it.
+// Response is the caller's response before it is written, so that a fault can still change it.
 type Response struct {
 	Status      int
 	ContentType string // none when empty
 	Body        []byte
-	Problem     Problem // what body says, of an error that the server made
+	Problem     Problem // error in body, if the server made it
 	Page        *wire.PageInfo
 	RetryAfter  int                   // seconds; no header when 0
 	At          time.Time             // of the Date header, on the server's clock
@@ -56,7 +56,7 @@ func (a Response) header(h http.Header) {
 	}
 }
 
-// Headers are those that the caller gets, but for what a connection adds. All names are in the form of net/http.
+// Headers are those that the caller gets, without those that a connection adds. All names are in the form of net/http.
 func (a Response) Headers() http.Header {
 	h := make(http.Header, 8)
 	a.header(h)
@@ -92,7 +92,7 @@ func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
 }
 
 // writeRaw sends a 204 with a body, which net/http refuses to write, and leaves the connection open as the
-// service would: what the caller's HTTP library makes of the surplus bytes is its own affair.
+// service would: how the caller's HTTP library handles the surplus bytes is its own affair.
 func (a Response) writeRaw(w http.ResponseWriter, r *http.Request, door *Door) {
 	connection, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil { // mounted where there is no connection to take over
@@ -114,7 +114,7 @@ func (a Response) writeRaw(w http.ResponseWriter, r *http.Request, door *Door) {
 	door.resume(connection)
 }
 
-// RawHead is what goes over the wire before the body.
+// RawHead is the text sent before the body.
 func (a Response) RawHead(length int, closing bool) []byte {
 	head := http.Header{}
 	head.Set("Content-Length", strconv.Itoa(length))

@@ -25,7 +25,7 @@ type Route struct {
 // Table is a table of operations.
 type Table []*Route
 
-// Prepare fills in what follows from the templates.
+// Prepare derives the other fields from the templates.
 func (t Table) Prepare() {
 	for _, r := range t {
 		r.segments = strings.Split(r.Template[1:], "/")

@@ -14,7 +14,7 @@ type Delivery struct {
 	Pings  bool
 }
 
-// DeliveryKind is what goes wrong with a delivery.
+// DeliveryKind is the kind of a delivery fault.
 type DeliveryKind int
 
 const (

@@ -1,5 +1,5 @@
-// Package faults has the faults of requests and of deliveries: what they are, the text they are written in, the queue they
-// wait in, and what they do to a response.
+// Package faults has the faults of requests and of deliveries: their types, their text form, the queue they
+// wait in, and their effect on a response.
 //
 // A Fault either has its own response (Respond and similar), so that the request is not carried out, or changes how the
 // response of the operation is sent. Delays and tokens are up to the caller. A Queue hands each fault out as often as its
@@ -32,7 +32,7 @@ type Fault struct {
 	After       time.Duration // how much later
 }
 
-// Kind is what goes wrong with a request.
+// Kind is the kind of a request fault.
 type Kind int
 
 const (

@@ -47,7 +47,7 @@ func (s Schedule) check() error {
 
 const endless = -1
 
-// Queue holds the faults that wait to be used, each under the name of what it is for. It is safe for concurrent use.
+// Queue holds the armed faults, each under the name of its operation or hook. It is safe for concurrent use.
 type Queue[F any] struct {
 	wildcard string // the name that stands for all
 	howOften func(F) Schedule

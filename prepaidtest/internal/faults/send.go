@@ -28,7 +28,7 @@ func (f *Fault) RewriteHeader(a *exchange.Response) {
 	}
 }
 
-// Slow returns what to write to: w itself, or a slow one.
+// Slow returns the writer to use: w itself, or a slow one.
 func (f *Fault) Slow(running *activity.Activity, w http.ResponseWriter, r *http.Request) http.ResponseWriter {
 	if f == nil || f.Kind != SlowBody {
 		return w
@@ -36,7 +36,7 @@ func (f *Fault) Slow(running *activity.Activity, w http.ResponseWriter, r *http.
 	return &slowWriter{ResponseWriter: w, wait: func() bool { return running.Pause(f.Wait, r.Context().Done()) }}
 }
 
-// Send writes what the fault leaves of the response and cuts the connection.
+// Send writes the response as the fault changes it and cuts the connection.
 func (f *Fault) Send(running *activity.Activity, w http.ResponseWriter, a exchange.Response) {
 	switch {
 	case f.Drops():

@@ -58,7 +58,7 @@ func (w word) modifier() bool {
 	return (w.text[0] == 'x' || w.text[0] == 'p') && rest != "" && strings.Trim(rest, "0123456789.e+-") == ""
 }
 
-// quoteWord quotes what would otherwise not be read back as one plain word.
+// quoteWord quotes text that would otherwise not be read back as one plain word.
 func quoteWord(text string) string {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' }) || (word{text: text}).modifier() {
 		return strconv.Quote(text)

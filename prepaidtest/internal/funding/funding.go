@@ -1,6 +1,6 @@
 // Package funding carries out the funding operations: redemptions, their reversal, and refunds.
 //
-// Funding keeps the approved redemptions, under the lock of the ledger. An amount is never given back twice: what was refunded
+// Funding keeps the approved redemptions, under the lock of the ledger. An amount is never given back twice: a refunded amount
 // is not reversed, and refunds never exceed their redemption.
 package funding
 
@@ -105,7 +105,7 @@ func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 }
 
 // ReverseRedemption handles POST /funding/reversals. It is approved once for a redemption of the same account
-// with the same originating_transaction and correlation_id, and gives back what was not refunded before.
+// with the same originating_transaction and correlation_id, and gives back the amount not refunded before.
 func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 	var account, correlation string
 	var originating, parent int64

@@ -19,7 +19,7 @@ import (
 const place = `"account_id":"a","merchant_name_location":"m","originating_transaction":7,"currency":"036","card_acceptor_id":"c",` +
 	`"correlation_id":"x","merchant_category":"5411","terminal_id":"t","acquirer_id":"1"`
 
-// What was refunded is not reversed, and what was reversed is not refunded, also after a restart.
+// A refunded amount is not reversed, and a reversed one is not refunded, also after a restart.
 func TestNothingIsGivenBackTwice(t *testing.T) {
 	t.Parallel()
 	now := clock.New(time.Time{}, true)

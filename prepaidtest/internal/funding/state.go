@@ -10,7 +10,7 @@ func (s *Funding) Save(_ ledger.View) []Redemption {
 	return document.Sorted(s.redeemed, func(_ int64, r *Redemption) Redemption { return *r })
 }
 
-// Restore puts back what was saved.
+// Restore loads the saved state.
 func (s *Funding) Restore(_ ledger.Locked, saved []Redemption) {
 	for _, add := range saved {
 		s.redeemed[add.Item] = &add

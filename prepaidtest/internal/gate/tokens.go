@@ -32,14 +32,14 @@ type Tokens struct {
 	writes int64
 }
 
-// token is what is known of one, without its text.
+// token is the state of a token, without its text.
 type token struct {
 	issued  time.Time // zero when it was restored
 	expires time.Time
 	used    atomic.Int64
 }
 
-// TokenOptions are the credentials and what the reference leaves open about tokens.
+// TokenOptions are the credentials and the choices that the reference leaves open about tokens.
 type TokenOptions struct {
 	ClientID, ClientSecret string
 	Lifetime               time.Duration

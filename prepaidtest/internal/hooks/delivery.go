@@ -100,7 +100,7 @@ func (s *Hooks) startSending(_ ledger.Locked, h *Hook) {
 	}
 }
 
-// drain sends what is in the queue of a hook, one message after the other.
+// drain sends the queue of a hook, one message after the other.
 func (s *Hooks) drain(h *Hook) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -139,7 +139,7 @@ func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
 	closed := s.activity.IsClosed()
 	if len(h.queue) == 0 || closed {
 		h.sending = false
-		if closed { // what is left is kept, for Save
+		if closed { // the rest is kept, for Save
 			s.activity.Abandon()
 		}
 		return nil, Config{}, false
@@ -233,7 +233,7 @@ func (f Signing) sign(header http.Header, config Config, body []byte) {
 	}
 	key := []byte(config.Secret)
 	if !f.KeyText {
-		key, _ = hex.DecodeString(config.Secret) // checked at registration; a lenient server signs with what there is
+		key, _ = hex.DecodeString(config.Secret) // checked at registration; a lenient server signs with the valid part
 	}
 	sum := hmac.New(sha256.New, key)
 	_, _ = sum.Write(body) // never fails

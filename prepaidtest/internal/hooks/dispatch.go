@@ -20,7 +20,7 @@ type Attempt struct {
 	Fault     bool
 }
 
-// dispatch makes one attempt, or what a fault leaves of it, and reports whether the service may believe the message
+// dispatch makes one attempt, as a fault changes it, and reports whether the service may believe the message
 // delivered. It needs m to be in no queue.
 func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message) bool {
 	if s.takeHeld(m) {

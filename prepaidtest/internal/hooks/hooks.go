@@ -26,7 +26,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Config is what a caller sets (2.13). Its JSON is that of the saved state.
+// Config is the caller's input (2.13). Its JSON is that of the saved state.
 type Config struct {
 	URI         string  `json:"uri"`
 	Scope       []int64 `json:"scope"`
@@ -53,7 +53,7 @@ type Hooks struct {
 	order []*Hook
 }
 
-// Options are what the reference leaves open about webhooks.
+// Options are the choices that the reference leaves open about webhooks.
 type Options struct {
 	MediaType    string
 	Roots        *x509.CertPool
@@ -250,7 +250,7 @@ func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 	if h.deleted {
 		return hookNotFound(c)
 	}
-	// Another change may have arrived while the receiver handled the ping: only what was sent is set.
+	// Another change may have arrived while the receiver handled the ping: set only the members that were sent.
 	config = h.Config
 	if _, refusal := s.bindHook(c, &config, false); refusal != nil {
 		return *refusal
@@ -388,7 +388,7 @@ func (s *Hooks) Add(_ ledger.Locked, config Config) {
 	s.order = append(s.order, h)
 }
 
-// Resume sends what was waiting when the state was saved.
+// Resume sends the messages that were queued when the state was saved.
 func (s *Hooks) Resume() {
 	l := s.ledger.Lock()
 	defer l.Unlock()

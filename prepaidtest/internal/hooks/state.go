@@ -42,7 +42,7 @@ func (h *Hook) saved() SavedHook {
 	return saved
 }
 
-// Restore puts back what was saved.
+// Restore loads the saved state.
 func (s *Hooks) Restore(_ ledger.Locked, saved []SavedHook) error {
 	for i, add := range saved {
 		if s.byID[add.ID] != nil {

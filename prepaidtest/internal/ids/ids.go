@@ -75,7 +75,7 @@ func (g *Source) Transaction() int64 {
 	return g.last
 }
 
-// Taken counts what was handed out and is not handed out again.
+// Taken counts the IDs handed out, which are not reused.
 func (g *Source) Taken() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

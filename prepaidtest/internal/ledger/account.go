@@ -85,7 +85,7 @@ type Account struct {
 // Register sets the cardholder of an account.
 func (a *Account) Register(p Personal) { a.Cardholder, a.personal = p, wire.AppendJSON(nil, p) }
 
-// Key is what GET /accounts searches by.
+// Key is the search key of GET /accounts.
 type Key struct{ ClientID, Key string }
 
 // Append appends the members of AccountFields as a response has them (2.2). Optional groups are included if their query

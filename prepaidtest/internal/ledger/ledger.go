@@ -6,8 +6,8 @@
 // through them only, and a function of another package that needs the lock takes one. Access tokens, logs and faults have locks of
 // their own.
 //
-// The package also has the data that accounts consist of, with their limits. It knows no operation: who may call what, and
-// which status a refusal has, is up to the packages above it.
+// The package also has the data that accounts consist of, with their limits. It knows no operation: permissions and the status
+// of a refusal are up to the packages above it.
 package ledger
 
 import (
@@ -32,7 +32,7 @@ type Ledger struct {
 // books is the state of a Ledger.
 type books struct {
 	ids        *ids.Source
-	noCategory string  // merchant category of what has no merchant
+	noCategory string  // merchant category of items without a merchant
 	permitted  []int64 // companies that the caller may access; nil for all
 	announce   func(Locked, *Account, Item)
 
@@ -42,10 +42,10 @@ type books struct {
 	byKey     map[Key][]*Account
 }
 
-// Options are what a ledger needs.
+// Options configures a ledger.
 type Options struct {
 	IDs *ids.Source
-	// NoCategory is the merchant category of what has no merchant.
+	// NoCategory is the merchant category of items without a merchant.
 	NoCategory string
 	// Permitted are the companies that the caller may access; nil for all.
 	Permitted []int64

@@ -45,7 +45,7 @@ func (b *builder) document() document {
 	return d
 }
 
-// describe runs the handler of an operation with a call that only describes what it reads.
+// describe runs the handler of an operation with a call that only describes its input.
 func describe(route *exchange.Route) exchange.Description {
 	var found exchange.Description
 	route.Handle(&exchange.Call{

@@ -1,7 +1,7 @@
 // Package openapi describes the service as the emulator understands it, as an OpenAPI 3.1 document.
 //
-// What an operation reads is not written down here: its handler is run once with a call that only describes, so that names, types
-// and limits are those that requests are checked with. What it returns is in the schemas of this package, and every response of
+// The input of an operation is not listed here: its handler is run once with a call that only describes, so that names, types
+// and limits are those that requests are checked with. Its responses are in the schemas of this package, and every response of
 // the emulator in the test run is compared with them. The package keeps no state.
 package openapi
 
@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Options are what shapes the document.
+// Options are the settings that change the document.
 type Options struct {
 	Routes        exchange.Table
 	MediaType     string

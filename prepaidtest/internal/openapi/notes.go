@@ -141,7 +141,7 @@ func requestNotes() map[string]notes {
 	}
 }
 
-// annotate puts the notes in front of what the rules say.
+// annotate puts the notes in front of the descriptions that the rules give.
 func (b *builder) annotate() {
 	for name, about := range requestNotes() {
 		for _, member := range b.schemas.Get(name).Properties {

@@ -2,12 +2,12 @@ package openapi
 
 import "github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 
-// described is what no table of the emulator says about an operation.
+// described is the OpenAPI metadata of an operation that is not derived from the routes.
 type described struct {
 	name, id, section string // name is that of the route
 	summary           string
 	about             string
-	own               string // what the reference leaves open
+	own               string // choice that the reference leaves open
 	success           []reply
 	refusals          []refusal
 	deprecated        bool

@@ -93,7 +93,7 @@ func (e *envelope) bind(b *wire.Reader) {
 func bindHex(b *wire.Reader, name string, into *[]byte) {
 	var text string
 	if b.String(name, &text).Required().Form(wire.Hex()).Usable {
-		*into, _ = hex.DecodeString(text) // on a lenient server what is no hex does not open
+		*into, _ = hex.DecodeString(text) // on a lenient server other text does not open
 	}
 }
 

@@ -42,7 +42,7 @@ type PINs struct {
 	identity *Identity // nil until it is made
 }
 
-// Options are what the reference leaves open about PIN changes.
+// Options are the choices that the reference leaves open about PIN changes.
 type Options struct {
 	OTPLifetime time.Duration
 	Tries       int         // wrong ones in a row until the account is blocked; 0 does not count them

@@ -25,7 +25,7 @@ func (s *PINs) Save(_ ledger.View) ([]Change, *SavedIdentity, error) {
 	return changes, identity, err
 }
 
-// Restore puts back what was saved.
+// Restore loads the saved state.
 func (s *PINs) Restore(l ledger.Locked, changes []Change, identity *SavedIdentity) error {
 	for i, add := range changes {
 		if l.Account(add.AccountID) == nil {

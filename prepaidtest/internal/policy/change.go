@@ -9,8 +9,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// changePolicy reads the members all three changes have, checks the company and applies the change. Adding what
-// is listed and removing what is not have no effect.
+// changePolicy reads the members all three changes have, checks the company and applies the change. Adding a listed item
+// and removing an unlisted one have no effect.
 func (s *Policies) changePolicy(c *exchange.Call, bind func(*wire.Reader), apply func(*Policy)) exchange.Response {
 	var reason string
 	var approval bool

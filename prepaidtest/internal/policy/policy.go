@@ -1,6 +1,6 @@
 // Package policy holds the restriction policies of the companies, shows and changes them, and decides simulated transactions.
 //
-// An open-loop policy allows what is not listed, a closed-loop one what is. Policies keeps the policies under the lock of the
+// An open-loop policy allows unlisted items, a closed-loop one listed items. Policies keeps the policies under the lock of the
 // ledger.
 package policy
 

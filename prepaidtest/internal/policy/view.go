@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Policy is a company's restriction policy. An open-loop policy allows what is not listed, a closed-loop one
-// what is.
+// Policy is a company's restriction policy. An open-loop policy allows unlisted items, a closed-loop one
+// listed items.
 type Policy struct {
 	Closed     bool           `json:"closed"`
 	Categories []int64        `json:"categories,omitzero"`

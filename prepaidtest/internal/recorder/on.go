@@ -81,7 +81,7 @@ func (r *Recorder) Add(c *exchange.Call, response *exchange.Response) {
 	}
 }
 
-// head keeps the beginning of what is written.
+// head keeps the beginning of the written text.
 type head struct{ bytes.Buffer }
 
 // Write implements io.Writer.
@@ -135,7 +135,7 @@ func (r *Recorder) put(made entry) {
 	r.text.Write(append(line, '\n'))
 }
 
-// Close writes what was recorded.
+// Close writes the recorded responses.
 func (r *Recorder) Close() error {
 	if r == nil || r.text.Len() == 0 {
 		return nil

@@ -1,7 +1,7 @@
 // Package reports runs reports and streams their results: nothing of a report is kept in memory.
 //
-// Reports keeps the templates and runs under the lock of the ledger. What a run of the built-in template shows is fixed when it
-// is started: as the ledger stands then.
+// Reports keeps the templates and runs under the lock of the ledger. The content of a run of the built-in template is fixed
+// when it is started: as the ledger stands then.
 package reports
 
 import (
@@ -74,7 +74,7 @@ type Template struct {
 // unknown is the number of records of a report that a function writes.
 const unknown = -1
 
-// beginRun fixes what a run shows.
+// beginRun fixes the content of a run.
 func (s *Reports) beginRun(l ledger.Locked, from Template, run *run) {
 	if from.write == nil {
 		run.counts = itemCounts(l.View)

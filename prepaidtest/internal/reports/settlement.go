@@ -58,7 +58,7 @@ func ledgerReport(l ledger.View, counts []int) Writer {
 	}
 }
 
-// covers reports whether the ledger holds what the counts of a run fix.
+// covers reports whether the ledger holds the items that the counts of a run include.
 func covers(l ledger.View, counts []int) bool {
 	if len(counts) > len(l.Accounts()) {
 		return false

@@ -59,7 +59,7 @@ func (s *Reports) savedRuns(_ ledger.View) []SavedRun {
 	})
 }
 
-// Restore puts back what was saved.
+// Restore loads the saved state.
 func (s *Reports) Restore(l ledger.Locked, templates []SavedTemplate, runs []SavedRun) error {
 	for i, add := range templates {
 		template, ok := Fixed(add.CSV)

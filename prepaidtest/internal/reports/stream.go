@@ -18,12 +18,12 @@ func writeReport(w io.Writer, write Writer, headers bool) error {
 	return buffered.Flush()
 }
 
-// jsonText escapes what is written as the inside of a JSON string.
+// jsonText escapes written text for the inside of a JSON string.
 type jsonText struct{ w *bufio.Writer }
 
 // Write escapes control characters, quotes and backslashes; bytes above ASCII pass, as UTF-8 does.
 func (j *jsonText) Write(p []byte) (int, error) {
-	plain := 0 // start of what needs no escape and is not written yet
+	plain := 0 // start of text that needs no escape and is not written yet
 	for i, c := range p {
 		if c >= 0x20 && c != '"' && c != '\\' {
 			continue

@@ -1,7 +1,7 @@
-// Package requestlog masks what the log of requests shows: bodies, headers, query parameters and responses.
+// Package requestlog masks the log of requests: bodies, headers, query parameters and responses.
 //
-// A member that holds a secret by the reference, or by its name, is masked at any depth. What cannot be read cannot be masked in
-// parts, and is masked as a whole. The package keeps no state.
+// A member that holds a secret by the reference, or by its name, is masked at any depth. Text that cannot be parsed is
+// masked as a whole. The package keeps no state.
 package requestlog
 
 import (
@@ -21,7 +21,7 @@ import (
 // Masked stands for a secret in the log.
 const Masked = "[REDACTED]"
 
-// maxLoggedBody bounds what is kept of a request body.
+// maxLoggedBody limits the kept part of a request body.
 const maxLoggedBody = 16 << 10
 
 // MaxMaskedBody bounds the body that is read only to mask it.
@@ -49,8 +49,8 @@ func openNames() []string {
 	}
 }
 
-// squeeze appends the letters, digits and quotes of text, the letters small. Plain reports that the text says what
-// it is: it has ASCII only, and no escapes.
+// squeeze appends the letters, digits and quotes of text, the letters small. Plain reports that text
+// has ASCII only, and no escapes.
 func squeeze(to, text []byte) (squeezed []byte, plain bool) {
 	plain = true
 	for _, b := range text {
@@ -108,7 +108,7 @@ func givesSecret(text string) bool {
 // tokenForm is the body of a token request as it should be.
 const tokenForm = "grant_type=client_credentials"
 
-// Body shows a body without its secrets, cut. What is no JSON object cannot be masked in parts. Readable reports
+// Body shows a body without its secrets, cut. Only a JSON object can be masked in parts. Readable reports
 // that the operation has read it as one; most bodies then have no suspicious word and need not be read again.
 func Body(body []byte, readable bool) string {
 	if len(body) == 0 || string(body) == tokenForm {

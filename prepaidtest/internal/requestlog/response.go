@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// maxLoggedResponse bounds what is kept of a response's body.
+// maxLoggedResponse limits the kept part of a response's body.
 const maxLoggedResponse = 16 << 10
 
 // secretMembers are the members of any response that hold a secret.
@@ -19,7 +19,7 @@ func secretMembers() []string {
 	}
 }
 
-// Response masks what is secret in a body; only few responses need to be read for it.
+// Response masks the secrets in a body; only few responses need to be read for it.
 func Response(c *exchange.Call, response exchange.Response) string {
 	body := response.Body
 	if c.Route != nil && c.Route.Template == "/accounts/{id}/dip" && len(body) > 0 && body[0] != '{' {

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Subject is what a request is about, as its row in a list shows it. Nothing in it has been checked.
+// Subject is the subject of a request, as its row in a list shows it. Nothing in it has been checked.
 type Subject struct {
 	Account   string // EAID
 	Amount    string
@@ -60,7 +60,7 @@ func plainValue(raw json.RawMessage) (text string) {
 	return text
 }
 
-// subjectText masks and cuts what a caller has put where a subject should be.
+// subjectText masks and cuts the caller's text in place of a subject.
 func subjectText(text string) string {
 	switch {
 	case givesSecret(text):

@@ -8,8 +8,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Restore puts a saved state in place of that of a server that has none and does not run. What would later go
-// wrong is refused here, by its place in the document.
+// Restore sets the state of a server that has none and does not run. It refuses errors that would show later, and names
+// their place in the document.
 func (s *Service) Restore(text []byte) error {
 	d, err := unmarshalState(text)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Service) Restore(text []byte) error {
 		s.restoreIDs, s.restoreCompanies, s.restoreMoney, s.restoreRest, s.restoreTasks,
 	} {
 		if err := restore(l, d); err != nil {
-			return err // what follows would only complain of what is missing now
+			return err // later errors would only follow from this one
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func TestSave_NoFieldIsForgotten(t *testing.T) {
 		"ledger.CompanyData": 5, "ledger.Company": 2, "ledger.Account": 8, // AccountData is saved as it is; the last three are found again
 		"ledger.Item": 5, "ledger.Entry": 6, "ledger.Merchant": 4,
 		"policy.Policies": 3, "policy.Policy": 4, "policy.MerchantRule": 4, "policy.TerminalRule": 6,
-		"transfers.Transfers": 9, "transfers.cachedTransfer": 3, // what still runs is lost; serial: whatever is restored was cached before
+		"transfers.Transfers": 9, "transfers.cachedTransfer": 3, // running ones are lost; serial: a restored one was cached before
 		"simulator.Simulator": 6, "simulator.Authorisation": 7, "simulator.Task": 3, "simulator.Input": 6, // the place is only checked
 		"funding.Funding": 3, "funding.Redemption": 7,
 		"reports.Reports": 7, "reports.Template": 3, "reports.run": 9, // records are counted again

@@ -53,7 +53,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	d.accounts = append(d.accounts, add)
 }
 
-// openingFor sets what must be there before the history for balance to come out, and reports whether it can be held.
+// openingFor sets the balance before the history so that it ends at balance, and reports whether it can be held.
 func (add *seedAccount) openingFor(balance wire.Money) bool {
 	add.opening = balance
 	for _, booked := range slices.Backward(add.history) {

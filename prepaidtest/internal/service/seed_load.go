@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// seedDocument is what Load reads, checked as far as it goes without the server's state.
+// seedDocument is the input of Load, checked as far as it goes without the server's state.
 type seedDocument struct {
 	companies []seedCompany
 	accounts  []seedAccount
@@ -25,7 +25,7 @@ type seedHook struct {
 	path string
 }
 
-// Load adds what a document holds, or nothing at all when anything is wrong.
+// Load adds the content of a document, or nothing at all when anything is wrong.
 func (s *Service) Load(raw []byte) error {
 	members, err := wire.ParseObject(raw)
 	if line := faultyLine(raw); err != nil && line > 0 {
@@ -126,7 +126,7 @@ func (s *Service) checkSeeds(l ledger.View, d seedDocument, faults *wire.Faults)
 	}
 }
 
-// putSeeds adds what checkSeeds found to be good.
+// putSeeds adds the content of a document that checkSeeds has accepted.
 func (s *Service) putSeeds(l ledger.Locked, d seedDocument) {
 	for _, add := range d.companies {
 		s.PutCompany(l, add.CompanyData)

@@ -1,8 +1,7 @@
 // Package service puts the parts of the emulator together: it makes them, lists their operations, seeds them from a document,
 // and saves and restores their state as one.
 //
-// Each part keeps and saves its own state. What decides whether a request reaches an operation at all, and what is logged of it,
-// is not here.
+// Each part keeps and saves its own state. The checks before an operation and the request log are in other packages.
 package service
 
 import (
@@ -41,7 +40,7 @@ type Service struct {
 	Hooks     *hooks.Hooks
 }
 
-// Options are what the reference leaves open, and what a server shares with the service.
+// Options are the choices that the reference leaves open, and the parts that a server shares with the service.
 type Options struct {
 	Start         time.Time
 	Frozen        bool
@@ -84,12 +83,12 @@ func (s *Service) PutCompany(l ledger.Locked, add ledger.CompanyData) {
 	s.Policies.Configure(l, l.PutCompany(add))
 }
 
-// Generation grows with each change of what Save writes.
+// Generation grows with each change of Save's result.
 func (s *Service) Generation() int64 {
 	return s.Ledger.Changes() + s.Tokens.Changes() + s.ids.Taken() + int64(s.Clock.Moved())
 }
 
-// Resume sets going what was restored, just before the first request.
+// Resume starts restored tasks, just before the first request.
 func (s *Service) Resume() {
 	s.Hooks.Resume()
 	s.Clock.Resume()

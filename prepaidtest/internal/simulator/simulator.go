@@ -40,7 +40,7 @@ type Simulator struct {
 	approvals map[string]*Authorisation
 }
 
-// Options are what the reference leaves open about the simulator.
+// Options are the choices that the reference leaves open about the simulator.
 type Options struct {
 	Delay            time.Duration // of clear and reverse_clear
 	MatchedReversals bool          // reverse_clear books nothing without a matching clearing
@@ -72,7 +72,7 @@ type Input struct {
 	Merchant      ledger.Merchant `json:"merchant"`
 }
 
-// simulateBody is the response; each operation leaves out what it does not have.
+// simulateBody is the response; each operation leaves out members that do not apply.
 type simulateBody struct {
 	Reference     *string `json:"transaction_reference,omitempty"`
 	Authorisation *string `json:"authorization_id,omitempty"`
@@ -90,7 +90,7 @@ const (
 	ReverseClear = "reverse_clear"
 )
 
-// Check says what is wrong with an input that was not read from a request; empty for nothing.
+// Check describes the error in an input that was not read from a request; empty for none.
 func Check(operation string, in Input) string {
 	switch {
 	case !slices.Contains([]string{Transact, Advice, Reverse, Clear, ReverseClear}, operation):
@@ -107,7 +107,7 @@ func kinds() []string { return []string{"Purchase", "Withdrawal", "PosCredit"} }
 
 func isLater(operation string) bool { return operation == Clear || operation == ReverseClear }
 
-// bind reads the members. 2.15 marks none as required; what no transaction can be without is required here.
+// bind reads the members. 2.15 marks none as required; those that a transaction cannot be without are required here.
 func (in *Input) bind(operation string) func(*wire.Reader) {
 	var ignored string // bank_name, location_code and currency_code decide nothing
 	return func(b *wire.Reader) {
@@ -130,7 +130,7 @@ func (in *Input) bind(operation string) func(*wire.Reader) {
 	}
 }
 
-// Outcome is what an operation did. Reference and Authorisation are empty when it failed.
+// Outcome is the result of an operation. Reference and Authorisation are empty when it failed.
 type Outcome struct {
 	Reference, Authorisation string
 	Success                  bool
@@ -316,8 +316,8 @@ func (s *Simulator) mistyped(_ ledger.View, in *Input) bool {
 	return made != nil && made.Account == in.Account && made.Type != in.Kind
 }
 
-// clear takes effect after the delay, and what it finds is decided then. A clearing is booked whatever the balance and, by
-// then, the account's status: the merchant has been paid. What the range of money does not hold is not booked, and the
+// clear takes effect after the delay, and depends on the state then. A clearing is booked whatever the balance and, by
+// then, the account's status: the merchant has been paid. An amount out of the range of money is not booked, and the
 // authorisation stays open.
 func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time.Time) {
 	amount := signed(in.Kind, in.Amount)

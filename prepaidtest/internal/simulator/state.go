@@ -36,7 +36,7 @@ func (s *Simulator) Of(_ ledger.View, account string) []Authorisation {
 	return list
 }
 
-// Restore puts back what was saved.
+// Restore loads the saved state.
 func (s *Simulator) Restore(_ ledger.Locked, saved []Authorisation) error {
 	states := []State{authorisationOpen, authorisationReversed, authorisationCleared, authorisationUncleared}
 	for i, add := range saved {

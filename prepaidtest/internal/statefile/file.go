@@ -1,7 +1,7 @@
 // Package statefile keeps a file up to date with a state, for as long as an emulator runs.
 //
 // The file is always replaced as a whole, with mode 0600, and only when the state has changed. A lock file keeps a second
-// emulator away where the system has flock. What the text means is up to the State.
+// emulator away where the system has flock. The meaning of the text is up to the State.
 package statefile
 
 import (
@@ -31,13 +31,13 @@ type File struct {
 	state State
 
 	// These belong to the goroutine that keeps the file, and to begin and Close before and after it.
-	begun   []byte // what the file had, nil when nothing
+	begun   []byte // text of the file at the start, nil when it had none
 	written [sha256.Size]byte
 	known   int64 // generation that the file has
 	failing bool
 }
 
-// State is what the file is to hold.
+// State is the content of the file.
 type State interface {
 	// Generation grows with each change.
 	Generation() int64
@@ -65,7 +65,7 @@ func Open(path string, state State) (*File, error) {
 	return f, nil
 }
 
-// Take hands over what the file had at the beginning, nil when nothing.
+// Take hands over the text that the file had at the start, nil for none.
 func (f *File) Take() []byte {
 	if f == nil {
 		return nil

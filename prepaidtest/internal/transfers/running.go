@@ -9,8 +9,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
-// Running is a transfer or direct entry that has arrived and is not carried out yet. Since and Until are in real time, which
-// is what it waits in.
+// Running is a transfer or direct entry that has arrived and is not carried out yet. Since and Until are in real time, like
+// the wait.
 type Running struct {
 	Operation, RequestID, Account, Amount string
 	Arrived                               time.Time // on the server's clock
@@ -33,7 +33,7 @@ func (s *Transfers) Hold(c *exchange.Call, d time.Duration) (end func()) {
 		RequestID string      `json:"request_id"`
 		Amount    json.Number `json:"amount"`
 	}
-	_ = json.Unmarshal(c.Body, &in) // what cannot be read is refused when it is carried out
+	_ = json.Unmarshal(c.Body, &in) // an unreadable body is refused when it is carried out
 	now := time.Now()
 	held := &Running{c.Route.Name(), in.RequestID, c.Params[0], in.Amount.String(), c.At, now, now.Add(d)}
 	s.running.mu.Lock()

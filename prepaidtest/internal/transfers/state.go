@@ -42,7 +42,7 @@ func (s *Transfers) Save(_ ledger.View) ([]Saved, []SavedMovements) {
 	return cached, movements
 }
 
-// Restore puts back what was saved.
+// Restore loads the saved state.
 func (s *Transfers) Restore(_ ledger.Locked, cached []Saved, movements []SavedMovements) error {
 	for _, add := range cached {
 		key := transferKey{add.Operation, add.RequestID}

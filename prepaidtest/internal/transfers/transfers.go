@@ -40,7 +40,7 @@ const (
 	AsZero
 )
 
-// Options are what the reference leaves open about transfers.
+// Options are the choices that the reference leaves open about transfers.
 type Options struct {
 	Failed           EmptyID
 	EmptyDirectEntry bool         // a direct entry that fails has an empty transaction_id, too
@@ -97,7 +97,7 @@ type transferKey struct{ operation, requestID string }
 type cachedTransfer struct {
 	body    []byte
 	expires time.Time
-	serial  int64 // counts what was put in the cache; 0 when it was restored
+	serial  int64 // number in the order of caching; 0 when restored
 }
 
 type transferBody struct {
@@ -127,7 +127,7 @@ func (s *Transfers) failTransfer(c *exchange.Call) exchange.Response {
 	}{"", correlation})
 }
 
-// pay makes a transfer and keeps the response when it succeeded. The reference caches what was handled successfully
+// pay makes a transfer and keeps the response when it succeeded. The reference caches requests that were handled successfully
 // (section 8), so the worst case is assumed: the cache is read when a request arrives and written when the movement is
 // made. A repeat gets the cached response only when it arrived after that; one that arrives while the first is still
 // running is carried out too.

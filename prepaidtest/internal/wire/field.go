@@ -20,7 +20,7 @@ import (
 //	in        a part of the object that some responses show alone
 //	with      the query parameter that includes it in a response, with ",single" if only one account can have it
 //	ref       the name of its schema
-//	about     its description; emulator is what the reference leaves open
+//	about     its description; emulator is the choice that the reference leaves open
 type Field struct {
 	Name     string
 	Part     string

@@ -33,7 +33,7 @@ func (*stored) Rules() map[string]func(Value) Value {
 	return map[string]func(Value) Value{"even": func(v Value) Value { return v.Limit(v.number%2 == 0, "must be even") }}
 }
 
-// reading returns what bind faults in a text.
+// reading returns the faults that bind finds in a text.
 func reading(t *testing.T, text string, document bool, bind func(*Reader)) string {
 	t.Helper()
 	var found Faults

@@ -21,7 +21,7 @@ func QuoteLoadAmount(body []byte) []byte {
 	}
 }
 
-// jsonSpace is what JSON allows between its parts.
+// jsonSpace is the space that JSON allows between its parts.
 const jsonSpace = " \t\r\n"
 
 // quoteNumber quotes the number that begins at from when it has a leading zero, a prefix included.

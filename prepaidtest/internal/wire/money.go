@@ -136,7 +136,7 @@ func (m Money) append(to []byte) []byte {
 // MarshalJSON writes a JSON number.
 func (m Money) MarshalJSON() ([]byte, error) { return []byte(m.String()), nil }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the form that MarshalJSON writes.
 func (m *Money) UnmarshalJSON(text []byte) error {
 	var err error
 	*m, err = ParseMoney(string(text))

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// PageRequest is what a caller asked for; the number is 0 when it was not sent. A size below the internal minimum or
+// PageRequest is the requested page; the number is 0 when it was not sent. A size below the internal minimum or
 // above the maximum is replaced (section 1).
 type PageRequest struct {
 	number, size int
@@ -18,7 +18,7 @@ type PageSizes struct{ Least, Normal, Most int }
 // Valid reports whether the sizes rise and begin at 1 or above.
 func (s PageSizes) Valid() bool { return s.Least >= 1 && s.Least <= s.Normal && s.Normal <= s.Most }
 
-// PageInfo is what the three paging headers say.
+// PageInfo holds the values of the three paging headers.
 type PageInfo struct{ size, pages, items int }
 
 // Header sets the three paging headers.

@@ -12,7 +12,7 @@ import (
 
 var errNotObject = errors.New("must be a JSON object")
 
-// ParseObject splits an object into its members and refuses what is not JSON or names a member twice.
+// ParseObject splits an object into its members and refuses text that is not JSON or names a member twice.
 func ParseObject(raw []byte) (map[string]json.RawMessage, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("is not valid UTF-8")

@@ -14,7 +14,7 @@ type Query struct {
 	Values  url.Values
 	Faults  *Faults
 	Lenient bool
-	schema  *Schema // what DescribeQuery fills in; nothing is read then
+	schema  *Schema // filled in by DescribeQuery; nothing is read then
 }
 
 // describe adds a parameter to the description; nil when the query is read.

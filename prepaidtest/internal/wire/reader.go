@@ -11,7 +11,7 @@ import (
 )
 
 // Reader reads one JSON object member by member, as package flag reads arguments: each line names a member once
-// and says where its value goes and which limits it has. What is left over at the end is unknown.
+// and says where its value goes and which limits it has. Members left over at the end are unknown.
 type Reader struct {
 	Path     string
 	Members  map[string]json.RawMessage
@@ -21,7 +21,7 @@ type Reader struct {
 	Document bool     // written by a person: a document, not a request
 	asked    []string // members of a document
 	role     string   // of the object, see Field
-	schema   *Schema  // what DescribeObject fills in; nothing is read then
+	schema   *Schema  // filled in by DescribeObject; nothing is read then
 }
 
 // Value is a member just read, for the checks that follow.

@@ -13,7 +13,7 @@ type Schema struct {
 	OneOf            []*Schema        `json:"oneOf,omitzero"`
 	Description      string           `json:"description,omitzero"`
 	Reference        string           `json:"x-reference,omitzero"` // section of the reference
-	Emulator         string           `json:"x-emulator,omitzero"`  // what the reference leaves open, and the emulator's choice
+	Emulator         string           `json:"x-emulator,omitzero"`  // open point of the reference, and the emulator's choice
 	Deprecated       bool             `json:"deprecated,omitzero"`
 	Format           string           `json:"format,omitzero"`
 	Pattern          string           `json:"pattern,omitzero"`
@@ -86,8 +86,8 @@ func (o Ordered[V]) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// DescribeObject returns what bind reads, without reading anything. A bind whose members depend on values describes those that
-// it reads without any.
+// DescribeObject returns the members that bind reads, without reading anything. A bind whose members depend on values describes
+// those that it reads without any.
 func DescribeObject(bind func(*Reader)) *Schema {
 	schema := &Schema{Type: Types{"object"}}
 	bind(&Reader{schema: schema})
@@ -116,7 +116,7 @@ func (s *Schema) note(sentence string) {
 	}
 }
 
-// chosen adds a sentence to what the reference leaves open.
+// chosen adds a sentence to the emulator's choices.
 func (s *Schema) chosen(sentence string) {
 	if s != nil {
 		s.Emulator = strings.TrimSpace(s.Emulator + " " + sentence)

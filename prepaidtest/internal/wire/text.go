@@ -114,7 +114,7 @@ func isPrintableASCII(text string) bool {
 	return true
 }
 
-// NameOnCard allows what can be printed on a card.
+// NameOnCard allows text that can be printed on a card.
 func NameOnCard() Form {
 	return Form{Holds: isNameOnCard, Rule: "may have 0-9, A-Z, hyphen, slash and full stop", Pattern: "^[0-9A-Z./-]*$"}
 }

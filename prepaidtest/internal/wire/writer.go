@@ -79,14 +79,14 @@ func (o *Writer) Plain(name, value string) {
 	o.text = append(o.text, `",`...)
 }
 
-// Raw writes what is JSON already.
+// Raw writes a value that is JSON already.
 func (o *Writer) Raw(name string, value []byte) {
 	o.name(name)
 	o.text = append(o.text, value...)
 	o.text = append(o.text, ',')
 }
 
-// AppendJSON appends what is not worth a Writer. The emulator's own types always marshal.
+// AppendJSON appends a value that does not need a Writer. The emulator's own types always marshal.
 func AppendJSON[T any](to []byte, value T) []byte {
 	text := bytes.NewBuffer(to)
 	encoder := json.NewEncoder(text)

@@ -58,7 +58,7 @@ func Write(server *prepaidtest.Server, r prepaidtest.Request) (string, error) {
 	w := &writer{server: server, request: r, call: made, mark: rand.Text()}
 	w.renameRequestID()
 	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" {
-		uri.SetString("https://receiver.example/") // the log leaves out what may be secret
+		uri.SetString("https://receiver.example/") // the log redacts possible secrets
 	}
 	if w.refused = w.invalid(made) && !w.sealed(); !w.refused {
 		w.prepare()
@@ -143,7 +143,7 @@ func (w *writer) file() string {
 	return w.header(body.String()) + body.String()
 }
 
-// header is what stands before the test: its package and what it imports.
+// header is the text before the test: its package and imports.
 func (w *writer) header(body string) string {
 	var text strings.Builder
 	text.WriteString("package emulator_test\n\nimport (\n")
@@ -187,7 +187,7 @@ func (w *writer) arm(line func(string, ...any)) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// check compares what the service saw with the log, and says what the SDK made of it.
+// check compares the requests at the service with the log, and describes how the SDK handled them.
 func (w *writer) check(line func(string, ...any)) {
 	r := w.request
 	if w.refused {

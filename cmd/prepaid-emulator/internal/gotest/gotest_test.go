@@ -146,7 +146,7 @@ func everything(t *testing.T) *caller {
 	c.send("POST", "hooks/"+hook+"/undeliverable/dismiss", `{"message_ids":["0a1b2c3d-0000-4000-8000-000000000001"]}`)
 	c.send("DELETE", "hooks/"+hook, "")
 
-	// What goes wrong.
+	// Failing requests.
 	c.send("GET", "accounts/EA404", "")
 	c.send("PUT", "accounts/"+ada+"/status", `{"status":"activated"}`)
 	c.send("PUT", "accounts/"+bob+"/status", `{"status":"suspected_fraud"}`)
@@ -165,7 +165,7 @@ func everything(t *testing.T) *caller {
 	return c
 }
 
-// The tests for a request of each operation are complete: they compile, and reproduce what is in the log.
+// The tests for a request of each operation are complete: they compile, and reproduce the log.
 func TestEveryOperationBecomesATestThatPasses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles and runs another module")

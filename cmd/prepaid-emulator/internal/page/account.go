@@ -39,7 +39,7 @@ type accountData struct {
 	Fingerprint string // of the PIN certificate
 }
 
-// accountForm is what was entered in a form that was refused.
+// accountForm is the input of a form that was refused.
 type accountForm struct {
 	Adjust, Status string
 	Card           cardForm
@@ -68,7 +68,7 @@ func (p *Page) account(w http.ResponseWriter, r *http.Request) {
 	p.showAccount(w, r, http.StatusOK, accountForm{Card: usualCard()}, "")
 }
 
-// refuse shows the account with what was entered and why it did nothing.
+// refuse shows the account with the input and why it was refused.
 func (p *Page) refuse(w http.ResponseWriter, r *http.Request, entered accountForm, problem string) {
 	if entered.Card == (cardForm{}) {
 		entered.Card = usualCard()
@@ -119,7 +119,7 @@ func names(r prepaidtest.Request, id prepaid.AccountID) bool {
 	return r.AccountID == id || strings.Contains(r.Body, `"`+string(id)+`"`)
 }
 
-// effectOf says what an account of a status cannot do.
+// effectOf names the operations that a status rules out.
 func effectOf(status string) string {
 	switch status {
 	case "active":

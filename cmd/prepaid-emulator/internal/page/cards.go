@@ -32,7 +32,7 @@ func (p *Page) useCard(w http.ResponseWriter, r *http.Request, id prepaid.Accoun
 	usual := usualCard()
 	field := func(name, otherwise string) string {
 		if _, sent := r.PostForm[name]; !sent {
-			return otherwise // a program that names what matters to it
+			return otherwise // a program sends only some fields
 		}
 		return strings.TrimSpace(r.PostFormValue(name))
 	}
@@ -81,7 +81,7 @@ func (p *Page) follow(w http.ResponseWriter, r *http.Request, id prepaid.Account
 	p.carryOut(w, r, do, entered, prepaidtest.Simulation{Operation: do, AuthorizationID: entered.Authorization, Amount: amount})
 }
 
-// carryOut does what was asked for, or says why the simulator refuses it.
+// carryOut runs the requested operation, or shows why the simulator refuses it.
 func (p *Page) carryOut(w http.ResponseWriter, r *http.Request, do string, entered accountForm, wanted prepaidtest.Simulation) {
 	server, id := p.server.Load(), prepaid.AccountID(r.PathValue("id"))
 	result := server.Simulate(wanted)

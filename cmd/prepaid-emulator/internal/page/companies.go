@@ -13,7 +13,7 @@ func (p *Page) companyRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /companies/{id}", p.company)
 }
 
-// companyState is a company with what is counted of it.
+// companyState is a company with its policy and the number of its accounts.
 type companyState struct {
 	prepaidtest.Company
 	HasPolicy bool
@@ -46,7 +46,7 @@ type companyData struct {
 	Company  companyState
 	Accounts []prepaidtest.AccountState
 	Pager    pager
-	// Rule is what the deprecated view calls a listed category or terminal, and Type what it calls the policy.
+	// Rule is the deprecated view's name for a listed category or terminal, and Type its name for the policy.
 	Rule, Type string
 }
 

@@ -18,13 +18,13 @@ func (p *Page) faultRoutes(mux *http.ServeMux) {
 type faultsData struct {
 	Armed      []prepaidtest.ArmedFault
 	Operations []string
-	Forms      [][2]string // as it is written, what it does
+	Forms      [][2]string // syntax and effect
 	// Suggestions are forms that can be used as they are.
 	Suggestions []string
 	Entered     faultForm
 }
 
-// faultForm is what the form holds.
+// faultForm holds the fields of the form.
 type faultForm struct {
 	Operation, Fault, Times, Probability string
 	asWritten                            bool // without the field of the times: the fault says how often
@@ -100,7 +100,7 @@ func (f faultForm) fault() (fault prepaidtest.Fault, problem string) {
 	return fault.WithProbability(percent / 100), ""
 }
 
-// unreadable says what is wrong with a fault as it was entered, and how it is written.
+// unreadable explains why an entered fault is invalid, and how faults are written.
 func unreadable(err error, forms []string) string {
 	what, rule, _ := strings.Cut(strings.TrimPrefix(err.Error(), "prepaidtest: "), ": ")
 	name := what[strings.LastIndex(what, " ")+1:]

@@ -9,11 +9,11 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// hookFaults is what the form for faults of deliveries shows.
+// hookFaults is the data of the form for faults of deliveries.
 type hookFaults struct {
 	Armed       []prepaidtest.ArmedDeliveryFault
 	Hooks       []prepaidtest.HookState
-	Forms       [][2]string // as it is written, what it does
+	Forms       [][2]string // syntax and effect
 	Suggestions []string
 	Hook, Fault string // as they were entered
 }

@@ -1,4 +1,4 @@
-// Package page is what the emulator shows to people: its accounts, requests, webhooks, faults and clock, as plain
+// Package page is the emulator's web page: its accounts, requests, webhooks, faults and clock, as plain
 // HTML that a small script keeps up to date.
 package page
 
@@ -17,7 +17,7 @@ import (
 //go:embed static templates
 var files embed.FS
 
-// Config sets what the page allows.
+// Config sets the actions that the page allows.
 type Config struct {
 	// AllowRemote accepts any Host header. By default it must be a loopback address or localhost, so that a foreign
 	// name that resolves to loopback reads nothing.

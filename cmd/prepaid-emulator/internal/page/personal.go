@@ -11,8 +11,8 @@ import (
 // concealed stands for personal data, which the page of an account alone shows.
 const concealed = "[personal]"
 
-// readable indents JSON, with personal data left out, and the query of a webhook's address, which may hold a secret. What is
-// no JSON stays as it is, unless it was cut and may hold some.
+// readable indents JSON, with personal data left out, and the query of a webhook's address, which may hold a secret. Other text
+// stays as it is, unless it was cut and may hold some.
 func readable(text string) string {
 	shown, problem := open(text)
 	if problem != "" {

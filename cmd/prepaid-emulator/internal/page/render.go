@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// layout is what every page has around its content.
+// layout is the data around the content of every page.
 type layout struct {
 	Title   string
 	Section string // the entry of the navigation
@@ -24,11 +24,11 @@ type layout struct {
 	Base    string // of the service
 	Version string
 	Now     time.Time
-	Notice  string // what an action did
+	Notice  string // result of an action
 	Problem string // why it did nothing
 	Armed   int    // faults
 	Data    any
-	JSON    any // what a program gets; nil when it gets the page
+	JSON    any // response for a program; nil when it gets the page
 }
 
 // functions are those of the templates.
@@ -75,7 +75,7 @@ func plural(n int, one, more string) string {
 	return more
 }
 
-// show writes a page. With ?live=1 it writes the parts that change, which is what the script asks for.
+// show writes a page. With ?live=1 it writes only the parts that change, for the script.
 func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name string, l layout) {
 	switch {
 	case wantsJSON(r) && l.Problem != "":
@@ -128,7 +128,7 @@ func (p *Page) notFound(w http.ResponseWriter, r *http.Request, text string) {
 	p.show(w, r, http.StatusNotFound, "problem", layout{Title: "Not here", Problem: text})
 }
 
-// done redirects to a page with a note on what was done; a program gets the new state.
+// done redirects to a page with a note on the action; a program gets the new state.
 func done(w http.ResponseWriter, r *http.Request, back, what string, state any) {
 	if wantsJSON(r) {
 		writeJSON(w, http.StatusOK, state)

@@ -68,7 +68,7 @@ func (p *Page) request(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "request", layout{Title: "Request " + strconv.FormatInt(number, 10), Section: "requests", Data: data})
 }
 
-// repeats finds what was sent with the same request id.
+// repeats finds the requests with the same request id.
 func (d *requestData) repeats(newest []prepaidtest.Request) {
 	for _, other := range slices.Backward(newest) {
 		if other.RequestID == d.Request.RequestID && other.Method == d.Request.Method && other.Template == d.Request.Template {
@@ -91,7 +91,7 @@ func (d *requestData) neighbours(filter requestFilter, newest []prepaidtest.Requ
 	}
 }
 
-// faultEffect is what a fault does, in words.
+// faultEffect describes the effect of a fault, in words.
 func faultEffect(form string) string {
 	name, _, _ := strings.Cut(form, " ")
 	for _, known := range splitForms(prepaidtest.FaultForms()) {
@@ -143,7 +143,7 @@ func pairs(values map[string][]string) [][2]string {
 	return list
 }
 
-// curl is the request as a command for this emulator. What is masked stays masked, and the token is a variable.
+// curl is the request as a command for this emulator. Masked text stays masked, and the token is a variable.
 func curl(base string, r prepaidtest.Request) string {
 	var text strings.Builder
 	text.WriteString("curl -i")

@@ -31,7 +31,7 @@ func transactionID(r prepaidtest.Request) string {
 	return ""
 }
 
-// token is a part of a JSON text with what it is.
+// token is a part of a JSON text with its kind.
 type token struct{ Kind, Text string }
 
 // tokens splits an indented JSON text, so that names stand out; another text is one token.

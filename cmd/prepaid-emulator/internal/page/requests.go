@@ -50,7 +50,7 @@ func (p *Page) table(list []prepaidtest.Request, query string) requestsTable {
 	return table
 }
 
-// requestFilter is what a person looks for; it is the query of the page.
+// requestFilter selects requests; it is the query of the page.
 type requestFilter struct{ Text, Operation, Outcome string }
 
 func filterOf(r *http.Request) requestFilter {
@@ -72,7 +72,7 @@ func (f requestFilter) Query() string {
 	return "?" + query.Encode()
 }
 
-// outcomes are the words of the filter with what they are for people.
+// outcomes are the filter values and their labels.
 func outcomes() [][2]string {
 	return [][2]string{
 		{"", "any"}, {"ok", "succeeded"}, {"failed", "refused, failed or cut"}, {"refused", "refused (4xx or declined)"},
@@ -162,7 +162,7 @@ func (p *Page) requests(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "requests", layout{Title: "Requests", Section: "requests", Data: data})
 }
 
-// failed reports whether the caller did not get what it asked for.
+// failed reports whether the request was refused, failed or cut.
 func failed(r prepaidtest.Request) bool {
 	return r.Status == 0 || r.Status >= http.StatusBadRequest || refusal(r) != ""
 }

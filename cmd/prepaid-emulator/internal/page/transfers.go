@@ -14,7 +14,7 @@ func (p *Page) transferRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /transfers/hold", p.hold)
 }
 
-// payment is what is known of a request id: the requests that are running and the movements that were made.
+// payment is the state of a request id: its running requests and its movements.
 type payment struct {
 	RequestID prepaid.RequestID
 	Running   []prepaidtest.RunningTransfer // oldest first
@@ -22,7 +22,7 @@ type payment struct {
 	Twice     bool // it has moved money more than once
 }
 
-// WillPayTwice reports whether the money moves again when what is running is carried out.
+// WillPayTwice reports whether the money moves again when the running requests are carried out.
 func (p payment) WillPayTwice() bool {
 	return p.RequestID != "" && p.Movements+len(p.Running) > 1 && !p.Twice
 }

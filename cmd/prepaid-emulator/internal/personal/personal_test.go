@@ -22,7 +22,7 @@ type thing struct {
 	Alias string `json:"alias,omitzero" redact:"personal"`
 }
 
-// Do takes and returns what the services of a client do.
+// Do has inputs and results like a method of a client's services.
 func (things) Do(context.Context, struct {
 	NickName string `redact:"personal"`
 }) (*struct {
