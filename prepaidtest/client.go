@@ -8,7 +8,7 @@ import (
 
 // Config points a client at s, in the test environment unless s is set to Production, with credentials and with
 // pauses of a millisecond between attempts and none after a failed token request, so that tests do not wait. An attempt
-// ends after 2 s: a transfer of unknown outcome is sent again no earlier than that after its last sending, as
+// ends after 2 s: a transfer of unknown outcome is sent again no earlier than that after its last attempt, as
 // [prepaid.AccountsService.NotBefore] says, and the emulator carries out a repeat that overtakes it. Set AttemptTimeout
 // shorter for a test in which that happens often, and longer when a response is delayed for longer. With [InMemory], pauses
 // are those of production. In the test environment errors print the service's description.

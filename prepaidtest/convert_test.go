@@ -41,7 +41,7 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// A type with a meaning would let the client and the emulator make the same mistake. IDs have none: nobody interprets them.
+// A type with a meaning would let the client and the emulator make the same mistake. IDs have none: no code interprets them.
 func TestOnlyIDsAreShared(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")

@@ -55,7 +55,7 @@
 // # Restarts
 //
 // Save writes the whole state, work that waits for the clock included, WithState begins from it, and WithStateFile
-// keeps it in a file, so that an emulator that several people use survives a restart:
+// keeps it in a file, so that a shared emulator survives a restart:
 //
 //	srv, err := prepaidtest.Start(prepaidtest.WithStateFile("/var/lib/emulator/state.json"))
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The clock stands still until the test moves it.
+// The clock is frozen until the test moves it.
 func ExampleServer_Advance() {
 	srv, err := prepaidtest.Start(prepaidtest.FrozenClock(), prepaidtest.StartAt(time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC)))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
-// AnyOperation stands for every operation in Inject, the token endpoint included.
+// AnyOperation means every operation in Inject, the token endpoint included.
 const AnyOperation = "*"
 
 // Fault is one request gone wrong. Make one with a function of this package and arm it with Inject; it is then

@@ -11,7 +11,7 @@ type Signature struct {
 	Header string
 	// KeyIDHeader carries the hook's hmac_key_id. Default "X-Hmac-Key-Id"; not sent when empty.
 	KeyIDHeader string
-	// Prefix stands before the sum, for example "sha256=". Default none.
+	// Prefix precedes the sum, for example "sha256=". Default none.
 	Prefix string
 	// Base64 encodes the sum in standard Base64. Default lower hex.
 	Base64 bool

@@ -102,7 +102,7 @@ func TestSpec_8_ARepeatAfterTheFirstHasEndedIsNotCarriedOut(t *testing.T) {
 	})
 }
 
-// A delayed request is running from its arrival, whoever waits for it.
+// A delayed request is running from its arrival, whether or not its caller waits.
 func TestSpec_8_ADelayedTransferIsRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

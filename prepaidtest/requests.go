@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
-// Request is one request as the server saw it, for a test to look at. Printing one gives a line without query
+// Request is one request as the server saw it, for a test to inspect. Printing one gives a line without query
 // and body, so that a failure message shows no personal data.
 type Request struct {
 	// Number counts the requests from 1, in the order in which they were handled.

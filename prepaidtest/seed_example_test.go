@@ -168,7 +168,7 @@ func checkSeededPolicies(t *testing.T, c *caller, companies []map[string]any) {
 	require.ElementsMatch(t, []any{"open", "closed"}, slices.Collect(maps.Keys(loops)))
 }
 
-// TestLoad_ExampleNamesNobody holds the people of the example to addresses that cannot be anybody's.
+// TestLoad_ExampleNamesNobody checks that the example's addresses and numbers belong to no real person.
 func TestLoad_ExampleNamesNobody(t *testing.T) {
 	t.Parallel()
 	_, example := seedExample(t)

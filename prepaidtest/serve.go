@@ -124,8 +124,8 @@ func (s *Server) carryOut(c *exchange.Call) exchange.Response {
 	return c.Route.Handle(c)
 }
 
-// runOn carries a request out once d of real time has passed, or at once when the server closes. Nobody waits for the
-// response.
+// runOn carries a request out once d of real time has passed, or at once when the server closes. The response
+// is discarded.
 func (s *Server) runOn(c exchange.Call, d time.Duration) {
 	c.Request = c.Request.WithContext(context.WithoutCancel(c.Request.Context()))
 	counted := s.activity.Begin(1)

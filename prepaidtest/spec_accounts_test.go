@@ -64,7 +64,7 @@ func TestSpec_3_1_OnlyALostOrStolenCardIsReplaced(t *testing.T) {
 		}
 		require.JSONEq(t, before, string(c.get("accounts/"+old).ok().body), "the old account is unchanged")
 	}
-	// An id is needed for a replacement only, and none is looked at otherwise.
+	// An id is needed for a replacement only, and ignored otherwise.
 	require.Equal(t, 201, c.post("accounts", body(t, creation, map[string]any{"request_type": "new", "account_id_to_replace": "nobody"})).status)
 	require.Equal(t, 201, c.post("accounts", body(t, creation, map[string]any{"account_id_to_replace": "nobody"})).status, "new is the default")
 }

@@ -95,7 +95,7 @@ func TestSpec_5_Rule3_ExpiresInIsTheLifetime(t *testing.T) {
 	require.Equal(t, json.Number("3600"), got["expires_in"])
 }
 
-// The whitelist is not emulated: an address that nobody registered is served, in either environment, and each is
+// The whitelist is not emulated: an unregistered address is served, in either environment, and each is
 // counted by itself.
 func TestSpec_5_Rule5_AnyAddressIsServed(t *testing.T) {
 	t.Parallel()

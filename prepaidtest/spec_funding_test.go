@@ -124,7 +124,7 @@ func TestSpec_4_5_WhatBelongsToARedemption(t *testing.T) {
 	}
 	require.Equal(t, []string{"80.00", "5.00"}, []string{f.Balance(f.id), f.Balance(other)})
 	require.Equal(t, "approved", f.reverse(nil))
-	// The parent of a refund is optional: without one it stands for itself.
+	// The parent of a refund is optional: a refund without one is independent.
 	require.Equal(t, "approved", f.refund("2", map[string]any{"parent_transaction_id": nil, "account_id": other, "correlation_id": "own"}))
 	require.Equal(t, "7.00", f.Balance(other))
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // specLine is a line of testdata/spec.txt: a row, rule, field, code or limit of the reference with the tests that
-// prove it. Where the reference shows nothing, the line (kind open) names the default or option that stands for it.
+// prove it. Where the reference shows nothing, the line (kind open) names the default or option that applies.
 type specLine struct {
 	section, kind, text string
 	tests               []string

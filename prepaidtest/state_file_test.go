@@ -120,7 +120,7 @@ func TestWithStateFile_OneServerAtATime(t *testing.T) {
 	require.NoError(t, started(t, WithStateFile(path)).Close())
 }
 
-// lines is a log to look at.
+// lines is a log that a test can read.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder

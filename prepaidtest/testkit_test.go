@@ -119,7 +119,7 @@ func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {
 	require.Len(t, c.lastRequest().ResponseBody, 16<<10)
 }
 
-// watched is a test whose result and log are looked at.
+// watched is a test whose result and log can be inspected.
 type watched struct {
 	failures
 	failed  bool

@@ -121,7 +121,7 @@ type WalletToken struct {
 	ProvisioningStatusDescription string `json:"provisioning_status_description,omitzero"`
 	// ProvisioningStatusCode is optional.
 	ProvisioningStatusCode string `json:"provisioning_status_code,omitzero"`
-	// Suspenders lists who suspended the token.
+	// Suspenders lists the parties that suspended the token.
 	Suspenders []string `json:"suspenders,omitzero"`
 	// CurrentStatusDateTime is a date-time.
 	CurrentStatusDateTime string `json:"current_status_date_time"`

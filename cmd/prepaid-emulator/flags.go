@@ -80,7 +80,7 @@ func parse(arguments []string, environment func(string) (string, bool), out, pro
 	if err == nil {
 		limited := false
 		flags.Visit(func(f *flag.Flag) { limited = limited || f.Name == "rate-limit" })
-		if s.frozenClock && !limited { // its window would stand still too, and exclude everybody forever
+		if s.frozenClock && !limited { // its window would never end, and exclude all callers
 			s.noRateLimit = true
 		}
 		err = s.check()

@@ -147,7 +147,7 @@ func firstActive(server *prepaidtest.Server, accounts []prepaid.AccountID) prepa
 	return accounts[0]
 }
 
-// reachable replaces an address that stands for all interfaces by one to connect to.
+// reachable replaces an address that means all interfaces by one to connect to.
 func reachable(base string) string {
 	parsed, err := url.Parse(base)
 	if err != nil {

@@ -138,7 +138,7 @@ func (p *program) press(path, form string) reply {
 		return p.get(got.header.Get("Location"))
 	}
 	_, message, refused := strings.Cut(got.body, `role="alert">`)
-	if message, _, _ = strings.Cut(message, "<"); refused { // a sentence for people, without names of Go
+	if message, _, _ = strings.Cut(message, "<"); refused { // a plain sentence, without names of Go
 		require.NotRegexp(p.t, `prepaidtest|[a-z][A-Z]|\b[A-Z][a-z]+[A-Z]`, message)
 		require.Regexp(p.t, `^[A-Z].*\.$`, message)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// -health finds the emulator where -listen or its variable says, also where that stands for all interfaces.
+// -health finds the emulator at the address of -listen or its variable, also if that means all interfaces.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-log", "off")

@@ -47,7 +47,7 @@ func TestInABrowserTheRequests(t *testing.T) {
 	t.Run("dark", func(t *testing.T) { darkIsDark(t, d.open(t, browserForm{dark: true}), p) })
 }
 
-// requestsAreFound searches and filters with the form, as everybody can.
+// requestsAreFound searches and filters with the form, as any user can.
 func requestsAreFound(t *testing.T, b *browser, p *program) {
 	t.Helper()
 	b.visit(p.page + "requests")

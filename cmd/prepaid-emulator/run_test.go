@@ -188,7 +188,7 @@ func TestSeedOfTheDocumentation(t *testing.T) {
 	new(settings).flags().VisitAll(func(f *flag.Flag) { require.Contains(t, string(text), "`-"+f.Name, "the documentation misses a flag") })
 }
 
-// A window that stands still would shut everybody out for good.
+// A window that never ends would exclude all callers for good.
 func TestFrozenClockHasNoRateLimitUnlessAsked(t *testing.T) {
 	t.Parallel()
 	for want, arguments := range map[int][]string{200: {"-frozen-clock"}, 429: {"-frozen-clock", "-rate-limit", "5"}} {

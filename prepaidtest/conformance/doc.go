@@ -1,6 +1,6 @@
 // Package conformance holds black-box checks of the service's reference. They speak plain HTTP, share no type with
 // the client or the emulator, and run the same against any base URL: the emulator in CI, the real test environment
-// for whoever has credentials there.
+// if you have credentials there.
 //
 // With the zero Allow the suite reads, and sends requests that must be refused; each further effect has to be
 // permitted. A case that is not permitted or lacks a setting is skipped with the reason. A fault names section, field

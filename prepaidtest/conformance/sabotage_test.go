@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// broken stands before the emulator and breaks responses to requests with the method and a path that holds path.
+// broken is a proxy before the emulator that breaks responses to requests with the method and a path that holds path.
 func broken(t *testing.T, target Target, row sabotage) Target {
 	t.Helper()
 	base, err := url.Parse(strings.TrimSuffix(target.BaseURL, "/3.0/"))

@@ -241,7 +241,7 @@ func texts(lines []line) []string {
 	return list
 }
 
-// flown tells of one request: its arrival and its end.
+// flown describes one request: its arrival and its end.
 func (r *run) flown(f flight, log map[int64]prepaidtest.Request) []line {
 	text := fmt.Sprintf("%s sends request %d of this payment", f.process, f.arrival)
 	if f.requestID != r.orders.list[f.payment].RequestID {

@@ -2,7 +2,7 @@
 // failure it can, and compares every account with the orders.
 //
 // A worker is a command in any language or a function of a Go test. Each copy gets a list of payments and the settings of a client
-// in its environment, pays, and ends with status 0 when it believes that all payments are settled. Meanwhile the harness
+// in its environment, pays, and ends with status 0 when it believes that all outcomes are final. Meanwhile the harness
 //
 //   - kills copies (SIGKILL) while their request is in flight or when its response has just arrived, and starts them again
 //   - freezes copies (SIGSTOP) in the middle of a request, and continues them after others have had time to take over
@@ -12,7 +12,7 @@
 //   - moves the emulator's clock forward, and cuts connections to a database
 //
 // A correct worker pays each payment once, whatever the seed. All failures are within the limits of the service's reference
-// and the settings: a request ends within AttemptTimeout + InFlightWait of its sending or, if a cut network or a frozen
+// and the settings: a request ends within AttemptTimeout + InFlightWait of its start or, if a cut network or a frozen
 // service has held it, within InFlightWait of when the service responds again.
 //
 // # A function

@@ -172,7 +172,7 @@ func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault 
 
 // running reports whether an earlier request with this ID still runs. One that is due has ended, however slow this machine is:
 // the service keeps its promise. And where either of the two was on its way while its process was frozen, the second arrives after
-// the first has ended: no lease helps against that, and nobody can freeze a process at a better moment.
+// the first has ended: no lease helps against that, and no process can be frozen at a better moment.
 func (r *run) running(id prepaid.RequestID, late bool) bool {
 	late = late || r.anyLate(id)
 	for {

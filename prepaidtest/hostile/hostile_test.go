@@ -37,7 +37,7 @@ func together(list ...func()) {
 }
 
 // withSeeds runs the leased worker with ten seeds; with two in a short run, which is that with the race detector: twenty processes
-// that have it keep two cores from being in time. Only the lease matters: the rest goes wrong in other tests.
+// that have it keep two cores from being in time. Only the lease matters: other tests cover other bugs.
 func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 	t.Helper()
 	seeds := 10

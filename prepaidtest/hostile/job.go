@@ -101,7 +101,7 @@ func (j Job) Summarize(claims []Claim) error {
 
 // Worker makes run a worker under a name, for [Options].Worker. Call it at the start of TestMain or main, once for each. In a
 // process that a run has started for this worker, it calls run and ends the process: with status 0 if run returned nil, which
-// says that all payments are settled, and otherwise with 1, so that it is run again. In any other process it does nothing.
+// says that all outcomes are final, and otherwise with 1, so that it is run again. In any other process it does nothing.
 //
 // The context of run ends with SIGTERM and with the standard input, which the harness keeps open.
 func Worker(name string, run func(ctx context.Context, job Job) error) {
@@ -115,7 +115,7 @@ func work(run func(context.Context, Job) error, alive io.Reader, errOut io.Write
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // the harness is gone, even if it could not kill anybody
+	go func() { // the harness is gone, even if it could not kill its copies
 		_, _ = io.Copy(io.Discard, alive)
 		cancel()
 	}()

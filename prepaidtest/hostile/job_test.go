@@ -81,7 +81,7 @@ func TestWork(t *testing.T) {
 	Worker("another", nil)
 }
 
-// Requests of nobody's copy meet no faults.
+// Requests that are not from a copy meet no faults.
 func TestForeignRequests(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, prepaidtest.Fault{}, new(run).decide(t.Context(), prepaidtest.Arrival{Operation: Transfer.path()}))

@@ -22,7 +22,7 @@ type Options struct {
 	// Env has further variables for the worker, as NAME=value.
 	Env []string
 
-	// Seed decides everything that goes wrong. Default: PREPAID_HOSTILE_SEED or, without it, a random one.
+	// Seed decides all faults and other failures. Default: PREPAID_HOSTILE_SEED or, without it, a random one.
 	Seed uint64
 	// Payments is the number of payments. Default 100.
 	Payments int
@@ -31,7 +31,7 @@ type Options struct {
 	// Refused is how many of the payments the service refuses, because the receiving card is closed. They must not be
 	// reported as paid. Default: one in 20.
 	Refused int
-	// Rollbacks is the number of further payments that are ordered and then withdrawn ([Payment].Rollback): nobody may make
+	// Rollbacks is the number of further payments that are ordered and then withdrawn ([Payment].Rollback): no copy may make
 	// them. Default none.
 	Rollbacks int
 	// Copies is the number of workers that run at the same time. Default 2; 1 for a worker that takes a lock.
@@ -73,7 +73,7 @@ type Options struct {
 	// AttemptTimeout is PREPAID_ATTEMPT_TIMEOUT. Default 250 ms.
 	AttemptTimeout time.Duration
 	// InFlightWait is PREPAID_RETRY_IN_FLIGHT_WAIT. Default 750 ms. A request takes up to 95 % of AttemptTimeout + InFlightWait from
-	// its sending, less if this machine is slow; after a cut of the network or a freeze of the service 95 % of InFlightWait. Raise both
+	// its start, less if this machine is slow; after a cut of the network or a freeze of the service 95 % of InFlightWait. Raise both
 	// together to make requests run longer than a lease of seconds.
 	InFlightWait time.Duration
 	// Timeout bounds the run. Default 2 minutes.

@@ -58,7 +58,7 @@ func (o Options) random(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(o.Seed, stream)) //nolint:gosec // chance, not a secret
 }
 
-// longest is how long the service may take for a request, from its sending.
+// longest is how long the service may take for a request, from its start.
 func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait - o.spare() }
 
 // spare is the margin before a repeat may be sent. It is for the part of a request's way that cannot be measured.
@@ -98,7 +98,7 @@ func newPlan(o Options, s *orders) plan {
 	return p
 }
 
-// faults plans the steps of a payment that has faults: up to three arrivals in sequence go wrong, the first in a given way. Some
+// faults plans the steps of a payment that has faults: up to three arrivals in sequence fail, the first in a given way. Some
 // requests only run long, so that a repeat that does not wait for them pays.
 func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	if first, _ := o.fault(r, kind); kind == 2 || kind > 13 {
@@ -107,7 +107,7 @@ func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	for range 1 + r.IntN(3) {
 		next, unknown := o.fault(r, kind)
 		steps = append(steps, next)
-		if unknown && r.IntN(2) == 0 { // sometimes after one that is sent again at once, which settles nothing either
+		if unknown && r.IntN(2) == 0 { // sometimes after one that is sent again at once, which leaves the outcome unknown too
 			if passing := []prepaidtest.Fault{{}, {}, prepaidtest.TooManyRequests(0), prepaidtest.ExpireToken()}[r.IntN(4)]; passing != (prepaidtest.Fault{}) {
 				steps = append(steps, step{fault: passing})
 			}
@@ -172,7 +172,7 @@ func refusal(r *rand.Rand) prepaidtest.Fault {
 }
 
 // with puts an action before the steps of a payment. Killing or freezing a copy goes with a request that runs on, or whose
-// response gets lost with it. After half of the kills, whoever takes the payment over is refused, which proves nothing; after a freeze
+// response gets lost with it. After half of the kills, the next copy that pays is refused, which proves nothing; after a freeze
 // that would hide a lease that is too short.
 func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	first := step{act: act}

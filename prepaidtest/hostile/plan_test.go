@@ -101,7 +101,7 @@ func TestCutsOfTheNetworkAreOfAllKinds(t *testing.T) {
 	require.Len(t, kinds, 8, "%v", kinds)
 }
 
-// A request ends before its repeat may be sent, counted from its sending or from the end of a hold.
+// A request ends before its repeat may be sent, counted from its start or from the end of a hold.
 func TestRequestIsOverBeforeItsRepeat(t *testing.T) {
 	t.Parallel()
 	o, _, _ := planned(t, Options{})

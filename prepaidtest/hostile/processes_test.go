@@ -36,7 +36,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 	}
 }
 
-// ended reports that a process is gone, or waits for somebody to ask how it ended.
+// ended reports that a process is gone, or is a zombie that its parent has not reaped.
 func ended(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true

@@ -61,7 +61,7 @@ type Report struct {
 	Double []Finding
 	// Missing are payments that did not move money, although all copies said that they were finished.
 	Missing []Finding
-	// Unrequested are movements that nobody ordered: of a payment that was rolled back, or of another amount.
+	// Unrequested are movements that were not ordered: of a payment that was rolled back, or of another amount.
 	Unrequested []Finding
 	// Wrong are payments to another account, or by the other operation.
 	Wrong []Finding
@@ -89,7 +89,7 @@ func (r *Report) MoneyWrong() bool {
 // shown is how many findings of a kind a report prints in full.
 const shown = 3
 
-// String is the report as text: verdict, counts, and the first findings of each kind with their timelines.
+// String is the report as text: result, counts, and the first findings of each kind with their timelines.
 func (r *Report) String() string {
 	var text strings.Builder
 	kinds := []struct {

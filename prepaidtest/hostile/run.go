@@ -198,7 +198,7 @@ func (r *run) close() {
 	closing := r.closing
 	r.mu.Unlock()
 	for _, do := range slices.Backward(closing) {
-		_ = do() // the verdict is known
+		_ = do() // the result is known
 	}
 }
 

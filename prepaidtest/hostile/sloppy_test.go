@@ -116,7 +116,7 @@ func linger(ctx context.Context, pids string) error {
 	return err
 }
 
-// calm is a run in which only the worker goes wrong.
+// calm is a run in which only the worker has a bug.
 func calm(is string) hostile.Options {
 	return hostile.Options{
 		Worker: "sloppy", Env: []string{"SLOPPY=" + is}, Seed: 5, Payments: 12, Copies: 1,
@@ -245,7 +245,7 @@ func TestRunEndsWithItsContextAndWithTimeout(t *testing.T) {
 	require.Equal(t, "context canceled, and no worker has requested a token", report.Unfinished)
 }
 
-// A worker that sends one payment over and over is no use to anybody.
+// A worker that sends one payment over and over is of no use.
 func TestWorkerThatSendsForEver(t *testing.T) {
 	t.Parallel()
 	report := run(t, neverSettles, hostile.Options{Seed: 5, Payments: 2, Copies: 1, Faults: -1, Kills: -1, Freezes: -1})

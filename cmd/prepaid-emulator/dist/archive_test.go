@@ -155,7 +155,7 @@ func TestReproducible(t *testing.T) {
 	elsewhere := t.TempDir()
 	t.Setenv("GOCACHE", t.TempDir())
 	t.Setenv("TMPDIR", elsewhere)
-	t.Setenv("GOAMD64", "v3") // somebody's settings
+	t.Setenv("GOAMD64", "v3") // a user's settings
 	again := t.TempDir()
 	require.NoError(t, run(t.Context(), []string{"-source", other, "-out", again, "-targets", join(m.targets)}, os.Stderr))
 

@@ -105,7 +105,7 @@ func newImage(p platformImage, settings v1.Config) (v1.Image, error) {
 	}())
 }
 
-// rootFiles is the file system of the image, as the Dockerfile makes it below /out: /state is for anybody to write to, like /tmp,
+// rootFiles is the file system of the image, as the Dockerfile makes it below /out: every user can write to /state, like /tmp,
 // because a container may run with any user.
 func rootFiles(content []entry) []entry {
 	var roots bytes.Buffer

@@ -88,7 +88,7 @@ type schemaLoader func(url string) (any, error)
 
 func (l schemaLoader) Load(url string) (any, error) { return l(url) }
 
-// A part without a licence, with one that nobody knows, or with two ends the release.
+// A part without a licence, with an unknown one, or with two ends the release.
 func TestLicenceIsNotKnown(t *testing.T) {
 	t.Parallel()
 	mit, err := assets.ReadLicenseFile("License/MIT/pristine.txt")

@@ -43,7 +43,7 @@ func (a *Activity) Leave() { a.work.Done() }
 // Run runs f in the background; Wait waits for it. Its caller is counted already: a handler, or a function of Run or Start.
 func (a *Activity) Run(f func()) { a.work.Go(f) }
 
-// Start is Run for everybody; false, and f is not run, after Close.
+// Start is Run for any caller; false, and f is not run, after Close.
 func (a *Activity) Start(f func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package clock is the emulator's time: real time moved by Advance, or frozen and moved by Advance alone. It also runs tasks
 // that are due later.
 //
-// Tasks run before anybody looks at the state, so that a reader never sees a moment at which something overdue has not
+// Tasks run before the state is read, so that a reader never sees a moment at which something overdue has not
 // happened yet: call Settle before you read. Tasks of one moment run in the order in which they were set. Time never runs
 // back, and ends with End.
 //

@@ -49,7 +49,7 @@ const endless = -1
 
 // Queue holds the armed faults, each under the name of its operation or hook. It is safe for concurrent use.
 type Queue[F any] struct {
-	wildcard string // the name that stands for all
+	wildcard string // the name for all
 	howOften func(F) Schedule
 
 	mu     sync.Mutex

@@ -1,4 +1,4 @@
-// Package gate decides who may call, before any operation looks at a request: access tokens, the rate limit by client
+// Package gate admits or refuses callers, before any operation reads a request: access tokens, the rate limit by client
 // address, and the address whitelist.
 //
 // Tokens and RateLimiter keep their state under locks of their own; a Whitelist has none and never changes. None needs the

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Whitelist are the addresses that may call; none for everybody (section 5).
+// Whitelist are the addresses that may call; none for all (section 5).
 type Whitelist []netip.Prefix
 
 // TooWide reports whether a prefix is no prefix or larger than the whitelist takes.

@@ -106,7 +106,7 @@ type response struct {
 	Ref         string                 `json:"$ref,omitzero"`
 	Description string                 `json:"description,omitzero"`
 	Emulator    string                 `json:"x-emulator,omitzero"`
-	Codes       wire.Ordered[string]   `json:"x-error-codes,omitzero"` // with who names the code: the reference, or the emulator alone
+	Codes       wire.Ordered[string]   `json:"x-error-codes,omitzero"` // with their source: the reference, or the emulator alone
 	Headers     wire.Ordered[*header]  `json:"headers,omitzero"`
 	Content     wire.Ordered[*content] `json:"content,omitzero"`
 }

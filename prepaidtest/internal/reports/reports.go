@@ -1,7 +1,7 @@
 // Package reports runs reports and streams their results: nothing of a report is kept in memory.
 //
 // Reports keeps the templates and runs under the lock of the ledger. The content of a run of the built-in template is fixed
-// when it is started: as the ledger stands then.
+// when it is started: it shows the ledger at that time.
 package reports
 
 import (

@@ -10,7 +10,7 @@ import (
 )
 
 // itemCounts says how much history every account has. Accounts and items are only ever appended, so that the counts
-// fix the ledger as it stands.
+// fix the current ledger.
 func itemCounts(l ledger.View) []int {
 	counts := make([]int, len(l.Accounts()))
 	for i, a := range l.Accounts() {

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Run is a run as it is shown to people and tests.
+// Run is a run as the page and tests see it.
 type Run struct {
 	ID, Template              string
 	ColumnHeaders             bool

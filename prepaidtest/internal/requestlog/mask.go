@@ -18,7 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Masked stands for a secret in the log.
+// Masked replaces a secret in the log.
 const Masked = "[REDACTED]"
 
 // maxLoggedBody limits the kept part of a request body.

@@ -83,7 +83,7 @@ func (f *File) Close() error {
 	return errors.Join(unlockFile(f.lock), f.lock.Close())
 }
 
-// write replaces the file as a whole: whoever reads it sees the old text or the new one.
+// write replaces the file as a whole: a reader sees the old text or the new one.
 func (f *File) write(text []byte) error {
 	temporary := f.path + ".tmp"
 	_ = os.Remove(temporary) // of a process that was killed

@@ -54,7 +54,7 @@ func (b *Reader) take(name string, types ...string) (json.RawMessage, Value) {
 	return raw, Value{binder: b, field: b.Path + name, Present: present}
 }
 
-// Finish faults the members nobody asked for.
+// Finish faults members that were not read.
 func (b *Reader) Finish() {
 	if b.Lenient {
 		return

@@ -36,7 +36,7 @@ type writer struct {
 	mark    string   // of expressions; no caller can guess it
 }
 
-// expression stands for a Go expression where a value is wanted, such as the id of a webhook that the test has made first.
+// expression is a Go expression in place of a value, such as the id of a webhook that the test has made first.
 func (w *writer) expression(text string) string { return w.mark + text + w.mark }
 
 // insertExpressions puts the expressions in place of the strings that stand for them.
@@ -44,7 +44,7 @@ func (w *writer) insertExpressions(code string) string {
 	return strings.NewReplacer("\""+w.mark, "", w.mark+"\"", "").Replace(code)
 }
 
-// Write returns the test as a file. It fails, with a reason for people, for a request that the SDK cannot have sent.
+// Write returns the test as a file. It fails, with a plain reason, for a request that the SDK cannot have sent.
 func Write(server *prepaidtest.Server, r prepaidtest.Request) (string, error) {
 	client, err := prepaid.NewClient(server.Config())
 	if err != nil {

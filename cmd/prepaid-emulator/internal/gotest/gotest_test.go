@@ -68,7 +68,7 @@ func member(t *testing.T, text, name string) string {
 	return fmt.Sprint(members[name])
 }
 
-// everything sends a request of each operation, and some that go wrong.
+// everything sends a request of each operation, and some that fail.
 func everything(t *testing.T) *caller {
 	t.Helper()
 	c := newCaller(t)
@@ -205,7 +205,7 @@ func TestEveryOperationBecomesATestThatPasses(t *testing.T) {
 	}
 }
 
-// Whatever another program sends, there is a test or a reason why not, in words for people.
+// Whatever another program sends, there is a test or a plain reason why not.
 func TestNoRequestIsTooOdd(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t)

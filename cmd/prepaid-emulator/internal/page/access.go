@@ -56,7 +56,7 @@ func grouped(n int) string {
 	return whole[:len(whole)-1]
 }
 
-// span is a time that passes, with as much of it as people read.
+// span is a duration, rounded for display.
 func span(d time.Duration) string {
 	whole := func(n time.Duration, unit string) string { return strconv.FormatInt(int64(n), 10) + " " + unit }
 	switch {

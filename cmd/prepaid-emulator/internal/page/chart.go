@@ -16,7 +16,7 @@ type chart struct {
 	Lines  []chartLine
 	Times  []chartTime
 	Ground string // the line of zero, or the lowest one
-	Text   string // for those who do not see it
+	Text   string // for screen readers
 	Shown  int    // movements
 	All    int
 	Axis   int // width of the amounts

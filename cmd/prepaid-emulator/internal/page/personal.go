@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/personal"
 )
 
-// concealed stands for personal data, which the page of an account alone shows.
+// concealed replaces personal data, which the page of an account alone shows.
 const concealed = "[personal]"
 
 // readable indents JSON, with personal data left out, and the query of a webhook's address, which may hold a secret. Other text

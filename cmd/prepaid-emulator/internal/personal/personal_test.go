@@ -34,7 +34,7 @@ func (things) Do(context.Context, struct {
 	return nil, nil
 }
 
-// A new tag hides its member: no list has to be told.
+// A new tag hides its member: there is no list to update.
 func TestATagIsEnoughToHideAMember(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, map[string]string{"alias": "personal", "nick_name": "personal", "whole": "personal", "note": "content"},
