@@ -14,7 +14,7 @@ import (
 
 var errLimit = errors.New("time limit")
 
-// leastSide does what no client with the promises of the package can do without, and nothing else: it sends the request over
+// leastSide does only the work that every client with the promises of the package must do: it sends the request over
 // the same transport, under a time limit and with a watch on its connection, hashes the body of a payment and reads the
 // response into a buffer. It has the body already, and does not decode the response.
 func leastSide(transport http.RoundTripper, method, path string, body []byte) side {

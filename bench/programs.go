@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The programs below small/ are measured as a whole: from the start of the process, and with what of it is resident.
+// The programs below small/ are measured as a whole: from the start of the process, and with its resident memory.
 
 // buildPrograms builds some of them, stripped, and returns their files by name.
 func buildPrograms(names ...string) (files map[string]string, remove func(), err error) {
@@ -55,7 +55,7 @@ func runProgram(environment []string, arguments ...string) (ran, error) {
 	return ran{printed.String(), command.ProcessState.UserTime() + command.ProcessState.SystemTime(), printed.after}, nil
 }
 
-// firstWrite keeps what is written, and how long after it began the first of it came.
+// firstWrite keeps the output, and the time from the start to its first byte.
 type firstWrite struct {
 	strings.Builder
 	began time.Time
@@ -69,7 +69,7 @@ func (w *firstWrite) Write(p []byte) (int, error) {
 	return w.Builder.Write(p)
 }
 
-// peakMemory reads the largest resident memory from what Linux says of a process.
+// peakMemory reads the largest resident memory from the status that Linux reports for a process.
 func peakMemory(status string) (float64, error) {
 	_, after, ok := strings.Cut(status, "VmHWM:")
 	kilobytes, _, _ := strings.Cut(strings.TrimSpace(after), " ")

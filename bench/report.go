@@ -7,7 +7,7 @@ import (
 
 const reportBytes = 256 << 20
 
-// reading is what a program needed to read a report: the processor time and the largest resident memory of its whole process.
+// reading is the cost of reading a report in a program: the processor time and the largest resident memory of its whole process.
 type reading struct{ seconds, peak float64 }
 
 // inTurns reads the report with each of the programs, alternately, and returns the medians.

@@ -53,7 +53,7 @@ func atLeast(name string, floor, ours, limit float64, unit func(float64) string)
 	}
 }
 
-// shown returns a row without a goal: what no client can save.
+// shown returns a row without a goal: a cost that no client can save.
 func shown(name string, floor, least float64, unit func(float64) string) row {
 	return row{name: name, floor: unit(floor), ours: unit(least), ratio: fmt.Sprintf("%.2f", least/floor), goal: noGoal, met: true}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// canned responses at once, so that what is measured is the client.
+// canned responds at once, so that only the client is measured.
 type canned struct{}
 
 func (canned) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -29,7 +29,7 @@ func (canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// One call without a network: what the instrumentation adds with providers that do nothing, and with the SDK's.
+// One call without a network: the cost of the instrumentation with providers that do nothing, and with the SDK's.
 func BenchmarkCall(b *testing.B) {
 	noop := []prepaidotel.Option{
 		prepaidotel.WithTracerProvider(tracenoop.NewTracerProvider()), prepaidotel.WithMeterProvider(metricnoop.NewMeterProvider()),

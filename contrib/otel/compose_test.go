@@ -47,8 +47,8 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// No trace context is sent unless asked for; then each request carries that of its own attempt, next to what the caller
-// sends already.
+// No trace context is sent unless asked for; then each request carries that of its own attempt, next to the caller's own
+// headers.
 func TestPropagation(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -40,9 +40,9 @@ type observer struct {
 	known   sync.Map // prepaid.Operation to *described; there are some 50
 }
 
-// described holds what is the same in all calls of an operation.
+// described holds the attributes that all calls of an operation share.
 type described struct {
-	request []attribute.KeyValue // what the conventions require, in spans and metrics alike
+	request []attribute.KeyValue // attributes that the conventions require, in spans and metrics alike
 	attempt string               // name of an attempt's span
 	options struct{ call, attempt []trace.SpanStartOption }
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// stage is a client on an emulator, and what its instrumentation makes.
+// stage is a client on an emulator, and its spans and metrics.
 type stage struct {
 	t *testing.T
 	*prepaidtest.Server
@@ -59,7 +59,7 @@ func (s *stage) open(config prepaid.Config, options ...prepaidotel.Option) {
 	s.client = client
 }
 
-// token gets the first token, so that only what follows is seen.
+// token gets the first token, so that only later requests are seen.
 func (s *stage) token() {
 	s.t.Helper()
 	_, err := s.client.Token(s.t.Context())

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// archiveAge is what the service remembers, and how far a request ID may be ahead of the day on which it is enqueued.
+	// archiveAge is the time that the service remembers, and how far a request ID may be ahead of the day on which it is enqueued.
 	archiveAge = (30 + 7) * 24 * time.Hour
 	// expiredAge is how old the day of an ID must be: no client has sent it for a week, and Enqueue refuses it.
 	expiredAge  = 30 * 24 * time.Hour
@@ -36,13 +36,13 @@ const (
 // now and then, such as each night: the table, its backups and its vacuum stay small. It moves 500 in a transaction and does
 // not hold up workers; if it is stopped, call it again.
 //
-// It moves what is done, rejected or withdrawn, if the request ID carries a day that is more than 30 days ago, so that it can
+// It moves payments that are done, rejected or withdrawn, if the request ID carries a day that is more than 30 days ago, so that it can
 // neither be enqueued nor sent any more. It never touches a payment that workers or a person have to do with, nor one whose
 // Settled function has not succeeded yet. A request ID in a format of your own is never archived: nothing says when nobody
 // will use it any more, and a forgotten ID pays again.
 //
 // [Store.Get] and [Store.All] see archived payments, and so does the view all_payments; [Store.Retry] does not, and
-// sealed params of rejected payments are dropped. What is left is account, amount, states, times and digests. When you no longer have to
+// sealed params of rejected payments are dropped. Account, amount, states, times and digests remain. When you no longer have to
 // keep that, delete it yourself, for example:
 //
 //	with gone as (delete from prepaid.archive where changed < now() - interval '7 years' returning number)

@@ -100,7 +100,7 @@ func TestArchiveDoesNotTakeWhatIsRetried(t *testing.T) {
 	require.Equal(t, "not_sent", text(t, s.pool, "select state from prepaid.payments where request_id = $1", id))
 }
 
-// What a program has archived itself, under a request ID in its own format, stays known.
+// Payments that a program has archived itself, under a request ID in its own format, stay known.
 func TestArchivedIsKnown(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))
@@ -129,7 +129,7 @@ func TestArchivedIsKnown(t *testing.T) {
 	require.Equal(t, "0", text(t, s.pool, "select count(*)::text from prepaid.payments"))
 }
 
-// The statement in the documentation, for what need not be kept any more.
+// The statement in the documentation, for payments that need not be kept any more.
 func TestArchiveErasure(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))
@@ -184,7 +184,7 @@ func TestArchiveManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	again, err := s.Archive(t.Context(), time.Now().Add(-40*day)) // what the other had locked
+	again, err := s.Archive(t.Context(), time.Now().Add(-40*day)) // the payments that the other had locked
 	require.NoError(t, err)
 	require.Equal(t, 2000, moved[0]+moved[1]+again)
 	require.Equal(t, "1000", text(t, s.pool, "select count(*)::text from prepaid.payments"))

@@ -29,7 +29,7 @@ const (
 )
 
 // BenchmarkPayments has the same number of payments paid by a store with everything on and by a baseline, in turns. The sender
-// responds at once, so that the database is what is measured.
+// responds at once, so that only the database is measured.
 func BenchmarkPayments(b *testing.B) {
 	for _, workers := range []int{1, 4, 16} {
 		b.Run(strconv.Itoa(workers), func(b *testing.B) {
@@ -151,7 +151,7 @@ func (instant) DirectEntryOut(_ context.Context, _ prepaid.AccountID, p prepaid.
 }
 
 // baseline is the least that workers on several machines can do: a claim of 20, and one transaction that updates all of them
-// and the books of each, on a table that has nothing else. It stores neither what is sent nor what happened, and knows nothing of an unknown outcome.
+// and the books of each, on a table that has nothing else. It stores neither params nor outcome, and knows nothing of an unknown outcome.
 type baseline struct{ pool *pgxpool.Pool }
 
 func newBaseline(b *testing.B, pool *pgxpool.Pool) baseline {

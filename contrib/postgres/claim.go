@@ -66,7 +66,7 @@ func (s *Store) Resting(ctx context.Context, admitted time.Time) (*journal.Resti
 	return &r, nil
 }
 
-// horizon is where a claim begins to read the index of what is due. What was claimed leaves dead entries at its beginning, which
+// horizon is where a claim begins to read the index of due payments. Earlier claims leave dead entries at its beginning, which
 // stay while any transaction of the server is older: without a horizon each claim would read them all.
 //
 // A payment can still be due before it: its transaction was slow, its row was locked, or it had to rest. So every so often, and when

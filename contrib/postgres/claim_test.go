@@ -26,7 +26,7 @@ func near(t *testing.T, want, got journal.Entry) {
 	require.Equal(t, want, got)
 }
 
-// The claim does to a row what journal.Entry.Begin does to an entry, in each state from which a payment can begin.
+// The claim changes a row as journal.Entry.Begin changes an entry, in each state from which a payment can begin.
 func TestClaimIsBegin(t *testing.T) {
 	t.Parallel()
 	for _, state := range journal.States() {
@@ -111,7 +111,7 @@ func TestClaimIsDurable(t *testing.T) {
 	require.Len(t, ids, 10)
 }
 
-// A server that can lose what it has committed is refused.
+// A server that can lose commits is refused.
 func TestOpenRefusesAnUnsafeServer(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t, pgtest.Options{NoSync: true})

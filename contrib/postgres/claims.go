@@ -62,7 +62,7 @@ func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
 // transaction that has the row. $1 is the ID.
 const (
 	// claimIDSQL does not wait for a holder that has an open transaction, unless its lease has ended. The loser of a race
-	// reports "in flight", which is what it was. It returns a [webhook.ClaimState].
+	// reports "in flight", which was its state. It returns a [webhook.ClaimState].
 	claimIDSQL = `with live as (
 	select handled from {s}.claims where id = $1 and ends > clock_timestamp()
 ), expired as (

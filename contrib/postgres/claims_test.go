@@ -44,7 +44,7 @@ func TestClaims(t *testing.T) {
 	})
 }
 
-// What has expired goes away with the claims that follow, without a goroutine.
+// Later claims remove expired ones, without a goroutine.
 func TestClaimsAreCleaned(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)

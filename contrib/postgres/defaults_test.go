@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// What the caller's database says about the books stays out of the log.
+// The caller's database errors about the books stay out of the log.
 func TestCommitErrorsOfTheBooksAreNotLogged(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

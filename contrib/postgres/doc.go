@@ -1,8 +1,8 @@
-// Package prepaidpg stores payments in Postgres, so that any number of processes can pay them: nobody is paid twice or left
-// out, whichever of them is killed or frozen at whichever moment.
+// Package prepaidpg stores payments in Postgres, so that any number of processes can pay them: each payment is made once,
+// whichever process is killed or frozen at whichever moment. It uses github.com/jackc/pgx/v5 and Postgres 14 or later.
 //
-// [Store.Enqueue] adds a payment to a transaction of yours, next to your order: both are committed, or neither. [Store.Run]
-// sends what is due, in as many processes as you like, and records each outcome; then [Workers].Settled writes to your books, once. It uses github.com/jackc/pgx/v5 and Postgres 14 or later.
+// [Store.Enqueue] adds a payment to your transaction, next to your order: both are committed, or neither. [Store.Run] sends
+// due payments, in as many processes as you like, and records each outcome; then [Workers].Settled writes to your books, once.
 //
 // # How a payment is sent
 //
@@ -19,18 +19,18 @@
 // same request ID, with LastSent set to the last moment at which the dead worker can have sent.
 //
 // Only Postgres's clock decides, and one that jumps forward ends leases early: keep the clocks of the machines synchronised.
-// docs/payments-at-scale.md says what else remains, such as a process that is frozen for long just before it writes to the connection.
+// docs/payments-at-scale.md names the remaining risks, such as a process that is frozen for long just before it writes to the connection.
 //
 // # Failover
 //
 // A standby that replicates synchronously (synchronous_commit on and synchronous_standby_names) loses nothing. An asynchronous one,
 // or a backup, may lack the last commits. If that is a claim, workers send the payment at once, while an earlier worker may still be
-// sending it. So end the workers, call [Store.Recover] once on the promoted server, and start them again. What remains:
+// sending it. So end the workers, call [Store.Recover] once on the promoted server, and start them again. Two risks remain:
 //
 //   - A payment whose Enqueue was lost has no row, and may have been made. If its worker survives, it logs the success and
 //     calls Trace.Gone. Enqueue the order again under its request ID, with LastSent set to now: the service returns its first response.
-//   - A person's decision that was lost is void. Withdraw again, before Recover, what was paid some other way. A rejected payment may
-//     have been retried and made: look at the account's history before you withdraw it.
+//   - A person's decision that was lost is void. Withdraw again, before Recover, each payment that was paid some other way. A rejected
+//     payment may have been retried and made: look at the account's history before you withdraw it.
 //
 // # Outcomes
 //
@@ -48,7 +48,7 @@
 //
 // # Connections and poolers
 //
-// A Run uses up to six connections of the pool. pgxpool allows four by default: set MaxConns to what your own queries need plus
+// A Run uses up to six connections of the pool. pgxpool allows four by default: set MaxConns to the number that your own queries need plus
 // six. Idle workers ask for payments four times a second, which reads a few pages of one index.
 //
 // Behind a pooler such as PgBouncer, set default_query_exec_mode=exec in the address of the pool or, if the pooler is in session

@@ -42,7 +42,7 @@ func ExampleStore_EnqueueBatch() {
 	_ = request
 }
 
-// Each night, move what was settled more than 90 days ago out of the workers' table.
+// Each night, move payments that were settled more than 90 days ago out of the workers' table.
 func ExampleStore_Archive() {
 	archive := func(ctx context.Context, store *prepaidpg.Store) error {
 		moved, err := store.Archive(ctx, time.Now().AddDate(0, 0, -90))

@@ -70,7 +70,7 @@ func ExampleStore_Run() {
 	_ = work
 }
 
-// Look at what a person must decide, and record the decision together with the books.
+// List the payments that a person must decide, and record the decision together with the books.
 func ExampleStore_Resolve() {
 	review := func(ctx context.Context, store *prepaidpg.Store) error {
 		for e, err := range store.Waiting(ctx) {
@@ -93,7 +93,7 @@ func ExampleStore_Resolve() {
 	_, _ = review, decide
 }
 
-// Report what needs attention, a few times a minute.
+// Report the payments that need attention, a few times a minute.
 func ExampleStore_Stats() {
 	report := func(ctx context.Context, store *prepaidpg.Store) error {
 		stats, err := store.Stats(ctx)

@@ -23,7 +23,7 @@ const recoverSQL = `with p as (
 // them under the same request IDs, for which the service returns its first response if it has paid.
 //
 // An earlier worker that still runs can only record that the money moved. A payment for which a person must decide keeps its
-// Review. Settled payments do not change. The package documentation says what remains.
+// Review. Settled payments do not change. The package documentation names the remaining risks.
 //
 // Errors: those of the database. Nothing has changed then, and you can call it again.
 func (s *Store) Recover(ctx context.Context) (n int, err error) {

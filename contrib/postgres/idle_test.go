@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// counter counts what is sent to Postgres.
+// counter counts the queries and batches sent to Postgres.
 type counter struct{ queries, batches atomic.Int64 }
 
 func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
@@ -35,7 +35,7 @@ func (c *counter) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQuer
 
 func (c *counter) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// An empty queue costs a few small queries a second, and what is enqueued is paid soon.
+// An empty queue costs a few small queries a second, and a new payment is paid soon.
 func TestIdleWorkers(t *testing.T) {
 	t.Parallel()
 	first := newPool(t)
@@ -93,7 +93,7 @@ func TestLockedPayment(t *testing.T) {
 	require.NoError(t, <-result)
 }
 
-// An idle claim next to a transaction that keeps what was claimed from being removed reads few pages, however much that is.
+// An idle claim next to a transaction that keeps claimed payments from being removed reads few pages, however many they are.
 func TestIdleClaimUnderALongTransaction(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

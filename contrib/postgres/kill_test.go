@@ -55,7 +55,7 @@ type killTest struct {
 	kills   int
 }
 
-// takes is what a slow transfer takes on the emulator, also after its response was lost.
+// takes is the duration of a slow transfer on the emulator, also after its response was lost.
 const takes = 150 * time.Millisecond
 
 func newKillTest(t *testing.T, naive bool) *killTest {
@@ -292,8 +292,8 @@ func TestKilledWorkersPayEachOnce(t *testing.T) {
 		from prepaid.payments p join prepaid.history h on h.payment = p.number where p.request_id = b.request_id), chr(10)), '')
 		from (select request_id, string_agg(state, ', ') as states from books group by request_id having count(*) <> 1) b`), "Settled was committed more than once")
 	require.Equal(t, strconv.Itoa(*killPayments), text(t, k.pool, "select count(distinct request_id)::text from books"))
-	// About one in five needs a second request because of the emulator's faults; each trouble makes at most what a worker holds
-	// unknown.
+	// About one in five needs a second request because of the emulator's faults; each trouble makes at most one worker's
+	// payments unknown.
 	require.Less(t, k.arrived.Load(), int64(*killPayments*3/2+20*(k.kills+*killFreezes+3**killCrashes)))
 	t.Logf("%d payments, %d kills, %d freezes, %d crashes of Postgres, %s claims, %d requests: each paid once in %v", *killPayments, k.kills, *killFreezes,
 		*killCrashes, text(t, k.pool, "select count(*)::text from prepaid.history where event = 'begin'"), k.arrived.Load(), time.Since(began).Round(time.Second))

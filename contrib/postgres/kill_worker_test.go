@@ -26,7 +26,7 @@ type workerSetup struct {
 	Defaults           bool // of the client and of Options, instead of the times below
 }
 
-// Times of the workers that are killed. What the emulator takes for a transfer is below killAttempt and killRest even on a slow machine.
+// Times of the workers that are killed. The emulator's time for a transfer is below killAttempt and killRest even on a slow machine.
 const (
 	killAttempt = 400 * time.Millisecond
 	killRest    = 300 * time.Millisecond
@@ -108,7 +108,7 @@ func writeBooks(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 	return err
 }
 
-// naiveStore does what a job queue does: a fixed time, shorter than a call may take.
+// naiveStore leases as a job queue does: for a fixed time, shorter than a call may take.
 type naiveStore struct{ *Store }
 
 func (s naiveStore) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, error) {

@@ -68,11 +68,11 @@ type Limiter struct{ fleet *fleet.Limiter }
 // this program, [LimiterStatus] says so.
 //
 // It is the limiter of contrib/redis on another store, and as strict. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes
-// how slots are granted and spaced, what a 429 does, and what holds while the store cannot be reached or after it was restarted; so
+// how slots are granted and spaced, how it handles a 429, and its rules while the store cannot be reached or after it was restarted; so
 // count a recovery from a crash and a failover. Close the limiter, or the next start waits. See [ratelimit.Limiter] for the errors of
 // Acquire.
 //
-// # What it costs
+// # Cost
 //
 // An exchange is two statements on one row, each its own transaction, without a wait for the disk or a standby; no lock is
 // held between them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with four
@@ -111,7 +111,7 @@ func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.S
 // Status returns the current state.
 func (l *Limiter) Status() LimiterStatus { return LimiterStatus(l.fleet.Status()) }
 
-// Close refuses the waiting calls, hands over what this replica owns and ends its exchange with Postgres. An error means
+// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with Postgres. An error means
 // that Postgres could not be reached; the others then get the slots a Lease and a Window later. It takes at most two
 // Timeouts. A second Close waits for the first and returns the same. Close the pool afterwards.
 func (l *Limiter) Close() error { return l.fleet.Close() }
@@ -170,7 +170,7 @@ func (l *limit) Exchange(ctx context.Context, r fleet.Report) (grant fleet.Grant
 			}
 			text, _ := json.Marshal(state) // numbers and valid names
 			written, err := c.Exec(ctx, l.sql.Replace(writeLimit), l.name, version, string(text))
-			tooStrict := isCode(err, serializationFailure) // for what the pool's transactions have to be
+			tooStrict := isCode(err, serializationFailure) // for the transactions of the pool
 			if written.RowsAffected() == 1 || err != nil && !tooStrict {
 				return err
 			}

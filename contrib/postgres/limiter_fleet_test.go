@@ -25,7 +25,7 @@ func TestFleet(t *testing.T) {
 	s := newLimitBackend(t).(limitBackend)
 	var began string
 	require.NoError(t, s.pool.QueryRow(t.Context(), "select pg_current_wal_insert_lsn()::text").Scan(&began))
-	least := 0.97 // what else runs on the machine costs more of a short run
+	least := 0.97 // other load on the machine costs more of a short run
 	if *fleetLasts >= time.Minute {
 		least = 0.99
 	}
@@ -54,7 +54,7 @@ func TestFleet(t *testing.T) {
 	require.Less(t, size, 20e6)
 }
 
-// What one Postgres carries: exchanges of eight replicas on each of ten addresses, as fast as they can.
+// The throughput of one Postgres: exchanges of eight replicas on each of ten addresses, as fast as they can.
 func BenchmarkLimit(b *testing.B) {
 	server := pgtest.Start(b, pgtest.Options{})
 	pool := server.NewPool(b)

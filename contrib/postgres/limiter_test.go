@@ -49,7 +49,7 @@ func (b limitBackend) Start(t *testing.T) {
 	require.NoError(t, b.server.Restart(context.WithoutCancel(t.Context())))
 }
 
-// Used writes what replicas that have left leave behind.
+// Used writes the state that departed replicas leave behind.
 func (b limitBackend) Used(t *testing.T, name string) {
 	l := newLimit(b.pool, defaultSchema, name)
 	_, err := l.Exchange(t.Context(), fleet.Report{ID: "a", Seq: 1 << 40, Leaving: time.Millisecond})
@@ -71,7 +71,7 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	require.Len(t, invalid.Faults, 9)
 }
 
-// What partners construct is the limiter that the other tests are about, with their options.
+// Partners construct the limiter that the other tests are about, with their options.
 func TestLimiter(t *testing.T) {
 	pool := newPool(t)
 	limitBackend{shared, pool}.Used(t, "limit")

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// What a run ends with is written as journal.Run.End or GiveBack returns it, whatever the payment was before.
+// The end of a run is written as journal.Run.End or GiveBack returns it, whatever the payment was before.
 func TestOutcomeIsEnd(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -147,7 +147,7 @@ func enterSchema(ctx context.Context, tx pgx.Tx, schema string) error {
 	return err
 }
 
-// appliedVersions returns the checksums of what was applied, empty where another tool did it.
+// appliedVersions returns the checksums of the applied versions, empty where another tool did it.
 func appliedVersions(ctx context.Context, tx pgx.Tx) (map[int]string, error) {
 	var exists bool
 	if err := tx.QueryRow(ctx, "select to_regclass('versions') is not null").Scan(&exists); err != nil || !exists {

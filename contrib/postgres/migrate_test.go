@@ -93,7 +93,7 @@ func TestMigrateChangedFile(t *testing.T) {
 	require.Equal(t, "1", text(t, pool, "select count(*)::text from prepaid.versions"), "nor was the next applied")
 }
 
-// A version that fails leaves nothing of itself, and what was applied before it.
+// A version that fails leaves nothing of itself, and keeps the earlier versions.
 func TestMigrateFails(t *testing.T) {
 	t.Parallel()
 	pool := emptyPool(t)
@@ -130,7 +130,7 @@ func TestMigrateBusyTable(t *testing.T) {
 	require.NoError(t, <-migrated)
 }
 
-// What psql applied, Migrate continues.
+// Migrate continues after versions that psql applied.
 func TestMigrateAfterAnotherTool(t *testing.T) {
 	t.Parallel()
 	psql, err := exec.LookPath("psql")

@@ -25,7 +25,7 @@ type Options struct {
 	// DigestKey is the key of the digests by which a payment is recognised. Keep it as long as the payments: with
 	// another one each payment that is enqueued again is [journal.ErrChanged], and none that is stored can be sent.
 	DigestKey prepaid.Secret
-	// Seal encrypts what is sent, bank details included, see [journal.NewAEAD]. A payment that is done or withdrawn no
+	// Seal encrypts the params, bank details included, see [journal.NewAEAD]. A payment that is done or withdrawn no
 	// longer has it.
 	Seal journal.AEAD
 	// CallTimeout is that of [journal.Workers]: 2 minutes by default.
@@ -35,12 +35,12 @@ type Options struct {
 	Logger *slog.Logger
 	// SessionPooler has Open accept a pooler or proxy that keeps one session for each connection, such as PgBouncer in session mode.
 	SessionPooler bool
-	// Unsafe has Open accept a server that may lose what it has committed (fsync or full_page_writes off). After a crash
+	// Unsafe has Open accept a server that may lose commits (fsync or full_page_writes off). After a crash
 	// of its machine, such a server has people paid twice. It is for tests.
 	Unsafe bool
 }
 
-// ErrUnsafeServer: the server may lose what it has committed, because fsync or full_page_writes is off.
+// ErrUnsafeServer: the server may lose commits, because fsync or full_page_writes is off.
 var ErrUnsafeServer = errors.New("prepaidpg: the server may lose what it has committed: fsync and full_page_writes must be on")
 
 // Store is the payments of one database schema. Create one with [Open]; its methods are safe for concurrent use.
@@ -78,7 +78,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 	if err := s.checkPooler(ctx); err != nil { // before a statement is prepared
 		return nil, err
 	}
-	// What makes a commit durable, except for synchronous_commit, which each transaction of a Store sets.
+	// The settings that make a commit durable, except for synchronous_commit, which each transaction of a Store sets.
 	var safe bool
 	err := pool.QueryRow(ctx, `select current_setting('fsync') = 'on' and current_setting('full_page_writes') = 'on'`).Scan(&safe)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) Format(f fmt.State, _ rune) {
 func (s *Store) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }
 
 // ErrPooler: the pool prepares statements, and a pooler is in front of Postgres. In transaction mode it runs the statements of one
-// connection in different sessions of the server, which do not have what pgx has prepared. Set default_query_exec_mode=exec in the
+// connection in different sessions of the server, which do not have the statements of pgx. Set default_query_exec_mode=exec in the
 // address of the pool, or [Options].SessionPooler if the pooler is in session mode. A pooler that keeps track of prepared statements
 // itself, as PgBouncer 1.21 can, is refused too.
 var ErrPooler = errors.New("prepaidpg: a pooler may break prepared statements: set default_query_exec_mode=exec, or Options.SessionPooler")

@@ -67,12 +67,12 @@ func (s *Store) list(ctx context.Context, step, from string) iter.Seq2[journal.E
 	}
 }
 
-// columns are what scan reads.
+// columns are the columns that scan reads.
 const columns = `p.request_id, p.operation, p.account_id, p.amount::text, encode(p.destination, 'hex'), encode(p.params, 'hex'), p.state,
 	p.changed, p.runs, p.attempts, p.resolved, coalesce(p.transaction_id, ''), coalesce(p.correlation_id, ''), coalesce(p.code, ''),
 	coalesce(p.review, ''), p.began, p.first_sent, p.last_sent, p.not_before`
 
-// scan reads an entry, with Postgres's times, and what else the statement selects.
+// scan reads an entry, with Postgres's times, and the further columns of the statement.
 func scan(row pgx.Row, e *journal.Entry, more ...any) error {
 	var amount string
 	var began, firstSent, lastSent, notBefore pgtype.Timestamptz

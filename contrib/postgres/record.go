@@ -138,7 +138,7 @@ func storable(text string) string {
 
 const beginSQL = "begin isolation level read committed read write"
 
-// durably executes what queue adds to a transaction, in one round trip, and returns when its commit is durable.
+// durably executes the statements that queue adds, in one transaction and round trip, and returns when its commit is durable.
 func durably(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Batch)) error {
 	batch := &pgx.Batch{}
 	batch.Queue(beginSQL)

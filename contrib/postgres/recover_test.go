@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Recover changes what is pending, and nothing else.
+// Recover changes pending payments, and nothing else.
 func TestRecoverStates(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -91,7 +91,7 @@ func TestRecoverFencesOldOutcomes(t *testing.T) {
 	require.Len(t, ids, 2)
 }
 
-// What waits for a person still does, and counts as sent until the failover.
+// Payments that wait for a person still do, and count as sent until the failover.
 func TestRecoverKeepsReviews(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Resolve records in tx what happened to a payment of unknown outcome, found out in another way than by sending it again.
+// Resolve records in tx the outcome of a payment of unknown outcome, found out in another way than by sending it again.
 // One that moved is never sent again. One that did not is rejected; see [Store.Retry].
 //
 // Errors: [journal.ErrNoPayment], [journal.ErrNotUnknown], [journal.ErrUnderWay] if a worker holds it, a
@@ -23,7 +23,7 @@ func (s *Store) Resolve(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, re
 }
 
 // Withdraw records in tx that a payment that moved nothing is not sent any more, for example because it was paid some other
-// way. What was to be sent is erased. Never use its request ID again.
+// way. Its params are erased. Never use its request ID again.
 //
 // Errors: [journal.ErrNoPayment], [journal.ErrState] unless the payment is queued, not sent or rejected,
 // [journal.ErrUnderWay] if a worker holds it, those of the database.

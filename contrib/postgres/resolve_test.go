@@ -25,7 +25,7 @@ func (s testStore) retry(id prepaid.RequestID) error {
 	return s.in(func(tx pgx.Tx) error { return s.Retry(s.t.Context(), tx, id) })
 }
 
-// In each state, the decisions of a person do what those of journal.Entry do.
+// In each state, the decisions of a person have the effect of those of journal.Entry.
 func TestDecisionsAreThoseOfTheEntry(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -47,7 +47,7 @@ func TestDecisionsAreThoseOfTheEntry(t *testing.T) {
 	for name, decision := range decisions {
 		for _, state := range journal.States() {
 			if name == "retry" && state == journal.StateWithdrawn {
-				continue // the store has erased what to send
+				continue // the store has erased the params
 			}
 			params := transfer(name + string(state))
 			s.enqueue(params)
@@ -72,7 +72,7 @@ func TestDecisionsAreThoseOfTheEntry(t *testing.T) {
 	require.Error(t, s.resolve(transfer("moved"+string(journal.StateIntended)).RequestID, journal.Resolution{}))
 }
 
-// A rejected payment is sent again after Retry, with what was enqueued; one that was withdrawn has lost it.
+// A rejected payment is sent again after Retry, with its params; one that was withdrawn has lost them.
 func TestRetryAndWithdraw(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

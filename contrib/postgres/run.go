@@ -12,7 +12,7 @@ import (
 )
 
 // Run sends the payments that are due, until ctx ends, and returns when its calls have ended, their outcomes are recorded and
-// settled, and what was not sent is given back: within Workers.Grace, if the database works. A call of Settled that fails while Run
+// settled, and the unsent payments are given back: within Workers.Grace, if the database works. A call of Settled that fails while Run
 // ends is left to another Run. Call it in as many processes as you like, also of different versions. sender is client.Accounts of a
 // [prepaid.Client]. It is [journal.Workers.Run] on this store, with [Workers].Settled.
 //
@@ -60,7 +60,7 @@ type Workers struct {
 	// Trace is that of [journal.Workers].
 	Trace journal.Trace
 	// Settled is called after an outcome was recorded, when e is done, rejected, or waits for an operator
-	// ([journal.Entry].Review): write to tx what your books say of the payment. The store commits tx together with the mark that
+	// ([journal.Entry].Review): write the payment to your books in tx. The store commits tx together with the mark that
 	// Settled has been called, so that your books have each outcome once. The outcome was committed with the mark that the call
 	// is due: no crash loses it.
 	//

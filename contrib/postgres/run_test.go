@@ -50,7 +50,7 @@ func TestRunPaysEachOnce(t *testing.T) {
 	require.Equal(t, "0", text(t, s.pool, "select count(sealed)::text from prepaid.payments"), "what was sent is erased")
 }
 
-// What a person must decide is never claimed again.
+// A payment that a person must decide is never claimed again.
 func TestWaitsForAPerson(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -127,7 +127,7 @@ func TestNothingCanBeSent(t *testing.T) {
 	require.Less(t, failures, 30, "without a brake there would be hundreds")
 }
 
-// What was claimed and not sent is given back when Run ends, and a call that is in progress ends by itself.
+// Claimed but unsent payments are given back when Run ends, and a call that is in progress ends by itself.
 func TestRunEndsInOrder(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -166,7 +166,7 @@ func TestRunEndsInOrder(t *testing.T) {
 	}
 }
 
-// After Grace, calls are cancelled, and what is known of them is recorded.
+// After Grace, calls are cancelled, and their known outcomes are recorded.
 func TestGrace(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -253,7 +253,7 @@ func (t *settling) open() bool {
 	return !pg.IsClosed() && !pg.IsBusy() && pg.TxStatus() != 'I'
 }
 
-// commit commits what was written, with the mark that Settled has been called.
+// commit commits the transaction of Settled, with the mark that it has been called.
 func (t *settling) commit(ctx context.Context, ids []string) error {
 	batch := &pgx.Batch{}
 	batch.Queue(durable)
@@ -305,7 +305,7 @@ func (t *settling) call(ctx context.Context, e journal.Entry) error {
 		select {
 		case err = <-ended:
 		case <-time.After(abandonAfter):
-			// What it may still do fails, and its transaction is rolled back.
+			// Its later statements fail, and its transaction is rolled back.
 			_ = t.conn.Hijack().PgConn().Conn().Close()
 			t.conn = nil
 			return errAbandoned

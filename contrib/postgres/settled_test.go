@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// What Settled does may be found out only by the commit, or make it impossible. The outcome is recorded all the same, and Settled is
+// The effect of Settled may be found out only by the commit, or make it impossible. The outcome is recorded all the same, and Settled is
 // called again later.
 func TestOutcomeIsRecordedWhateverSettledDoesToItsTransaction(t *testing.T) {
 	t.Parallel()
@@ -85,7 +85,7 @@ func TestSettledLaterIsNotHeldUpByAnother(t *testing.T) {
 	require.Contains(t, seen, ids[1])
 }
 
-// settleDue calls Settled for what is due, as one Run at its end, and returns how many calls were committed.
+// settleDue calls Settled for due payments, as one Run at its end, and returns how many calls were committed.
 func settleDue(t *testing.T, s *Store, w Workers) int {
 	t.Helper()
 	count := func() int {

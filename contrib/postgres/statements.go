@@ -25,7 +25,7 @@ const impatient = "select set_config('lock_timeout', '500ms', true), " + indexed
 const unplanned = `select set_config('enable_seqscan', null, true), set_config('enable_bitmapscan', null, true),
 	set_config('enable_sort', null, true)`
 
-// newSQL returns what replaces, in statements, the schema, the columns of an entry and the rules of package journal. {history} adds
+// newSQL returns a replacer, in statements, of the schema, the columns of an entry and the rules of package journal. {history} adds
 // the rows of p to the history. {fence} is how far the number of a lease moves on. It is random, so that no number is given again
 // after a claim whose commit was lost, such as in a failover.
 func newSQL(schema string) *strings.Replacer {
@@ -50,7 +50,7 @@ func newSQL(schema string) *strings.Replacer {
 
 // claimSQL takes payments that are due: $1 is how many, $2 the lease and $3 how long this worker may send, in microseconds; $4 is when
 // a payment that rests must have become due; $5 is the horizon. It returns them as they were before. Its commit is the intent: the
-// row then is what journal.Entry.Intent returns.
+// row then is the entry that journal.Entry.Intent returns.
 const claimSQL = `with d as (
 	select request_id, state, due, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until
 	from {s}.payments where due <= now() and due >= coalesce($5::timestamptz, '-infinity')

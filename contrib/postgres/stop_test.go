@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// However Run is stopped, nothing is left claimed: what was not sent is given back, as Run says.
+// However Run is stopped, nothing is left claimed: unsent payments are given back, as Run says.
 func TestStopLeavesNothingClaimed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

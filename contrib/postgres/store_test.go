@@ -195,7 +195,7 @@ func (s testStore) ended(h journal.Held, result *prepaid.TransferResult, failure
 	return journal.End{Fence: h.Fence, Entry: after}
 }
 
-// runUntil runs workers until enough reports true, which is asked after each event, and returns what Run returned.
+// runUntil runs workers until enough, called after each event, returns true, and returns the result of Run.
 func (s testStore) runUntil(sender journal.Sender, workers Workers, enough func() bool) error {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)

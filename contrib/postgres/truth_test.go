@@ -46,7 +46,7 @@ func TestStatsOldestQueuedCountsWhatWasGivenBack(t *testing.T) {
 	require.NotZero(t, stats.OldestQueued)
 }
 
-// What waits for a person is not archived.
+// Payments that wait for a person are not archived.
 func TestArchiveKeepsWhatWaitsForAPerson(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

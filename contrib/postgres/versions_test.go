@@ -42,7 +42,7 @@ func TestSchemaKnowsTheStates(t *testing.T) {
 	require.ElementsMatch(t, settled, statesOf("prepaid.payments", "payments_none_left_out"))
 	require.ElementsMatch(t, settled, statesOf("prepaid.archive", "archive_state_check"))
 
-	// What has nothing to be sent any more is what the machine neither sends nor has retried with its params.
+	// An entry in a state without params is neither sent nor retried with its params.
 	var unsealed []string
 	for _, s := range journal.States() {
 		e := journal.Entry{State: s, Sealed: []byte("x"), RequestID: "r"}
@@ -119,7 +119,7 @@ func TestThisVersionOnTheNext(t *testing.T) {
 	require.Equal(t, "2", text(t, pool, "select count(*)::text from prepaid.versions"))
 }
 
-// A program does not open a schema that it has not migrated, or not far enough, and says what is missing.
+// A program does not open a schema that it has not migrated, or not far enough, and names the missing versions.
 func TestOpenOldSchema(t *testing.T) {
 	t.Parallel()
 	pool := emptyPool(t)
@@ -130,7 +130,7 @@ func TestOpenOldSchema(t *testing.T) {
 	require.True(t, strings.HasSuffix(err.Error(), "schema prepaid lacks 1 of 1 versions"), err)
 }
 
-// Tables that an earlier version has filled are opened as they are, and what is left to do in them is done.
+// Tables that an earlier version has filled are opened as they are, and their due payments and Settled calls are done.
 func TestEarlierTables(t *testing.T) {
 	t.Parallel()
 	pool := emptyPool(t)

@@ -1,9 +1,9 @@
-// Program client does with the client what program raw does without it.
+// Program client does with the client the work that program raw does without it.
 //
 //	client rows ADDRESS COUNT  reads the rows of a report
 //	client file ADDRESS COUNT  copies a report to a file
 //	client start ADDRESS -     makes a client, reads an account, and prints its ID at once
-//	client plain ADDRESS -     does this as program raw does: what is left is the cost of the larger program
+//	client plain ADDRESS -     does this as program raw does: the difference is the cost of the larger program
 package main
 
 import (

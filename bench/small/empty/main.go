@@ -1,4 +1,4 @@
-// Program empty does nothing. It is what every Go program costs.
+// Program empty does nothing. It measures the cost that every Go program has.
 package main
 
 import "os"

@@ -1,4 +1,4 @@
-// Package plain is what programs raw and client have in common.
+// Package plain is the code that programs raw and client share.
 package plain
 
 import (

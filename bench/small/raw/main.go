@@ -1,5 +1,5 @@
-// Program raw does with the standard library what program client does with the client. It ends by printing what Linux knows of
-// its memory, or with 1.
+// Program raw does with the standard library the work that program client does with the client. It ends by printing the
+// memory that Linux reports for it, or with 1.
 //
 //	raw rows ADDRESS COUNT     reads the rows of a report
 //	raw strings ADDRESS COUNT  makes a string of each row, and does nothing else with it

@@ -1,4 +1,4 @@
-// Package faults collects what is wrong with options and arguments, for the modules below contrib.
+// Package faults collects the errors in options and arguments, for the modules below contrib.
 package faults
 
 import (

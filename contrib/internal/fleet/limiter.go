@@ -5,8 +5,8 @@
 // pool keeps only how many each replica owns, grants those that nobody owns, money before calls before bulk, and recalls some from
 // those with more than their part.
 //
-// The package stands above the client, as the modules do that use it. What it exports, and what a [Report] means to a pool,
-// is theirs: a module of another version uses it too if a program updates only the core.
+// The package stands above the client, as the modules do that use it. Its exports, and the meaning of a [Report] to a pool,
+// are theirs: a module of another version uses it too if a program updates only the core.
 package fleet
 
 import (
@@ -109,7 +109,7 @@ func (l *Limiter) Status() Status {
 	return s
 }
 
-// Close refuses the waiting calls, hands over what this replica owns and ends its exchange with the pool. It takes at most
+// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with the pool. It takes at most
 // two Timeouts. A second Close waits for the first and returns the same.
 func (l *Limiter) Close() error { return l.close() }
 

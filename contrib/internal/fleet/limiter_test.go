@@ -135,7 +135,7 @@ func TestLimiterCloseWithoutStore(t *testing.T) {
 	})
 }
 
-// What a replica may use that has never reached its pool.
+// The share of a replica that has never reached its pool.
 func TestLimiterStartWithoutStore(t *testing.T) {
 	virtually(t, func(t *testing.T, s *memory) {
 		s.Kill(t)
@@ -269,7 +269,7 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	require.Equal(t, "key", invalid.Faults[0].Field)
 }
 
-// What nobody has used for an hour is forgotten, as Redis does with a key.
+// A limit that is unused for an hour is forgotten, as Redis does with a key.
 func TestStateIsForgotten(t *testing.T) {
 	t.Parallel()
 	const hour = 3_600_000

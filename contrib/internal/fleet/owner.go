@@ -44,7 +44,7 @@ type owner struct {
 	mustReport bool           // the pool must learn of the pause
 }
 
-// promise is what may come from others: n slots, one after the other until the time by, or all then.
+// promise is the slots that may come from others: n slots, one after the other until the time by, or all then.
 type promise struct {
 	n      int
 	by     time.Duration
@@ -64,7 +64,7 @@ func newOwner(options Options, kick func()) *owner {
 	return o
 }
 
-// share is what each replica may use while the pool is unreachable.
+// share is the number of slots that each replica may use while the pool is unreachable.
 func (o *owner) share() int {
 	return max(1, o.options.Allowance/cmp.Or(o.options.Replicas, o.learnt, strangers))
 }
@@ -92,7 +92,7 @@ func (o *owner) Advance(now time.Duration, s *slots.Stock) {
 	}
 }
 
-// Expect implements slots.Owner. It is never now, however late the promise is: what was promised must arrive before it can be
+// Expect implements slots.Owner. It is never now, however late the promise is: promised slots must arrive before they can be
 // used.
 func (o *owner) Expect(now time.Duration, s *slots.Stock, lacking int) time.Duration {
 	switch {
@@ -120,7 +120,7 @@ func (o *owner) Paused() {
 	o.kick()
 }
 
-// report begins an exchange. What this replica does not need is given away first: it reports everything that it owns.
+// report begins an exchange. Slots that this replica does not need are given away first: it reports everything that it owns.
 // While the pool is unreachable it keeps its slots, since nobody would get them.
 func (o *owner) report() (r Report) {
 	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
@@ -206,7 +206,7 @@ func (o *owner) finish(r Report, g Grant) (soon bool) {
 	return soon
 }
 
-// fail ends a failed exchange. The replica continues with what it owns.
+// fail ends a failed exchange. The replica continues with the slots that it owns.
 func (o *owner) fail(r Report) {
 	o.limiter.Update(func(_ time.Duration, s *slots.Stock) uint64 {
 		if o.growAt == never {

@@ -34,7 +34,7 @@ func owned(l *owner) int {
 	return held
 }
 
-// take uses up what can be had at once and returns how much it was.
+// take uses up the slots that are free at once and returns their number.
 func take(t *testing.T, l *owner, lane ratelimit.Lane, f ratelimit.Feedback) int {
 	t.Helper()
 	for n := 0; ; n++ {
@@ -139,7 +139,7 @@ func TestOwnerAfterStandingStill(t *testing.T) {
 	})
 }
 
-// What others are to give, or the pool once it opens, is not there before it has been granted, however late that is.
+// Slots that others are to give, or the pool once it opens, are not there before they are granted, however late that is.
 func TestOwnerPromisedAreNotThere(t *testing.T) {
 	t.Parallel()
 	for name, promised := range map[string]Grant{
@@ -264,7 +264,7 @@ func TestOwnerDeadline(t *testing.T) {
 		rested := l.options.Window - time.Nanosecond // the last call waited for as long
 		require.Equal(t, rested, refused(time.Second, func() { exchanged(l, Grant{Allot: 50, Replicas: 2}) }))
 		require.Equal(t, rested, refused(time.Second, func() {}))
-		// What others are to give is counted.
+		// Slots that others are to give are counted.
 		exchanged(l, Grant{Allot: 55, Replicas: 2})
 		require.Equal(t, l.options.Window/5, refused(time.Second, func() { exchanged(l, Grant{Allot: 55, Replicas: 2}) }))
 		l.fail(l.report())

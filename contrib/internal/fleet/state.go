@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// State is what a pool keeps of one limit, for pools that compute grants here. All times are milliseconds of the server's
+// State is a pool's record of one limit, for pools that compute grants here. All times are milliseconds of the server's
 // clock. The zero value is a limit that was never used, or whose state was lost.
 //
-// A member's account is what it says it holds plus what was granted since; free is what no account holds. Free slots have
+// A member's account is the number it says it holds plus the grants since; free is the slots that no account holds. Free slots have
 // rested, so that a grant can be used at once. The script of contrib/redis computes the same, and a test there compares both.
 type State struct {
 	Server  string            `json:"server"` // the run of the server
@@ -32,7 +32,7 @@ type Member struct {
 	Leaves bool           `json:"leaves,omitempty"`
 }
 
-// Server is what a pool knows of its server at an exchange.
+// Server is a pool's knowledge of its server at an exchange.
 type Server struct {
 	// Run names this run of this server: it is another one after a restart or a failover, and never "".
 	Run string
@@ -55,7 +55,7 @@ func (s *State) Exchange(server Server, r Report) Grant {
 		return Grant{Granted: Void}
 	}
 	// Until Open, nothing is granted: replicas that are not heard of may still be using slots. So it is when this server is
-	// not the one of the last exchange, when none was heard for a lease, and when what a member knows is forgotten.
+	// not the one of the last exchange, when none was heard for a lease, and when a member's state is forgotten.
 	switch {
 	case s.Server == "" && !r.Known:
 		s.Open = now + max(0, gone-server.Up)
@@ -84,7 +84,7 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	return g
 }
 
-// part is what one replica may have.
+// part is one replica's part of the slots.
 type part struct {
 	id    string
 	held  int
@@ -112,7 +112,7 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 	shareOut(live, r.Allowance, r.Allowance-kept)
 
 	var mine *part
-	var missing [LaneCount]int // what others lack, up to each lane
+	var missing [LaneCount]int // slots that others lack, up to each lane
 	for _, p := range live {
 		if p.id == r.ID {
 			mine = p
@@ -133,7 +133,7 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 	if now < s.Open {
 		return g
 	}
-	sum, before := 0, 0 // before is what others lack for higher lanes
+	sum, before := 0, 0 // before is the number that others lack for higher lanes
 	for lane, n := range mine.allot {
 		sum += n
 		g.Granted += max(0, min(sum-r.Held-g.Granted, spare-g.Granted-before))
@@ -150,7 +150,7 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 	return g
 }
 
-// shareOut gives each replica its part of usable slots out of size. Each lane in turn shares out what the lanes above left:
+// shareOut gives each replica its part of usable slots out of size. Each lane in turn shares out the rest of the lanes above:
 // nobody gets more than it needs, and who needs more than an even share gets an even share. Each lower lane that needs slots
 // is sure of a sixteenth; calls leave the last 0.4 % to money, and bulk the last 2 % to both.
 func shareOut(live []*part, size, usable int) {
@@ -191,14 +191,14 @@ func total(lanes [LaneCount]int) int {
 // LaneCount is the number of lanes, by rank: money, calls, bulk.
 const LaneCount = 3
 
-// Pool is what the replicas behind one address share.
+// Pool is the state that the replicas behind one address share.
 type Pool interface {
-	// Exchange records what one replica reports and returns what it may take or must give. It is atomic with respect to all
+	// Exchange records one replica's report and returns the slots it may take or must give. It is atomic with respect to all
 	// other exchanges, and ends with ctx. An error leaves open whether it took effect.
 	Exchange(ctx context.Context, r Report) (Grant, error)
 }
 
-// Report is what a replica reports of itself in one exchange.
+// Report is a replica's state in one exchange.
 type Report struct {
 	// ID is the replica's own, for its life.
 	ID string
@@ -218,7 +218,7 @@ type Report struct {
 	// Leaving is not 0 in its last exchange, and then how long its slots stay on its account.
 	Leaving time.Duration
 
-	// Allowance, Replicas, Floor, Lease and Gone are the same for all replicas. Floor is what each keeps whatever the others
+	// Allowance, Replicas, Floor, Lease and Gone are the same for all replicas. Each replica keeps Floor slots whatever the others
 	// need; Gone is when the slots of a replica that was not heard of any more have rested.
 	Allowance, Replicas, Floor int
 	Lease, Gone                time.Duration
@@ -226,7 +226,7 @@ type Report struct {
 	at time.Duration
 }
 
-// Grant is what a replica learns in an exchange.
+// Grant is a pool's response to a Report.
 type Grant struct {
 	// Granted is how many slots the replica owns in addition to those that it reported, or Void.
 	Granted int

@@ -56,7 +56,7 @@ func (b *bank) fresh() *bank {
 	return b
 }
 
-// put sends what the replica with that ID holds and needs.
+// put sends the slots that the replica with that ID holds and needs.
 func (b *bank) put(id string, r fleet.Report) fleet.Grant {
 	b.t.Helper()
 	b.seq++
@@ -93,7 +93,7 @@ func givesStockOnlyFromPlenty(t *testing.T, s *memory) {
 	require.Equal(t, 1+20, b.put("a", fleet.Report{Need: call(1), Extra: 20}).Granted)
 	require.Equal(t, 75, b.put("b", fleet.Report{Need: call(75)}).Granted)
 	require.Equal(t, 1, b.put("c", fleet.Report{Need: call(1), Extra: 20}).Granted)
-	// What another lacks, a stock has to give.
+	// A stock has to give the slots that another lacks.
 	require.Equal(t, 3, b.put("d", fleet.Report{Need: call(10)}).Granted)
 	require.Equal(t, 7, b.put("a", fleet.Report{Held: 21, Need: call(1)}).Give)
 }
@@ -106,7 +106,7 @@ func moneyBeforeBulk(t *testing.T, s *memory) {
 	// It gives all but the sixteenth that no lane goes without.
 	got := b.put("bulk", fleet.Report{Held: 98, Need: [fleet.LaneCount]int{0, 0, 300}})
 	require.Equal(t, 98-6, got.Give)
-	// What it has given money gets, though bulk asks first.
+	// Money gets the slots that bulk has given, though bulk asks first.
 	require.Equal(t, 0, b.put("bulk", fleet.Report{Held: 50, Need: [fleet.LaneCount]int{0, 0, 300}}).Granted)
 	require.Equal(t, 48, b.put("money", fleet.Report{Held: 2, Need: [fleet.LaneCount]int{300, 0, 0}}).Granted)
 	// A replica with money and bulk waiting gets money first.

@@ -12,11 +12,11 @@
 // A server takes about 0.7 s to start. Tests that do not kill, freeze or cut it can share one, each with a database of its
 // own; see the example of [Run].
 //
-// # What runs where
+// # Where the server runs
 //
 // The server listens on a Unix socket in a new directory below [os.TempDir] that only its user can enter, not on the
 // network, and accepts each connection as superuser "postgres" without a password. Postgres refuses to run as root: for
-// root, the server runs as the user "nobody". It keeps what it acknowledged (fsync is on) unless [Options].NoSync is set.
+// root, the server runs as the user "nobody". It keeps acknowledged commits (fsync is on) unless [Options].NoSync is set.
 //
 // Stop ends the server and removes the directory. So does the end of the program, however it ends: a small shell process
 // waits for it. Postgres 14 or later and a Unix system are needed.
@@ -53,7 +53,7 @@ type Options struct {
 	// Binaries is the directory with initdb and postgres. If empty, PATH is searched, then the newest version below
 	// /usr/lib/postgresql, /usr/local/opt and /opt/homebrew/opt.
 	Binaries string
-	// NoSync switches fsync off: faster, and a crash of the machine, but not of the server, may lose what was committed.
+	// NoSync switches fsync off: faster, and a crash of the machine, but not of the server, may lose commits.
 	NoSync bool
 	// Settings are parameters of postgresql.conf, such as "max_connections": "300".
 	Settings map[string]string

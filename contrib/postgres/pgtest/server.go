@@ -169,7 +169,7 @@ func (s *Server) signal(by os.Signal) error {
 	return nil
 }
 
-// Kill ends the server and each of its processes with SIGKILL, as a crash of the machine would, except that what the
+// Kill ends the server and each of its processes with SIGKILL, as a crash of the machine would, except that data which the
 // system has already taken over for writing is not lost.
 func (s *Server) Kill() error {
 	s.mu.Lock()
@@ -195,8 +195,8 @@ func (s *Server) Thaw() error {
 }
 
 // Restart shuts the server down in order, unless it was killed, and starts it on the same files and the same address. It
-// returns when connections are accepted. After [Server.Kill] it repeats the start until the system has released what the
-// killed processes had, and Postgres has recovered. ctx bounds the wait.
+// returns when connections are accepted. After [Server.Kill] it repeats the start until the system has released the resources
+// of the killed processes, and Postgres has recovered. ctx bounds the wait.
 func (s *Server) Restart(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,11 +294,11 @@ func find(dir string) (string, error) {
 			found = append(found, dirs...)
 		}
 		version := func(dir string) int {
-			number, _ := strconv.Atoi(digits.FindString(dir)) // zero for what is not a version
+			number, _ := strconv.Atoi(digits.FindString(dir)) // zero if it is not a version
 			return number
 		}
 		slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
-		// What is in PATH may be a link; initdb looks for postgres next to itself.
+		// The program in PATH may be a link; initdb looks for postgres next to itself.
 		if program, err := exec.LookPath("initdb"); err == nil {
 			program, _ = filepath.EvalSymlinks(program) // it exists
 			found = slices.Insert(found, 0, filepath.Dir(program))

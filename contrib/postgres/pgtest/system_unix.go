@@ -20,7 +20,7 @@ const freeze, thaw = syscall.SIGSTOP, syscall.SIGCONT
 // on the strictest system.
 const longestDir = 104 - len("/pgtest-4294967295/.s.PGSQL.5432") - 1
 
-// session has a process ignore what the terminal sends to the program.
+// session has a process ignore the signals that the terminal sends to the program.
 func session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // attributes returns how to start the processes of Postgres, and the owner of their files.

@@ -1,5 +1,5 @@
-// Package fleettest tests that a real server shares a rate limit as [fleet.Limiter] promises. What a pool grants, and what a limiter
-// does with it, the tests of package fleet prove in virtual time.
+// Package fleettest tests that a real server shares a rate limit as [fleet.Limiter] promises. The tests of package fleet prove in
+// virtual time which slots a pool grants and how a limiter uses them.
 package fleettest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
-// Backend is a server that keeps limits, and what can happen to it. What fails, fails t.
+// Backend is a server that keeps limits, and the events that can happen to it. A failure fails t.
 type Backend interface {
 	// Open returns the pool of a limit, over connections of its own that are closed with the test.
 	Open(t *testing.T, name string) fleet.Pool
@@ -64,7 +64,7 @@ func exchanges(t *testing.T, s Backend) {
 		require.Error(t, err)
 		require.Less(t, time.Since(began), 2*time.Second)
 	}
-	grants(0, gone) // nobody knows what was used before the server started
+	grants(0, gone) // the use before the start of the server is unknown
 	s.Used(t, limit)
 	grants(10, 0)
 	s.Freeze(t)
@@ -123,7 +123,7 @@ func LimitHolds(t *testing.T, s Backend) {
 					seen.spell(l, replica)
 				}
 				pool.killed.Store(rand.N(4) == 0)
-				if l.Close() != nil { // a replica that starts without the server does not know what was used before
+				if l.Close() != nil { // a replica that starts without the server does not know the earlier use
 					time.Sleep(seen.load.Window)
 				}
 			}

@@ -31,7 +31,7 @@ type Load struct {
 	Distance time.Duration
 }
 
-// Traffic is what arrived at the service.
+// Traffic is the requests that arrived at the service.
 type Traffic struct {
 	load  Load
 	start time.Time
