@@ -29,7 +29,7 @@ type ClaimsOptions struct {
 // key, and only the holder of that token can settle it: a caller that overran the lease gets [webhook.ErrClaimLost] and
 // changes nothing. An ID is 1 to 128 printable ASCII characters without white space, a lease at least 1 ms long.
 //
-// A command that go-redis repeats has the effect of one. What Redis itself forgets, in a failover or for lack of memory,
+// A command that go-redis repeats has the effect of one. IDs that Redis itself forgets, in a failover or for lack of memory,
 // may be handled a second time: set noeviction, and a suitable persistence.
 func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.ClaimStore, error) {
 	options.Prefix = cmp.Or(options.Prefix, "prepaid:claim:")

@@ -79,7 +79,7 @@ type Limiter struct{ fleet *fleet.Limiter }
 // that has not been up for that long, and one that heard of nobody for a Lease, up to an hour, unless all replicas had closed
 // their limiters: those it did not hear of may have been at work. So close the limiter, or the next start waits. A replica that
 // alone is cut off for longer keeps its share, although the others may be granted it: they may then get a 429. A replica that
-// starts without Redis does not know what was used before.
+// starts without Redis does not know the earlier use.
 //
 // A 429 of any replica pauses all: itself at once, the others with their next exchange, and from then on requests are
 // spaced evenly. See [github.com/cardprograms/prepaid.Config] for how long, and [ratelimit.Limiter] for the errors of Acquire.
@@ -127,7 +127,7 @@ func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.S
 // Status returns the current state.
 func (l *Limiter) Status() Status { return Status(l.fleet.Status()) }
 
-// Close refuses the waiting calls, hands over what this replica owns and ends its exchange with Redis. An error means
+// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with Redis. An error means
 // that Redis could not be reached; the others then get the slots a Lease and a Window later. It takes at most two
 // Timeouts. A second Close waits for the first and returns the same.
 func (l *Limiter) Close() error { return l.fleet.Close() }

@@ -51,7 +51,7 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	}
 }
 
-// What partners construct is the limiter that the other tests are about, with their options.
+// Partners construct the limiter that the other tests are about, with their options.
 func TestLimiter(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

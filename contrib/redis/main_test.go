@@ -15,7 +15,7 @@ func (quiet) Printf(context.Context, string, ...any) {}
 
 // TestMain makes the test binary the holder of a claim when it was started as one.
 func TestMain(m *testing.M) {
-	redis.SetLogger(quiet{}) // it writes to stderr what the errors say
+	redis.SetLogger(quiet{}) // it writes to stderr, and the errors say the same
 	if address := os.Getenv(claimVariable); address != "" {
 		os.Exit(holdClaim(address))
 	}

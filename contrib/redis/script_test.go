@@ -16,7 +16,7 @@ import (
 // model is a limit and its replicas, of which one reports at a time.
 type model struct {
 	random *rand.Rand
-	common fleet.Report // what all reports have in common
+	common fleet.Report // the fields that all reports share
 	state  fleet.State
 	server fleet.Server
 	held   [6]int
@@ -37,7 +37,7 @@ func newModel(random *rand.Rand) *model {
 // often reports true once in n times.
 func (m *model) often(n int) bool { return m.random.IntN(n) == 0 }
 
-// next lets time pass and returns what a replica reports then.
+// next lets time pass and returns a replica's report then.
 func (m *model) next() fleet.Report {
 	passes := m.random.Int64N(500)
 	switch {
@@ -75,7 +75,7 @@ func (m *model) next() fleet.Report {
 	return r
 }
 
-// exchange is what [fleet.State] grants, which the replica takes or gives.
+// exchange returns the grant of [fleet.State], which the replica takes or gives.
 func (m *model) exchange(r fleet.Report) fleet.Grant {
 	g := m.state.Exchange(m.server, r)
 	if g.Granted != fleet.Void {
@@ -94,7 +94,7 @@ func TestScriptStateExpires(t *testing.T) {
 	require.InDelta(t, 3600, left.Seconds(), 5)
 }
 
-// The script and fleet.State grant the same, whatever replicas report, when, and what becomes of the server. Time and server
+// The script and fleet.State grant the same, whatever and whenever replicas report, and whatever happens to the server. Time and server
 // are arguments of the script here.
 func TestScriptGrantsWhatStateGrants(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// server is a Redis server of one test. It keeps nothing: what is killed has forgotten all.
+// server is a Redis server of one test. It keeps nothing: a killed one loses its state.
 type server struct {
 	t       *testing.T
 	program string

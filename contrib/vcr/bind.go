@@ -8,7 +8,7 @@ import (
 // boundKey is a value, or a pseudonym, of one kind.
 type boundKey struct{ kind, text string }
 
-// bindings are what a replay has learnt about the caller's values: which pseudonyms are this cassette's, and which of
+// bindings are a replay's knowledge of the caller's values: which pseudonyms are this cassette's, and which of
 // them each of the caller's own values stands for. An ID is bound by its first use and may not change afterwards.
 type bindings struct {
 	onTape map[string]bool
@@ -40,7 +40,7 @@ func distinguishes(pseudonym string) bool {
 	return strings.Trim(pseudonym, "0") != "" && !isDate(pseudonym)
 }
 
-// contradictions returns the places that show that request, although alike, is not about what recorded is about.
+// contradictions returns the places that show that request, although alike, is about another thing than recorded.
 func (b *bindings) contradictions(request, recorded *scrubbedRequest) []string {
 	var places []string
 	for l, there := range pairsOf(request, recorded) {
@@ -65,7 +65,7 @@ func (b *bindings) contradicts(op *operation, l leaf, there string) bool {
 	return bound && pseudonym != there || taken && own != l.value
 }
 
-// bind records what the values of request stand for.
+// bind records the pseudonyms that the values of request stand for.
 func (b *bindings) bind(request, recorded *scrubbedRequest) {
 	for l, there := range pairsOf(request, recorded) {
 		if l.value == there {

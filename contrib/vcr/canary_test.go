@@ -28,7 +28,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// tap remembers every value that went over the wire, in both directions, and what was asked.
+// tap remembers every value that went over the wire, in both directions, and the requests.
 type tap struct {
 	next http.RoundTripper
 
@@ -131,7 +131,7 @@ func encodings(value string) []string {
 		strings.ToUpper(hex.EncodeToString([]byte(value))), strings.ToUpper(value), strings.ToLower(value),
 		strings.NewReplacer("-", "", " ", "").Replace(value),
 	}
-	for shift := range 3 { // the alignments of Base64, without what the neighbours have a part in
+	for shift := range 3 { // the alignments of Base64, without the characters that neighbours affect
 		text := strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift)+value)), "=")
 		forms = append(forms, text[min(len(text), shift+shift/2+shift%2):max(len(text)-1, 0)])
 	}

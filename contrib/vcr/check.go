@@ -98,7 +98,7 @@ func (c *checker) madeUp(value string) bool {
 	return c.options.MadeUp != nil && c.options.MadeUp(value)
 }
 
-// leaves reports values that are neither kept nor pseudonyms. text is what their offsets refer to.
+// leaves reports values that are neither kept nor pseudonyms. Their offsets refer to text.
 func (c *checker) leaves(what, text string, line int, leaves []leaf) {
 	for _, l := range leaves {
 		if l.clean() || c.madeUp(l.value) {
@@ -108,7 +108,7 @@ func (c *checker) leaves(what, text string, line int, leaves []leaf) {
 	}
 }
 
-// seen is what is visible of one exchange, with the line numbers of its parts.
+// seen is the visible content of one exchange, with the line numbers of its parts.
 type seen struct {
 	method, url, sent, received                 string
 	status                                      int
@@ -184,7 +184,7 @@ var (
 	crowdedBlock = regexp.MustCompile(`^ *(- )?[a-z_]+: [|>][-+0-9]*[ \t]+[^ \t\r]`)
 )
 
-// lines reports what a YAML reader skips: directives, ends of documents, comments.
+// lines reports lines that a YAML reader skips: directives, ends of documents, comments.
 func (c *checker) lines(content string) {
 	for number, line := range strings.Split(content, "\n") {
 		switch {
@@ -196,7 +196,7 @@ func (c *checker) lines(content string) {
 	}
 }
 
-// plain reports what can hide text in YAML: comments, anchors, tags.
+// plain reports elements that can hide text in YAML: comments, anchors, tags.
 func (c *checker) plain(node *yaml.Node) {
 	if node.HeadComment != "" || node.LineComment != "" || node.FootComment != "" {
 		c.find(node.Line, "a comment")

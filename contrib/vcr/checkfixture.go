@@ -131,7 +131,7 @@ func fixtureBody(side map[string]located) placed {
 	return placed{side["text"].text(), side["text"].line}
 }
 
-// fixtureHeader allows what a cassette keeps, and media types in Accept. A fixture shows the credentials of a request.
+// fixtureHeader allows headers that a cassette keeps, and media types in Accept. A fixture shows the credentials of a request.
 func (c *checker) fixtureHeader(what string, header located) {
 	values, ok := members(header.raw, header.line)
 	if header.raw != nil && !ok {

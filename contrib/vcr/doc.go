@@ -10,7 +10,7 @@
 // PREPAID_VCR=record go test -count=1 -run TestPayOut writes testdata/payout.yaml, which you commit; go test replays it,
 // without network, credentials or address. Only a test that ran to its end without failing writes a cassette.
 //
-// # What is written
+// # Scrubbing
 //
 // Every exchange is scrubbed before go-vcr sees it, with a schema derived from the client's own types: fields with a
 // redact tag are replaced, and so is everything that the schema does not name. Kept are amounts, statuses and other
@@ -19,7 +19,7 @@
 // The same value gets the same pseudonym throughout a cassette: the account that one call returns is the one that the
 // next is about. Pseudonyms are numbers in order of appearance, so that a new recording makes a small difference.
 //
-// Cells of reports are scrubbed too. [Options].ReportColumns and ReportAmounts name what is kept; the cassette lists it.
+// Cells of reports are scrubbed too. [Options].ReportColumns and ReportAmounts name the kept ones; the cassette lists them.
 //
 // Of the headers, media type, page counts and Retry-After are kept, without the vendor's name.
 //
@@ -33,7 +33,7 @@
 // pseudonyms that they have learnt from earlier responses of the cassette. If there are none, they are matched in order
 // of arrival, so give such calls different amounts or other kept values, or make them one after the other.
 //
-// # What responses show
+// # Values in responses
 //
 // A value that the caller sends where the recording had a pseudonym takes the place of that pseudonym in the response
 // and all later ones: Get returns the account ID that it was called with, and Accounts.Issue finds the company of its

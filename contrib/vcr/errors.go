@@ -67,7 +67,7 @@ func (e *UnusedError) Error() string {
 type CassetteError struct {
 	// Path is the file; empty if the error is about its content.
 	Path string
-	// Rule says what is wrong.
+	// Rule is the reason.
 	Rule string
 	// Err is the cause; nil if Rule is complete.
 	Err error

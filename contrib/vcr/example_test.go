@@ -50,7 +50,7 @@ func TestPayOut(t *testing.T) {
 	}
 }
 
-// A cassette of two calls replays without a network, shows what this test sends in place of what was recorded, and says
+// A cassette of two calls replays without a network, shows this test's values in place of the recorded ones, and reports
 // which values of another call differ from the recording.
 func ExampleNew() {
 	recorder, err := prepaidvcr.New("testdata/payout", prepaidvcr.Options{})
@@ -83,7 +83,7 @@ func ExampleNew() {
 	// prepaidvcr: recorded and not requested: Accounts.Transfer, Accounts.Get
 }
 
-// A check finds what a recording would have scrubbed, by line and place.
+// A check finds values that a recording would have scrubbed, by line and place.
 func ExampleCheck() {
 	fixture := `{
   "request": {"method": "GET", "path": "/3.0/accounts/anon1/status"},

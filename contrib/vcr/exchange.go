@@ -24,7 +24,7 @@ type scrubbedRequest struct {
 	url       string
 	body      string
 	leaves    []leaf
-	found     parts // what it is matched by
+	found     parts // the criteria for a match
 }
 
 // name returns the name of the operation, for errors.

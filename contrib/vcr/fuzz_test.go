@@ -64,7 +64,7 @@ func FuzzScrub(f *testing.F) {
 	})
 }
 
-// The check ends and says nothing of what it read.
+// The check ends and quotes nothing of its input.
 func FuzzCheck(f *testing.F) {
 	tape := cassette.New("fuzz")
 	tape.AddInteraction(&cassette.Interaction{Request: cassette.Request{
@@ -88,7 +88,7 @@ func FuzzCheck(f *testing.F) {
 			require.NotContains(t, err.Error(), fuzzCanary)
 			return
 		}
-		if !bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) { // what is written about a fixture is not looked at
+		if !bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) { // text around a fixture is not checked
 			require.NotContains(t, string(content), fuzzCanary)
 		}
 	})

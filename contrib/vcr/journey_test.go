@@ -17,7 +17,7 @@ import (
 )
 
 // journey calls every operation. All that it sends, but amounts, statuses and the like, is made of word, so that two
-// journeys share no value; what was kept goes into notes.
+// journeys share no value; kept values go into notes.
 type journey struct {
 	t        *testing.T
 	client   *prepaid.Client
@@ -28,7 +28,7 @@ type journey struct {
 	uri      string
 	pin      []byte // the certificate
 	otp      func(operation string) string
-	undo     func() // what the other side does when messages are to fail
+	undo     func() // undoes the failure of messages
 	notes    []string
 }
 
@@ -123,7 +123,7 @@ func (j *journey) accounts() {
 	require.NotNil(j.t, account.Cardholder)
 	require.NotNil(j.t, account.Cardholder.Passport)
 	j.note("got %v %v %v %v", account.Status, account.Balance, account.PlasticEnabled, account.CardholderType)
-	// What was read goes back: a pseudonym must pass where its value did.
+	// Values from responses go back: a pseudonym must pass where its value did.
 	j.ok(c.Update(j.t.Context(), created, prepaid.UpdateAccountParams{
 		Cardholder: account.Cardholder, ClientAccountKey: new(account.ClientAccountKey), DisplayName: new(account.DisplayName),
 		InitiatingUserID: j.id("User"), PortalIdentifier: account.PortalIdentifier,

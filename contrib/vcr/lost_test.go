@@ -54,7 +54,7 @@ func TestLostAnswerStaysInDoubt(t *testing.T) {
 	}
 }
 
-// What never left is not in the cassette: in the replay it is not sent either.
+// A request that never left is not in the cassette: in the replay it is not sent either.
 func TestUnsentRequestIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

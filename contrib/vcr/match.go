@@ -15,7 +15,7 @@ import (
 // scrubbedPart replaces a value that is not compared.
 const scrubbedPart = "*"
 
-// parts is what a request is matched by: each place with its kept values.
+// parts are the criteria for a match: each place of a request with its kept values.
 type parts map[string][]string
 
 func (r *scrubbedRequest) parts() parts {

@@ -117,7 +117,7 @@ func newSchema() *schema {
 	return made
 }
 
-// bodiesOf returns what the Go method of an operation takes, if it is a struct, and what it returns; nil for nothing.
+// bodiesOf returns the parameter of an operation's Go method, if it is a struct, and its result; nil for none.
 func bodiesOf(operation string) (sent, received reflect.Type) {
 	of, name, _ := strings.Cut(operation, ".")
 	service, ok := reflect.TypeFor[prepaid.Client]().FieldByName(of)

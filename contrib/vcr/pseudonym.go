@@ -122,7 +122,7 @@ func (p *pseudonyms) stand(value string, f form) string {
 	case len(value) >= leastHex && len(value)%2 == 0 && hexText.MatchString(value):
 		return hexFor(n, len(value))
 	case strings.HasPrefix(strings.TrimSpace(value), "<"):
-		return "<" + nameFor(n, false) + ">" // what distinguishes a proxy's page from a response
+		return "<" + nameFor(n, false) + ">" // the "<" distinguishes a proxy's page from a response
 	case isEmail(value):
 		return nameFor(n, false) + "@example.com"
 	case strings.HasPrefix(value, "https://") || strings.HasPrefix(value, "http://"):
@@ -297,7 +297,7 @@ func cutFraction(value string) string {
 	return longFraction.ReplaceAllString(value, "$1")
 }
 
-// parseDate parses what the client reads as a time.
+// parseDate parses a value that the client reads as a time.
 func parseDate(value string) (time.Time, bool) {
 	for _, layout := range []string{
 		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04:05Z0700",

@@ -122,7 +122,7 @@ func scrubJSON(t *testing.T, body string, known *shape) string {
 	return compact.String()
 }
 
-// What the schema does not know is scrubbed, names of members included.
+// Members that the schema does not know are scrubbed, names included.
 func TestUnknownIsScrubbed(t *testing.T) {
 	t.Parallel()
 	known := object(map[string]*shape{"status": of[bool](), "name": scrubbed()})

@@ -35,7 +35,7 @@ type Options struct {
 	// or a clone of http.DefaultTransport.
 	Transport http.RoundTripper
 	// ReportColumns are the names of columns of your reports, for a recording. If a report's first row consists only of
-	// these and ReportAmounts, it is kept; every other cell is scrubbed. The cassette lists what was kept.
+	// these and ReportAmounts, it is kept; every other cell is scrubbed. The cassette lists the kept columns.
 	ReportColumns []string
 	// ReportAmounts are the names of columns with amounts, for a recording. If the first row is kept, so are the amounts
 	// below these: whole numbers and decimals of at most ten digits before and four after the point. Otherwise sums of a
@@ -122,7 +122,7 @@ func newTransport() http.RoundTripper {
 	return http.DefaultTransport
 }
 
-// sure keeps what net/http knows about a request that was never sent, see [transport.Wrappable].
+// sure keeps net/http's proof that a request was never sent, see [transport.Wrappable].
 func sure(next http.RoundTripper) http.RoundTripper {
 	if standard, ok := next.(*http.Transport); ok {
 		return transport.Wrappable(standard)
@@ -134,7 +134,7 @@ func sure(next http.RoundTripper) http.RoundTripper {
 func (r *Recorder) Recording() bool { return r.options.Mode == ModeRecord }
 
 // Config returns config with r as its Transport. A recording sends through the transport that config had, with its proxy
-// and certificates, unless [Options] set one. For a replay it fills in what is missing (address, vendor, credentials, the
+// and certificates, unless [Options] set one. For a replay it fills in missing settings (address, vendor, credentials, the
 // test environment) with fictional values, and turns the rate limit off unless config has a Limiter: a replay needs
 // nothing of the environment it was recorded in. Unless config sets them, it also shortens the times that a replay would
 // only spend waiting: AttemptTimeout to 2 s, Retry.InFlightWait and Retry.MinWait to 1 ms, so that a transfer whose

@@ -53,7 +53,7 @@ func clientOn(t *testing.T, transport http.RoundTripper) *prepaid.Client {
 	return client
 }
 
-// A recording must not undo what the client does against a second start of a report by net/http: a connection that is
+// A recording must not undo the client's protection against a second start of a report by net/http: a connection that is
 // not kept, and a body that cannot be read twice.
 func TestRecordingKeepsRequestsUnrepeatable(t *testing.T) {
 	t.Parallel()
@@ -74,7 +74,7 @@ func TestRecordingKeepsRequestsUnrepeatable(t *testing.T) {
 	require.NoError(t, recorder.Stop())
 }
 
-// What varies from run to run is no reason not to find a response; how much is asked for is one.
+// Values that vary from run to run are no reason not to find a response; the requested number of items is one.
 func TestTimesAreNotCompared(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")

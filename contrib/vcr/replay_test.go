@@ -89,7 +89,7 @@ func TestReplayInOrder(t *testing.T) {
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }
 
-// A request that is not in the cassette was not sent, is not tried again, and says what differs without saying how.
+// A request that is not in the cassette was not sent, is not tried again, and its error names the differing places without values.
 func TestUnrecordedRequest(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -130,7 +130,7 @@ func TestUnrecordedRequest(t *testing.T) {
 	require.NoError(t, used.Stop())
 }
 
-// Calls at the same time are distinguished by what they learnt from the cassette.
+// Calls at the same time are distinguished by the pseudonyms that they learnt from the cassette.
 func TestReplayOfConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -192,7 +192,7 @@ func TestReplayOfTokens(t *testing.T) {
 	require.NoError(t, recorder.Stop())
 }
 
-// What goes wrong on the way is recorded as the client saw it: statuses, codes, pauses, a page of a proxy.
+// Failures on the way are recorded as the client saw them: statuses, codes, pauses, a page of a proxy.
 func TestReplayOfTrouble(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.WithRetryAfter())

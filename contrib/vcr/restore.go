@@ -35,7 +35,7 @@ func sentIn(request, recorded *scrubbedRequest) sentValues {
 	return s
 }
 
-// labelOf returns what a value is by its place: its kind of ID, or its name.
+// labelOf returns the label of a value by its place: its kind of ID, or its name.
 func labelOf(op *operation, where string) string {
 	if kind := kindOf(op, where); kind != "" {
 		return kind
@@ -43,7 +43,7 @@ func labelOf(op *operation, where string) string {
 	return nameOf(where)
 }
 
-// restorer puts the caller's values back into a response: a program that compares what it sent with what it receives
+// restorer puts the caller's values back into a response: a program that compares sent with received values
 // must find the same in a replay.
 type restorer struct {
 	operation   *operation
@@ -52,7 +52,7 @@ type restorer struct {
 	ambiguous   []string // places that could show more than one value
 }
 
-// value returns what the caller sent for the pseudonym l: in this request or in an earlier one, under the same label or
+// value returns the caller's value for the pseudonym l: in this request or in an earlier one, under the same label or
 // else anywhere. It returns the pseudonym if nothing was sent for it.
 func (r *restorer) value(l leaf) string {
 	label := labelOf(r.operation, l.where)

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// customer is what a caller knows of a cardholder and the program: in a replay all of it may be different.
+// customer is a caller's knowledge of a cardholder and the program: in a replay all of it may be different.
 type customer struct {
 	company                       prepaid.CompanyID
 	program, key, name, reference string
@@ -35,7 +35,7 @@ func (c customer) issue() prepaid.IssueParams {
 	}
 }
 
-// run issues a card, loads it, looks for the movement and searches: each step compares what it receives with what was sent.
+// run issues a card, loads it, looks for the movement and searches: each step compares the received with the sent values.
 func (c customer) run(t *testing.T, client *prepaid.Client) {
 	t.Helper()
 	issued, err := client.Accounts.Issue(t.Context(), c.issue())
@@ -81,7 +81,7 @@ func (c customer) run(t *testing.T, client *prepaid.Client) {
 	require.True(t, ids[c.float] && ids[issued.Account.ID] && len(ids) == 2)
 }
 
-// What the caller sends in the place of a recorded value is what the responses show from then on; nothing of it is in the
+// Responses show the value that the caller sends in place of a recorded one from then on; nothing of it is in the
 // cassette.
 func TestResponsesShowWhatTheCallerSent(t *testing.T) {
 	t.Parallel()

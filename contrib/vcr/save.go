@@ -9,7 +9,7 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// Stop ends a recording and writes its cassette, or ends a replay and reports what was not requested. It may be called
+// Stop ends a recording and writes its cassette, or ends a replay and reports the calls that were not requested. It may be called
 // more than once; only the first call has an effect.
 //
 // A recording that ends in a panic or in runtime.Goexit, as t.FailNow does, is not written, nor is one without requests

@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// shape is what is known about a JSON value. Everything that it does not name is scrubbed, and so is a value that keep
+// shape is the schema of a JSON value. Everything that it does not name is scrubbed, and so is a value that keep
 // refuses.
 type shape struct {
 	// keep reports whether a number, text or flag may stay; nil keeps none.
@@ -45,7 +45,7 @@ func object(members map[string]*shape) *shape {
 }
 
 // shapeOf derives the schema from the client's own types. A field with a redact tag is scrubbed, with everything below
-// it. Other fields are kept if their type restricts what they can contain, or if keptMembers lists them; any other text
+// it. Other fields are kept if their type restricts their content, or if keptMembers lists them; any other text
 // or number is scrubbed as well, so that a new field is safe before anybody has considered it.
 func shapeOf(t reflect.Type) *shape { return typeShape(t, false) }
 
@@ -198,7 +198,7 @@ func isFlag(text string) bool { return text == "true" || text == "false" }
 func matching(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
 
 // errorShape is the shape of every error response (section 7 of the reference). A code has the form of those that the
-// reference shows, as in the client's own errors; the description may repeat what was sent.
+// reference shows, as in the client's own errors; the description may repeat the request.
 func errorShape() *shape {
 	return object(map[string]*shape{
 		"error":             {keep: isErrorCode},

@@ -23,7 +23,7 @@ func TestExceptionsAreOperations(t *testing.T) {
 	}
 }
 
-// wireTypes are all that the schema is read off, with what lies inside them.
+// wireTypes are all types that the schema is derived from, with the types inside them.
 func wireTypes() []reflect.Type {
 	found := []reflect.Type{}
 	var add func(t reflect.Type)
@@ -79,7 +79,7 @@ func TestTaggedFieldsAreNeverKept(t *testing.T) {
 	require.Greater(t, tagged, 60)
 }
 
-// A field of a type made for this test, with every kind of field: only what cannot hold a person or a secret is kept.
+// A field of a type made for this test, with every kind of field: only kinds that cannot hold a person or a secret are kept.
 func TestShapeOfNewFields(t *testing.T) {
 	t.Parallel()
 	type inner struct {

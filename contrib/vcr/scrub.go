@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// leaf is one value: where it is, whether it was kept, and what replaces it.
+// leaf is one value: its place, whether it was kept, and its replacement.
 type leaf struct {
 	where  string
 	value  string
@@ -29,10 +29,10 @@ func (l leaf) clean() bool {
 	return l.kept || l.flag && l.value == "false" || !l.flag && isPseudonym(l.value, l.form)
 }
 
-// scrubber processes the parts of one exchange, gives each value its pseudonym, and records what it has seen.
+// scrubber processes the parts of one exchange, gives each value its pseudonym, and records the values.
 type scrubber struct {
 	names   *pseudonyms
-	restore func(leaf) string // of a replay: what takes the place of a pseudonym; nil in a recording
+	restore func(leaf) string // of a replay: the replacement of a pseudonym; nil in a recording
 	columns columns
 	header  []string // the names in the first row of a report, if they are kept
 	leaves  []leaf

@@ -39,7 +39,7 @@ func (w *watched) Fatalf(format string, values ...any) {
 	runtime.Goexit()
 }
 
-// inside runs body as a test and returns what it left.
+// inside runs body as a test and returns its state.
 func inside(t *testing.T, body func(w *watched)) *watched {
 	t.Helper()
 	w, done := &watched{TB: t}, make(chan struct{})
@@ -93,7 +93,7 @@ func TestStart(t *testing.T) {
 	require.Empty(t, inside(t, body(prepaid.Config{}, "any", 1, true)).said, "a test that failed has said enough")
 }
 
-// What cannot be written is an error, and an older cassette stays.
+// A cassette that cannot be written is an error, and an older one stays.
 func TestStopKeepsTheOldCassette(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

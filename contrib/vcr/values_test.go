@@ -89,7 +89,7 @@ func TestDeepJSON(t *testing.T) {
 	}
 }
 
-// What a body grows to is bounded as well, and so is a request.
+// The scrubbed size of a body is bounded as well, and so is a request.
 func TestBodiesThatAreTooLong(t *testing.T) {
 	t.Parallel()
 	const depth = 90 // of lists, each of which has its own indented line

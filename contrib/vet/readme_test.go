@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/vettest"
 )
 
-// What the code of the README may import.
+// The packages that the code of the README may import.
 var imports = []string{
 	"context", "crypto/rand", "database/sql", "errors", "fmt", "log", "log/slog", "net/http", "strconv", "sync", "time",
 	"github.com/cardprograms/prepaid", "github.com/cardprograms/prepaid/journal",

@@ -3,7 +3,7 @@
 //	prepaidvet ./...                            runs go vet with it
 //	go vet -vettool=$(which prepaidvet) ./...   the same
 //	prepaidvet -outcome ./...                   this rule only
-//	prepaidvet help outcome                     what a rule is about
+//	prepaidvet help outcome                     describes a rule
 //	prepaidvet -version
 package main
 
@@ -30,7 +30,7 @@ func main() {
 	case args[0] == "-version" || args[0] == "--version":
 		fmt.Fprintln(os.Stdout, "prepaidvet", version())
 	case args[0] == "help" || args[0] == "-flags" || strings.HasPrefix(args[0], "-V") ||
-		strings.HasSuffix(args[len(args)-1], ".cfg"): // the go command asks what it is, or runs it for one package
+		strings.HasSuffix(args[len(args)-1], ".cfg"): // the go command asks for its version or flags, or runs it for one package
 		unitchecker.Main(prepaidvet.Analyzers()...)
 	default:
 		os.Exit(vet(args))

@@ -186,7 +186,7 @@ func write(t *testing.T) string {
 	return module
 }
 
-// run returns what a command prints, and its exit status.
+// run returns the output of a command, and its exit status.
 func run(t *testing.T, directory, name string, args ...string) (string, int) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)

@@ -36,7 +36,7 @@ type mistake struct {
 func (m mistake) form() string { return m.file[:strings.LastIndex(m.file, "/")] }
 
 // A program written without a look at the rules: each mistake is marked "want: rule", or "missed: rule" if it is one that the
-// README says is not seen, and has a twin nearby that is right. Exactly what is wanted is reported.
+// README says is not seen, and has a twin nearby that is right. Exactly the marked mistakes are reported.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	module := t.TempDir()
@@ -113,7 +113,7 @@ func glob(t *testing.T, module string) []string {
 	return files
 }
 
-// reported are the lines that the tool prints. What it reports of another package's handler counts there.
+// reported are the lines that the tool prints. Its reports of another package's handler count there.
 func reported(printed string) []mistake {
 	line := regexp.MustCompile(`(?m)^(?:vet: )?(\S+\.go):(\d+):\d+: (.*)#([a-z]+)\r?$`)
 	elsewhere := regexp.MustCompile(`^in package (\w+), .* at (\w+\.go):(\d+) is `)
@@ -135,7 +135,7 @@ func compare(a, b mistake) int {
 	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.rule, b.rule))
 }
 
-// table is what the README shows.
+// table is the README's table.
 func table(wanted, missed []mistake) string {
 	type row struct {
 		found, missed int

@@ -90,7 +90,7 @@ func (a *after) enter(from, to *ssa.BasicBlock, held map[ssa.Value]answer) {
 	a.through(to, 0, next)
 }
 
-// known is what is known of a value that goes into a variable: that it is the error, or what a condition says.
+// known is the analysis state of a value that goes into a variable: it is the error, or the result of a condition.
 func (a *after) known(v ssa.Value, held map[ssa.Value]answer) answer {
 	if held[v] == theError || !types.Identical(v.Type().Underlying(), types.Typ[types.Bool]) {
 		return held[v]
@@ -101,7 +101,7 @@ func (a *after) known(v ssa.Value, held map[ssa.Value]answer) answer {
 	return unsettled
 }
 
-// answer is what is known of a condition.
+// answer is the known result of a condition.
 type answer uint8
 
 const (
@@ -132,7 +132,7 @@ func (a *after) eval(condition ssa.Value, held map[ssa.Value]answer) answer {
 		}
 	case *ssa.Call:
 		if !a.failed && slices.ContainsFunc(v.Call.Args, func(arg ssa.Value) bool { return held[arg] == theError }) && types.Identical(v.Type(), types.Typ[types.Bool]) {
-			return fails // what asks about errors says no to nil
+			return fails // a function that asks about errors returns false for nil
 		}
 		if found := a.evalCall(v); found != unsettled {
 			return found
@@ -183,7 +183,7 @@ func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]answer) answer {
 	return unsettled
 }
 
-// counts reports whether a value is the counter of a loop, and a constant is what it begins with.
+// counts reports whether a value is the counter of a loop, and a constant is its first value.
 func counts(v ssa.Value, first *ssa.Const) bool {
 	phi, ok := v.(*ssa.Phi)
 	return ok && slices.ContainsFunc(phi.Edges, func(edge ssa.Value) bool {
@@ -244,7 +244,7 @@ func (a *after) as(t types.Type) answer {
 	return a.vague()
 }
 
-// vague is for what an error may be, if there is one.
+// vague is the result for an unspecified error, if there is one.
 func (a *after) vague() answer {
 	if a.failed {
 		return unsettled
@@ -290,7 +290,7 @@ func (r *Result) Asks(fn *ssa.Function) bool {
 	return slices.ContainsFunc(fn.AnonFuncs, r.Asks)
 }
 
-// depends reports whether a condition is about what another function says, that was given something: perhaps whether the payment was made.
+// depends reports whether a condition is about another function's response to an argument: perhaps whether the payment was made.
 func (a *after) depends(v ssa.Value, depth int) bool {
 	if call, ok := v.(*ssa.Call); ok {
 		callee := Callee(call.Common())
@@ -316,7 +316,7 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 	return slices.ContainsFunc(instr.Operands(nil), func(operand *ssa.Value) bool { return *operand != nil && a.depends(*operand, depth+1) })
 }
 
-// reads is for a function that decides by what it reads elsewhere.
+// reads reports whether a function decides by data that it reads elsewhere.
 func reads(fn *ssa.Function) bool {
 	return Makes(fn, func(call *ssa.CallCommon) bool {
 		callee := Callee(call)

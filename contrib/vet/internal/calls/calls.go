@@ -1,4 +1,4 @@
-// Package calls is what the rules of prepaidvet stand on: it finds the money calls of a package, of the SDK itself, of
+// Package calls is the base of prepaidvet's rules: it finds the money calls of a package, of the SDK itself, of
 // interfaces that have its methods, and of functions of the program, also in other packages, that pass a payment on.
 package calls
 
@@ -66,7 +66,7 @@ func (w *wrapper) String() string {
 	return fmt.Sprintf("kind %d, key %d %q, error %d, result %d%s", w.Kind, w.Key.Param, w.Key.Field, w.Err, w.Result, recorded)
 }
 
-// Result is what is known of a package.
+// Result is the analysis of a package.
 type Result struct {
 	Model *Model
 	// SSA is nil if the package does not use the SDK: then there is nothing to do.

@@ -14,13 +14,13 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/vettest"
 )
 
-// What is exported of functions that pass a payment on.
+// The facts that are exported of functions that pass a payment on.
 func TestWrappers(t *testing.T) {
 	t.Parallel()
 	analysistest.Run(t, vettest.Tree(t), calls.Analyzer, "wrap")
 }
 
-// What a rule is given, here printed by a rule.
+// The calls that a rule is given, here printed by a rule.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	vettest.Run(t, &analysis.Analyzer{

@@ -8,15 +8,15 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// Fate is what a function does with an error, on any path.
+// Fate is a function's use of an error, on any path.
 type Fate struct {
 	// Returned are the results through which it returns the error, or one that wraps it.
 	Returned []int
 	// Used means that something gets it: a caller, a function, a variable that is read, a channel. To be compared with nil is
 	// not enough.
 	Used bool
-	// Recorded means that somebody else than the caller gets it: not only functions that make another error of it, and those
-	// that ask what it is.
+	// Recorded means that something other than the caller gets it: not only functions that make another error of it, and those
+	// that ask for its kind.
 	Recorded bool
 }
 
@@ -55,7 +55,7 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 		f.follow(ref.(ssa.Value))
 	case *ssa.Return:
 		f.fate.Used = true
-		for i, result := range ref.Results { // the function around a literal returns what the literal stores
+		for i, result := range ref.Results { // the function around a literal returns the values that the literal stores
 			if ref.Parent() == f.in && result == value && isError(result.Type()) && !slices.Contains(f.fate.Returned, i) {
 				f.fate.Returned = append(f.fate.Returned, i)
 			}
@@ -86,7 +86,7 @@ func (f *fates) reads(address ssa.Value) {
 	}
 }
 
-// stored follows what is read of the variable that has it.
+// stored follows the values that are read of the variable that has it.
 func (f *fates) stored(address ssa.Value) {
 	switch a := address.(type) {
 	case *ssa.FieldAddr:
@@ -140,7 +140,7 @@ func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	}
 }
 
-// asking are the functions that ask what an error is, without keeping it.
+// asking are the functions that ask for the kind of an error, without keeping it.
 var asking = []string{
 	sdk + ".OutcomeOf", sdk + ".ProvesNotApplied", sdk + "/transport.NotSent",
 	"errors.Is", "errors.As", "errors.AsType", "errors.Unwrap",

@@ -33,7 +33,7 @@ func (c *Call) Pos() token.Pos {
 	return c.Instr.Pos()
 }
 
-// Operation is the name without what it is a method of.
+// Operation is the name without its receiver.
 func (c *Call) Operation() string { return c.Name[strings.LastIndex(c.Name, ".")+1:] }
 
 // Arg is the argument for a parameter, nil for [None]. The receiver does not count.
@@ -114,7 +114,7 @@ func Calls(common *ssa.CallCommon, names []string) bool {
 	return callee != nil && slices.Contains(names, fullName(callee))
 }
 
-// fullName is FullName without what the go command adds to the paths of packages that are built for a test.
+// fullName is FullName without the suffix that the go command adds to the paths of packages that are built for a test.
 func fullName(fn *types.Func) string {
 	name := fn.FullName()
 	if i := strings.Index(name, " ["); i >= 0 {
@@ -183,7 +183,7 @@ func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
 	return nil
 }
 
-// summary is what is known of a function with a body, here or in another package.
+// summary is the analysis of a function with a body, here or in another package.
 func (r *Result) summary(fn *ssa.Function) (Func, bool) {
 	if fn.Origin() != nil {
 		fn = fn.Origin()

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// loggers are packages whose functions all log what they are given, or make a field of a log record or a span.
+	// loggers are packages whose functions all log their arguments, or make a field of a log record or a span.
 	loggers = []string{
 		"log/slog", "go.uber.org/zap", "go.uber.org/zap/zapcore", "github.com/sirupsen/logrus", "github.com/rs/zerolog", "github.com/rs/zerolog/log",
 		"github.com/go-logr/logr", "github.com/hashicorp/go-hclog", "github.com/golang/glog", "k8s.io/klog", "k8s.io/klog/v2",
@@ -22,7 +22,7 @@ var (
 	logs = regexp.MustCompile(`(^|/)([a-z]{0,2}log|logs|logger|logging)(/v[0-9]+)?$`)
 )
 
-// Logs reports whether a function logs what it is given.
+// Logs reports whether a function logs its arguments.
 func Logs(callee *types.Func) bool {
 	if callee == nil || callee.Pkg() == nil {
 		return false

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kind says what a call does with money.
+// Kind is a call's effect on money.
 type Kind uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	Unkeyed
 	// Creation creates an account, also with an initial load: to send it again may create a second one.
 	Creation
-	// Record stores an order to pay, or what a person decided about a payment. It sends nothing.
+	// Record stores an order to pay, or a person's decision about a payment. It sends nothing.
 	Record
 )
 
@@ -43,7 +43,7 @@ type Func struct {
 	Params int
 	// Key is where the request ID is. Its Param is None if the call has none, or if the function makes it itself.
 	Key Source
-	// Err and Result are the indices of the error and of what is reported next to it, or None.
+	// Err and Result are the indices of the error and of the result that is reported next to it, or None.
 	Err, Result int
 	// Recorded means that the function itself records the error that it returns.
 	Recorded bool
@@ -78,7 +78,7 @@ type Model struct {
 	Opens []string
 	// Message is the type of a webhook message.
 	Message string
-	// Personal are fields with what must not be logged, in addition to those whose tag "redact" says so.
+	// Personal are fields with content that must not be logged, in addition to those whose tag "redact" says so.
 	Personal []string
 	// Reveal return the text of a secret first.
 	Reveal []string
@@ -222,7 +222,7 @@ func typeName(t types.Type) string {
 	return path(named.Obj().Pkg()) + "." + named.Obj().Name()
 }
 
-// path is the import path of a package without what the go command adds for the variants that tests are built of.
+// path is the import path of a package without the suffix that the go command adds for variants that are built for tests.
 func path(pkg *types.Package) string {
 	before, _, _ := strings.Cut(pkg.Path(), " ")
 	return before

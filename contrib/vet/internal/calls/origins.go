@@ -9,8 +9,8 @@ import (
 )
 
 // Origins follows a value back through assignments, conversions, branches and local variables, and with a field ("RequestID",
-// "Params.RequestID"), into what was stored in that field of it. What it ends at are parameters, calls, constants, fields of what came from elsewhere
-// (*ssa.Field, or *ssa.FieldAddr) and variables of an enclosing function.
+// "Params.RequestID"), into the values stored in that field of it. It ends at parameters, calls, constants, fields of values from
+// elsewhere (*ssa.Field, or *ssa.FieldAddr) and variables of an enclosing function.
 func Origins(value ssa.Value, field string) []ssa.Value {
 	var values []ssa.Value
 	for _, found := range places(value, field) {
@@ -93,7 +93,7 @@ func (o *origins) load(v *ssa.UnOp, field string) {
 	o.found = append(o.found, place{v, field})
 }
 
-// variable follows what is stored in a variable of the function, or in its field. If nothing is, the origin is whole.
+// variable follows the values stored in a variable of the function, or in its field. If there are none, the origin is whole.
 func (o *origins) variable(local *ssa.Alloc, field string, whole place) {
 	before := len(o.found)
 	o.stores(local, field)
@@ -135,7 +135,7 @@ func join(path, field string) string {
 	return path + "." + field
 }
 
-// captured is what a literal's variable of the enclosing function is there.
+// captured is the value in the enclosing function of a variable that a literal captures.
 func captured(v *ssa.FreeVar) ssa.Value {
 	fn := v.Parent()
 	if fn.Parent() == nil {

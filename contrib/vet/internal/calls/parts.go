@@ -17,7 +17,7 @@ type Part struct {
 	Value ssa.Value
 	// Text is the same for the same thing.
 	Text string
-	// New says what is another one each time: "the time", "a random value", "a request ID"; empty for anything else.
+	// New names a source that differs each time: "the time", "a random value", "a request ID"; empty for anything else.
 	New string
 	// Name is that of the function that makes it.
 	Name string
@@ -32,7 +32,7 @@ func (r *Result) Parts(value ssa.Value, field string, skip ...string) []Part {
 	return p.found
 }
 
-// Payment are the parts of what a call pays, but for its request ID.
+// Payment are the parts of the payment that a call makes, but for its request ID.
 func (r *Result) Payment(c *Call) []Part {
 	if c.Params != None {
 		return r.Parts(c.Arg(c.Params), "", unpaid...)
@@ -52,10 +52,10 @@ func (r *Result) Payment(c *Call) []Part {
 	return found
 }
 
-// unpaid are the fields of params that do not say what is paid: each try may have others.
+// unpaid are the fields of params that do not identify the payment: each try may have others.
 var unpaid = []string{"RequestID", "LastSent", "IdempotencyKey", "SourceReference", "DestinationReference", "InitiatorUsername", "CorrelationID"}
 
-// Renewed are the instructions that make another payment of what is paid.
+// Renewed are the instructions that make another payment of the parts of one.
 func Renewed(of []Part) map[ssa.Instruction]bool {
 	found := map[ssa.Instruction]bool{}
 	for _, p := range of {
@@ -175,7 +175,7 @@ func (p *parts) follow(value ssa.Value, field string) {
 
 func (p *parts) at(v ssa.Value) string { return fmt.Sprint(v.Parent(), v.Name()) }
 
-// variable follows what is stored in a variable, or in the field of it that is meant.
+// variable follows the values stored in a variable, or in the field of it that is meant.
 func (p *parts) variable(address ssa.Value, field string) {
 	for _, ref := range *address.Referrers() {
 		switch ref := ref.(type) {
@@ -334,7 +334,7 @@ func (r *Result) makes() {
 	}
 }
 
-// Clock is the New of what is made from the current time.
+// Clock is the New of a value made from the current time.
 const Clock = "the time"
 
 // randomly are packages whose functions, but for those in derives, return another value each time.

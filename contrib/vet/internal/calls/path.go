@@ -134,7 +134,7 @@ func (w *walk) impossible(condition ssa.Value, taken bool, held []ssa.Value) boo
 	return slices.Contains(held, value) && isNil || value == w.beside && value != nil && !isNil
 }
 
-// tells reports whether a condition asks for what the call says about its error elsewhere: in another result, such as a status, or
+// tells reports whether a condition asks for a result of the call next to its error: in another result, such as a status, or
 // in a variable that it was given to decode the response into.
 func (w *walk) tells(v ssa.Value, depth int) bool {
 	switch v := v.(type) {

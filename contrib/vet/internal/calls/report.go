@@ -20,7 +20,7 @@ type ignore struct {
 	rule, reason string
 }
 
-// Report reports what a rule found, with the address of the guide. Tests are not reported: the money in them is fictional. A
+// Report reports a finding of a rule, with the address of the guide. Tests are not reported: the money in them is fictional. A
 // comment "//prepaidvet:ignore RULE REASON" on the line or the line above suppresses the report; without a reason it is
 // reported as well.
 func (r *Result) Report(pass *analysis.Pass, d analysis.Diagnostic) {

@@ -8,7 +8,7 @@ import (
 
 const guide = "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md"
 
-// payments is the model of SDKs for payments, of those for other resources that are created once, and of what programs put in their place.
+// payments is the model of SDKs for payments, of those for other resources that are created once, and of the programs' own substitutes.
 func payments() *calls.Model {
 	m := &calls.Model{
 		Money: map[string]calls.Func{}, Params: map[string]calls.Func{}, Verdicts: map[string][]string{}, Guide: guide,
@@ -84,7 +84,7 @@ func payments() *calls.Model {
 	}
 	m.Packages = append(m.Packages, stellar)
 
-	// What is created once in a service that has nothing to do with money, and lists that are iterators.
+	// Resources that are created once in a service that has nothing to do with money, and lists that are iterators.
 	for _, version := range []string{"v84", "v88"} {
 		github := "github.com/google/go-github/" + version + "/github"
 		m.Packages = append(m.Packages, github)

@@ -20,7 +20,7 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{new(result)},
 }
 
-// result is the fact of a function: what its first result is.
+// result is the fact of a function: the origin of its first result.
 type result struct {
 	// Rounded: a number or text that was made of a float64.
 	Rounded bool
@@ -104,7 +104,7 @@ func (t *tracer) comparison(op *ssa.BinOp) {
 	}
 }
 
-// sorts reports whether a comparison is the result of a less function: the order of what is shown decides about no money.
+// sorts reports whether a comparison is the result of a less function: a display order decides about no money.
 func sorts(op *ssa.BinOp) bool {
 	params := op.Parent().Signature.Params()
 	if params.Len() != 2 || !types.Identical(params.At(0).Type(), params.At(1).Type()) {

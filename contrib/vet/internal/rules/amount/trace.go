@@ -20,7 +20,7 @@ type tracer struct {
 	results map[*ssa.Function]*result // without those that are being made
 }
 
-// result is what is known of the first result of a function of this package.
+// result is the analysis of the first result of a function of this package.
 func (t *tracer) result(fn *ssa.Function) *result {
 	if r, ok := t.results[fn]; ok {
 		return r
@@ -44,7 +44,7 @@ func (t *tracer) result(fn *ssa.Function) *result {
 	return r
 }
 
-// of is what is known of the result of a call.
+// of is the analysis of the result of a call.
 func (t *tracer) of(call *ssa.Call) *result {
 	if fn := call.Common().StaticCallee(); fn != nil && fn.Blocks != nil {
 		return t.result(fn)

@@ -24,7 +24,7 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{new(clients)},
 }
 
-// clients is the fact of a function: what it does with clients. Bits are indices of parameters, the receiver counts.
+// clients is the fact of a function: its use of clients. Bits are indices of parameters, the receiver counts.
 type clients struct {
 	// Returns: its first result is a client that it makes in each call. Drops: it makes one, calls the service with it, and keeps
 	// it nowhere. The settings come from the parameters Config. Own: some are made in each call, such as a transport.
@@ -46,7 +46,7 @@ func (c *clients) String() string {
 	return "uses clients"
 }
 
-// programs are packages that read command lines: what imports them runs once for each.
+// programs are packages that read command lines: a program that imports them runs once for each.
 var programs = []string{"flag", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/urfave/cli", "github.com/alecthomas/kong", "github.com/google/subcommands", "github.com/jessevdk/go-flags", "github.com/alecthomas/kingpin"}
 
 type rule struct {
@@ -173,7 +173,7 @@ func pick(call *ssa.Call, bits uint64) []ssa.Value {
 }
 
 // serves reports whether a function is called for each payment, though the package does not show by whom: an exported one of a
-// package that is not a command, which pays what its parameters say, with settings that it has itself.
+// package that is not a command, which makes the payment in its parameters, with settings that it has itself.
 func (r *rule) serves(fn *ssa.Function, m maker) bool {
 	object, ok := fn.Object().(*types.Func)
 	if !ok || !object.Exported() || fn.Parent() != nil || r.once || requests.Handles(fn) {
@@ -231,7 +231,7 @@ func (r *rule) repeated(m maker) bool {
 	return !slices.ContainsFunc(m.settings, func(v ssa.Value) bool { return r.varies(v, block, map[ssa.Value]bool{}) })
 }
 
-// of is what is known of the function that is called.
+// of is the summary of the function that is called.
 func (r *rule) of(common *ssa.CallCommon) *clients {
 	if fn := common.StaticCallee(); fn != nil {
 		if fn.Origin() != nil {
@@ -248,7 +248,7 @@ func (r *rule) of(common *ssa.CallCommon) *clients {
 	return c
 }
 
-// summary is what a function of this package does with clients.
+// summary is the use of clients in a function of this package.
 func (r *rule) summary(fn *ssa.Function) *clients {
 	if c, ok := r.known[fn]; ok {
 		return c

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
-// fate is what becomes of a client, or of a struct that has one, in a function and those that it calls.
+// fate is the use of a client, or of a struct that has one, in a function and those that it calls.
 type fate struct {
 	// kept: it is stored somewhere, or passed to where that may happen. returned: it is a result.
 	kept, returned bool
@@ -35,7 +35,7 @@ type follower struct {
 	via  ssa.Instruction // the literal that is being followed
 }
 
-// holds reports whether a value of a type can be, or can have, a client: what ours says, or a struct with a field of such a type.
+// holds reports whether a value of a type can be, or can have, a client: a type for which ours is true, or a struct with such a field.
 func (r *rule) holds(t types.Type) bool {
 	if r.ours(t) {
 		return true

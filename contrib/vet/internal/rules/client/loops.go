@@ -145,7 +145,7 @@ func (r *rule) another(v *ssa.Alloc) bool {
 	return composite && !r.sdkType(v.Type().Underlying().(*types.Pointer).Elem())
 }
 
-// own reports whether a value is made of a thing that is new in each call of the function, or of what an unknown call returns.
+// own reports whether a value is made of a thing that is new in each call of the function, or of the result of an unknown call.
 func (r *rule) own(v ssa.Value, seen map[ssa.Value]bool) bool {
 	if v == nil || seen[v] {
 		return false

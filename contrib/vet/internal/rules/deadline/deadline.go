@@ -40,7 +40,7 @@ func (s *sends) String() string {
 	return s.Call + " with the caller's context"
 }
 
-// derives is the fact of a function that returns a context: what its deadline is.
+// derives is the fact of a function that returns a context: the origin of its deadline.
 type derives struct{ Context origin }
 
 func (*derives) AFact()           {}
@@ -112,14 +112,14 @@ func (r *rule) look(fn *ssa.Function) {
 	}
 }
 
-// wait reports what the package has noted if it is a program without a middleware that sets deadlines, together with what the
-// packages that it imports have noted.
+// wait reports the sites that the package has noted if it is a program without a middleware that sets deadlines, together with
+// those of the packages that it imports.
 func (r *rule) wait() {
 	if r.pass.Pkg.Name() != "main" {
 		var sites []string
 		collect := *r.pass
 		for _, s := range r.waiting {
-			collect.Report = func(d analysis.Diagnostic) { // of what is not suppressed
+			collect.Report = func(d analysis.Diagnostic) { // of sites that are not suppressed
 				if d.Pos != r.Pos(s.call) {
 					r.pass.Report(d)
 					return
@@ -192,7 +192,7 @@ func contextOf(args []ssa.Value) ssa.Value {
 	return nil
 }
 
-// of is what is known of the function that is called.
+// of is the summary of the function that is called.
 func (r *rule) of(common *ssa.CallCommon) *sends {
 	if fn := common.StaticCallee(); fn != nil {
 		if fn.Origin() != nil {
@@ -209,7 +209,7 @@ func (r *rule) of(common *ssa.CallCommon) *sends {
 	return s
 }
 
-// summary is what a function of this package, with its literals, does with contexts.
+// summary is the use of contexts in a function of this package, with its literals.
 func (r *rule) summary(fn *ssa.Function) *sends {
 	if s, ok := r.sent[fn]; ok {
 		return s

@@ -22,7 +22,7 @@ func (*bounded) String() string { return "has a middleware for deadlines" }
 // deadline, and a request with a context.
 func (r *rule) middlewares(program bool) {
 	info := r.pass.TypesInfo
-	for again := true; again; { // what uses a function that is declared later
+	for again := true; again; { // again, for functions that use a later one
 		again = false
 		for _, file := range r.pass.Files {
 			for _, decl := range file.Decls {

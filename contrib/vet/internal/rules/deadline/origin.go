@@ -16,7 +16,7 @@ const (
 	unknown   origin = -1 // perhaps it has a deadline
 	request   origin = -2 // an HTTP request's context: it has one if a middleware sets it
 	unbounded origin = -3 // it has none
-	circular  origin = -4 // it is made of itself, so what else it is made of decides
+	circular  origin = -4 // it is made of itself, so its other parts decide
 )
 
 var (

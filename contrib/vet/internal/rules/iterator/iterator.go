@@ -85,7 +85,7 @@ func list(pass *analysis.Pass, found *calls.Result, x ast.Expr) bool {
 	return ok && found.Model.OwnsPackage(pass.TypesInfo.ObjectOf(selector.Sel).Pkg())
 }
 
-// ignored reports whether an error is used for nothing but to leave the loop, or to skip what it came with.
+// ignored reports whether an error is used for nothing but to leave the loop, or to skip its item.
 func ignored(pass *analysis.Pass, loop *ast.RangeStmt, variable types.Object) bool {
 	result := true
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
@@ -97,7 +97,7 @@ func ignored(pass *analysis.Pass, loop *ast.RangeStmt, variable types.Object) bo
 			if onlyCompared(pass, n.Cond, token.NEQ, variable) && leaves(n.Body) {
 				return false
 			}
-			if onlyCompared(pass, n.Cond, token.EQL, variable) { // what came without an error is used
+			if onlyCompared(pass, n.Cond, token.EQL, variable) { // an item without an error is used
 				result = result && unused(pass, n.Body, variable)
 				return false
 			}

@@ -18,7 +18,7 @@ var causes = []string{
 	".APIError", ".ValidationError", ".TransportError", ".DecodeError", ".TokenError", ".TransferFailedError", "/ratelimit.RefusedError",
 }
 
-// compared reports comparisons with what an error of a call never is: it wraps it.
+// compared reports comparisons with a value that an error of a call never is: it wraps it.
 func compared(pass *analysis.Pass, found *calls.Result, instr ssa.Instruction) {
 	const never = " never matches an error of a call, which wraps it; use "
 	switch instr := instr.(type) {

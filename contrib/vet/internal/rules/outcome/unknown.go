@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
-// unknown looks at what the program does after a call whose outcome is unknown.
+// unknown checks the rest of the program after a call whose outcome is unknown.
 type unknown struct {
 	*calls.Result
 	pass *analysis.Pass
@@ -114,7 +114,7 @@ func (u *unknown) undoes(call *ssa.Call) bool {
 	return fn == nil || fn.Blocks == nil || calls.Makes(fn, calls.Writes) && !u.Asks(fn)
 }
 
-// deferred finds what a deferred function does so, if there is an error.
+// deferred finds the instruction of a deferred function that does so, if there is an error.
 func (u *unknown) deferred() ssa.Instruction {
 	for _, ref := range *u.call.Value(u.call.Err).Referrers() {
 		store, ok := ref.(*ssa.Store)

@@ -12,8 +12,8 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
-// hoist is the fix for an ID that is made in the loop which sends it: the call moves in front of the loop. A goto in the loop may be what
-// sends again.
+// hoist is the fix for an ID that is made in the loop which sends it: the call moves in front of the loop. A goto in the loop may
+// send again.
 func (r *rule) hoist(p calls.Part) []analysis.SuggestedFix {
 	made, ok := p.Value.(*ssa.Call)
 	if !ok || !calls.Calls(made.Common(), r.Model.Fresh) {

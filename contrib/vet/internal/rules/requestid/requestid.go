@@ -186,7 +186,7 @@ func (r *rule) site(instr ssa.Instruction) {
 	}
 }
 
-// ofData reports whether something is made of more than constants and what is new.
+// ofData reports whether something is made of more than constants and new values.
 func ofData(of []calls.Part) bool {
 	return slices.ContainsFunc(of, func(p calls.Part) bool {
 		_, constant := p.Value.(*ssa.Const)
@@ -199,7 +199,7 @@ func made(of []calls.Part) bool {
 	return slices.ContainsFunc(of, func(p calls.Part) bool { return p.New != "" })
 }
 
-// handed reports whether a value, or what is made of it, is given to something that may store it, on the way to an ID or not.
+// handed reports whether a value, or one made of it, is given to something that may store it, on the way to an ID or not.
 func (r *rule) handed(v, id ssa.Value) bool {
 	f := forward{rule: r, id: id, seen: map[ssa.Value]bool{}}
 	f.follow(v)
@@ -289,7 +289,7 @@ func (f *forward) call(call ssa.CallInstruction) {
 	}
 }
 
-// unstored reports an ID that a function makes, sends, and stores only after that, or leaves out of what it stores.
+// unstored reports an ID that a function makes, sends, and stores only after that, or leaves out of its record.
 func (r *rule) unstored(call *calls.Call) {
 	if strings.HasPrefix(call.Name, "Journal.") || strings.HasPrefix(call.Name, "Run.") {
 		return

@@ -67,7 +67,7 @@ func (p printing) has(address ssa.Value) bool {
 	return ok && slice.X == element.X
 }
 
-// flow is what a function of this package does with secrets.
+// flow is the use of secrets in a function of this package.
 func (t *tracer) flow(fn *ssa.Function) *flow {
 	if fn.Origin() != nil {
 		fn = fn.Origin()
@@ -101,7 +101,7 @@ func (t *tracer) flow(fn *ssa.Function) *flow {
 	return f
 }
 
-// of is what is known of the function that is called.
+// of is the summary of the function that is called.
 func (t *tracer) of(common *ssa.CallCommon) *flow {
 	if fn := common.StaticCallee(); fn != nil && (fn.Blocks != nil || fn.Origin() != nil && fn.Origin().Blocks != nil) {
 		return t.flow(fn)
@@ -195,7 +195,7 @@ func (f *trace) value(v ssa.Value) {
 	}
 }
 
-// stored follows what is stored in a local variable, in a field of one, or in the array of variable arguments.
+// stored follows the values stored in a local variable, in a field of one, or in the array of variable arguments.
 func (f *trace) stored(address ssa.Value) {
 	switch address := address.(type) {
 	case *ssa.Alloc:
@@ -227,7 +227,7 @@ func (f *trace) stored(address ssa.Value) {
 	}
 }
 
-// loads follows what is read from an address.
+// loads follows the values read from an address.
 func (f *trace) loads(address ssa.Value) {
 	if f.seen[address] {
 		return

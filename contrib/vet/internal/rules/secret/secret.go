@@ -23,7 +23,7 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{new(flow)},
 }
 
-// flow is the fact of a function: what it does with secrets. Bits are indices, of parameters with the receiver as the first.
+// flow is the fact of a function: its use of secrets. Bits are indices, of parameters with the receiver as the first.
 type flow struct {
 	// Reveals are the results that have the text of a secret.
 	Reveals uint64
@@ -114,7 +114,7 @@ type source struct {
 	personal bool
 }
 
-// sources are the results of calls in fn that reveal a secret, and what it reads of personal data.
+// sources are the results of calls in fn that reveal a secret, and the personal data that it reads.
 func (t *tracer) sources(fn *ssa.Function) []source {
 	var found []source
 	for _, block := range fn.Blocks {
@@ -152,7 +152,7 @@ func (t *tracer) sources(fn *ssa.Function) []source {
 	return found
 }
 
-// read is what is read of a field with personal data.
+// read are the values read of a field with personal data.
 func (t *tracer) read(field *ssa.FieldAddr) (found []source) {
 	name := t.found.Model.Private(field.X.Type(), field.Field)
 	for _, ref := range *field.Referrers() {

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// failures are functions that make an error of what they are given.
+	// failures are functions that make an error of their arguments.
 	failures = []string{
 		"errors.New", "fmt.Errorf", "github.com/pkg/errors.New", "github.com/pkg/errors.Errorf", "github.com/pkg/errors.Wrap", "github.com/pkg/errors.Wrapf",
 		"github.com/pkg/errors.WithMessage", "github.com/pkg/errors.WithMessagef", "golang.org/x/xerrors.New", "golang.org/x/xerrors.Errorf",
@@ -22,7 +22,7 @@ var (
 	}
 )
 
-// sink is what a call prints to, or "".
+// sink is the destination that a call prints to, or "".
 func sink(common *ssa.CallCommon) string {
 	if builtin, ok := common.Value.(*ssa.Builtin); ok {
 		if builtin.Name() == "print" || builtin.Name() == "println" {

@@ -140,7 +140,7 @@ var (
 	handled = regexp.MustCompile(`(?i)\b(handled|processed|seen|done|acked)\b`)
 )
 
-// early reports what marks a message, or an entry of a queue, as done before it is paid.
+// early reports the instruction that marks a message, or an entry of a queue, as done before it is paid.
 func (r *rule) early(call *calls.Call) {
 	for _, block := range call.In.Blocks {
 		if !block.Dominates(call.Instr.Block()) {
