@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Payment is what a job's arguments contain. The request ID in Params is made with the order, before there is a job, so that
+// Payment is the arguments of a job. The request ID in Params is made with the order, before there is a job, so that
 // every run of every job for this order sends the same one.
 type Payment struct {
 	From   prepaid.AccountID      `json:"from"`

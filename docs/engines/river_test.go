@@ -132,7 +132,7 @@ func TestRiverPaysOnce(t *testing.T) {
 	require.Len(t, paths(srv), 3)
 }
 
-// What is refused is not run again.
+// A refused payment is not run again.
 func TestRiverEndsWithARefusal(t *testing.T) {
 	t.Parallel()
 	pool, srv := pgtest.Start(t, pgtest.Options{NoSync: true}).NewPool(t), prepaidtest.NewServer(t)

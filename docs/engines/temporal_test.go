@@ -81,7 +81,7 @@ func TestTemporalWaitsForTheEarlierRun(t *testing.T) {
 	require.Equal(t, "74.50", srv.Balance(p.From))
 }
 
-// What is refused is not run again, and the workflow fails with what is known of the money.
+// A refused payment is not run again, and the workflow fails with the known outcome of the money.
 func TestTemporalEndsWithARefusal(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

@@ -272,7 +272,7 @@ func TestInterrupted(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// What does not end within the grace is cut off, and unknown.
+// A call that does not end within the grace is cut off, and unknown.
 func TestInterruptedForGood(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 20)

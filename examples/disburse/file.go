@@ -145,7 +145,7 @@ func nameRule(longest int) string {
 	return fmt.Sprintf(`must be 1 to %d letters, digits, ".", "_" or "-", a letter or digit first`, longest)
 }
 
-// controlTotals detects what no row shows: a truncated file, or a different one.
+// controlTotals detects errors that no row shows: a truncated file, or a different one.
 func (l *list) controlTotals(j *job) {
 	if len(l.faults) > 0 {
 		return // the totals of an invalid file mean nothing

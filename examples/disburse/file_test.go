@@ -83,7 +83,7 @@ func TestControlTotals(t *testing.T) {
 	require.Empty(t, s.srv.Requests())
 }
 
-// The file is overwritten while it is being paid: what was checked is sent.
+// The file is overwritten while it is being paid: the checked content is sent.
 func TestFileChangedWhileInUse(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 200)

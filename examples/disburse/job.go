@@ -17,7 +17,7 @@ import (
 // errUsage is a wrong command line or environment.
 var errUsage = errors.New("see -h")
 
-// job is what the command line requests. The same file, run and date mean the same payments.
+// job is the request of the command line. The same file, run and date mean the same payments.
 type job struct {
 	file         string
 	run          string
@@ -87,7 +87,7 @@ func (j *job) check(now time.Time) error {
 	return nil
 }
 
-// journal is named after the run and not after the file, so that a corrected file with another name finds what was paid
+// journal is named after the run and not after the file, so that a corrected file with another name finds the payments
 // from the first one. The name does not contain the date: then a run with a wrong date finds it as well.
 func (j *job) journal() string {
 	environment := cmp.Or(string(j.environment), "production")
@@ -102,7 +102,7 @@ func (j *job) requestID(p payment) prepaid.RequestID {
 	return prepaid.DeriveRequestID(j.date, "disburse", string(j.environment), j.run, p.key)
 }
 
-// params is what is sent for a row.
+// params returns the params of a row's payment.
 func (j *job) params(p payment) prepaid.TransferParams {
 	return prepaid.TransferParams{
 		RequestID: j.requestID(p), Amount: p.amount, DestinationAccountID: p.account, Type: prepaid.TransferTypeLoad,

@@ -49,7 +49,7 @@ func (p *payer) pay(ctx context.Context) error {
 		}
 		p.report(fmt.Sprintf("interrupted: waiting for running payments, at most %s", p.grace))
 		if sleep(sending, p.grace) {
-			cut() // what it cuts off is recorded as unknown
+			cut() // calls that it cuts off are recorded as unknown
 		}
 	})
 	defer watch.Wait()

@@ -27,7 +27,7 @@ func (p *payer) prove(ctx context.Context, accounts *prepaid.AccountsService) er
 	began := p.began
 	for _, row := range p.list.rows {
 		e, _ := p.journal.Get(p.job.requestID(row))
-		if e.State != journal.StateDone || e.Resolved { // what a person has resolved is final
+		if e.State != journal.StateDone || e.Resolved { // an outcome that a person has resolved is final
 			continue
 		}
 		open[p.job.sourceReference(row)], byID[e.TransactionID] = row, row

@@ -17,7 +17,7 @@ import (
 
 const another = `the service returned transaction [0-9]+, an earlier payment under this key with another amount or account\n$`
 
-// A corrected file under another name meets what was paid from the first one.
+// A corrected file under another name meets the payments of the first one.
 func TestCorrectedFileOfAnotherName(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
@@ -53,7 +53,7 @@ func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 	}
 }
 
-// A journal is lost after a crash. What was paid before has arrived, and is distinguished from what was edited since.
+// A journal is lost after a crash. Earlier payments have arrived, and are distinguished from later edits.
 func TestJournalLostAfterACrash(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 20)
@@ -84,7 +84,7 @@ func TestJournalLostAfterACrash(t *testing.T) {
 	require.Equal(t, []string{"2", "emp-0", "990.00", stateEarlier}, s.summary()[0][:4])
 }
 
-// What cannot be compared is not said to be paid for good.
+// A payment that cannot be compared is not reported as proven.
 func TestHistoryCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
@@ -131,7 +131,7 @@ func TestJournalLostAndReferenceEdited(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// What no history shows is neither called paid nor called unpaid, and a later run finds it.
+// A payment that no history shows is called neither paid nor unpaid, and a later run finds it.
 func TestHistoryIsLate(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
@@ -148,7 +148,7 @@ func TestHistoryIsLate(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// Only another reference of the row's own key is an earlier payment. What a service has truncated or rewritten proves nothing.
+// Only another reference of the row's own key is an earlier payment. One that a service has truncated or rewritten proves nothing.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	j := &job{run: "run"}
@@ -180,7 +180,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// What a person said of a payment is neither proven nor the service's word.
+// A person's resolution of a payment is neither proof nor the service's word.
 func TestResolvedIsNotProven(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)

@@ -24,7 +24,7 @@ func TestRefusedRowIsNotPaidBesideItsCorrection(t *testing.T) {
 	require.Equal(t, "100.00", s.srv.Balance(s.accounts[0]))
 }
 
-// However many rows stay refused, what is unknown behind them is settled.
+// However many rows stay refused, an unknown row after them is settled.
 func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 12)
@@ -69,7 +69,7 @@ func TestStoppedIsNotFinished(t *testing.T) {
 	require.Equal(t, exitRefused, code, errOut)
 }
 
-// What is unknown rests before it is sent again. Ctrl+C in its rest sends nothing.
+// An unknown payment rests before it is sent again. Ctrl+C in its rest sends nothing.
 func TestInterruptedWhileDoubtRests(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)

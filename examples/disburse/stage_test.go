@@ -115,7 +115,7 @@ func (s *stage) transfers() (n int) {
 	return n
 }
 
-// requirePaidOnce compares what the emulator holds with the file and with the summary.
+// requirePaidOnce compares the emulator's accounts with the file and with the summary.
 func (s *stage) requirePaidOnce() {
 	s.t.Helper()
 	sum := prepaid.Amount{}
@@ -162,7 +162,7 @@ func count(out, state string) string {
 	return "none"
 }
 
-// entry is what the journal has of a row.
+// entry is the journal's entry of a row.
 func (s *stage) entry(i int) (journal.Entry, bool) {
 	s.t.Helper()
 	j, err := journal.Open(s.journal(), journal.Options{})

@@ -42,7 +42,7 @@ func (r result) exitCode() int {
 	return exitPaid
 }
 
-// state returns the state of a row. The journal alone decides: what it did not record has not happened.
+// state returns the state of a row. The journal alone decides: an event that it did not record has not happened.
 func (p *payer) state(row payment, e journal.Entry, known bool) string {
 	switch mark := p.marks[p.job.requestID(row)]; {
 	case mark != "":

@@ -28,7 +28,7 @@ const (
 	demoPatience = time.Minute
 )
 
-// demo is what the demonstration starts, and what the comparison needs.
+// demo is the processes of the demonstration, and the data for the comparison.
 type demo struct {
 	settings
 
@@ -118,7 +118,7 @@ func (d *demo) close() error {
 	return d.emulator.Close()
 }
 
-// fault depends on what arrives and not on time: one transfer in ten fails, each in a different way.
+// fault depends on the requests and not on time: one transfer in ten fails, each in a different way.
 func fault(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
 	const later = 500 * time.Millisecond // less than InFlightWait, as the operator promises
 	if a.Operation != "POST /accounts/{id}/transfer" {

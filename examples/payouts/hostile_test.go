@@ -55,7 +55,7 @@ func harnessedWorker(ctx context.Context, job hostile.Job) error {
 	return summarize(ctx, pool, job)
 }
 
-// summarize reports to the harness what the books say.
+// summarize reports to the harness the states in the books.
 func summarize(ctx context.Context, pool *pgxpool.Pool, job hostile.Job) error {
 	states := map[string]hostile.State{string(journal.StateDone): hostile.StatePaid, string(journal.StateRejected): hostile.StateRejected}
 	var claims []hostile.Claim
@@ -70,7 +70,7 @@ func summarize(ctx context.Context, pool *pgxpool.Pool, job hostile.Job) error {
 }
 
 // Handler, hook and worker under the harness: kills, freezes, cut connections, overlapping repeats that pay, cards that are
-// closed. The books say of each payment what the accounts say.
+// closed. The books agree with the accounts on each payment.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	var pool *pgxpool.Pool

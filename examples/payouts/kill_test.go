@@ -22,7 +22,7 @@ type child struct {
 	over    bool
 }
 
-// logs collects what all processes write to standard error.
+// logs collects the standard error of all processes.
 type logs struct {
 	mu   sync.Mutex
 	text strings.Builder

@@ -20,7 +20,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// settings are what every process needs. They come from the environment, so that no secret is on a command line.
+// settings are the settings of every process. They come from the environment, so that no secret is on a command line.
 type settings struct {
 	config   prepaid.Config
 	float    prepaid.AccountID // pays

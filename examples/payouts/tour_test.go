@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/transcript"
 )
 
-// What docs/tour.md shows of this program is what it prints.
+// docs/tour.md shows this program's real output.
 func TestTour(t *testing.T) {
 	t.Parallel()
 	pgtest.Start(t, pgtest.Options{}) // or skips the test

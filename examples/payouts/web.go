@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// order is what a customer posts. Posting it again changes nothing.
+// order is a customer's order. Posting it again changes nothing.
 type order struct {
 	ID        string            `json:"id"`
 	AccountID prepaid.AccountID `json:"account_id"`

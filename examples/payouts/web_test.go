@@ -47,7 +47,7 @@ func (d *desk) post(body string) *httptest.ResponseRecorder {
 	return response
 }
 
-// payments are what the store has.
+// payments are the payments in the store.
 func (d *desk) payments() (all []journal.Entry) {
 	d.t.Helper()
 	for e, err := range d.store.All(d.t.Context()) {
@@ -154,7 +154,7 @@ func TestOrders(t *testing.T) {
 	})
 }
 
-// What the order does not know yet is posted again, and nothing personal is logged.
+// An order that the store does not have yet is posted again, and nothing personal is logged.
 func TestOrderWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t, pgtest.Options{})

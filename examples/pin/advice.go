@@ -6,7 +6,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// verdict is what is known of the PIN after a change.
+// verdict is the known state of the PIN after a change.
 type verdict int
 
 const (
@@ -15,7 +15,7 @@ const (
 	pinUnknown
 )
 
-// advise says what is known of the PIN, and what to do. The reference does not show the service's code for a wrong
+// advise returns the known state of the PIN, and advice. The reference does not show the service's code for a wrong
 // password, so step and outcome decide, not the code.
 func advise(err error) (verdict, string) {
 	failed, isStep := errors.AsType[*stepError](err)

@@ -52,7 +52,7 @@ func (e *emulated) close() {
 // phone is where the one-time password arrives.
 func (e *emulated) phone() string { return e.srv.OTP(e.backend.operation) }
 
-// scripted is a cardholder who types what the demonstration needs.
+// scripted is a cardholder who types the input of the demonstration.
 type scripted struct {
 	pin string
 	otp func() string
@@ -68,7 +68,7 @@ func (s scripted) oneTimePassword(context.Context) (prepaid.Secret, error) {
 
 var errDemo = errors.New("the demonstration did not go as expected")
 
-// demonstrate changes a PIN, then shows what can go wrong and what to do.
+// demonstrate changes a PIN, then shows possible failures and how to handle them.
 func demonstrate(ctx context.Context, say func(string, ...any)) error {
 	e, err := emulate(options{hash: string(prepaid.PINHashSHA256)}, say)
 	if err != nil {

@@ -24,7 +24,7 @@ type relay interface {
 	Execute(ctx context.Context, message sealed) error
 }
 
-// sealed is what the device sends: nothing in it can be read without the operator's private key.
+// sealed is the device's message: nothing in it can be read without the operator's private key.
 type sealed struct {
 	OperationID string               `json:"operation_id"`
 	Envelope    *prepaid.PINEnvelope `json:"envelope"`
@@ -110,7 +110,7 @@ func (d *device) send(ctx context.Context, step string, call func(context.Contex
 }
 
 // brokenRule returns the rule that a PIN breaks, or "". The rules are this program's: the service states none, and the
-// operator defines what a card accepts.
+// operator defines which PINs a card accepts.
 func brokenRule(pin string) string {
 	const up = "01234567890"
 	const down = "09876543210"

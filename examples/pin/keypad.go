@@ -43,7 +43,7 @@ func (t *typed) newPIN(ctx context.Context) (prepaid.Secret, error) {
 	if err != nil || t.terminal == nil {
 		return pin, err
 	}
-	again, err := t.ask(ctx, "New PIN again: ") // nobody sees what was typed
+	again, err := t.ask(ctx, "New PIN again: ") // the input is not shown
 	if err == nil && !pin.Equal(again) {
 		err = errDiffer
 	}

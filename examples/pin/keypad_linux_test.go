@@ -54,7 +54,7 @@ func (p *promptly) Write(text []byte) (int, error) {
 	return p.Buffer.Write(text)
 }
 
-// What is typed at a terminal is not shown by it, and the echo is back afterwards.
+// A terminal does not show its input, and the echo is back afterwards.
 func TestTerminalDoesNotEcho(t *testing.T) {
 	t.Parallel()
 	person, program := newTerminal(t)

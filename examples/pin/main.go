@@ -45,7 +45,7 @@ func main() {
 // errInput is a wrong command line or environment.
 var errInput = errors.New("see -h")
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	account     string
 	certificate string
@@ -86,7 +86,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	return 1
 }
 
-// conclude prints what is known, and returns the exit status.
+// conclude prints the known state, and returns the exit status.
 func conclude(err error, say func(string, ...any), errOut io.Writer) int {
 	known, advice := advise(err)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestDemonstration(t *testing.T) {
 	}
 }
 
-// spy is the backend, with a look at what reaches it.
+// spy is the backend, with a look at the data that reaches it.
 type spy struct {
 	relay
 	messages         []string
@@ -113,7 +113,7 @@ func TestBackendSeesEnvelopesOnly(t *testing.T) {
 	require.NotEqual(t, first.Envelope.EncryptedKey, second.Envelope.EncryptedKey)
 }
 
-// Each step fails in each way: the verdict is what the emulator holds, no step is made twice, none after a failure.
+// Each step fails in each way: the verdict is the emulator's state, no step is made twice, none after a failure.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for step, next := range map[string]string{"initiate": "validate", "validate": "execute", "execute": "none"} {

@@ -42,7 +42,7 @@ func (s *session) export(ctx context.Context) error {
 	return writeFile(s.out, s.company, p)
 }
 
-// plan is what changes, as text for people: added rules with +, replaced ones with ~, removed ones with -.
+// plan is the changes, as text for people: added rules with +, replaced ones with ~, removed ones with -.
 type plan struct {
 	text    strings.Builder
 	changes int
@@ -53,7 +53,7 @@ func (p *plan) digest() string {
 	return hex.EncodeToString(sum[:])[:16]
 }
 
-// show reads the policy and prints what the file would change.
+// show reads the policy and prints the changes that the file would make.
 func (s *session) show(ctx context.Context, d *document) (*plan, error) {
 	p, err := s.ensure(ctx, d, pass{dryRun: true, removeOthers: true})
 	if err != nil {

@@ -130,7 +130,7 @@ func end() document {
 	}
 }
 
-// What restricts is sent first: additions to all lists of a block list, removals from each list of an allow list. The two
+// Restrictions are sent first: additions to all lists of a block list, removals from each list of an allow list. The two
 // halves of a replacement follow each other.
 func TestOrderOfCalls(t *testing.T) {
 	t.Parallel()
@@ -149,7 +149,7 @@ func TestOrderOfCalls(t *testing.T) {
 	}
 }
 
-// calls is what makes end of begin.
+// calls are the calls that turn begin into end.
 func calls() []string { return []string{"categories+", "categories-", "merchants-", "merchants+"} }
 
 // Whichever response gets lost, nothing that has been done is sent again.

@@ -53,7 +53,7 @@ func TestReadFileRefuses(t *testing.T) {
 	}
 }
 
-// What export writes is read back, unusual texts included.
+// The output of export is read back, unusual texts included.
 func TestExportIsReadBack(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {

@@ -1,4 +1,4 @@
-// Policy keeps a program's policy as a file: it shows what a file would change, changes it, and checks the result. It
+// Policy keeps a program's policy as a file: it shows the changes that a file would make, makes them, and checks the result. It
 // uses an emulator inside this process by default, or the real service (see -h).
 package main
 

@@ -108,7 +108,7 @@ func TestApplyCommand(t *testing.T) {
 	require.Contains(t, errOut, "the plan is not the one of -expect, nothing was sent")
 	require.Empty(t, categories())
 
-	// What somebody changes in a list that the file leaves alone makes it no other plan.
+	// A change in a list that the file leaves alone makes it no other plan.
 	require.NoError(t, srv.Client().Policy.ChangeMerchants(t.Context(), 42, prepaid.ChangeMerchantsParams{
 		Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "SHOP", Description: "a shop"}},
 	}))
@@ -223,7 +223,7 @@ func TestCommandLine(t *testing.T) {
 	require.Contains(t, errOut, "-emulator does not use the service")
 }
 
-// What nobody can read was not said.
+// Output that cannot be written is an error.
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer

@@ -1,4 +1,4 @@
-// Quickstart issues cards, moves money and shows what each call does: on an emulator inside this process by default, or
+// Quickstart issues cards, moves money and shows the result of each call: on an emulator inside this process by default, or
 // on the real test environment (see -h).
 package main
 
@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return 0
 }
 
-// options are what the command line says.
+// options are the values on the command line.
 type options struct {
 	file  string
 	day   prepaid.Date // of the loads

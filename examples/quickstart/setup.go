@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// quickstart is one run: its environment, and what it has created so far.
+// quickstart is one run: its environment, and the accounts it has created so far.
 type quickstart struct {
 	out      io.Writer
 	config   prepaid.Config
@@ -43,7 +43,7 @@ type card struct {
 	load   prepaid.Amount
 }
 
-// setUp sets what tearDown ends, also if it returns an error.
+// setUp sets the resources that tearDown releases, also if it returns an error.
 func setUp(out io.Writer, o options) (*quickstart, error) {
 	q := &quickstart{out: out, day: o.day, again: o.again, pause: o.pause}
 	if os.Getenv("PREPAID_BASE_URL") == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/transcript"
 )
 
-// What docs/tour.md shows of this program is what it prints.
+// docs/tour.md shows this program's real output.
 func TestTour(t *testing.T) {
 	t.Parallel()
 	shown := transcript.Session(t, nil, "go run ./examples/quickstart")
@@ -26,7 +26,7 @@ func before(t *testing.T, shown string, step int) string {
 	return above
 }
 
-// since is a step and what follows, up to a text.
+// since is a step and the text after it, up to end.
 func since(t *testing.T, shown string, step int, end string) string {
 	t.Helper()
 	_, below, ok := strings.Cut(shown, fmt.Sprintf("\n%2d. ", step))

@@ -16,7 +16,7 @@ type chart struct {
 	ID    string // unique on the page
 	Name  string
 	Ends  string // the balance at the end
-	Desc  string // what the chart shows, in words
+	Desc  string // the content of the chart, in words
 	Line  string // path data
 	Area  string
 	Dot   string  // path data: the end of the line

@@ -134,7 +134,7 @@ func (f *fiction) shop(card *madeUpAccount, date time.Time) {
 	}
 }
 
-// clear reverses what was authorised and takes what was paid: sometimes slightly less.
+// clear reverses authorised amounts and takes the paid ones: sometimes slightly less.
 func (f *fiction) clear(card *madeUpAccount, at time.Time) {
 	for _, authorised := range card.pending {
 		paid := authorised
@@ -151,7 +151,7 @@ func (f *fiction) has(card *madeUpAccount, amount prepaid.Amount) bool {
 	return card.balance.Compare(amount) >= 0
 }
 
-// book returns false for what has not happened yet.
+// book returns false for an event that has not happened yet.
 func (f *fiction) book(a *madeUpAccount, code prepaid.TransactionType, amount, fee prepaid.Amount, at time.Time) bool {
 	if at.After(f.now) {
 		return false

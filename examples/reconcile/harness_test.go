@@ -72,7 +72,7 @@ func (f *front) load(t *testing.T, document string) {
 // lastOfNovember is when the program runs: after the last day that a test asks for has begun.
 func lastOfNovember() time.Time { return time.Date(2026, time.November, 30, 12, 0, 0, 0, time.UTC) }
 
-// outcome is what a run left.
+// outcome is the result of a run.
 type outcome struct {
 	code        int
 	out, errOut string

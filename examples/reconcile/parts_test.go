@@ -62,7 +62,7 @@ func TestSeries(t *testing.T) {
 	require.Equal(t, amount("18"), s.last)
 }
 
-// However long a window is, what is kept of it is bounded, and nothing is lost at its end.
+// However long a window is, the kept data is bounded, and nothing is lost at its end.
 func TestSeriesOfYears(t *testing.T) {
 	w := windowOf(t, "1990-01-01", "2026-12-31", "UTC")
 	s := newSeries(w, prepaid.Amount{})

@@ -164,7 +164,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// What happens after the window does not disturb it, and is distinguished from what is missing.
+// Movements after the window do not disturb it, and are distinguished from missing ones.
 func TestMovesAfterTheWindow(t *testing.T) {
 	f := service(t, atNovember())
 	var once sync.Once

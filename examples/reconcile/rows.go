@@ -53,7 +53,7 @@ func (r *rowFile) mark() (int64, error) {
 	return r.position()
 }
 
-// rewind removes what was written since mark.
+// rewind removes the rows written since mark.
 func (r *rowFile) rewind(mark int64) error {
 	r.csv.Flush()
 	if err := r.csv.Error(); err != nil {

@@ -14,7 +14,7 @@ const (
 	readings = 3   // of an account that changes while it is read
 )
 
-// statement is what happened to one account within the window. It is small, however many transactions there are.
+// statement is the activity of one account within the window. It is small, however many transactions there are.
 type statement struct {
 	ID       prepaid.AccountID
 	Status   prepaid.AccountStatus
@@ -30,7 +30,7 @@ type statement struct {
 	Unread   bool   // there is a problem and nothing else
 }
 
-// unexplained is what remains of the closing balance when everything else is subtracted: it should be zero.
+// unexplained is the rest of the closing balance when everything else is subtracted: it should be zero.
 func (s *statement) unexplained() (prepaid.Amount, error) {
 	rest := s.Closing
 	for _, part := range []prepaid.Amount{s.Opening, s.Credits, s.Debits, s.Fees} {

@@ -78,7 +78,7 @@ func (d *download) open(ctx context.Context) (*prepaid.ReportReader, error) {
 	})
 }
 
-// explain adds to an error what can be done about it.
+// explain adds advice to an error.
 func (d *download) explain(ctx context.Context, err error) error {
 	switch {
 	case d.run.ID == "" && prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown:

@@ -81,7 +81,7 @@ func TestDemonstration(t *testing.T) {
 	require.Equal(t, madeUpRows+1, strings.Count(files["rows"], "\n")-strings.Count(files["rows"], ",\nand left"))
 }
 
-// What the emulator's report holds comes out as rows and as objects.
+// The content of the emulator's report comes out as rows and as objects.
 func TestFormats(t *testing.T) {
 	srv := service(t)
 	srv.AddReport("movements", func(w io.Writer, headers bool) (int, error) { return writeMadeUp(w, headers, 100) })

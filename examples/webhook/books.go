@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// payload is what the emulator sends for a transaction; the reference does not show it. A pointer distinguishes a
+// payload is the emulator's message for a transaction; the reference does not show it. A pointer distinguishes a
 // missing amount from 0.00.
 type payload struct {
 	Transaction struct {

@@ -60,7 +60,7 @@ func TestBooksOutliveTheProcess(t *testing.T) {
 	require.Equal(t, string(text), string(repaired))
 }
 
-// What is not on the disk is not acknowledged, then or later.
+// A message that is not on the disk is not acknowledged, then or later.
 func TestBooksThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

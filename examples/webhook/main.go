@@ -1,4 +1,4 @@
-// Webhook is a complete receiver: it registers itself, handles each message once, and drains what it missed. It uses an
+// Webhook is a complete receiver: it registers itself, handles each message once, and drains messages it missed. It uses an
 // emulator inside this process by default, or the real service (see -h).
 package main
 

@@ -116,7 +116,7 @@ func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webho
 	return webhook.NewHandler(config)
 }
 
-// drain books what was stored for this receiver. The service forgets drained messages: by then they are in the books.
+// drain books the messages stored for this receiver. The service forgets drained messages: by then they are in the books.
 func (r *receiver) drain(ctx context.Context, hook prepaid.HookID, handler *webhook.Handler) {
 	defer r.drains.Add(1)
 	n, err := webhook.Drain(ctx, r.client.Hooks, hook, handler.Handle)

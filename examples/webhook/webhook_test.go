@@ -119,7 +119,7 @@ func TestCommandLine(t *testing.T) {
 }
 
 // The way to the real service, with the emulator in its place, until the program is interrupted. Started again, it drains
-// what it missed into the same books; what it does not understand stays stored.
+// missed messages into the same books; messages that it does not understand stay stored.
 func TestService(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -142,7 +142,7 @@ func process(t *testing.T, srv *prepaidtest.Server, stored []byte) (p payment, s
 	return p, saved
 }
 
-// What a process that died in the call may have sent counts: a refusal of the next one proves nothing.
+// A request that a dead process may have sent in the call counts: a refusal of the next one proves nothing.
 func TestPayAfterCrash(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

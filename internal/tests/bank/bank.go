@@ -1,6 +1,6 @@
 // Package bank is a service that does the worst that the reference allows with payments: it carries out each request that it
 // has read, also when the connection is gone, keeps the results of finished ones by request ID alone, and carries out a repeat
-// that arrives while the first is still running. It counts what it paid.
+// that arrives while the first is still running. It counts its payments.
 package bank
 
 import (
@@ -33,7 +33,7 @@ type Options struct {
 
 // Bank is a running service.
 type Bank struct {
-	// URL is its BaseURL, and Certificate, in PEM, what a client trusts if there is TLS.
+	// URL is its BaseURL, and Certificate, in PEM, the one that a client trusts if there is TLS.
 	URL, Certificate string
 
 	options  Options
@@ -169,14 +169,14 @@ func (b *Bank) Thaw() {
 // Vanish drops all connections, with a reset that the client gets only if the link is up. Payments go on.
 func (b *Bank) Vanish() { b.listener.vanish() }
 
-// Count is what a bank did.
+// Count is the requests and payments of a bank.
 type Count struct {
 	Requests int      // for payments, whose handling began
 	Paid     int      // payments, each counted once
 	Twice    []string // the request IDs of those paid more than once
 }
 
-// Count returns what the bank did so far.
+// Count returns the counts of the bank so far.
 func (b *Bank) Count() (c Count) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

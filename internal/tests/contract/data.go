@@ -57,7 +57,7 @@ func fixtureAccount(edits ...func(*prepaid.Account)) *prepaid.Account {
 	return a
 }
 
-// withOptional sets what comes without a group.
+// withOptional sets the members that come without a group.
 func withOptional(a *prepaid.Account) {
 	a.FirstTransactionOccurredAt = fixtureTime(2026, time.February, 3, 4, 5, 6)
 	a.LastTransactionOccurredAt = fixtureTime(2026, time.October, 11, 12, 13, 14)
@@ -67,7 +67,7 @@ func withOptional(a *prepaid.Account) {
 	a.PortalIdentifier = fixturePortal()
 }
 
-// withGroups sets what a search can ask for.
+// withGroups sets the members that a search can ask for.
 func withGroups(a *prepaid.Account) {
 	a.Cardholder = fixtureCardholder()
 	a.BPayBillerCode, a.BPayReferenceNumber = "123456", "70010020991"
@@ -79,7 +79,7 @@ func withGroups(a *prepaid.Account) {
 	}
 }
 
-// fixturePage leaves of a page what its callers see.
+// fixturePage leaves of a page the fields that its callers see.
 func fixturePage[T any](page *prepaid.Page[T], err error) (*prepaid.Page[T], error) {
 	if err != nil {
 		return page, err

@@ -98,7 +98,7 @@ func TestDecodeTimes(t *testing.T) {
 	}
 }
 
-// A member that must be there and is missing or null refuses the response; what that says of the effect depends on
+// A member that must be there and is missing or null refuses the response; the outcome depends on
 // whether the response could have been a refusal.
 func TestDecodeRequiredMembers(t *testing.T) {
 	t.Parallel()
@@ -195,7 +195,7 @@ func TestDecodeToleratesForm(t *testing.T) {
 	harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
 }
 
-// What is not one JSON value of the declared kind is refused, with the place where it broke and nothing of it.
+// A body that is not one JSON value of the declared kind is refused, with the place where it broke and nothing of it.
 func TestDecodeErrors(t *testing.T) {
 	t.Parallel()
 	for body, offset := range map[string]int64{
@@ -246,7 +246,7 @@ func TestDecodeReportID(t *testing.T) {
 	}
 }
 
-// What a call returned outlives the buffer it was read into.
+// The result of a call outlives the buffer it was read into.
 func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 	t.Parallel()
 	config := harness.Config("https://cards.example")

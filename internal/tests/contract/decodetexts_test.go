@@ -112,7 +112,7 @@ func TestDecodeIntoCallersStruct(t *testing.T) {
 	require.Equal(t, map[string]any{"id": "m", "amount": "5", "type": 1118.0, "code": 742.0, "balance": nil}, whole)
 }
 
-// A list of which one item lacks what it must have is no list: nothing of it is returned.
+// A list of which one item lacks a required member is no list: nothing of it is returned.
 func TestDecodeWalletTokensWhole(t *testing.T) {
 	t.Parallel()
 	const good = `{"token_unique_reference":"1","current_status_code":"active"}`

@@ -81,7 +81,7 @@ func ReadFixtures(t testing.TB) map[string]*Fixture {
 	return fixtures
 }
 
-// Case calls the client for one fixture and checks what comes back.
+// Case calls the client for one fixture and checks the result.
 type Case struct {
 	Fixture string
 	Refusal bool // the response is an error, also when its status is a success
@@ -244,7 +244,7 @@ func fixtureJSON(t *testing.T, data []byte) any {
 	return value
 }
 
-// requireFixtureQuiet prints a value in every way and looks for what must not be seen.
+// requireFixtureQuiet prints a value in every way and looks for text that must not be seen.
 func requireFixtureQuiet(t *testing.T, value any) {
 	t.Helper()
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {

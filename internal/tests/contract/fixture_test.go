@@ -47,7 +47,7 @@ func (c Case) run(t *testing.T, f *Fixture) {
 	defer client.Close()
 
 	c.check(t, f, t.Context(), client)
-	require.NoError(t, client.Close()) // it waits for what still writes to the log
+	require.NoError(t, client.Close()) // it waits for goroutines that still write to the log
 
 	require.Len(t, wire.seen, 1)
 	wire.seen[0].require(t, f)
@@ -58,7 +58,7 @@ func (c Case) run(t *testing.T, f *Fixture) {
 	require.NotContains(t, log.String(), "?")
 }
 
-// fixtureWire keeps what was sent.
+// fixtureWire keeps the sent request.
 type fixtureWire struct {
 	next http.RoundTripper
 	seen []fixtureSent

@@ -14,7 +14,7 @@ import (
 )
 
 // TestFixturesComeBack writes the responses of the plain fixtures as JSON again: under the names of the reference, with
-// nothing added and nothing lost, so that a queue or a cache holds what the service sent.
+// nothing added and nothing lost, so that a queue or a cache holds the service's response.
 func TestFixturesComeBack(t *testing.T) {
 	t.Parallel()
 	plain := []string{"200", "200-required-only", "201", "201-required-only", "200-approved"}
@@ -46,7 +46,7 @@ func TestFixturesComeBack(t *testing.T) {
 	require.Greater(t, compared, 25)
 }
 
-// TestJSONNames holds the names of what the service never shows but partners keep: in a journal, a queue or a file.
+// TestJSONNames holds the names of types that the service never shows but partners keep: in a journal, a queue or a file.
 func TestJSONNames(t *testing.T) {
 	t.Parallel()
 	moment := fixtureTime(2026, time.November, 20, 1, 2, 3)

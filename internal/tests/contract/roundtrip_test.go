@@ -29,7 +29,7 @@ func trip[T any]() tripCase { return tripCase{reflect.TypeFor[T]().Name(), false
 
 func secretTrip[T any]() tripCase { return tripCase{reflect.TypeFor[T]().Name(), true, makeTrip[T]} }
 
-// options are what go-json-experiment needs to know: it knows a time.Duration only by the option that has it write
+// options are the options that go-json-experiment needs: it knows a time.Duration only by the option that has it write
 // nanoseconds, as encoding/json does.
 func (c tripCase) options() jsonv2.Options {
 	return jsonv1.FormatDurationAsNano(c.name == "Config" || c.name == "RetryPolicy")
@@ -64,7 +64,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRoundTripKnowsEveryStruct finds in the source what the list above must hold.
+// TestRoundTripKnowsEveryStruct finds in the source the types that the list above must hold.
 func TestRoundTripKnowsEveryStruct(t *testing.T) {
 	t.Parallel()
 	var listed, found []string

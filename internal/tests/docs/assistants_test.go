@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inventedNames is the heading below which the page for assistants lists what is often written and does not exist.
+// inventedNames is the heading below which the page for assistants lists names that are often written and do not exist.
 const inventedNames = "\n## Names that do not exist\n"
 
 // codeSpan finds code in a line of text.
@@ -56,7 +56,7 @@ func TestAssistantsPage(t *testing.T) {
 	require.Greater(t, checked, 40)
 }
 
-// AGENTS.md is read before each change, so it is short, and what it names exists: files, commands, steps.
+// AGENTS.md is read before each change, so it is short, and the files, commands and steps that it names exist.
 func TestAgentsPage(t *testing.T) {
 	t.Parallel()
 	atRoot(t)

@@ -109,7 +109,7 @@ func TestEveryFunctionHasAnExample(t *testing.T) {
 	}
 }
 
-// Each example says in a sentence what it shows.
+// Each example says its subject in a sentence.
 func TestEveryExampleSaysWhatItShows(t *testing.T) {
 	t.Parallel()
 	atRoot(t)

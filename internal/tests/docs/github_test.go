@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/operations"
 )
 
-// readGitHub reads a file of .github into a value that has all members which we use of what GitHub documents. Any other is a fault.
+// readGitHub reads a file of .github into a value that has all documented members which we use. Any other is a fault.
 func readGitHub(t *testing.T, into any, name ...string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(append([]string{".github"}, name...)...))
@@ -51,7 +51,7 @@ type workflow struct {
 }
 
 // The workflows run the steps of .ci/run and nothing else, with the two versions of Go that it knows, on three systems. They may only read,
-// and what they use is pinned.
+// and the actions that they use are pinned.
 func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 	t.Parallel()
 	atRoot(t)

@@ -178,7 +178,7 @@ func TestDesignNamesExist(t *testing.T) {
 	require.False(t, knows(names, "call.succeed"))
 }
 
-// anyName returns what a piece of code names, if it is a Go name that cannot be a file or a word: with a dot or a capital inside.
+// anyName returns the name in a piece of code, if it is a Go name that cannot be a file or a word: with a dot or a capital inside.
 func anyName(code string) (string, bool) {
 	code, _, _ = strings.Cut(strings.TrimLeft(code, "*&"), "(")
 	isName := regexp.MustCompile(`^[A-Za-z]\w*(\.[A-Za-z]\w*)*$`).MatchString(code)
@@ -191,7 +191,7 @@ func anyName(code string) (string, bool) {
 var ownName = regexp.MustCompile(
 	`^((prepaid|prepaidotel|webhook|journal|prepaidtest|conformance|prepaidredis|prepaidpg|pgtest|store|client|config|srv|server|params)\.)?([A-Z]\w*[a-z]\w*|PIN)(\.[A-Z]\w*)*$`)
 
-// goName returns what a piece of code names, if it is a public Go name and nothing else: a call's arguments, a pointer's
+// goName returns the name in a piece of code, if it is a public Go name and nothing else: a call's arguments, a pointer's
 // star and a leading variable are left out.
 func goName(code string) (string, bool) {
 	code, _, _ = strings.Cut(strings.TrimLeft(code, "*&"), "(")

@@ -204,7 +204,7 @@ func TestE2EUpdateAccount(t *testing.T) {
 	}
 }
 
-// A day of birth that is held with a time, such as midnight in Sydney, and what the reference's limits no longer allow
+// A day of birth that is held with a time, such as midnight in Sydney, and values that the reference's limits no longer allow
 // are put back as the service holds them when something else is changed.
 func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 	t.Parallel()

@@ -212,7 +212,7 @@ func TestE2EIssueReplacement(t *testing.T) {
 	require.Equal(t, issued.Account.ID, again.Account.ID)
 }
 
-// FindCreated looks by the key or by what Create returned, and makes nothing.
+// FindCreated looks by the key or by the account of Create, and makes nothing.
 func TestE2EFindCreated(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -59,7 +59,7 @@ func TestE2EShortAttemptsDoNotPayTwice(t *testing.T) {
 	s.holds(to, "25.00")
 }
 
-// The emulator has what the reference describes. A raw call of anything else finds nothing, and does nothing.
+// The emulator has the operations of the reference. A raw call of anything else finds nothing, and does nothing.
 func TestE2ERawCallOfAnUnknownPath(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -17,7 +17,7 @@ type exercise struct {
 	prepare   preparation
 }
 
-// preparation makes what a call needs and returns the call.
+// preparation makes the prerequisites of a call and returns the call.
 type preparation func(s *hookStage) func(context.Context) error
 
 // policyRead is one of the four views of a policy.

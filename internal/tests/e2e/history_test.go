@@ -98,7 +98,7 @@ func TestE2ETransactionWindow(t *testing.T) {
 	invalid(t, err, "before")
 }
 
-// What was there at the beginning is read once, and the iteration ends, though its reader adds an item for each.
+// Items that exist at the beginning are read once, and the iteration ends, though its reader adds an item for each.
 func TestE2ETransactionsWhileMoreComeIn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -142,7 +142,7 @@ func TestE2ETransactionsStoppedEarly(t *testing.T) {
 	require.Len(t, all, 10)
 }
 
-// A page in the middle that fails ends the iteration with its error, after what came before.
+// A page in the middle that fails ends the iteration with its error, after the earlier items.
 func TestE2ETransactionsFailInTheMiddle(t *testing.T) {
 	t.Parallel()
 	for _, prefetch := range []int{0, 2} {

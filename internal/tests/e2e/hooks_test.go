@@ -187,7 +187,7 @@ func TestE2EHookLife(t *testing.T) {
 	}
 	require.Equal(t, want, hook)
 
-	// What is left out of a change stays.
+	// Members left out of a change stay.
 	require.NoError(t, s.client.Hooks.Update(ctx, id, prepaid.UpdateHookParams{Enabled: new(false)}))
 	want.Enabled = false
 	hook, err = s.client.Hooks.Get(ctx, id)

@@ -70,7 +70,7 @@ func TestE2EMediaTypeSubstituted(t *testing.T) {
 	require.False(t, account.Status.Known())
 }
 
-// What is not a response of the service is never taken for one, whatever its status.
+// A response that is not the service's is never taken for one, whatever its status.
 func TestE2EForeignResponses(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]prepaidtest.Fault{

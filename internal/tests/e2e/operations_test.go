@@ -47,7 +47,7 @@ func (e exercise) row() operations.Operation {
 	return operations.Operation{}
 }
 
-// effect is the safety class and, where it matters, what a success may have in its body, or that a 500 is final.
+// effect is the safety class and, where it matters, the possible body of a success, or that a 500 is final.
 func (e exercise) effect() string {
 	row := e.row()
 	switch {
@@ -59,7 +59,7 @@ func (e exercise) effect() string {
 	return row.Safety
 }
 
-// wireFault is something that goes wrong once, and what a call then ends with.
+// wireFault is a fault that occurs once, and the result of the call.
 type wireFault struct {
 	name  string
 	fault prepaidtest.Fault

@@ -15,7 +15,7 @@ func initiation(id prepaid.AccountID) prepaid.InitiatePINParams {
 	return prepaid.InitiatePINParams{AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7", CommunicationMethod: "sms"}
 }
 
-// pinResponse is what the emulator responds; the reference shows nothing.
+// pinResponse is the emulator's response; the reference shows nothing.
 type pinResponse struct {
 	OperationID string `json:"operation_id"`
 	Status      string `json:"status"`

@@ -72,7 +72,7 @@ func TestE2ESimulateTransact(t *testing.T) {
 	}
 }
 
-// What the simulated network declines is a result: nothing was booked, and there is no error.
+// A transaction that the simulated network declines is a result: nothing was booked, and there is no error.
 func TestE2ESimulationDeclines(t *testing.T) {
 	t.Parallel()
 	seed := func(account prepaidtest.SeedAccount) func(*stage) prepaid.AccountID {
@@ -217,7 +217,7 @@ func TestE2ESimulateClearIsAsynchronous(t *testing.T) {
 	s.holds(id, "90.00")
 }
 
-// What the service would not take is refused before it is sent, each field by name.
+// A value that the service would not take is refused before it is sent, each field by name.
 func TestE2ESimulateValidation(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -255,7 +255,7 @@ func TestE2ESimulateInProduction(t *testing.T) {
 	require.Len(t, s.Requests(), before)
 }
 
-// What the client requires is all that a transaction needs, and what it leaves out is no obstacle later.
+// The fields that the client requires are all that a transaction needs, and the others are no obstacle later.
 func TestE2ESimulationOfTheLeast(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -105,7 +105,7 @@ func TestE2EWrongCredentials(t *testing.T) {
 	}
 }
 
-// The kit's client remembers no failure: what a test arms for the token counts for the next call only.
+// The kit's client remembers no failure: a fault that a test arms for the token counts for the next call only.
 func TestE2EFailedTokenIsNotHeld(t *testing.T) {
 	t.Parallel()
 	for name, response := range map[string]prepaidtest.Fault{

@@ -279,7 +279,7 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 	}
 }
 
-// An unknown outcome stays unknown: what follows a lost response does not say what became of it, unless it is a refusal
+// An unknown outcome stays unknown: responses after a lost one do not resolve it, unless one is a refusal
 // that settles.
 func TestE2ETransferUnknownIsSticky(t *testing.T) {
 	t.Parallel()

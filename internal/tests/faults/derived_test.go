@@ -59,7 +59,7 @@ func TestDerivedClientsShareRequestIDs(t *testing.T) {
 }
 
 // The pause before a payment is sent again is that of the client which sent it, whichever sends it again and however short the
-// attempts of that one are. Short attempts do not shorten it: what the service may need for a payment does not depend on them.
+// attempts of that one are. Short attempts do not shorten it: the service's time for a payment does not depend on them.
 func TestDerivedClientsWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	short, long := prepaid.Overrides{AttemptTimeout: 5 * time.Second}, prepaid.Overrides{AttemptTimeout: 2 * time.Minute}

@@ -69,7 +69,7 @@ func (s *ensureStage) writes() (n int) {
 	return n
 }
 
-// A fault of either call ends in the wanted rules or in an error that says what is there, and no call is repeated that may have
+// A fault of either call ends in the wanted rules or in an error that reports the present ones, and no call is repeated that may have
 // arrived. Running it again completes it, and once more writes nothing.
 func TestEnsureMeetsFaults(t *testing.T) {
 	t.Parallel()

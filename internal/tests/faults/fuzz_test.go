@@ -59,7 +59,7 @@ func requireCalmError(t *testing.T, err error, response string) {
 	}
 }
 
-// FuzzResponses gives every operation any bytes for its success: a value, or an error that says what is known.
+// FuzzResponses gives every operation any bytes for its success: a value, or an error with the known outcome.
 func FuzzResponses(f *testing.F) {
 	f.Add(uint8(0), "null")
 	f.Add(uint8(3), `[{"code":1.0,"description":null,"code":"2"}]`)

@@ -41,7 +41,7 @@ func (s feedbackSlot) Release(f ratelimit.Feedback) {
 	s.limiter.feedback = append(s.limiter.feedback, f)
 }
 
-// Each attempt takes one slot and gives it back once, with what the limiter needs to know.
+// Each attempt takes one slot and gives it back once, with the limiter's feedback.
 func TestLimiterFeedback(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

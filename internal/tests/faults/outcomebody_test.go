@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// What the body of a success says of the effect: an id that is none proves nothing, and neither does a body where the
+// The body of a success as evidence of the effect: an id that is none proves nothing, and neither does a body where the
 // reference has none.
 
 func opPayout() harness.Op {
@@ -261,7 +261,7 @@ func TestBodilessWithABody(t *testing.T) {
 	}
 }
 
-// What goes on beyond the limit is not known to be empty.
+// The rest of a body beyond the limit is not known to be empty.
 func TestBodilessBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	config := harness.Config("https://cards.example")
@@ -273,7 +273,7 @@ func TestBodilessBeyondTheLimit(t *testing.T) {
 	}
 }
 
-// A late repeat would undo a newer change: what sets a value, or lifts a block, is sent once.
+// A late repeat would undo a newer change: a call that sets a value, or lifts a block, is sent once.
 func TestLateRepeatUndoesNothing(t *testing.T) {
 	t.Parallel()
 	plastic := func(enabled bool) func(context.Context, *prepaid.Client) error {

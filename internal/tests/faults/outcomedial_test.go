@@ -172,7 +172,7 @@ func (refusal) Error() string { return "refused here" }
 
 func (r refusal) NotSent() bool { return r.notSent }
 
-// saying says it for what it wraps.
+// saying says it for its wrapped error.
 type saying struct {
 	refusal
 	wrapped error

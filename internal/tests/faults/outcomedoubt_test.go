@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// What a later call with the same request id may say after one of unknown outcome: only a success, and the service's
+// A later call with the same request id after one of unknown outcome: only a success, and the service's
 // own refusal of the same params, end the doubt.
 func TestDoubtOutlivesTheCall(t *testing.T) {
 	t.Parallel()
@@ -61,7 +61,7 @@ func TestDoubtOutlivesTheCall(t *testing.T) {
 	}
 }
 
-// What the service says of other params says nothing of the first ones, and its 200 would be the first one's: a request
+// The service's response to other params says nothing of the first ones, and its 200 would be the first one's: a request
 // id of unknown outcome is not sent for another payment.
 func TestDoubtIsOfOnePayment(t *testing.T) {
 	t.Parallel()
@@ -164,7 +164,7 @@ func TestDoubtIsKept(t *testing.T) {
 	})
 }
 
-// A refusal before the second attempt leaves does not hide what the service responded to the first.
+// A refusal before the second attempt leaves does not hide the service's response to the first.
 func TestLastResponseStaysReadable(t *testing.T) {
 	t.Parallel()
 	admitted := false

@@ -198,7 +198,7 @@ func coreFaults() []coreFault {
 	}
 }
 
-// Each fault against one operation of each class: how often it is sent, what the error says is known, and why.
+// Each fault against one operation of each class: the number of attempts, the outcome in the error, and the reason.
 func TestOutcomeOfEachFault(t *testing.T) {
 	t.Parallel()
 	for _, fault := range coreFaults() {

@@ -92,7 +92,7 @@ func TestUnknownIsSticky(t *testing.T) {
 	}
 }
 
-// What ends a call between two attempts, or before the second one leaves, does not hide the first.
+// An end of the call between two attempts, or before the second one leaves, does not hide the first.
 func TestUnknownOutlivesWhatEndsTheCall(t *testing.T) {
 	t.Parallel()
 	errNoToken := errors.New("no token today")

@@ -25,10 +25,10 @@ import (
 )
 
 // The whole table of DESIGN.md, "Outcomes": every operation of operations.txt, and calls of Client.Do of each class, against
-// every fault of the wire and every pair of a doubtful first attempt with what may follow it. What must happen is written here
+// every fault of the wire and every pair of a doubtful first attempt with a second one. The expected outcome is written here
 // once more, from the safety class alone.
 
-// wireFault is what the service does with one request, and what is known afterwards for each class.
+// wireFault is the service's handling of one request, and the known outcome for each class.
 type wireFault struct {
 	name     string
 	effect   bool                                       // the service carries the request out
@@ -36,7 +36,7 @@ type wireFault struct {
 	dial     func(t *testing.T, config *prepaid.Config) // for faults that come before a request
 	unseen   bool                                       // no request reaches the service, and the client cannot know
 	// request has the number of attempts that may have arrived, then the outcome, by safety class; where they differ, also
-	// by what operations.txt says of the body, or "empty" for a list whose 204 is an empty one.
+	// by the body in operations.txt, or "empty" for a list whose 204 is an empty one.
 	request map[string]string
 }
 
@@ -121,7 +121,7 @@ type tableCase struct {
 	fixture *contract.Fixture
 }
 
-// kind is what else than the safety class decides.
+// kind is the other criterion next to the safety class.
 func (c *tableCase) kind() string {
 	if c.row.Body == "json" && slices.Contains(strings.Split(c.row.Success, ","), "204") && c.row.Also == "-" {
 		return "empty"
@@ -273,7 +273,7 @@ func (c *tableCase) check(t *testing.T, want string, err error, requests int) {
 	}
 }
 
-// want is what a fault means for the request of a case.
+// want is the expected result of a fault for the request of a case.
 func (c *tableCase) want(fault *wireFault) string {
 	want := fault.request[c.safety]
 	if other, ok := fault.request[c.safety+", "+c.kind()]; ok {
@@ -292,7 +292,7 @@ func (c *tableCase) want(fault *wireFault) string {
 	return want
 }
 
-// concerns leaves out what cannot be: a 204 has no body, and that of a PIN change is the caller's to read.
+// concerns leaves out impossible cases: a 204 has no body, and that of a PIN change is the caller's to read.
 func (c *tableCase) concerns(fault *wireFault) bool {
 	switch fault.name {
 	case "success cut off":
@@ -358,7 +358,7 @@ func checkFaultOf(t *testing.T, c *tableCase, fault wireFault) {
 	require.LessOrEqual(t, server.sum(), 1, "carried out twice")
 }
 
-// A first attempt of unknown outcome, and what follows it. The outcome stays unknown, unless a success or, for a keyed
+// A first attempt of unknown outcome, and a second one. The outcome stays unknown, unless a success or, for a keyed
 // movement, a refusal that settles it takes that away. One operation of each class stands for all.
 func TestOutcomeTableOfPairs(t *testing.T) {
 	firsts := []wireFault{

@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/contract"
 )
 
-// What goes wrong on the wire in the tables of outcomes.
+// The faults of the wire in the tables of outcomes.
 
 func say(status int, mediaType, body string) func(net.Conn, *contract.Fixture) {
 	return func(conn net.Conn, _ *contract.Fixture) {
@@ -95,7 +95,7 @@ func dialNameless(_ *testing.T, config *prepaid.Config) {
 	config.Transport = &http.Transport{DialContext: (&net.Dialer{Resolver: resolver}).DialContext}
 }
 
-// dialHangUp keeps the plain server for what expects TLS of it.
+// dialHangUp keeps the plain server for a client that expects TLS of it.
 func dialHangUp(t *testing.T, config *prepaid.Config) {
 	t.Helper()
 	config.BaseURL = newHangUp(t, "this is not TLS\r\n") + "/3.0/"

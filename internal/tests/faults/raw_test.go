@@ -67,7 +67,7 @@ func rawRequest() prepaid.RawRequest {
 	}
 }
 
-// What Do sends is what its request says, with the headers of the client and no others.
+// Do sends its request, with the headers of the client and no others.
 func TestRawCallOnTheWire(t *testing.T) {
 	t.Parallel()
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Respond(201, harness.VendorJSON, `{"id":"7","more":"12.50"}`) })
@@ -312,7 +312,7 @@ func (c changing) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, `{"time":%d}`, *c.times), nil
 }
 
-// What is sent is fixed before the first attempt: later ones send the same bytes, whatever the caller's values do.
+// A request is fixed before the first attempt: later ones send the same bytes, whatever the caller's values do.
 func TestRawCallIsEncodedOnce(t *testing.T) {
 	t.Parallel()
 	request := rawRequest()

@@ -70,7 +70,7 @@ func TestARepeatNeverOvertakesTheFirst(t *testing.T) {
 }
 
 // A RoundTripper that disregards the context may send when AttemptTimeout is long over, and so does a process that stood still.
-// The repeat gives what it sent last its time, too.
+// The repeat allows for the time of the last request, too.
 func TestAnAttemptThatOutlastsItsTimeout(t *testing.T) {
 	t.Parallel()
 	for _, attempts := range []int{1, 4} { // the repeat of the next call, and the client's own

@@ -96,7 +96,7 @@ func TestReportStartOfAWrongTemplate(t *testing.T) {
 	})
 }
 
-// What does not let the start be tried again leaves the 400 as it is.
+// An error that does not let the start be tried again leaves the 400 as it is.
 func TestReportStartKeepsTheFirst400(t *testing.T) {
 	t.Parallel()
 	refusal := harness.ServiceError(400, "invalid_request")

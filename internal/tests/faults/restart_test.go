@@ -35,7 +35,7 @@ func payAs(ctx context.Context, t *testing.T, config prepaid.Config, lastSent ti
 	return err
 }
 
-// What a new process may say of a payment whose outcome was unknown before: with LastSent, exactly what the client that sent it
+// A new process, given LastSent, reports of a payment of unknown outcome exactly the same as the client that sent it
 // says of its own second call. The first sending may have moved the money, so that a refusal is no proof of the opposite.
 func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
@@ -89,7 +89,7 @@ func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
 					again := harness.CallError(t, err)
 					require.False(t, again.LastSent.Before(sent), "what a store keeps")
 					require.False(t, again.NotBefore.IsZero())
-					// A third process goes on from there, and so on until the service says what happened.
+					// A third process continues from there, and so on until the service reports the outcome.
 					config = harness.ClockConfig(harness.NewScript(moved))
 					require.NoError(t, payAs(t.Context(), t, config, again.LastSent, direct))
 				})
@@ -136,7 +136,7 @@ func TestRestartAfterTheMoneyMoved(t *testing.T) {
 	}
 }
 
-// What ends a call before it is sent proves nothing of the earlier sending, and the store keeps the time of that.
+// An end of a call before it is sent proves nothing of the earlier sending, and the store keeps the time of that.
 func TestNothingSentAfterARestart(t *testing.T) {
 	t.Parallel()
 	closed := func(t *testing.T, config prepaid.Config) (context.Context, *prepaid.Client) {
@@ -250,7 +250,7 @@ func TestLastSentOfAnotherClock(t *testing.T) {
 	}
 }
 
-// LastSent says when, and not what: it is stored with the params and not sent, and another one is not another payment.
+// LastSent is a time and not a part of the payment: it is stored with the params and not sent, and another one is not another payment.
 func TestLastSentIsNoPartOfThePayment(t *testing.T) {
 	t.Parallel()
 	for _, payment := range []prepaid.PaymentParams{harness.ValidTransfer(), harness.ValidDirectEntry()} {

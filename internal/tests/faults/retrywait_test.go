@@ -226,7 +226,7 @@ func TestMaxThrottleWait(t *testing.T) {
 	})
 }
 
-// With one attempt nothing is sent again, except what was throttled or met a lapsed token.
+// With one attempt nothing is sent again, except requests that were throttled or met a lapsed token.
 func TestMaxAttemptsOne(t *testing.T) {
 	t.Parallel()
 	once := func(c *prepaid.Config) { c.Retry.MaxAttempts = 1 }
@@ -261,7 +261,7 @@ func TestMaxAttemptsOne(t *testing.T) {
 	})
 }
 
-// The built-in limiter refuses at once what could not be sent before the deadline, and sends nothing.
+// The built-in limiter refuses at once calls that could not be sent before the deadline, and sends nothing.
 func TestLocalThrottle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

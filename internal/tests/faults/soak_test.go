@@ -24,7 +24,7 @@ import (
 var soakTime = flag.Duration("soak", 2*time.Second, "how long TestSoak goes on")
 
 // 200 callers move money, read and renew tokens, while one call in ten meets a fault and the service throttles. In
-// the end the emulator's accounts hold what the callers were returned, and no call failed that should not have.
+// the end the emulator's accounts agree with the callers' results, and no call failed that should not have.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	s := newSoak(t)

@@ -27,7 +27,7 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// pour writes chunks until limit or until the client has had enough, and returns what went out.
+// pour writes chunks until limit or until the client has had enough, and returns the number of written bytes.
 func pour(p *harness.Peer, chunk []byte, limit int) int64 {
 	sent := int64(0)
 	for sent < int64(limit) {
@@ -41,7 +41,7 @@ func pour(p *harness.Peer, chunk []byte, limit int) int64 {
 	return sent
 }
 
-// Whatever the service, or what stands in for it, pours out: little is read of it and less is kept. Serial, so that
+// Whatever the service, or a proxy in its place, pours out: little is read of it and less is kept. Serial, so that
 // the allocations are those of the call.
 func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
 	chunk := bytes.Repeat([]byte("x"), 64<<10)

@@ -15,8 +15,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// Over HTTP/2, which only a caller's transport that speaks nothing else brings to what is never repeated, the same holds:
-// an ordinary call works, a stream that breaks leaves what is never repeated unknown, and a report start is sent once
+// Over HTTP/2, which only a caller's transport that speaks nothing else brings to requests that are never repeated, the same holds:
+// an ordinary call works, a stream that breaks leaves such a request unknown, and a report start is sent once
 // and without a body.
 func TestHTTP2(t *testing.T) {
 	t.Parallel()
@@ -76,7 +76,7 @@ func testHTTP2(t *testing.T, only bool) {
 }
 
 // The first token request shares its connection with the calls that follow, if that is one of HTTP/2. Over HTTP/1.1, where
-// net/http logs what follows a token, it does not, and the calls use the connection on which HTTP/2 was not found.
+// net/http logs the bytes after a token, it does not, and the calls use the connection on which HTTP/2 was not found.
 func TestFirstTokenLeads(t *testing.T) {
 	t.Parallel()
 	for _, http2 := range []bool{true, false} {

@@ -29,7 +29,7 @@ func (l *slotCount) Release(f ratelimit.Feedback) {
 	}
 }
 
-// attemptCount counts what the calls report.
+// attemptCount counts the attempts that the calls report.
 type attemptCount struct{ attempts, failed atomic.Int64 }
 
 func (c *attemptCount) trace() *prepaid.Trace {
@@ -88,7 +88,7 @@ func TestNothingIsRepeatedBelowTheAttempts(t *testing.T) {
 					calls.Wait()
 					seen := int64(len(server.Seen()))
 					require.Equal(t, slots.used.Load(), count.attempts.Load(), "a slot for each attempt")
-					if name == "closed after responding" { // what is written to a closed connection is never read
+					if name == "closed after responding" { // bytes written to a closed connection are never read
 						require.GreaterOrEqual(t, count.attempts.Load(), seen)
 						require.EqualValues(t, workers*each, seen)
 						return
@@ -244,7 +244,7 @@ func TestCutOffOnItsOwnConnectionIsUnknown(t *testing.T) {
 	}
 }
 
-// A read that breaks after Close is not sent again, and what was under way then leaves no connection when it ends: a
+// A read that breaks after Close is not sent again, and a call that was under way then leaves no connection when it ends: a
 // connection that net/http opens for a repeat must not make it keep others.
 func TestNothingIsLeftAfterClose(t *testing.T) {
 	t.Parallel()

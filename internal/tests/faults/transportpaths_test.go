@@ -116,7 +116,7 @@ func TestTransportOfTwoPaths(t *testing.T) {
 	}
 }
 
-// What wraps a transport with a dial that failed keeps the certainty when it stands on Wrappable, and loses it otherwise.
+// A wrapper of a transport whose dial failed keeps the certainty when it stands on Wrappable, and loses it otherwise.
 func TestWrappableKeepsCertainty(t *testing.T) {
 	t.Parallel()
 	for _, op := range harness.Ops() {
@@ -177,7 +177,7 @@ func TestWrappableSaysNothingOfWhatWasWritten(t *testing.T) {
 	require.False(t, transport.NotSent(nil))
 }
 
-// MaxAttempts is the bound of what is sent for a transfer, also when its RoundTripper takes a second connection.
+// MaxAttempts is the bound of the requests for a transfer, also when its RoundTripper takes a second connection.
 func TestSecondConnectionOfATransferIsNoFurtherAttempt(t *testing.T) {
 	t.Parallel()
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Reset() })
@@ -192,7 +192,7 @@ func TestSecondConnectionOfATransferIsNoFurtherAttempt(t *testing.T) {
 	require.Len(t, server.Seen(), 1)
 }
 
-// A wrapper gives back the kept connections of what it wraps, and a nil transport is the client's own.
+// A wrapper gives back the kept connections of its transport, and a nil transport is the client's own.
 func TestWrappableClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Succeed(harness.OpGet()) })

@@ -164,7 +164,7 @@ func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
 	}
 }
 
-// Reads share a connection, and so do payments, another one. What is never repeated, and what has no response body, closes its own.
+// Reads share a connection, and so do payments, another one. A request that is never repeated, or has no response body, closes its own.
 func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) {

@@ -58,7 +58,7 @@ func resettingHTTP2(t *testing.T, plain, leaving bool) (base string, transport *
 		serving.Wait()
 	})
 	transport = certificates.Client().Transport.(*http.Transport).Clone()
-	transport.Protocols = new(http.Protocols) // HTTP/2 only: what is never repeated would go out over HTTP/1.1
+	transport.Protocols = new(http.Protocols) // HTTP/2 only: requests that are never repeated would go out over HTTP/1.1
 	transport.Protocols.SetHTTP2(!plain)
 	transport.Protocols.SetUnencryptedHTTP2(plain)
 	t.Cleanup(transport.CloseIdleConnections)
@@ -121,7 +121,7 @@ func TestHTTP2ResetIsNotRepeatedBelowUs(t *testing.T) {
 				config.BaseURL, config.Transport, config.Retry.MaxAttempts = base, transport, 1
 				err := op.Call(t.Context(), harness.NewClient(t, config))
 				failure := harness.CallError(t, err)
-				// Nothing that net/http says of its own repeat. What it reports of a reset depends on its version.
+				// No text of net/http about its own repeat. Its report of a reset depends on its version.
 				require.Regexp(t, "the connection ended without a response|stream error: .*; received from peer$", err.Error())
 				if op.Name == harness.OpGet().Name {
 					require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
@@ -137,7 +137,7 @@ func TestHTTP2ResetIsNotRepeatedBelowUs(t *testing.T) {
 	}
 }
 
-// What never left is not unknown: a token that no header can carry, a context that ended while a slot was awaited.
+// A request that never left is not unknown: a token that no header can carry, a context that ended while a slot was awaited.
 func TestNotSentIsNotUnknown(t *testing.T) {
 	t.Parallel()
 	service := harness.NewScript(harness.Succeed(harness.OpTransfer()))

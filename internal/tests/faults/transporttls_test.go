@@ -45,7 +45,7 @@ func TestTLSIsChecked(t *testing.T) {
 	}
 }
 
-// readOne waits for the first byte of a connection, or for what keeps it from coming.
+// readOne waits for the first byte of a connection, or for an error.
 func readOne(listener net.Listener) error {
 	connection, err := listener.Accept()
 	if err != nil {

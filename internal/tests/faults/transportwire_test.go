@@ -48,7 +48,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// What each request carries: the vendor's media type, Content-Type only with a body, and no parameters.
+// The headers of each request: the vendor's media type, Content-Type only with a body, and no parameters.
 func TestRequestHeaders(t *testing.T) {
 	t.Parallel()
 	for _, op := range harness.Ops() {

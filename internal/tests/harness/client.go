@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// What the tests of the shared core have in common: one operation of each safety class, and the clients they use.
+// The shared parts of the tests of the core: one operation of each safety class, and the clients they use.
 
 const (
 	VendorJSON  = "application/vnd.vendor+json"

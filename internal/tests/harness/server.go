@@ -26,7 +26,7 @@ type Request struct {
 // Server reads requests from raw connections and leaves the bytes of the responses to the test.
 type Server struct {
 	Address string
-	Stop    func() // cuts all connections and waits; the test may then read what its handler wrote
+	Stop    func() // cuts all connections and waits; the test may then read variables that its handler wrote
 
 	mu          sync.Mutex
 	requests    []Request

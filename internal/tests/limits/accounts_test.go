@@ -40,7 +40,7 @@ func createLimits() []limit[prepaid.CreateAccountParams] {
 		{
 			ref: "4.4", field: "registration", rule: "is required",
 			bad: func(p *P) { p.Cardholder = nil },
-			good: func(p *P) { // only what is required
+			good: func(p *P) { // only the required fields
 				p.Cardholder = &prepaid.Cardholder{
 					FirstName: "A", LastName: "B", DateOfBirth: utcDay(0), PrimaryAddress: prepaid.Address{State: "S", Country: "AU"},
 				}
@@ -105,7 +105,7 @@ func TestValidationUpdateAccount(t *testing.T) {
 	refused(t, func() P { return P{Cardholder: validCardholder()} }, callUpdate, rows...)
 }
 
-// What the service holds is sent back unchanged, also if a creation refuses it.
+// Values that the service holds are sent back unchanged, also if a creation refuses them.
 func TestUpdatePutsBackWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	key, name := strings.Repeat("é", 256), harness.WideText(101)
@@ -118,7 +118,7 @@ func TestUpdatePutsBackWhatIsHeld(t *testing.T) {
 	require.Contains(t, sent.body, `"portal_identifier":{"client_id":"","program_id":"","cardholder_id":""}`)
 }
 
-// Issue refuses what Create would refuse, and needs what it searches by, before it searches.
+// Issue refuses values that Create would refuse, and needs its search key, before it searches.
 func TestValidationIssue(t *testing.T) {
 	t.Parallel()
 	type P = prepaid.IssueParams

@@ -216,7 +216,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 				{Field: "PREPAID_CLIENT_ID", Rule: "is required"}, {Field: "PREPAID_CLIENT_SECRET", Rule: "is required"},
 			},
 		},
-		{ // what is missing does not hide what is wrong
+		{ // a missing value does not hide a wrong one
 			map[string]string{
 				"PREPAID_BASE_URL": "http://qzxwv.example", "PREPAID_VENDOR": "", "PREPAID_ENVIRONMENT": "qzxwv", "PREPAID_CLIENT_ID": "qzxwv:",
 				"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": missing,

@@ -30,8 +30,8 @@ type limit[P any] struct {
 }
 
 // refused checks that each row is refused before any request leaves, and its neighbour is not; nor is the row with
-// Config.SkipValueChecks, unless it is one that is never skipped. valid makes a fresh value, since the rows change what
-// it points to.
+// Config.SkipValueChecks, unless it is one that is never skipped. valid makes a fresh value, since the rows change the
+// values that it points to.
 func refused[P any](t *testing.T, valid func() P, call func(context.Context, *prepaid.Client, P) error, rows ...limit[P]) {
 	t.Helper()
 	sends(t, "valid", func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, valid()) })
@@ -94,8 +94,8 @@ func sendsNothingWith(t *testing.T, config prepaid.Config, call func(context.Con
 	return err
 }
 
-// sends runs call on a client whose service responds to everything but the token request, and returns what was
-// sent. It fails when nothing was, or when the client itself refused.
+// sends runs call on a client whose service responds to everything but the token request, and returns the sent
+// request. It fails when there was none, or when the client itself refused.
 func sends(t *testing.T, name string, call func(context.Context, *prepaid.Client) error) sentRequest {
 	t.Helper()
 	return sendsWith(t, harness.ServiceConfig(), name, call)
@@ -129,7 +129,7 @@ func sendsWith(t *testing.T, config prepaid.Config, name string, call func(conte
 	return sent
 }
 
-// sentRequest is what the service saw.
+// sentRequest is the request that the service saw.
 type sentRequest struct{ method, path, query, body string }
 
 // put returns a change that sets one field.

@@ -264,7 +264,7 @@ func TestValidationMoneyLeavesTheRestAlone(t *testing.T) {
 	}
 }
 
-// validated checks that validate reports what a call refuses.
+// validated checks that validate reports the values that a call refuses.
 func validated[P any](t *testing.T, valid func() P, validate func(P) error, rows []limit[P]) {
 	t.Helper()
 	require.NoError(t, validate(valid()))

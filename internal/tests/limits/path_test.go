@@ -16,7 +16,7 @@ import (
 // pathCall is an operation that puts a text into its path. Each call passes id to one parameter.
 type pathCall struct {
 	name, field string
-	path        string // what comes before and after the id
+	path        string // the text before and after the id
 	call        func(ctx context.Context, c *prepaid.Client, id string) error
 }
 

@@ -18,7 +18,7 @@ import (
 
 var rawMethods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
-// rawClient counts what it sends.
+// rawClient counts its requests.
 func rawClient(t *testing.T) (*prepaid.Client, *harness.Script) {
 	t.Helper()
 	script := harness.NewScript(harness.Respond(200, harness.VendorJSON, `{}`))
@@ -117,7 +117,7 @@ func TestRawCallOfAKnownPath(t *testing.T) {
 	require.Empty(t, script.Requests())
 }
 
-// What the reference does not describe can be called, also next to what it does.
+// Operations that the reference does not describe can be called, also next to those that it does.
 func TestRawCallOfUnknownPaths(t *testing.T) {
 	t.Parallel()
 	client, script := rawClient(t)
@@ -203,7 +203,7 @@ type failingMarshaler struct{ text string }
 
 func (f failingMarshaler) MarshalJSON() ([]byte, error) { return nil, errors.New(f.text) }
 
-// What was not checked names no call: a path with an ID in it is in no error, and in no label.
+// A name that was not checked names no call: a path with an ID in it is in no error, and in no label.
 func TestRawCallNameIsChecked(t *testing.T) {
 	t.Parallel()
 	var seen []prepaid.Operation

@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// heldCardholder is what a service may hold: nothing in it would be accepted as a new value, or written as it came.
+// heldCardholder is a cardholder that a service may hold: nothing in it would be accepted as a new value, or written as it came.
 const heldCardholder = `{
 	"title":"","first_name":null,"middle_name":"B\u00e9","last_name":"Lee","sex":"X","mobile_number":"0400000000",
 	"primary_address":{"address_line1":"10 Downing \"St\"","city":"","state":"","country":"gb","postcode":"SW1A 1AA"},
@@ -25,7 +25,7 @@ const heldCardholder = `{
 	"date_of_birth":"1990-05-03T14:00:00.000Z","email_address":"a..b@example.com","driver_licence_number":"0123456789012345678901234567890",
 	"passport":{"passport_number":"PA1234567890","passport_expiry":"2001-02-03T00:00:00+10:00","passport_issuing_country":"Australia"}}`
 
-// putsBack reads personal as a service would send it, has change work on it, and returns what an update would send.
+// putsBack reads personal as a service would send it, has change work on it, and returns the body of an update.
 func putsBack(t *testing.T, personal string, escaped bool, change func(*prepaid.Cardholder)) (map[string]any, error) {
 	t.Helper()
 	name := "personal"
@@ -71,7 +71,7 @@ func eachReading(t *testing.T, run func(t *testing.T, escaped bool)) {
 	}
 }
 
-// What the service holds can be put back, each member as it came.
+// Values that the service holds can be put back, each member as it came.
 func TestCardholderIsPutBackAsReceived(t *testing.T) {
 	t.Parallel()
 	eachReading(t, func(t *testing.T, escaped bool) {
@@ -81,7 +81,7 @@ func TestCardholderIsPutBackAsReceived(t *testing.T) {
 	})
 }
 
-// Only what the caller changes is written anew, and only that is checked.
+// Only members that the caller changes are written anew, and only those are checked.
 func TestCardholderChangedMembersAreNew(t *testing.T) {
 	t.Parallel()
 	type object = map[string]any

@@ -39,7 +39,7 @@ func validSimulate() prepaid.SimulateParams {
 	return prepaid.SimulateParams{Type: prepaid.SimulatedTypePurchase, AccountID: "eaid", Amount: prepaid.Cents(1)}
 }
 
-// Section 2.15 with section 4.6: what all five take, and what only some do.
+// Section 2.15 with section 4.6: the fields that all five take, and those that only some do.
 func TestValidationSimulation(t *testing.T) {
 	t.Parallel()
 	type P = prepaid.SimulateParams

@@ -13,7 +13,7 @@ import (
 )
 
 // neverSkipped are the fields whose checks hold with Config.SkipValueChecks: request ids, amounts, ids that are numbers,
-// paging, keys, the PIN envelope, and what has no form on the wire.
+// paging, keys, the PIN envelope, and values that have no form on the wire.
 var neverSkipped = regexp.MustCompile(`^(request_id|amount|initial_load_amount|parent_transaction_id|(add|remove)\[[0-9]+\](\.[a-z_]+)?|` +
 	`paging\.[a-z]+|before|from|to|scope|message_ids|hmac_key_secret|ephemeral_key|` +
 	`encrypted_data|encrypted_key|iv|oaep_hashing_algorithm|public_key_fingerprint)$`)
@@ -29,7 +29,7 @@ func isNeverSkipped(field, rule string) bool {
 	return neverSkipped.MatchString(field)
 }
 
-// What the switch lets through is sent as it is, and the rest of the client works as ever.
+// Values that the switch lets through are sent as they are, and the rest of the client works as ever.
 func TestSkipValueChecksSendsTheValues(t *testing.T) {
 	t.Parallel()
 	config := harness.ServiceConfig()

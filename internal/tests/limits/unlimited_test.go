@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// What the reference does not limit is not refused, and arrives as it is: texts of any length with line ends, quotes
+// Texts that the reference does not limit are not refused, and arrive as they are: texts of any length with line ends, quotes
 // and NUL in them.
 func TestValidationLeavesFreeTextsAlone(t *testing.T) {
 	t.Parallel()

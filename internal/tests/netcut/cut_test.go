@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/netns"
 )
 
-// Times of the client, and what a payment takes at the bank: less than the client allows for.
+// Times of the client, and the bank's time for a payment: less than the client allows for.
 const (
 	attempt  = time.Second
 	inFlight = time.Second
@@ -149,7 +149,7 @@ func (s scenario) tested(t *testing.T) bool {
 	return true
 }
 
-// begin begins what is wrong.
+// begin starts the fault.
 func (s scenario) begin(link *netns.Link, b *bank.Bank) {
 	switch s.fault {
 	case faultCut:

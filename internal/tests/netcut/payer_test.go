@@ -27,7 +27,7 @@ import (
 // payerVariable holds a setup for a process of the test binary that is to pay.
 const payerVariable = "PREPAID_NETCUT_PAYER"
 
-// setup is what a payer is to do. It pays until the outcome of each payment is known.
+// setup is a payer's job. It pays until the outcome of each payment is known.
 type setup struct {
 	URL, Certificate  string
 	Transport         connections
@@ -38,7 +38,7 @@ type setup struct {
 	Journal           string        // a file; else the client alone
 }
 
-// connections is what the connections of a payer are.
+// connections is the kind of a payer's connections.
 type connections string
 
 const (

@@ -54,13 +54,13 @@ func start(t *testing.T, link *netns.Link, s setup) *process {
 	return p
 }
 
-// await waits until the payer has printed n lines of what.
+// await waits until the payer has printed n such lines.
 func (p *process) await(what string, n int) {
 	p.Helper()
 	require.True(p, p.has(what, n, time.Minute), "%d of %d %s: %v", p.count(what), n, what, p.seen)
 }
 
-// has reports whether the payer has printed n lines of what within limit.
+// has reports whether the payer has printed n such lines within limit.
 func (p *process) has(what string, n int, limit time.Duration) bool {
 	p.Helper()
 	over := time.After(limit)
@@ -89,7 +89,7 @@ func (p *process) first(what string) event {
 	return p.seen[slices.IndexFunc(p.seen, func(e event) bool { return e.What == what })]
 }
 
-// ports returns the ports of the connections of the lines of what.
+// ports returns the ports of the connections of such lines.
 func (p *process) ports(what string) map[int]bool {
 	ports := map[int]bool{}
 	for _, e := range p.seen {
@@ -129,7 +129,7 @@ func (p *process) command(line string) {
 	require.NoError(p, err)
 }
 
-// kill kills the payer with SIGKILL and collects what it had printed.
+// kill kills the payer with SIGKILL and collects its output.
 func (p *process) kill() {
 	if !p.killed.IsZero() {
 		return
@@ -148,7 +148,7 @@ const (
 	// firstTimer is how much later than the attempt's limit the kernel may send for the last time in a process that is stopped:
 	// TCP_USER_TIMEOUT counts from the first retransmission by timer, measured 0.42 s after the request.
 	firstTimer = 500 * time.Millisecond
-	// least is the payload of a segment that has a part of a request: what ends TLS or HTTP/2 is shorter.
+	// least is the payload of a segment that has a part of a request: a message that ends TLS or HTTP/2 is shorter.
 	least = 100
 )
 

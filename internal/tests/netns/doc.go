@@ -1,5 +1,5 @@
 // Package netns gives a test a link of its own between two network namespaces, a client's and a service's. The test listens in
-// one, starts processes in the other, cuts the link or loses packets in one direction, and records what leaves the client.
+// one, starts processes in the other, cuts the link or loses packets in one direction, and records the packets that leave the client.
 //
 // Loopback cannot show these faults: it is never down, so nothing is ever sent again by the kernel.
 //

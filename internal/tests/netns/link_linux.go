@@ -18,7 +18,7 @@ type Link struct {
 	client, service *namespace
 }
 
-// namespace is one end. It lives as long as its thread, and as what it was handed to.
+// namespace is one end. It lives as long as its thread, and as the processes it was handed to.
 type namespace struct {
 	work             chan func()
 	path             string
@@ -30,7 +30,7 @@ const (
 	device     = "veth0" // of both ends
 	serviceMAC = "02:00:00:00:00:01"
 	clientMAC  = "02:00:00:00:00:02"
-	otherMAC   = "02:00:00:00:00:ff" // of an end that does not receive what is sent to it
+	otherMAC   = "02:00:00:00:00:ff" // of an end that does not receive packets sent to it
 )
 
 // New makes a link, which is up.
@@ -138,7 +138,7 @@ func (l *Link) Lose(way Direction) {
 	}
 }
 
-// Heal ends what Cut and Lose did.
+// Heal ends the effects of Cut and Lose.
 func (l *Link) Heal() {
 	l.tb.Helper()
 	for _, end := range []*namespace{l.service, l.client} {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A cut link lets nothing out, a lossy one loses in one direction only, and what was not acknowledged arrives after Heal.
+// A cut link lets nothing out, a lossy one loses in one direction only, and unacknowledged data arrives after Heal.
 func TestLink(t *testing.T) {
 	t.Parallel()
 	l := New(t)

@@ -1,5 +1,5 @@
-// Package operator is the operator's side of a PIN envelope, for tests: a private key, certificates, and how to open what was
-// sealed.
+// Package operator is the operator's side of a PIN envelope, for tests: a private key, certificates, and a way to open a
+// sealed value.
 package operator
 
 import (

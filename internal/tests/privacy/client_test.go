@@ -148,7 +148,7 @@ func TestCanaryValidation(t *testing.T) {
 	requireNothingSeen(t, "log and trace", w.take())
 }
 
-// Reading what others sent, without a call: a message, a response of the PIN operations, an error in a caller's struct.
+// Reading data that others sent, without a call: a message, a response of the PIN operations, an error in a caller's struct.
 func TestCanaryDecodeErrors(t *testing.T) {
 	t.Parallel()
 	text := canaryOf("Message", "Raw")

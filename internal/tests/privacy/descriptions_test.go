@@ -32,8 +32,8 @@ func described(t *testing.T, words string, show bool, log *strings.Builder) *pre
 	return client
 }
 
-// With the opt-in an error prints what the service says, on one line and without what could mislead a terminal or fill a
-// log; without it nothing of that is printed.
+// With the opt-in an error prints the service's description, on one line and without characters that could mislead a terminal or
+// fill a log; without it nothing of that is printed.
 func TestShowDescriptions(t *testing.T) {
 	t.Parallel()
 	for words, shown := range map[string]string{

@@ -218,7 +218,7 @@ func canaryConfig(w *canaryWatch, response canaryResponse, token bool) prepaid.C
 	return config
 }
 
-// No error, log record or trace of any call shows what was sent or received, however the call fails.
+// No error, log record or trace of any call shows sent or received values, however the call fails.
 func TestCanaryErrorsOfAllCalls(t *testing.T) {
 	t.Parallel()
 	calls := canaryCalls(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// pinFailure keeps what testify says of a failed assertion: it follows unexported fields and pointers.
+// pinFailure keeps testify's text of a failed assertion: it follows unexported fields and pointers.
 type pinFailure struct{ text string }
 
 func (f *pinFailure) Errorf(format string, arguments ...any) {

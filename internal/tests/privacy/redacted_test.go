@@ -30,7 +30,7 @@ const redactedAccountText = `Account{ID:eaid-1 CompanyID:7 Balance:25.50 CardNum
 	`Cardholder:Cardholder{FirstName:[REDACTED] LastName:[REDACTED] PrimaryAddress:[REDACTED] DateOfBirth:[REDACTED]} ` +
 	`PortalIdentifier:&{ClientID:c ProgramID:p CardholderID:h}}`
 
-// What prints is of use: the fields that are set, by name, and a mark for what is hidden.
+// The printed text is of use: the fields that are set, by name, and a mark for the hidden ones.
 func TestRedactedFormat(t *testing.T) {
 	t.Parallel()
 	account := redactedAccount()
@@ -133,7 +133,7 @@ func TestRedactedLogValue(t *testing.T) {
 	require.Equal(t, `{}`, logged(t, prepaid.Account{}, false), "an empty group is left out")
 }
 
-// logged returns what slog writes of value, without time, level and message.
+// logged returns slog's output for value, without time, level and message.
 func logged(t *testing.T, value any, asText bool) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -151,8 +151,8 @@ func logged(t *testing.T, value any, asText bool) string {
 	return strings.TrimSpace(out.String())
 }
 
-// An error response is known by status and code. A code that is not listed prints when it looks like one, for it is what
-// a support case needs; anything else may be an echo of what was sent. The caller finds all of it in the fields.
+// An error response is known by status and code. A code that is not listed prints when it looks like one, since a support case
+// needs it; anything else may be an echo of the request. The caller finds all of it in the fields.
 func TestRedactedAPIError(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[prepaid.ErrorCode]string{

@@ -99,7 +99,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 	return shown
 })
 
-// What is listed as shown is still a field, and can be seen.
+// Each entry of the list is still a field, and can be seen.
 func TestCanaryShownFieldsAreUpToDate(t *testing.T) {
 	t.Parallel()
 	fields, seen := map[string]bool{}, map[string]bool{}

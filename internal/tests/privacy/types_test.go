@@ -169,7 +169,7 @@ func TestCanariesDoNotPrint(t *testing.T) {
 		t.Run(sample.name, func(t *testing.T) {
 			t.Parallel()
 			for form, value := range sample.values {
-				// Of %w for what is no error, and of %s for a pointer that it may not touch, fmt makes a complaint that calls no
+				// Of %w for a value that is no error, and of %s for a pointer that it may not touch, fmt makes a complaint that calls no
 				// method; go vet finds both.
 				verbs := []string{"%v", "%+v", "%#v", "%10v", "%s", "%q", "%d"}
 				if form == "hidden pointer" {
@@ -194,7 +194,7 @@ func TestCanariesDoNotPrint(t *testing.T) {
 				data, err := json.Marshal(value)
 				requireNoSecrets(t, form+" JSON", fmt.Sprint(string(data), err), response...)
 			}
-			// fmt cannot call methods of what an unexported field holds, and reads plain texts there. A caller that keeps
+			// fmt cannot call methods of the value of an unexported field, and reads plain texts there. A caller that keeps
 			// personal data in one keeps it by pointer ("hidden pointer" above). Secrets are safe either way.
 			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 				requireNoSecrets(t, "hidden "+verb, fmt.Sprintf(verb, sample.hidden))

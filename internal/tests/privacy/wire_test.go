@@ -27,7 +27,7 @@ func sayAlways(t *testing.T, response string, keep bool) string {
 	return server.Address + "/3.0/"
 }
 
-// What net/http cannot read it quotes in its errors, and a proxy in front may have echoed the request there.
+// net/http quotes malformed responses in its errors, and a proxy in front may have echoed the request there.
 func TestCanaryMalformedHTTP(t *testing.T) {
 	quietStandardLog(t, io.Discard) // see TestCanaryStandardLog
 	const ok = "HTTP/1.1 200 OK\r\n"
@@ -115,7 +115,7 @@ func followed(echo string) map[string]string {
 }
 
 // net/http writes the bytes that follow a response on a kept connection to the standard logger, and has no option not
-// to. What is never repeated, what has no response body, the poll of a report and the token keep no connection, so that
+// to. Calls that are never repeated or have no response body, the poll of a report and the token keep no connection, so that
 // nothing of theirs is printed.
 func TestCanaryStandardLog(t *testing.T) {
 	var standard canaryWatch
@@ -160,7 +160,7 @@ func TestCanaryStandardLog(t *testing.T) {
 	}
 }
 
-// The writer for the standard logger leaves out what net/http prints, and nothing else.
+// The writer for the standard logger leaves out the lines that net/http prints, and nothing else.
 func TestCanaryDropUnsolicited(t *testing.T) {
 	for name, response := range followed(canaryOf("Wire", "Body")) {
 		for _, dropped := range []bool{false, true} {

@@ -83,7 +83,7 @@ func TestPublish(t *testing.T) {
 	r.retract()
 }
 
-// checks is what .ci/run was called with, and on which commit; empty if it was not called.
+// checks is the arguments and the commit of the call of .ci/run; empty if it was not called.
 func (r repository) checks() string {
 	r.t.Helper()
 	for _, setting := range r.environment {
@@ -146,7 +146,7 @@ func TestNothingIsTaggedUnlessAllIs(t *testing.T) {
 	require.Equal(t, before, r.state())
 }
 
-// What would end in vain after all checks is refused before them.
+// A publication that would fail after all checks is refused before them.
 func TestPublicationIsPossible(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)

@@ -135,7 +135,7 @@ func (r repository) run(name string, arguments ...string) (int, string) {
 	return command.ProcessState.ExitCode(), string(printed)
 }
 
-// releases runs the script, which must succeed, and returns what it prints.
+// releases runs the script, which must succeed, and returns its output.
 func (r repository) releases(arguments ...string) string {
 	r.t.Helper()
 	code, printed := r.run("bash", append([]string{".ci/release"}, arguments...)...)

@@ -1,5 +1,5 @@
-// Package transcript keeps a document true that shows what programs print and how pages look: tests run the commands of the
-// document again and compare. With -update they write what differs into the document.
+// Package transcript keeps a document true that shows the output of programs and pages: tests run the commands of the
+// document again and compare. With -update they write the differences into the document.
 package transcript
 
 import (
@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write what differs into the document; one package at a time (-p 1)")
 
-// Session runs commands one after the other in a shell at the root of the repository. It returns what a terminal would show:
-// each command after "$ ", and what it prints. Of the environment's PREPAID_ variables the commands see only those given.
+// Session runs commands one after the other in a shell at the root of the repository. It returns the text of a terminal:
+// each command after "$ ", and its output. Of the environment's PREPAID_ variables the commands see only those given.
 func Session(t testing.TB, environment []string, commands ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -42,7 +42,7 @@ func Session(t testing.TB, environment []string, commands ...string) string {
 	return strings.ReplaceAll(string(shown), "\r\n", "\n")
 }
 
-// Require requires that the block "```console NAME" of a document is text, apart from what same takes away: usually Stable.
+// Require requires that the block "```console NAME" of a document is text, apart from the parts that same removes: usually Stable.
 func Require(t testing.TB, document, name, text string, same func(string) string) {
 	t.Helper()
 	path := filepath.Join(tree.Root(t), document)
@@ -59,7 +59,7 @@ func Require(t testing.TB, document, name, text string, same func(string) string
 	require.Equal(t, same(shown), same(text), "%s, block %s: if the new text is right, make tour writes it", document, name)
 }
 
-// Stable takes away what differs between two runs: IDs, addresses, times, durations, and what a connection ended with.
+// Stable removes the parts that differ between two runs: IDs, addresses, times, durations, and the reason why a connection ended.
 func Stable(text string) string {
 	for _, one := range []struct{ varying, stable string }{
 		{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID"},

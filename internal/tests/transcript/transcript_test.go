@@ -15,7 +15,7 @@ func TestSessionIsWhatATerminalShows(t *testing.T) {
 		Session(t, []string{"PREPAID_VENDOR=word"}, `name='it is "x y"'`, "echo \"$name\" \\\n  \"$PREPAID_VENDOR ${PREPAID_BASE_URL-}\"; echo problem >&2"))
 }
 
-// What a reader can rely on stays: amounts, counts, commands.
+// The parts that a reader can rely on stay: amounts, counts, commands.
 func TestStableTakesAwayWhatVariesOnly(t *testing.T) {
 	t.Parallel()
 	for one, other := range map[string]string{
