@@ -51,7 +51,7 @@ func WithMeterProvider(provider metric.MeterProvider) Option {
 }
 
 // WithPropagator sends the trace context with every request, as written by propagator. Without this option, or with nil,
-// none is sent: the service belongs to somebody else. propagation.TraceContext sends two IDs and the trace state;
+// none is sent: the service belongs to another party. propagation.TraceContext sends two IDs and the trace state;
 // propagation.Baggage would send everything that your own services have put into their baggage.
 func WithPropagator(propagator propagation.TextMapPropagator) Option {
 	return func(s *settings) { s.propagator = propagator }

@@ -38,8 +38,8 @@ const (
 //
 // It moves payments that are done, rejected or withdrawn, if the request ID carries a day that is more than 30 days ago, so that it can
 // neither be enqueued nor sent any more. It never touches a payment that workers or a person have to do with, nor one whose
-// Settled function has not succeeded yet. A request ID in a format of your own is never archived: nothing says when nobody
-// will use it any more, and a forgotten ID pays again.
+// Settled function has not succeeded yet. A request ID in a format of your own is never archived: it may be used again at any
+// time, and a forgotten ID pays again.
 //
 // [Store.Get] and [Store.All] see archived payments, and so does the view all_payments; [Store.Retry] does not, and
 // sealed params of rejected payments are dropped. Account, amount, states, times and digests remain. When you no longer have to

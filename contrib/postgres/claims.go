@@ -84,7 +84,7 @@ select case when exists (select from won) then 1 when exists (select from live w
 	releaseIDSQL = `with p as (delete from {s}.claims where id = $1 and token = $2 and not handled and ends > clock_timestamp()
 	and $3::bigint = 0 returning id) select count(*) from p`
 
-	// bookIDSQL needs no token: whoever commits first has handled it.
+	// bookIDSQL needs no token: the first commit has handled it.
 	bookIDSQL = `insert into {s}.claims as c (id, token, ends, handled)
 	values ($1, $2, clock_timestamp() + $3 * interval '1 microsecond', true)
 	on conflict (id) do update set handled = true, ends = excluded.ends where not c.handled or c.ends <= clock_timestamp()`

@@ -110,7 +110,7 @@ func TestUnusualDefaults(t *testing.T) {
 	require.Len(t, sender.sent, 60)
 }
 
-// Books that are locked in another order, and decisions of persons in the same transactions, end nobody's outcome.
+// Books that are locked in another order, and decisions of persons in the same transactions, end no outcome.
 func TestDeadlocksWithTheBooks(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -147,7 +147,7 @@ func TestDeadlocksWithTheBooks(t *testing.T) {
 					}
 					time.Sleep(5 * time.Millisecond)
 					_ = s.Withdraw(ctx, tx, id)
-					return pgx.ErrNoRows // roll back: nobody withdraws
+					return pgx.ErrNoRows // roll back: nothing is withdrawn
 				})
 			}
 		})

@@ -36,7 +36,7 @@
 //
 // A payment that was not sent, because there was no token, connection or slot, is sent later; the workers slow down meanwhile. One of
 // unknown outcome is sent again under its request ID, no earlier than its client allows, until a success or a refusal that proves
-// that nothing moved, as [journal.State.Next] says; after the lease only a success is recorded. 29 days after its first sending, or
+// that nothing moved, as [journal.State.Next] says; after the lease only a success is recorded. 29 days after its first attempt, or
 // when the client refuses its request ID, it waits for a person: [Store.Waiting], [Store.Resolve]. A rejected payment is not sent
 // again, unless [Store.Retry] says so.
 //

@@ -65,7 +65,7 @@ func TestIdleWorkers(t *testing.T) {
 	require.Eventually(t, s.are(journal.StateDone, params.RequestID), 5*time.Second, 2*time.Millisecond)
 }
 
-// A payment that is due but locked by a transaction of somebody else does not make the workers spin.
+// A due payment that another transaction has locked does not make the workers spin.
 func TestLockedPayment(t *testing.T) {
 	t.Parallel()
 	first := newPool(t)

@@ -90,7 +90,7 @@ func newKillTest(t *testing.T, naive bool) *killTest {
 	return k
 }
 
-// faultOf depends on the payment and the sending only.
+// faultOf depends on the payment and the attempt only.
 func faultOf(a prepaidtest.Arrival) prepaidtest.Fault {
 	if a.RequestID == "" {
 		return prepaidtest.Fault{}

@@ -35,7 +35,7 @@ func (s *Store) All(ctx context.Context) iter.Seq2[journal.Entry, error] {
 }
 
 // Waiting iterates over the payments for which a person must decide, in the order of their request IDs: sending them again
-// would not settle them. [journal.Entry].Review says why. If the outcome is unknown, look at the account's history, then call
+// would not resolve them. [journal.Entry].Review says why. If the outcome is unknown, look at the account's history, then call
 // [Store.Resolve]. A rejected one (the client knows another payment under its request ID) is for [Store.Withdraw] or [Store.Retry].
 func (s *Store) Waiting(ctx context.Context) iter.Seq2[journal.Entry, error] {
 	return s.list(ctx, "waiting", "payments p where p.review is not null and")

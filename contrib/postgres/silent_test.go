@@ -31,7 +31,7 @@ func (s shyWorkers) Transfer(ctx context.Context, source prepaid.AccountID, para
 	return result, err
 }
 
-// An error that says nothing of its sendings counts as sent until now, also if an earlier run said when it was sent.
+// An error without the times of its attempts counts as sent until now, also if an earlier run said when it was sent.
 func TestErrorWithoutTimesPaysOnce(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -92,7 +92,7 @@ const outcomeSQL = `with o as (
 ), {history} select position from p`
 
 // lateSQL is for the end of a claim that the row does not have any more: lease $2, unless this end was recorded before. If $3 is set,
-// the money moved, which never becomes false: that is recorded whoever holds the lease, unless the service has reported it before. It
+// the money moved, which never becomes false: it is recorded under any lease, unless the service has reported it before. It
 // returns no row if there is no such payment, or if it was archived as one that did not move the money.
 const lateSQL = `with old as (
 	select number, lease = $2 and sends_until is null as mine, state = 'done' and not resolved as done, transaction_id
@@ -128,7 +128,7 @@ const hookLaterSQL = `update {s}.payments set hook_tries = hook_tries + 1,
 const lockSQL = `select {columns}, now() from {s}.payments p
 	where p.request_id = $1 and (p.sends_until is null or p.due <= now()) for no key update`
 
-// writeSQL writes a person's decision, and fences off whoever held the payment before. $6 is the wait until it is due, or null.
+// writeSQL writes a person's decision, and fences off the earlier worker. $6 is the wait until it is due, or null.
 const writeSQL = `with p as (
 	update {s}.payments set state = $2, changed = now(), lease = lease + {fence}, sends_until = null, review = null,
 		transaction_id = nullif($3, ''), resolved = $4, sealed = case when $5 then sealed end, hook_due = null, idle = 0,

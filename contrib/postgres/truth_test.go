@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// A payment that is sent again and again is not unknown since its last sending.
+// A payment that is sent again and again is not unknown since its last attempt.
 func TestStatsOldestUnknownIsNotTheLastSending(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -30,7 +30,7 @@ func TestStatsOldestUnknownIsNotTheLastSending(t *testing.T) {
 	require.Greater(t, stats.OldestUnknown, 9*time.Hour)
 }
 
-// A payment that was claimed and given back still waits for its first sending.
+// A payment that was claimed and given back still waits for its first attempt.
 func TestStatsOldestQueuedCountsWhatWasGivenBack(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -76,7 +76,7 @@ type Limiter struct{ fleet *fleet.Limiter }
 // If Redis is unreachable, a replica continues with the slots it owns. Once its Lease has ended it uses at most its equal
 // share of the allowance, and about one Window later, when every other replica does the same, no less. Redis that was
 // restarted or lost its data grants nothing for a Lease and a Window, until it has heard from all replicas; so does one
-// that has not been up for that long, and one that heard of nobody for a Lease, up to an hour, unless all replicas had closed
+// that has not been up for that long, and one that heard of no replica for a Lease, up to an hour, unless all replicas had closed
 // their limiters: those it did not hear of may have been at work. So close the limiter, or the next start waits. A replica that
 // alone is cut off for longer keeps its share, although the others may be granted it: they may then get a 429. A replica that
 // starts without Redis does not know the earlier use.

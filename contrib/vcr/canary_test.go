@@ -190,7 +190,7 @@ func (w *world) journey(t *testing.T, client *prepaid.Client, word string) *jour
 	}
 }
 
-// One recording of all operations holds no value of it, however written, and replays with other ones while nobody
+// One recording of all operations holds no value of it, however written, and replays with other ones while no server
 // listens.
 func TestCanariesOfAllOperations(t *testing.T) {
 	t.Parallel()

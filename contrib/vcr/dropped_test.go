@@ -83,7 +83,7 @@ func TestSkippedReplay(t *testing.T) {
 	require.Empty(t, w.said)
 }
 
-// Stop called directly: not in a panic, not without requests, and not over the file of somebody else.
+// Stop called directly: not in a panic, not without requests, and not over a file that another process wrote.
 func TestStopRefuses(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

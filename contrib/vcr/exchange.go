@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// serviceHost replaces the service's address, in a domain that nobody can register.
+// serviceHost replaces the service's address, in a domain that cannot be registered.
 const serviceHost = "service.invalid"
 
 // recordedVendor replaces the vendor word of media types.

@@ -54,7 +54,7 @@ func TestProjectFixturesAreMadeUp(t *testing.T) {
 	}
 }
 
-// A value that nobody listed is found, by its line and place, wherever it is put; the error does not show it.
+// An unlisted value is found, by its line and place, wherever it is put; the error does not show it.
 func TestFixtureWithARealValue(t *testing.T) {
 	t.Parallel()
 	values := madeUp(t)

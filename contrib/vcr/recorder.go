@@ -69,7 +69,7 @@ type Recorder struct {
 }
 
 // New opens the cassette at path, to which it adds .yaml if missing. Call Stop at the end. A recording replaces an older
-// cassette only if nobody else has written it meanwhile.
+// cassette only if no other process has written it meanwhile.
 //
 // Errors: *[CassetteError] if there is nothing to replay, *[UnscrubbedError] if a cassette to replay contains values that
 // must not be there.

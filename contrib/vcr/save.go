@@ -13,7 +13,7 @@ import (
 // more than once; only the first call has an effect.
 //
 // A recording that ends in a panic or in runtime.Goexit, as t.FailNow does, is not written, nor is one without requests
-// or one whose file somebody else has written since [New]. A request after the end of a recording fails as not sent.
+// or one whose file another process has written since [New]. A request after the end of a recording fails as not sent.
 //
 // Errors: *[UnusedError], *[CassetteError], *[UnscrubbedError] if the new cassette does not pass [Check]. Then nothing is
 // written, and an older cassette is unchanged.

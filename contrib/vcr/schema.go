@@ -46,7 +46,7 @@ func object(members map[string]*shape) *shape {
 
 // shapeOf derives the schema from the client's own types. A field with a redact tag is scrubbed, with everything below
 // it. Other fields are kept if their type restricts their content, or if keptMembers lists them; any other text
-// or number is scrubbed as well, so that a new field is safe before anybody has considered it.
+// or number is scrubbed as well, so that a new field is safe by default.
 func shapeOf(t reflect.Type) *shape { return typeShape(t, false) }
 
 func typeShape(t reflect.Type, marked bool) *shape {

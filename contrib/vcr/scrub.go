@@ -67,7 +67,7 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 	return s.names.stand(value, known.form)
 }
 
-// flag scrubs a boolean of which nothing is known: that is one bit about somebody, and false is its pseudonym.
+// flag scrubs a boolean of which nothing is known: that is one bit about a person, and false is its pseudonym.
 func (s *scrubber) flag(where string, value bool, known *shape, offset int64) bool {
 	text := strconv.FormatBool(value)
 	kept := known.keep != nil && known.keep(text)

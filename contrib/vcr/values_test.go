@@ -78,7 +78,7 @@ func TestWrongKindsOfValues(t *testing.T) {
 	require.Greater(t, n, int64(1)<<59)
 }
 
-// JSON that is nested deeper than anybody nests it is no JSON; it would grow with the square of its depth.
+// JSON with unusually deep nesting is no JSON; it would grow with the square of its depth.
 func TestDeepJSON(t *testing.T) {
 	t.Parallel()
 	for depth, deep := range map[int]bool{100: false, 101: true, 9000: true} {

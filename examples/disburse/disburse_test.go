@@ -197,7 +197,7 @@ func TestFloatAccountIsShort(t *testing.T) {
 	require.Contains(t, errOut, "the float account is not active")
 }
 
-// Somebody else spends from the float account meanwhile. Topped up, the run goes on.
+// Another program spends from the float account meanwhile. Topped up, the run goes on.
 func TestFloatAccountRunsDry(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 40)

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		os.Exit(child())
 	}
 	hostile.Worker("disburse", disburser)
-	_ = os.Unsetenv("PREPAID_BASE_URL") // of whoever runs the tests
+	_ = os.Unsetenv("PREPAID_BASE_URL") // of the user's environment
 	_ = os.Unsetenv("PREPAID_FLOAT_ACCOUNT")
 	goleak.VerifyTestMain(m)
 }

@@ -11,7 +11,7 @@ import (
 // plan compares the file with the journal before anything is sent.
 type plan struct {
 	paid     journal.Total // by earlier runs: not sent again
-	unknown  journal.Total // may have been paid: sent again under the same request ID, so that nobody is paid twice
+	unknown  journal.Total // may have been paid: sent again under the same request ID, so that no payee is paid twice
 	rejected journal.Total // refused by earlier runs: tried again with -retry-refused only
 	fresh    journal.Total // never sent, or certainly not processed
 	lost     journal.Total // paid or unknown, and not in the file

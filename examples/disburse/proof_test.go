@@ -35,7 +35,7 @@ func TestCorrectedFileOfAnotherName(t *testing.T) {
 // With a new journal the response comes from the service's cache, and no money moves: that is not paid.
 func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 	t.Parallel()
-	for _, amount := range []string{"99.00", "1.25"} { // also of the same amount, to somebody else
+	for _, amount := range []string{"99.00", "1.25"} { // also of the same amount, to another payee
 		s := newStage(t, 2)
 		s.write(row("emp-1", s.accounts[0], "1.25"))
 		code, _, errOut := s.run()

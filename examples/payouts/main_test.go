@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	for _, name := range []string{"PREPAID_BASE_URL", "PREPAID_PAYOUTS_DATABASE", "DATABASE_URL"} {
-		_ = os.Unsetenv(name) // of whoever runs the tests
+		_ = os.Unsetenv(name) // of the user's environment
 	}
 	goleak.VerifyTestMain(m)
 }

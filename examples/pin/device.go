@@ -90,7 +90,7 @@ func (d *device) changePIN(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	// From here on the change runs to its end: if it is cut off, nobody knows which PIN is valid.
+	// From here on the change runs to its end: if it is cut off, the valid PIN is unknown.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), executeLimit)
 	defer cancel()
 	return d.send(ctx, "execute", d.relay.Execute, operation, secret)

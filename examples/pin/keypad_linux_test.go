@@ -41,7 +41,7 @@ func echoes(t *testing.T, terminal *os.File) bool {
 	return settings.Lflag&unix.ECHO != 0
 }
 
-// promptly answers each prompt as soon as it is printed, with the echo off by then.
+// promptly responds to each prompt as soon as it is printed, with the echo off by then.
 type promptly struct {
 	bytes.Buffer
 	answer func(prompt string)

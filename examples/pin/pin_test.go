@@ -20,7 +20,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The environment of whoever runs the tests must not send them to a real service.
+// The user's environment must not send the tests to a real service.
 func TestMain(m *testing.M) {
 	_ = os.Unsetenv("PREPAID_BASE_URL")
 	os.Exit(m.Run())
@@ -301,7 +301,7 @@ func TestService(t *testing.T) {
 	require.Contains(t, errOut, "PREPAID_VENDOR")
 }
 
-// Exit status 3 is for the one case in which nobody can know.
+// Exit status 3 is for the one case in which the state is unknown.
 func TestExitStatusOfADoubt(t *testing.T) {
 	t.Parallel()
 	say := func(string, ...any) {}

@@ -186,7 +186,7 @@ func TestRefusedCall(t *testing.T) {
 	require.Equal(t, "old", b.policy().Merchants[0].Description)
 }
 
-// A change of somebody else is noticed: before the confirmation, and while the calls are sent.
+// Another user's change is noticed: before the confirmation, and while the calls are sent.
 func TestSomebodyElse(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, begin())

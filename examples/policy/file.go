@@ -41,7 +41,7 @@ type terminal struct {
 // errFile is a file that cannot be used.
 var errFile = errors.New("invalid file")
 
-// readFile parses a wanted policy. It refuses unknown keys, which would be lists that nobody applies. The SDK checks the
+// readFile parses a wanted policy. It refuses unknown keys, which would be lists that are never applied. The SDK checks the
 // rules before it sends anything.
 func readFile(text []byte) (*document, error) {
 	var d document

@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The environment of whoever runs the tests must not send them to a real service.
+// The user's environment must not send the tests to a real service.
 func TestMain(m *testing.M) {
 	_ = os.Unsetenv("PREPAID_BASE_URL")
 	os.Exit(m.Run())

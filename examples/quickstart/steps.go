@@ -85,7 +85,7 @@ func (q *quickstart) activateAndLoad(ctx context.Context) error {
 				if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}); err != nil {
 					return err
 				}
-			default: // somebody blocked it, for a reason
+			default: // it was blocked for a reason
 				fmt.Fprintf(w, "    %s\t     none\tis %s: left unchanged\n", c.key, c.status)
 				continue
 			}

@@ -2,7 +2,7 @@
 // modules below contrib use it, each with its own store, which is a [Pool].
 //
 // A [Limiter] uses and rests the slots that its replica owns by itself, as the limiter of one process does (internal/slots). The
-// pool keeps only how many each replica owns, grants those that nobody owns, money before calls before bulk, and recalls some from
+// pool keeps only how many each replica owns, grants unowned ones, money before calls before bulk, and recalls some from
 // those with more than their part.
 //
 // The package stands above the client, as the modules do that use it. Its exports, and the meaning of a [Report] to a pool,

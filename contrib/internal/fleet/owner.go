@@ -121,7 +121,7 @@ func (o *owner) Paused() {
 }
 
 // report begins an exchange. Slots that this replica does not need are given away first: it reports everything that it owns.
-// While the pool is unreachable it keeps its slots, since nobody would get them.
+// While the pool is unreachable it keeps its slots, since no other replica would get them.
 func (o *owner) report() (r Report) {
 	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
 		s.Exchange++

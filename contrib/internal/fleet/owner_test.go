@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// newAlone has 100 slots in 10 s for 4 Replicas: a floor of 2, a share of 25. Nobody exchanges but the test.
+// newAlone has 100 slots in 10 s for 4 Replicas: a floor of 2, a share of 25. Only the test exchanges.
 func newAlone() *owner {
 	l := newOwner(Options{Allowance: 100, Replicas: 4}.withDefaults(), func() {})
 	l.fail(l.report())
@@ -26,7 +26,7 @@ func lanes() []ratelimit.Lane {
 	return []ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk}
 }
 
-// exchanged settles an exchange that took no time.
+// exchanged completes an exchange that took no time.
 func exchanged(l *owner, a Grant) { l.finish(l.report(), a) }
 
 func owned(l *owner) int {

@@ -151,7 +151,7 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 }
 
 // shareOut gives each replica its part of usable slots out of size. Each lane in turn shares out the rest of the lanes above:
-// nobody gets more than it needs, and who needs more than an even share gets an even share. Each lower lane that needs slots
+// none gets more than it needs, and one that needs more than an even share gets an even share. Each lower lane that needs slots
 // is sure of a sixteenth; calls leave the last 0.4 % to money, and bulk the last 2 % to both.
 func shareOut(live []*part, size, usable int) {
 	var needs [LaneCount]int

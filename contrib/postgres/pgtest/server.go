@@ -209,7 +209,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.start(ctx, true)
 }
 
-// start returns when connections are accepted. If the process ends before that, it tries again if told to.
+// start returns when connections are accepted. If the process ends before that, it tries again if again is set.
 func (s *Server) start(ctx context.Context, again bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()

@@ -362,7 +362,7 @@ func TestE2EHookCodes(t *testing.T) {
 	refused(t, s.client.Hooks.Dismiss(t.Context(), id, "m"), 400, string(prepaid.CodeInvalidRequest))
 }
 
-// A message that arrives while nobody responds is lost in mode none.
+// A message that is not acknowledged is lost in mode none.
 func TestE2EHookReliabilityNone(t *testing.T) {
 	t.Parallel()
 	s := newHookStage(t)

@@ -280,7 +280,7 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 }
 
 // An unknown outcome stays unknown: responses after a lost one do not resolve it, unless one is a refusal
-// that settles.
+// that proves that no money moved.
 func TestE2ETransferUnknownIsSticky(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -294,7 +294,7 @@ func TestE2ETransferUnknownIsSticky(t *testing.T) {
 	s.holds(from, "74.50")
 }
 
-// A crashed payroll run starts over with the same derived ids and pays nobody twice.
+// A crashed payroll run starts over with the same derived ids and pays each person once.
 func TestE2EDerivedRequestIDResent(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -109,7 +109,7 @@ func TestDerivedClientRepeatsByItsOwnRule(t *testing.T) {
 	})
 }
 
-// Where nobody says which client sent a payment, the longest wait of the family counts: for NotBefore, for ProvesNotApplied, and
+// If it is unspecified which client sent a payment, the longest wait of the family counts: for NotBefore, for ProvesNotApplied, and
 // for a call that ends while another has its request ID.
 func TestLongestWaitOfTheFamily(t *testing.T) {
 	t.Parallel()

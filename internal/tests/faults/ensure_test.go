@@ -194,7 +194,7 @@ func TestEnsureHasNoTimeToLookAgain(t *testing.T) {
 	})
 }
 
-// meddler changes the policy when a change of somebody else was responded to.
+// meddler changes the policy after the response to another user's change.
 type meddler struct {
 	next   http.RoundTripper
 	meddle func()

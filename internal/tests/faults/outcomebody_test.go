@@ -339,7 +339,7 @@ func creators() []harness.Op {
 	}
 }
 
-// A success that cannot be read is applied by its status, when nothing says that somebody else wrote it.
+// A success that cannot be read is applied by its status, when nothing shows that a proxy wrote it.
 func TestUnreadableCreation(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

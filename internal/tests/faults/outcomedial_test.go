@@ -22,7 +22,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// closedAddress is one of this machine that nobody listens on: a port that was just closed may go to another test.
+// closedAddress is an unused one of this machine: a port that was just closed may go to another test.
 const closedAddress = "http://127.0.0.1:1"
 
 // A connection that was never made leaves nothing to doubt: every operation may go again, and none has an effect.

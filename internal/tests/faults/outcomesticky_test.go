@@ -19,7 +19,7 @@ import (
 )
 
 // An attempt that may have been applied is followed by something else: only a success or, for a keyed movement, a refusal
-// that settles makes the outcome known, and both causes can be found.
+// that resolves it makes the outcome known, and both causes can be found.
 func TestUnknownIsSticky(t *testing.T) {
 	t.Parallel()
 	first := map[string]struct {

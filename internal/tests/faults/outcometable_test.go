@@ -359,7 +359,7 @@ func checkFaultOf(t *testing.T, c *tableCase, fault wireFault) {
 }
 
 // A first attempt of unknown outcome, and a second one. The outcome stays unknown, unless a success or, for a keyed
-// movement, a refusal that settles it takes that away. One operation of each class stands for all.
+// movement, a refusal resolves it. One operation of each class represents all.
 func TestOutcomeTableOfPairs(t *testing.T) {
 	firsts := []wireFault{
 		{name: "reset after the effect", effect: true, response: sayReset},

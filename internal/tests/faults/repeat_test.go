@@ -197,7 +197,7 @@ func TestARefusalOfAnOverlappingRepeatSettlesNothing(t *testing.T) {
 	}
 }
 
-// Which refusals settle, by code and by judge.
+// The refusals that resolve an outcome, by code and by judge.
 func TestRefusalCodes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

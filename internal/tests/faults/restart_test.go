@@ -36,7 +36,7 @@ func payAs(ctx context.Context, t *testing.T, config prepaid.Config, lastSent ti
 }
 
 // A new process, given LastSent, reports of a payment of unknown outcome exactly the same as the client that sent it
-// says of its own second call. The first sending may have moved the money, so that a refusal is no proof of the opposite.
+// reports of its own second call. The first attempt may have moved the money, so that a refusal is no proof of the opposite.
 func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	moved := harness.Respond(200, harness.VendorJSON, `{"transaction_id":"7","correlation_id":"c"}`)
@@ -136,7 +136,7 @@ func TestRestartAfterTheMoneyMoved(t *testing.T) {
 	}
 }
 
-// An end of a call before it is sent proves nothing of the earlier sending, and the store keeps the time of that.
+// An end of a call before it is sent proves nothing of the earlier attempt, and the store keeps the time of that.
 func TestNothingSentAfterARestart(t *testing.T) {
 	t.Parallel()
 	closed := func(t *testing.T, config prepaid.Config) (context.Context, *prepaid.Client) {

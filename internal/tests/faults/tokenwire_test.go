@@ -331,7 +331,7 @@ func TestClientToken(t *testing.T) {
 	})
 }
 
-// The token request is traced apart, and its response is captured by nobody.
+// The token request is traced apart, and its response is not captured.
 func TestTokenIsNotCaptured(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// Neither an old version of TLS nor a certificate that nobody vouches for gets as far as a request, with its bearer.
+// Neither an old version of TLS nor an untrusted certificate gets as far as a request, with its bearer.
 // Reports go over connections of their own, so both transports are tried.
 func TestTLSIsChecked(t *testing.T) {
 	t.Parallel()

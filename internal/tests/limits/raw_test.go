@@ -27,7 +27,7 @@ func rawClient(t *testing.T) (*prepaid.Client, *harness.Script) {
 	return harness.NewClient(t, config), script
 }
 
-// written is a path in one of the forms that somebody may try.
+// written is a path in one of the forms that a caller may try.
 type written struct {
 	path   string
 	values map[string]string
@@ -90,7 +90,7 @@ func cased(template string, change func(string) string) string {
 	return "/" + strings.Join(segments, "/")
 }
 
-// Nobody gets to an operation through Client.Do: not with another class, another method, or another spelling.
+// No caller gets to an operation through Client.Do: not with another class, another method, or another spelling.
 func TestRawCallOfAKnownPath(t *testing.T) {
 	t.Parallel()
 	client, script := rawClient(t)

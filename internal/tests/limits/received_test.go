@@ -213,7 +213,7 @@ func TestCardholderPassportExpiresInBetween(t *testing.T) {
 	})
 }
 
-// A new account for somebody the service knows takes the registration as it is held.
+// A new account for a known cardholder takes the registration as it is held.
 func TestCardholderAsReceivedInACreation(t *testing.T) {
 	t.Parallel()
 	var held *prepaid.Cardholder
@@ -257,7 +257,7 @@ func TestCardholderOnAPage(t *testing.T) {
 	}
 }
 
-// Of two registrations in one account the last counts, as a whole: nobody is made of two persons.
+// Of two registrations in one account the last counts, as a whole: no cardholder is made of two persons.
 func TestCardholderTwiceIsTheLast(t *testing.T) {
 	t.Parallel()
 	const last = `{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z","primary_address":{"state":"","country":"AU"}}`

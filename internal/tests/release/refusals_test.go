@@ -120,7 +120,7 @@ func (r repository) breaks(version, name string) {
 	r.write("api/broken.txt", "package github.com/cardprograms/prepaid\nfunc "+name+"()\n")
 }
 
-// The tags that somebody made manually are proved as well.
+// Tags that were made manually are proved as well.
 func TestProofOfTags(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -23,7 +23,7 @@ type Load struct {
 	fleet.Options
 	// Callers is how many each replica has, an eighth of them for payments, the others for calls and bulk.
 	Callers int
-	// Trickle has payments want two fifths of the allowance, next to reads that alone want more than all of it, and nobody wait for
+	// Trickle has payments want two fifths of the allowance, next to reads that alone want more than all of it, and no caller wait for
 	// longer than half a window. Otherwise payments alone want more than the allowance, and all wait.
 	Trickle bool
 	For     time.Duration
@@ -153,7 +153,7 @@ func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
 	t.Logf("%.2f %% of the allowance; the least of a replica %.1f %% of an even share, of a lane in a minute %d; longest wait %s",
 		100*used, 100*float64(fewest)/even, seldom, s.waited.Round(time.Millisecond))
 	require.GreaterOrEqual(t, used, least)
-	if s.load.For >= time.Minute { // in the first windows, whoever came first has more
+	if s.load.For >= time.Minute { // in the first windows, the first replicas have more
 		require.GreaterOrEqual(t, float64(fewest), 0.9*even)
 	}
 	require.Positive(t, seldom)

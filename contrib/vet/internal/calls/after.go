@@ -12,7 +12,7 @@ import (
 )
 
 // After walks the paths that follow a call: one that failed with unknown outcome, or one that succeeded. A path ends where see returns
-// false, and where the program asks something for which that is no answer. The result has the instructions on all paths.
+// false, and where the program asks something that does not show the outcome. The result has the instructions on all paths.
 func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map[ssa.Instruction]bool {
 	a := after{Result: r, call: c, failed: failed, see: see, visited: map[ssa.Instruction]bool{}, seen: map[*ssa.BasicBlock][]map[ssa.Value]answer{}}
 	start, ok := c.Instr.(*ssa.Call)
@@ -109,7 +109,7 @@ const (
 	holds
 	fails
 	theError
-	asked // the program asks something else about the payment, whose answer decides
+	asked // the program asks something else about the payment, which decides
 )
 
 func says(yes bool) answer {

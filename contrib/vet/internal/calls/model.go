@@ -64,7 +64,7 @@ type Model struct {
 	Results []string
 	Verbs   []string
 	// Verdicts are the types of results that must be looked at, since they may say that nothing was done, with the fields
-	// and methods that tell.
+	// and methods that show it.
 	Verdicts map[string][]string
 	// Fresh make another request ID each time.
 	Fresh []string

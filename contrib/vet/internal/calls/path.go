@@ -51,7 +51,7 @@ func (w *walk) through(block *ssa.BasicBlock, from int, held []ssa.Value) bool {
 			}
 		case *ssa.Call:
 			if instr == w.start {
-				if !w.another() { // the same payment again settles the first call
+				if !w.another() { // the same payment again resolves the first call
 					return false
 				}
 				held = slices.DeleteFunc(slices.Clone(held), func(v ssa.Value) bool { return v == w.call.Value(w.call.Err) })

@@ -107,7 +107,7 @@ func (r *rule) look(fn *ssa.Function) {
 type maker struct {
 	call *ssa.Call
 	name string
-	// settings are the arguments that tell one client from another.
+	// settings are the arguments that distinguish one client from another.
 	settings []ssa.Value
 	// uses are the instructions of the function that use the client.
 	uses          []ssa.Instruction

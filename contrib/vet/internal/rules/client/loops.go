@@ -129,7 +129,7 @@ func (r *rule) varies(v ssa.Value, in *ssa.BasicBlock, seen map[ssa.Value]bool) 
 	return anyOf(parts(v))
 }
 
-// fixed reports whether a call returns the same for the same arguments, as far as its name tells: a function of the SDK, or one
+// fixed reports whether a call returns the same for the same arguments, as far as its name shows: a function of the SDK, or one
 // that takes nothing, such as one that loads the settings.
 func (r *rule) fixed(common *ssa.CallCommon) bool {
 	callee := calls.Callee(common)

@@ -1,4 +1,4 @@
-// Package funding is the rule that the result of a funding call is asked for its verdict.
+// Package funding is the rule that a program checks the decision in the result of a funding call.
 package funding
 
 import (
@@ -42,7 +42,7 @@ func run(pass *analysis.Pass) (any, error) {
 
 const consequence = "a nil error is no approval, so a decline passes for money that moved; ask Approved, or pass the result on"
 
-// asked looks for something that reads the verdict of a result, or passes the result on.
+// asked looks for something that reads the decision of a result, or passes the result on.
 type asked struct {
 	verdicts []string
 	seen     map[ssa.Value]bool

@@ -1,4 +1,4 @@
-// Package outcome is the rule that the error of a money call gets to somebody.
+// Package outcome is the rule that the error of a money call is returned or recorded.
 package outcome
 
 import (

@@ -1,4 +1,4 @@
-// Package requestid is the rule that a payment has one request ID, which is made once, before the first sending, and stored.
+// Package requestid is the rule that a payment has one request ID, which is made once, before the first attempt, and stored.
 package requestid
 
 import (
@@ -67,7 +67,7 @@ const (
 	owner = " makes a new request ID each time, and is called again" + cost + "make the ID once, store it, and pass it in"
 )
 
-// again reports a second sending of the same payment, after an unknown outcome, under an ID that is made in between.
+// again reports a second attempt of the same payment, after an unknown outcome, under an ID that is made in between.
 func (r *rule) again(call *calls.Call) {
 	payment, loop := r.Payment(call), calls.Cycle(call.Instr.Block())
 	renewed := calls.Renewed(payment)
@@ -264,7 +264,7 @@ func (f *forward) stored(store *ssa.Store) {
 			f.follow(a)
 			return
 		}
-		f.uses = append(f.uses, store) // somebody else's
+		f.uses = append(f.uses, store) // not a local variable
 		return
 	}
 }
