@@ -47,7 +47,10 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 	reports, runs := make([]*hostile.Report, seeds), make([]func(), seeds)
 	for i := range runs {
 		runs[i] = func() {
-			reports[i] = run(t, is, hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1, Refused: -1}) //nolint:gosec // at most 10
+			o := hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1, Refused: -1} //nolint:gosec // at most 10
+			if reports[i] = run(t, is, o); is != correct && len(reports[i].Double) == 0 { // a busy machine can keep a repeat from being early enough
+				reports[i] = run(t, is, o)
+			}
 		}
 	}
 	for some := range slices.Chunk(runs, 5) {
@@ -171,18 +174,15 @@ func journaled(ctx context.Context, job hostile.Job) error {
 	}
 	defer j.Close()
 	claims := make([]hostile.Claim, 0, len(job.Payments))
-	list := func(yield func(journal.Payment) bool) {
-		for _, p := range job.Payments {
-			if e, _ := j.Get(p.RequestID); e.State == journal.StateRejected { // by an earlier process: a call would send it again
-				claims = append(claims, hostile.Claim{RequestID: p.RequestID, State: hostile.StateRejected})
-				continue
-			}
-			if !yield(journal.Payment{Account: p.SourceAccountID, Params: p.Params()}) {
-				return
-			}
+	var list []journal.Payment
+	for _, p := range job.Payments {
+		if e, _ := j.Get(p.RequestID); e.State == journal.StateRejected { // by an earlier process: a call would send it again
+			claims = append(claims, hostile.Claim{RequestID: p.RequestID, State: hostile.StateRejected})
+			continue
 		}
+		list = append(list, journal.Payment{Account: p.SourceAccountID, Params: p.Params()})
 	}
-	for e, err := range j.PayAll(ctx, client.Accounts, 16, list) {
+	for e, err := range j.PayAll(ctx, client.Accounts, 16, slices.Values(list)) {
 		claim := hostile.Claim{RequestID: e.RequestID, State: hostile.StatePaid}
 		switch e.State {
 		case journal.StateDone:
