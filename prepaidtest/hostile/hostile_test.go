@@ -48,7 +48,8 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 	for i := range runs {
 		runs[i] = func() {
 			o := hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1, Refused: -1} //nolint:gosec // at most 10
-			if reports[i] = run(t, is, o); is != correct && len(reports[i].Double) == 0 {                                              // a busy machine can keep a repeat from being early enough
+			// A busy machine can keep a repeat from being early enough: once more.
+			if reports[i] = run(t, is, o); is != correct && len(reports[i].Double) == 0 {
 				reports[i] = run(t, is, o)
 			}
 		}
