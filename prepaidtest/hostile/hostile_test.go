@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
@@ -26,6 +27,21 @@ func run(t *testing.T, is mutation, o hostile.Options) *hostile.Report {
 	require.NoError(t, err)
 	return report
 }
+
+// caught runs a worker with a bug until it is found: a busy machine can keep the two requests of a bug too far apart.
+func caught(t *testing.T, is mutation, o hostile.Options, found func(*hostile.Report) []hostile.Finding) *hostile.Report {
+	t.Helper()
+	var report *hostile.Report
+	for range 5 {
+		if report = run(t, is, o); len(found(report)) > 0 {
+			break
+		}
+	}
+	assert.NotEmpty(t, found(report), "%s: %s", is, report)
+	return report
+}
+
+func twice(r *hostile.Report) []hostile.Finding { return r.Double }
 
 // together runs functions at the same time, since runs wait more than they work.
 func together(list ...func()) {
@@ -48,9 +64,10 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 	for i := range runs {
 		runs[i] = func() {
 			o := hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1, Refused: -1} //nolint:gosec // at most 10
-			// A busy machine can keep a repeat from being early enough: once more.
-			if reports[i] = run(t, is, o); is != correct && len(reports[i].Double) == 0 {
+			if is == correct {
 				reports[i] = run(t, is, o)
+			} else {
+				reports[i] = caught(t, is, o, twice)
 			}
 		}
 	}
@@ -63,7 +80,6 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 func TestNaiveLeasePaysTwiceWithEachSeed(t *testing.T) {
 	t.Parallel()
 	for _, report := range withSeeds(t, naiveLease) {
-		require.NotEmpty(t, report.Double, "%s", report)
 		require.Positive(t, report.Overlaps)
 	}
 }
@@ -77,9 +93,7 @@ func TestLongLeasePaysOnceWithTheSameSeeds(t *testing.T) {
 
 func TestHalfTheWaitPaysTwiceWithEachSeed(t *testing.T) {
 	t.Parallel()
-	for _, report := range withSeeds(t, halfWait) {
-		require.NotEmpty(t, report.Double, "%s", report)
-	}
+	withSeeds(t, halfWait)
 }
 
 // gone has cuts of the network and freezes of the service, and nothing else.
@@ -92,20 +106,18 @@ func gone(seed uint64, cuts, freezes int) hostile.Options {
 func TestTimeDoesNotShowThatAServiceHasContinued(t *testing.T) {
 	t.Parallel()
 	var safe, wrong *hostile.Report
-	together(func() { safe = run(t, correct, gone(3, -1, 2)) }, func() { wrong = run(t, onlyTime, gone(3, -1, 2)) })
+	together(func() { safe = run(t, correct, gone(3, -1, 2)) }, func() { wrong = caught(t, onlyTime, gone(3, -1, 2), twice) })
 	require.True(t, safe.OK(), "%s", safe)
 	require.Positive(t, safe.ServiceFreezes)
-	require.NotEmpty(t, wrong.Double, "%s", wrong)
 	require.Contains(t, strings.Join(wrong.Double[0].Timeline, "\n"), "SERVICE FROZEN for 1.5s")
 }
 
 func TestKernelSendsAfterACutWhatWasNotDiscarded(t *testing.T) {
 	t.Parallel()
 	var safe, wrong *hostile.Report
-	together(func() { safe = run(t, correct, gone(3, 6, -1)) }, func() { wrong = run(t, noLinger, gone(3, 6, -1)) })
+	together(func() { safe = run(t, correct, gone(3, 6, -1)) }, func() { wrong = caught(t, noLinger, gone(3, 6, -1), twice) })
 	require.True(t, safe.OK(), "%s", safe)
 	require.Positive(t, safe.NetworkCuts)
-	require.NotEmpty(t, wrong.Double, "%s", wrong)
 	require.Contains(t, strings.Join(wrong.Double[0].Timeline, "\n"), "NETWORK CUT for ")
 }
 
@@ -115,21 +127,21 @@ func TestEachMutationIsCaught(t *testing.T) {
 		is       mutation
 		expected func(*hostile.Report) []hostile.Finding
 	}{
-		{newID, func(r *hostile.Report) []hostile.Finding { return r.Double }},
-		{atOnce, func(r *hostile.Report) []hostile.Finding { return r.Double }},
+		{newID, twice},
+		{atOnce, twice},
 		{trustsRefusal, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
 		{paidEarly, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
 		{ignoresResult, func(r *hostile.Report) []hostile.Finding { return r.Claims }},
 	}
 	reports, runs := make([]*hostile.Report, len(cases)), make([]func(), len(cases))
 	for i, c := range cases {
-		runs[i] = func() { reports[i] = run(t, c.is, hostile.Options{Seed: 2, Payments: 40, Kills: 2, Freezes: 1}) }
+		runs[i] = func() {
+			reports[i] = caught(t, c.is, hostile.Options{Seed: 2, Payments: 40, Kills: 2, Freezes: 1}, c.expected)
+		}
 	}
 	together(runs...)
 	for i, c := range cases {
-		found := c.expected(reports[i])
-		require.NotEmpty(t, found, "%s: %s", c.is, reports[i])
-		require.NotEmpty(t, found[0].Timeline)
+		require.NotEmpty(t, c.expected(reports[i])[0].Timeline)
 		require.False(t, reports[i].OK())
 		t.Logf("%s: %s", c.is, reports[i])
 	}
@@ -151,11 +163,10 @@ func TestLongRun(t *testing.T) {
 	o := longRun()
 	o.Copies = 3
 	var safe, naive *hostile.Report
-	together(func() { safe = run(t, correct, o) }, func() { naive = run(t, naiveLease, o) })
+	together(func() { safe = run(t, correct, o) }, func() { naive = caught(t, naiveLease, o, twice) })
 	t.Log(safe)
 	t.Log(naive)
 	require.True(t, safe.OK())
-	require.NotEmpty(t, naive.Double)
 }
 
 // journaled pays with a journal.

@@ -202,10 +202,10 @@ func TestWorkerThatNeverFinishes(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	o := calm("fails")
-	o.Quiet, o.Log = 500*time.Millisecond, &log
+	o.Quiet, o.Log = 3*time.Second, &log
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
-	require.Equal(t, "no worker has sent a payment for 500ms, and no worker has requested a token", report.Unfinished)
+	require.Equal(t, "no worker has sent a payment for 3s, and no worker has requested a token", report.Unfinished)
 	require.False(t, report.OK())
 	require.False(t, report.MoneyWrong(), "nothing is called missing yet")
 	require.Positive(t, report.Restarts)
@@ -220,7 +220,7 @@ func TestWorkerThatNeverFinishes(t *testing.T) {
 func TestWorkerThatGetsNoToken(t *testing.T) {
 	t.Parallel()
 	o := calm("")
-	o.Quiet = 500 * time.Millisecond
+	o.Quiet = 3 * time.Second
 	o.Env = []string{"PREPAID_CLIENT_SECRET=wrong"}
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestWorkerThatGetsNoToken(t *testing.T) {
 	require.False(t, report.OK())
 }
 
-func TestRunEndsWithItsContextAndWithTimeout(t *testing.T) {
+func TestRunEndsWithTimeout(t *testing.T) {
 	t.Parallel()
 	o := calm("")
 	o.Env = []string{"SLOPPY_PIDS=" + filepath.Join(t.TempDir(), "pids")}
@@ -236,13 +236,6 @@ func TestRunEndsWithItsContextAndWithTimeout(t *testing.T) {
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
 	require.Equal(t, "the run has taken 300ms, and no worker has requested a token", report.Unfinished)
-
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(300*time.Millisecond, cancel)
-	o.Timeout = 0
-	report, err = hostile.Run(ctx, o)
-	require.NoError(t, err)
-	require.Equal(t, "context canceled, and no worker has requested a token", report.Unfinished)
 }
 
 // A worker that sends one payment over and over is of no use.
