@@ -16,14 +16,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func TestDemonstration(t *testing.T) {
 	dir := t.TempDir()
 	var stdout, stderr bytes.Buffer
-	require.Zero(t, run(t.Context(), []string{"-dir", dir}, &stdout, &stderr), stdout.String()+stderr.String())
+	require.Zero(t, run(t.Context(), time.Now(), []string{"-dir", dir}, &stdout, &stderr), stdout.String()+stderr.String())
 	require.Empty(t, stderr.String())
 	expected, err := os.ReadFile("expect.txt")
 	require.NoError(t, err)
@@ -32,21 +31,7 @@ func TestDemonstration(t *testing.T) {
 	}
 	var o outcome
 	o.read(t, dir)
-	require.Contains(t, stdout.String(), "Accounts 33, transactions "+grouped(len(o.rows))+",")
-	require.Contains(t, o.page, "All 33 accounts reconcile")
-	require.NotContains(t, o.page, "<script")
-	require.NotRegexp(t, `(href|src|url)\b\W+http`, o.page, "it needs no other file")
-	seen := map[string]bool{}
-	for _, id := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(o.page, -1) {
-		require.False(t, seen[id[1]], id[1])
-		seen[id[1]] = true
-	}
-	for _, named := range regexp.MustCompile(`aria-labelledby="([^"]+)"`).FindAllStringSubmatch(o.page, -1) {
-		for id := range strings.FieldsSeq(named[1]) {
-			require.True(t, seen[id], id)
-		}
-	}
-	require.Equal(t, 5, strings.Count(o.page, `role="img"`))
+	require.Contains(t, stdout.String(), fmt.Sprintf("Accounts 33, transactions %d,", len(o.rows)))
 }
 
 // history has a transaction at each edge of October 2026 in Sydney, where clocks change on the 4th.
@@ -94,10 +79,9 @@ func TestWindow(t *testing.T) {
   Closing balance              117.00
   Not explained                  0.00
 
-The only account reconciles.
+Every account reconciles: 1.
 `)
-	require.Contains(t, o.page, "lowest 117.00 on 2026-10-31, highest 140.25 on 2026-10-01.")
-	all := fmt.Sprint(o.page, o.rows)
+	all := fmt.Sprint(o.rows)
 	for _, private := range []string{"Ada", "ADA", "EXAMPLE"} {
 		require.NotContains(t, all, private)
 	}
@@ -119,7 +103,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	require.Equal(t, want, o.ids())
-	require.Contains(t, o.page, "All 4 accounts reconcile")
+	require.Contains(t, o.out, "Every account reconciles: 4.")
 }
 
 func TestClient(t *testing.T) {
@@ -127,7 +111,7 @@ func TestClient(t *testing.T) {
 	o := october(t, f, "-client", "other")
 	require.Equal(t, 1, o.code)
 	require.Equal(t, "reconcile: no accounts found\n", o.errOut)
-	require.Empty(t, o.page)
+	require.Empty(t, o.rows)
 }
 
 // An account that moves while it is read is read again where that is needed, and each transaction is in the file once.
@@ -137,7 +121,7 @@ func TestMoves(t *testing.T) {
 		when func(r *http.Request) bool
 		want string
 	}{
-		"while the last page is read": {func(r *http.Request) bool { return r.URL.Query().Get("page_number") == "3" }, "account reconciles"},
+		"while the last page is read": {func(r *http.Request) bool { return r.URL.Query().Get("page_number") == "3" }, "account reconciles: 1."},
 		"before the balance":          {func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/status") }, again},
 		"after the balance": {func(r *http.Request) bool {
 			return !r.URL.Query().Has("end_date") && strings.HasPrefix(r.URL.Query().Get("start_date"), "2026-09-29")
@@ -156,7 +140,7 @@ func TestMoves(t *testing.T) {
 			require.Zero(t, o.code, o.out+o.errOut)
 			require.True(t, moved)
 			require.Contains(t, o.out, c.want)
-			require.Equal(t, c.want == again, strings.Contains(o.page, "Readings repeated because the account changed: 1."))
+			require.Equal(t, c.want == again, strings.Contains(o.out, again))
 			require.Len(t, o.rows, 7)
 			require.Equal(t, "3.00", o.rows[6][5])
 			require.Equal(t, f.Balance("EA1"), o.rows[6][7])
@@ -191,7 +175,7 @@ func TestNeverAtRest(t *testing.T) {
 	o := october(t, f, "-to", "2026-11-30")
 	require.Equal(t, 1, o.code)
 	require.Contains(t, o.out, "Not reconciled: 1 of 2 accounts.\n  EA1: changed during each of 3 readings")
-	require.Contains(t, o.page, "Accounts that could not be read and are not in the sums: 1.")
+	require.Contains(t, o.out, "Accounts that could not be read and are not in the sums: 1\n")
 	require.Len(t, o.rows, 1, "what is not of one moment is not in the file")
 	require.Equal(t, string(still), o.rows[0][0])
 }
@@ -228,11 +212,8 @@ func TestDoesNotReconcile(t *testing.T) {
 			o := october(t, f, c.args...)
 			require.Equal(t, 1, o.code, o.errOut)
 			require.Regexp(t, c.want, o.out)
-			require.Contains(t, o.page, "Not reconciled: 1 of 1 accounts")
-			require.Regexp(t, strings.TrimPrefix(c.want, "EA1: "), o.page)
+			require.Contains(t, o.out, "Not reconciled: 1 of 1 accounts")
 			require.Empty(t, o.errOut)
-			require.Contains(t, o.out, "  Not explained")
-			require.Equal(t, c.off != "", strings.Contains(o.page, "Not explained"))
 			require.Regexp(t, "Not explained +"+cmp.Or(c.off, "0.00")+"\n", o.out)
 		})
 	}
@@ -279,7 +260,7 @@ func TestCutShort(t *testing.T) {
 	require.Equal(t, 1, refused.code)
 	require.Contains(t, refused.errOut, "status 403 (forbidden)")
 	require.NotContains(t, refused.out, "reconcile.")
-	require.Equal(t, first.page, refused.page)
+	require.Equal(t, first.rows, refused.rows)
 
 	ctx, interrupt := context.WithCancel(t.Context())
 	f.before = func(r *http.Request) {
@@ -288,11 +269,10 @@ func TestCutShort(t *testing.T) {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, 1, runAt(ctx, lastOfNovember(), []string{"-company", "42", "-dir", dir, "-to", "2026-11-30"}, &stdout, &stderr))
+	require.Equal(t, 1, run(ctx, lastOfNovember(), []string{"-company", "42", "-dir", dir, "-to", "2026-11-30"}, &stdout, &stderr))
 	require.Contains(t, stderr.String(), "canceled")
 	var after outcome
 	after.read(t, dir)
-	require.Equal(t, first.page, after.page)
 	require.Equal(t, first.rows, after.rows)
 }
 
@@ -321,17 +301,11 @@ func TestCommandLine(t *testing.T) {
 			t.Chdir(t.TempDir())
 			require.NoError(t, os.WriteFile("file", nil, 0o600))
 			var out, errOut bytes.Buffer
-			require.Equal(t, c.code, run(t.Context(), c.args, &out, &errOut), errOut.String())
+			require.Equal(t, c.code, run(t.Context(), time.Now(), c.args, &out, &errOut), errOut.String())
 			require.Contains(t, errOut.String(), c.want)
 			require.True(t, c.code == 0 || strings.Count(errOut.String(), "\n") == 1, errOut.String())
 			require.Empty(t, out.String())
 			require.NoDirExists(t, "out")
 		})
 	}
-}
-
-func TestSeenOnce(t *testing.T) {
-	s := newSummary(window{first: prepaid.Date{Year: 2026, Month: time.July, Day: 1}, days: 1, zone: time.UTC})
-	require.False(t, s.seen("EA1"))
-	require.True(t, s.seen("EA1"))
 }

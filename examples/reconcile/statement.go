@@ -16,24 +16,23 @@ const (
 
 // statement is the activity of one account within the window. It is small, however many transactions there are.
 type statement struct {
-	ID       prepaid.AccountID
-	Status   prepaid.AccountStatus
-	Opening  prepaid.Amount // before the window, as reported by the service
-	Credits  prepaid.Amount
-	Debits   prepaid.Amount // negative
-	Fees     prepaid.Amount // negative if fees were charged
-	Closing  prepaid.Amount // after the window, as reported by the service
-	Items    int
-	Currency string
+	id       prepaid.AccountID
+	opening  prepaid.Amount // before the window, as reported by the service
+	credits  prepaid.Amount
+	debits   prepaid.Amount // negative
+	fees     prepaid.Amount // negative if fees were charged
+	closing  prepaid.Amount // after the window, as reported by the service
+	items    int
+	currency string
 	again    int    // readings that were discarded because the account changed
-	Problem  string // empty if the account reconciles
-	Unread   bool   // there is a problem and nothing else
+	problem  string // empty if the account reconciles
+	unread   bool   // there is a problem and nothing else
 }
 
 // unexplained is the rest of the closing balance when everything else is subtracted: it should be zero.
 func (s *statement) unexplained() (prepaid.Amount, error) {
-	rest := s.Closing
-	for _, part := range []prepaid.Amount{s.Opening, s.Credits, s.Debits, s.Fees} {
+	rest := s.closing
+	for _, part := range []prepaid.Amount{s.opening, s.credits, s.debits, s.fees} {
 		var err error
 		if rest, err = rest.Sub(part); err != nil {
 			return rest, err
@@ -41,9 +40,6 @@ func (s *statement) unexplained() (prepaid.Amount, error) {
 	}
 	return rest, nil
 }
-
-// turnover returns how much was moved, in and out.
-func (s *statement) turnover() (prepaid.Amount, error) { return s.Credits.Sub(s.Debits) }
 
 // movement returns the effect of a transaction on the balance, in two parts: the fee is charged in addition. The
 // reference does not say so; otherwise the first transaction with a fee does not reconcile, and this is the place to
@@ -62,75 +58,69 @@ type reader struct {
 // errMoved: the readings are not of the same moment.
 var errMoved = errors.New("the account changed while it was read")
 
-// read creates the statement of an account and its balance at the end of each day, and writes its rows. If the account
-// changes during the reading, the reading is discarded and repeated. An account that the service refuses to return is a
-// problem of that account; every other error ends the run.
-func (r *reader) read(ctx context.Context, account *prepaid.Account) (*statement, *series, error) {
+// read creates the statement of an account, and writes its rows. If the account changes during the reading, the reading is
+// discarded and repeated. An account that the service refuses to return is a problem of that account; every other error ends
+// the run.
+func (r *reader) read(ctx context.Context, id prepaid.AccountID) (*statement, error) {
 	mark, err := r.rows.mark()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	unread := &statement{ID: account.ID, Status: account.Status, Unread: true}
+	unread := &statement{id: id, unread: true}
 	for ; unread.again < readings; unread.again++ {
-		s := &statement{ID: account.ID, Status: account.Status, again: unread.again}
-		balances, err := r.readOnce(ctx, s)
+		s := &statement{id: id, again: unread.again}
+		err := r.readOnce(ctx, s)
 		if err == nil {
-			return s, balances, nil
+			return s, nil
 		}
 		if err := r.rows.rewind(mark); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		switch {
 		case errors.Is(err, errMoved), errors.Is(err, prepaid.ErrListIncomplete):
 		case ctx.Err() == nil && prepaid.OutcomeOf(err) == prepaid.OutcomeRejected:
-			unread.Problem = "cannot be read: " + err.Error()
-			return unread, nil, nil
+			unread.problem = "cannot be read: " + err.Error()
+			return unread, nil
 		default:
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	unread.Problem = fmt.Sprintf("changed during each of %d readings, or not all of its transactions are listed", readings)
-	return unread, nil, nil
+	unread.problem = fmt.Sprintf("changed during each of %d readings, or not all of its transactions are listed", readings)
+	return unread, nil
 }
 
 // readOnce reads opening balance, transactions and closing balance, in this order, and then counts: nothing happened in
 // between only if the transactions read and those after the window are all there are.
-func (r *reader) readOnce(ctx context.Context, s *statement) (*series, error) {
-	var err error
-	if s.Opening, err = r.openingBalance(ctx, s.ID); err != nil {
-		return nil, err
+func (r *reader) readOnce(ctx context.Context, s *statement) (err error) {
+	if s.opening, err = r.openingBalance(ctx, s.id); err != nil {
+		return err
 	}
-	balances := newSeries(r.days, s.Opening)
-	check := checker{statement: s, balance: s.Opening}
+	check := checker{statement: s, balance: s.opening}
 	params := prepaid.ListTransactionsParams{
 		From: r.days.from(), Before: r.days.end(), Paging: prepaid.Paging{Size: pageSize, Prefetch: 2},
 	}
-	for t, err := range r.accounts.Transactions(ctx, s.ID, params) {
+	for t, err := range r.accounts.Transactions(ctx, s.id, params) {
+		if err == nil {
+			err = errors.Join(check.next(t), r.rows.write(t))
+		}
 		if err != nil {
-			return nil, err
-		}
-		if err := check.next(t); err != nil {
-			return nil, err
-		}
-		balances.record(r.days.index(t.OccurredAt), t.RunningBalance)
-		if err := r.rows.write(t); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	later, closing, err := r.closingBalance(ctx, s.ID)
+	later, closing, err := r.closingBalance(ctx, s.id)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	all, _, err := r.first(ctx, s.ID, prepaid.ListTransactionsParams{From: r.days.from()})
+	all, _, err := r.first(ctx, s.id, prepaid.ListTransactionsParams{From: r.days.from()})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if s.Items+later != all {
-		return nil, errMoved
+	if s.items+later != all {
+		return errMoved
 	}
-	s.Closing = closing
+	s.closing = closing
 	check.finish()
-	return balances, nil
+	return nil
 }
 
 // openingBalance returns the balance after the last transaction before the window; zero if there is none.
@@ -199,40 +189,40 @@ type checker struct {
 // next adds a transaction. The first error found is the statement's problem; later ones may follow from it.
 func (c *checker) next(t *prepaid.Transaction) error {
 	amount, fee := movement(t)
-	sum := &c.Credits
+	sum := &c.credits
 	if amount.Sign() < 0 {
-		sum = &c.Debits
+		sum = &c.debits
 	}
 	var err [4]error
 	var expected prepaid.Amount
 	*sum, err[0] = sum.Add(amount)
-	c.Fees, err[1] = c.Fees.Add(fee)
+	c.fees, err[1] = c.fees.Add(fee)
 	expected, err[2] = c.balance.Add(amount)
 	expected, err[3] = expected.Add(fee)
 	if err := errors.Join(err[:]...); err != nil {
 		return err
 	}
-	if c.Items == 0 {
-		c.Currency = t.AmountCurrency
+	if c.items == 0 {
+		c.currency = t.AmountCurrency
 	}
 	switch {
-	case c.Problem != "":
+	case c.problem != "":
 	case t.OccurredAt.Before(c.at):
-		c.Problem = fmt.Sprintf("transaction %s is listed after a later one", t.ID)
-	case t.AmountCurrency != c.Currency || t.RunningBalanceCurrency != c.Currency || t.FeeAmountCurrency != c.Currency:
-		c.Problem = fmt.Sprintf("transaction %s is in another currency", t.ID)
+		c.problem = fmt.Sprintf("transaction %s is listed after a later one", t.ID)
+	case t.AmountCurrency != c.currency || t.RunningBalanceCurrency != c.currency || t.FeeAmountCurrency != c.currency:
+		c.problem = fmt.Sprintf("transaction %s is in another currency", t.ID)
 	case t.RunningBalance != expected:
-		c.Problem = fmt.Sprintf("%s with transaction %s", offBy(t.RunningBalance, expected), t.ID)
+		c.problem = fmt.Sprintf("%s with transaction %s", offBy(t.RunningBalance, expected), t.ID)
 	}
-	c.Items++
+	c.items++
 	c.balance, c.at = t.RunningBalance, t.OccurredAt
 	return nil
 }
 
 // finish compares the result of the transactions with the closing balance.
 func (c *checker) finish() {
-	if c.Problem == "" && c.balance != c.Closing {
-		c.Problem = offBy(c.Closing, c.balance) + " after the last transaction"
+	if c.problem == "" && c.balance != c.closing {
+		c.problem = offBy(c.closing, c.balance) + " after the last transaction"
 	}
 }
 
