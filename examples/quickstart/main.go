@@ -16,11 +16,11 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-const usage = `Quickstart does the main job of a card program: it issues a card for each line of a CSV
-file, activates and loads them, buys, transfers, reads the history, changes the program's
-policy, runs a report and resolves a lost response.
+const usage = `Quickstart does the main job of a card program: it issues three cards, activates and loads
+them, buys, transfers, reads the history, changes the program's policy, runs a report and
+resolves a lost response.
 
-Usage: quickstart [-cardholders file.csv] [-day 2026-11-21] [-again] [-pause 45s]
+Usage: quickstart [-day 2026-11-21] [-again] [-pause 45s]
 
 Without PREPAID_BASE_URL it runs against an emulator inside this process: nothing leaves
 the machine. To run it against the service's test environment, set
@@ -40,7 +40,7 @@ To run it again after an error, pass -again and the same -day: it finds the exis
 and loads each once. Each new day loads again, and each run buys and transfers again.
 
 Exit status: 0 if everything was done, 1 if a step failed, which ends the run, or it was
-interrupted, 2 if the command line, the environment or the file is wrong.
+interrupted, 2 if the command line or the environment is wrong.
 
 `
 
@@ -54,40 +54,27 @@ func main() {
 // run is main without the process: it returns the exit status. Each example has its own main and flags, so that it can be
 // copied alone.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	fail := func(err error, status int) int {
+	o, err := parseOptions(args, errOut)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	status := 2
+	if err == nil {
+		q := &quickstart{options: o, out: out}
+		defer q.tearDown()
+		if err = q.setUp(); err == nil {
+			status, err = 1, q.do(ctx)
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(errOut, "quickstart:", err)
 		return status
 	}
-	o, err := parseOptions(args, errOut)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return fail(err, 2)
-	}
-	rows, err := readCardholders(o.file)
-	if err != nil {
-		return fail(err, 2)
-	}
-	q, err := setUp(out, o)
-	defer q.tearDown()
-	if err != nil {
-		return fail(err, 2)
-	}
-	err = q.do(ctx, rows)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return fail(fmt.Errorf("interrupted: %w", err), 1)
-	case err != nil:
-		return fail(fmt.Errorf("step %d failed: %w", q.step, err), 1)
-	}
-	q.farewell()
 	return 0
 }
 
 // options are the values on the command line.
 type options struct {
-	file  string
 	day   prepaid.Date // of the loads
 	again bool
 	pause time.Duration
@@ -97,7 +84,6 @@ func parseOptions(args []string, errOut io.Writer) (options, error) {
 	o := options{day: prepaid.DateOf(time.Now())}
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
-	flags.StringVar(&o.file, "cardholders", "", "CSV file of cardholders; default a shipped one")
 	flags.TextVar(&o.day, "day", o.day, "day of the loads: a card is loaded once per day; default today")
 	flags.BoolVar(&o.again, "again", false, "an earlier run may have issued cards: search longer before creating any")
 	flags.DurationVar(&o.pause, "pause", 45*time.Second, "wait between simulated actions on the real test environment")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -27,21 +26,19 @@ func (q *quickstart) report(ctx context.Context) error {
 		return err
 	}
 	defer report.Close()
+	q.say("template %s, run %s", q.template, report.Run().ID)
 	rows := 0
-	err = q.table("template "+q.template+", run "+report.Run().ID, func(w io.Writer) error {
-		for row, err := range report.Rows() {
-			if err != nil {
-				return err
-			}
-			if rows++; rows <= shownRows {
-				fmt.Fprintln(w, "    "+strings.Join(row, "\t"))
-			}
+	for row, err := range report.Rows() {
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		if rows++; rows <= shownRows {
+			q.say("%s", strings.Join(row, "  "))
+		}
+	}
 	total, _ := report.TotalRecords()
 	q.say("%d rows read, including the header row, the first %d shown; the service counted %d records", rows, min(rows, shownRows), total)
-	return err
+	return nil
 }
 
 func (q *quickstart) lostResponse(ctx context.Context) error {
@@ -59,10 +56,7 @@ func (q *quickstart) lostResponse(ctx context.Context) error {
 	}
 	defer once.Close() //nolint:errcheck // never fails
 	params := transferParams("lost", "15.00", to)
-	before, err := q.balance(ctx, from.id)
-	if err != nil {
-		return err
-	}
+	before := q.emulator.Balance(from.id)
 	q.say("%s pays 15.00 to %s, and the connection drops after the service has booked it", from.key, to.key)
 	q.emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 	_, err = once.Accounts.Transfer(ctx, from.id, params)
@@ -98,45 +92,27 @@ func (q *quickstart) addUp(ctx context.Context) error {
 	if q.emulator != nil { // a real float account has a long history
 		accounts = append(accounts, card{key: "float", id: q.float})
 	}
-	return q.table("KEY\tITEMS\t      SUM\t  BALANCE\t", func(w io.Writer) error {
-		for _, c := range accounts {
-			items, sum := 0, prepaid.Amount{}
-			for t, err := range q.client.Accounts.Transactions(ctx, c.id, prepaid.ListTransactionsParams{}) {
-				if err != nil {
-					return err
-				}
+	const columns = "%-5s  %5v  %9s  %9s"
+	q.say(columns, "KEY", "ITEMS", "SUM", "BALANCE")
+	for _, c := range accounts {
+		items, sum := 0, prepaid.Amount{}
+		for t, err := range q.client.Accounts.Transactions(ctx, c.id, prepaid.ListTransactionsParams{}) {
+			if err == nil {
 				items++
-				if sum, err = sum.Add(t.Amount); err != nil {
-					return err
-				}
+				sum, err = sum.Add(t.Amount)
 			}
-			balance, err := q.balance(ctx, c.id)
 			if err != nil {
 				return err
 			}
-			if sum != balance {
-				return fmt.Errorf("the balance of %s is %s, and its history adds up to %s", c.key, balance, sum)
-			}
-			fmt.Fprintf(w, "    %s\t%5d\t%9s\t%9s\tadds up\n", c.key, items, sum, balance)
 		}
-		return nil
-	})
-}
-
-func (q *quickstart) farewell() {
-	fmt.Fprintln(q.out, "\nAll done.")
-	if q.emulator != nil {
-		fmt.Fprint(q.out, `
-Next, the same program on the service's test environment:
-
-  export PREPAID_BASE_URL=https://.../3.0/   PREPAID_ENVIRONMENT=test
-  export PREPAID_VENDOR=<the word in the media type>
-  export PREPAID_CLIENT_ID=<id>              PREPAID_CLIENT_SECRET_FILE=<a file that holds the secret>
-  export PREPAID_COMPANY_ID=<program>        PREPAID_PROGRAM_CLIENT_ID=<client_id of its accounts>
-  export PREPAID_FLOAT_ACCOUNT=<EAID that pays for the loads>
-  go run ./examples/quickstart
-
--h lists the optional ones. The secret is never a flag.
-`)
+		balance, err := q.balance(ctx, c.id)
+		if err != nil {
+			return err
+		}
+		if sum != balance {
+			return fmt.Errorf("the balance of %s is %s, and its history adds up to %s", c.key, balance, sum)
+		}
+		q.say(columns+"  adds up", c.key, items, sum, balance)
 	}
+	return nil
 }

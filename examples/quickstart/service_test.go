@@ -144,14 +144,12 @@ func TestInterrupted(t *testing.T) {
 func TestCardNotSeen(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	q, err := setUp(&out, options{day: prepaid.DateOf(time.Now())})
-	require.NoError(t, err)
+	q := &quickstart{options: options{day: prepaid.DateOf(time.Now())}, out: &out}
 	defer q.tearDown()
-	rows, err := readCardholders("")
-	require.NoError(t, err)
+	require.NoError(t, q.setUp())
 	q.program, q.look = "another", time.Millisecond
 	accounts := len(q.emulator.AccountIDs())
-	require.ErrorContains(t, q.issue(t.Context(), rows), "check the program's client_id before you run this again")
+	require.ErrorContains(t, q.issue(t.Context()), "check the program's client_id before you run this again")
 	require.Len(t, q.emulator.AccountIDs(), accounts+1)
 	require.Empty(t, q.cards)
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -17,6 +15,8 @@ import (
 
 // quickstart is one run: its environment, and the accounts it has created so far.
 type quickstart struct {
+	options
+
 	out      io.Writer
 	config   prepaid.Config
 	client   *prepaid.Client
@@ -26,10 +26,7 @@ type quickstart struct {
 	program  string // client_id of the program's accounts
 	float    prepaid.AccountID
 	template string
-	day      prepaid.Date  // of the loads
-	again    bool          // an earlier run may have issued cards
 	look     time.Duration // how long to search for a created card; the client's default if zero
-	pause    time.Duration
 
 	cards []card
 	step  int
@@ -38,21 +35,16 @@ type quickstart struct {
 // card is an issued card, with its status when it was issued or found.
 type card struct {
 	key    string
+	load   prepaid.Amount
 	id     prepaid.AccountID
 	status prepaid.AccountStatus
-	load   prepaid.Amount
 }
 
 // setUp sets the resources that tearDown releases, also if it returns an error.
-func setUp(out io.Writer, o options) (*quickstart, error) {
-	q := &quickstart{out: out, day: o.day, again: o.again, pause: o.pause}
-	if os.Getenv("PREPAID_BASE_URL") == "" {
-		return q, q.setUpEmulator()
+func (q *quickstart) setUp() (err error) {
+	if os.Getenv("PREPAID_BASE_URL") != "" {
+		return q.setUpReal()
 	}
-	return q, q.setUpReal()
-}
-
-func (q *quickstart) setUpEmulator() (err error) {
 	if q.emulator, err = prepaidtest.Start(); err != nil {
 		return err
 	}
@@ -64,12 +56,11 @@ func (q *quickstart) setUpEmulator() (err error) {
 	return err
 }
 
-func (q *quickstart) setUpReal() error {
-	config, err := prepaid.ConfigFromEnv()
-	if err != nil {
+func (q *quickstart) setUpReal() (err error) {
+	if q.config, err = prepaid.ConfigFromEnv(); err != nil {
 		return err
 	}
-	if config.Environment != prepaid.EnvironmentTest {
+	if q.config.Environment != prepaid.EnvironmentTest {
 		return errors.New("PREPAID_ENVIRONMENT must be test: this program moves money and changes the policy")
 	}
 	company, err := strconv.ParseInt(os.Getenv("PREPAID_COMPANY_ID"), 10, 64)
@@ -78,8 +69,7 @@ func (q *quickstart) setUpReal() error {
 	if err != nil || q.program == "" || q.float == "" {
 		return errors.New("PREPAID_COMPANY_ID (a number), PREPAID_PROGRAM_CLIENT_ID and PREPAID_FLOAT_ACCOUNT are required; see -h")
 	}
-	q.config = config
-	q.client, err = prepaid.NewClient(config)
+	q.client, err = prepaid.NewClient(q.config)
 	return err
 }
 
@@ -100,19 +90,6 @@ func (q *quickstart) title(text string) {
 
 // say prints a line of a step.
 func (q *quickstart) say(format string, args ...any) { fmt.Fprintf(q.out, "    "+format+"\n", args...) }
-
-// table prints aligned columns; callers pad numbers.
-func (q *quickstart) table(header string, lines func(w io.Writer) error) error {
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "    "+header)
-	err := lines(w)
-	_ = w.Flush()
-	for line := range strings.Lines(text.String()) {
-		fmt.Fprintln(q.out, strings.TrimRight(line, " \n"))
-	}
-	return err
-}
 
 // balance returns the balance of an account.
 func (q *quickstart) balance(ctx context.Context, id prepaid.AccountID) (prepaid.Amount, error) {

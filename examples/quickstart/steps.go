@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -13,21 +12,28 @@ import (
 )
 
 // do executes all steps, until one fails or ctx ends.
-func (q *quickstart) do(ctx context.Context, rows []row) error {
+func (q *quickstart) do(ctx context.Context) error {
 	fmt.Fprintln(q.out, "prepaid quickstart")
 	if q.emulator != nil {
 		fmt.Fprintln(q.out, "An emulator of the service runs inside this process; nothing leaves this machine.")
 	}
 	for _, step := range []func(context.Context) error{
-		q.check, func(ctx context.Context) error { return q.issue(ctx, rows) }, q.activateAndLoad, q.buy,
-		q.transfer, q.history, q.policy, q.report, q.lostResponse, q.addUp,
+		q.check, q.issue, q.activateAndLoad, q.buy, q.transfer, q.history, q.policy, q.report, q.lostResponse, q.addUp,
 	} {
-		if ctx.Err() != nil {
-			return ctx.Err()
+		err := ctx.Err()
+		if err == nil {
+			err = step(ctx)
 		}
-		if err := step(ctx); err != nil {
-			return err
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return fmt.Errorf("interrupted: %w", err)
+		case err != nil:
+			return fmt.Errorf("step %d failed: %w", q.step, err)
 		}
+	}
+	fmt.Fprintln(q.out, "\nAll done.")
+	if q.emulator != nil {
+		fmt.Fprintln(q.out, "\nNext, run it on the service's test environment: -h lists the variables.")
 	}
 	return nil
 }
@@ -43,75 +49,80 @@ func (q *quickstart) check(ctx context.Context) error {
 }
 
 // issue ends at the first card that was created and does not appear: issuing again would create a second one.
-func (q *quickstart) issue(ctx context.Context, rows []row) error {
-	q.title("Issue a card for each line of the file; a second run, with -again, finds the same cards")
-	return q.table("LINE\tKEY\tACCOUNT ID\tSTATUS\tHOW", func(w io.Writer) error {
-		for _, r := range rows {
-			issued, err := q.client.Accounts.Issue(ctx, prepaid.IssueParams{
-				ProgramClientID: q.program,
-				Account: prepaid.CreateAccountParams{
-					CompanyID: q.company, ClientAccountKey: r.key, Cardholder: r.cardholder,
+func (q *quickstart) issue(ctx context.Context) error {
+	q.title("Issue three cards; a second run, with -again, finds the same cards")
+	const columns = "%-5s  %-16s  %-10s  %s"
+	q.say(columns, "KEY", "ACCOUNT ID", "STATUS", "HOW")
+	for _, c := range []card{
+		{key: "emp-1", load: prepaid.Cents(250_00)}, {key: "emp-2", load: prepaid.Cents(120_50)}, {key: "emp-3", load: prepaid.Cents(80_00)},
+	} {
+		issued, err := q.client.Accounts.Issue(ctx, prepaid.IssueParams{
+			ProgramClientID: q.program,
+			Account: prepaid.CreateAccountParams{
+				CompanyID: q.company, ClientAccountKey: c.key,
+				Cardholder: &prepaid.Cardholder{
+					FirstName: "Ada", LastName: "Example", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
+					EmailAddress: "ada@example.com", MobileNumber: "+61400000001",
+					PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
 				},
-				VisibleWithin: q.look, Again: q.again,
-			})
-			if errors.Is(err, prepaid.ErrNotSeen) {
-				return fmt.Errorf("line %d: %w: check the program's client_id before you run this again, or a second card is created", r.line, err)
-			}
-			if err != nil {
-				return fmt.Errorf("line %d: %w", r.line, err)
-			}
-			how := "existed"
-			if issued.Created {
-				how = "created"
-			}
-			account := issued.Account
-			fmt.Fprintf(w, "    %4d\t%s\t%s\t%s\t%s\n", r.line, r.key, account.ID, account.Status, how)
-			q.cards = append(q.cards, card{key: r.key, id: account.ID, status: account.Status, load: r.load})
+			},
+			VisibleWithin: q.look, Again: q.again,
+		})
+		if errors.Is(err, prepaid.ErrNotSeen) {
+			return fmt.Errorf("%w: check the program's client_id before you run this again, or a second card is created", err)
 		}
-		return nil
-	})
+		if err != nil {
+			return err
+		}
+		how := "existed"
+		if issued.Created {
+			how = "created"
+		}
+		c.id, c.status = issued.Account.ID, issued.Account.Status
+		q.say(columns, c.key, c.id, c.status, how)
+		q.cards = append(q.cards, c)
+	}
+	return nil
 }
 
 // activateAndLoad keeps the cards that are active in the end. A blocked card stays blocked and is skipped.
 func (q *quickstart) activateAndLoad(ctx context.Context) error {
 	q.title("Activate the new cards and load each from the float account, once per day")
 	q.say("the loads of %s; each day has its own", q.day)
+	const columns = "%-5s  %9s  %-11s  %9s"
+	q.say(columns, "KEY", "LOADED", "TRANSACTION", "BALANCE")
 	var active []card
-	err := q.table("KEY\t   LOADED\tTRANSACTION\t  BALANCE", func(w io.Writer) error {
-		for _, c := range q.cards {
-			switch c.status {
-			case prepaid.AccountStatusActive:
-			case prepaid.AccountStatusPreActive:
-				if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}); err != nil {
-					return err
-				}
-			default: // it was blocked for a reason
-				fmt.Fprintf(w, "    %s\t     none\tis %s: left unchanged\n", c.key, c.status)
-				continue
-			}
-			active = append(active, c)
-			result, err := q.client.Accounts.Transfer(ctx, q.float, prepaid.TransferParams{
-				// Derived, not random: after a crash the same run has the same IDs, and nobody is paid twice.
-				RequestID: prepaid.DeriveRequestID(q.day, "quickstart", "load", string(c.id)),
-				Amount:    c.load, Type: prepaid.TransferTypeLoad, DestinationAccountID: c.id,
-				SourceReference: "QUICKSTART LOAD", DestinationReference: "INITIAL LOAD",
-			})
-			if err != nil {
+	for _, c := range q.cards {
+		switch c.status {
+		case prepaid.AccountStatusActive:
+		case prepaid.AccountStatusPreActive:
+			if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}); err != nil {
 				return err
 			}
-			balance, err := q.balance(ctx, c.id)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "    %s\t%9s\t%s\t%9s\n", c.key, c.load, result.TransactionID, balance)
+		default: // it was blocked for a reason
+			q.say("%-5s  %9s  is %s: left unchanged", c.key, "none", c.status)
+			continue
 		}
-		return nil
-	})
-	q.cards = active
-	if err == nil && len(active) < 2 {
+		active = append(active, c)
+		result, err := q.client.Accounts.Transfer(ctx, q.float, prepaid.TransferParams{
+			// Derived, not random: after a crash the same run has the same IDs, and nobody is paid twice.
+			RequestID: prepaid.DeriveRequestID(q.day, "quickstart", "load", string(c.id)),
+			Amount:    c.load, Type: prepaid.TransferTypeLoad, DestinationAccountID: c.id,
+			SourceReference: "QUICKSTART LOAD", DestinationReference: "INITIAL LOAD",
+		})
+		if err != nil {
+			return err
+		}
+		balance, err := q.balance(ctx, c.id)
+		if err != nil {
+			return err
+		}
+		q.say(columns, c.key, c.load, result.TransactionID, balance)
+	}
+	if q.cards = active; len(active) < 2 {
 		return errors.New("fewer than two active cards: the other steps need two")
 	}
-	return err
+	return nil
 }
 
 const (
@@ -165,15 +176,15 @@ func (q *quickstart) transfer(ctx context.Context) error {
 		return err
 	}
 	q.say("30.00 from %s to %s: transaction %s", from.key, to.key, result.TransactionID)
-	source, err := q.balance(ctx, from.id)
-	if err != nil {
-		return err
+	var balances []string
+	for _, c := range []card{from, to} {
+		balance, err := q.balance(ctx, c.id)
+		if err != nil {
+			return err
+		}
+		balances = append(balances, c.key+" "+balance.String())
 	}
-	destination, err := q.balance(ctx, to.id)
-	if err != nil {
-		return err
-	}
-	q.say("balances %s %s, %s %s", from.key, source, to.key, destination)
+	q.say("balances %s", strings.Join(balances, ", "))
 	return nil
 }
 
@@ -187,16 +198,16 @@ func transferParams(what, amount string, to card) prepaid.TransferParams {
 func (q *quickstart) history(ctx context.Context) error {
 	c := q.cards[0]
 	q.title("Read the history of " + c.key + ", two items per page, the next page fetched ahead")
-	return q.table("WHEN (UTC)\tTYPE\tDESCRIPTION\t   AMOUNT\t  BALANCE", func(w io.Writer) error {
-		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: 1}}
-		for t, err := range q.client.Accounts.Transactions(ctx, c.id, params) {
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(w, "    %s\t%s\t%s\t%9s\t%9s\n", t.OccurredAt.Format(time.DateTime), t.Type, t.TypeDescription, t.Amount, t.RunningBalance)
+	const columns = "%-19s  %-4s  %-30s  %9s  %9s"
+	q.say(columns, "WHEN (UTC)", "TYPE", "DESCRIPTION", "AMOUNT", "BALANCE")
+	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: 1}}
+	for t, err := range q.client.Accounts.Transactions(ctx, c.id, params) {
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		q.say(columns, t.OccurredAt.Format(time.DateTime), t.Type, t.TypeDescription, t.Amount, t.RunningBalance)
+	}
+	return nil
 }
 
 // policy leaves the program's rules unchanged in the end, also if it is interrupted.
