@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 	"sync"
@@ -32,24 +33,30 @@ type entry struct {
 	Raw     json.RawMessage     `json:"message,omitzero"` // for any other message, as received
 }
 
+// String has nothing of the message but its type and amount.
+func (e entry) String() string {
+	if e.Amount == nil {
+		return string(e.Type)
+	}
+	return string(e.Type) + " " + e.Amount.String()
+}
+
 func (e entry) key() string { return string(e.Hook) + "/" + string(e.Message) }
 
 // books stand for a database: they outlive the process and tolerate a repeat, by the message's ID.
 type books struct {
-	say  *printer
+	say  *log.Logger
 	file *os.File
 
 	mu      sync.Mutex
-	amounts map[string]prepaid.Amount // of transactions
-	others  map[string]bool
+	kept    map[string]*prepaid.Amount // nil for other messages than transactions
 	repeats int
-	busy    int   // so many bookings fail
 	broken  error // error of the file: nothing more is accepted, since its content is unknown
 }
 
 // openBooks reads the file, if it exists, and appends to it. One process at a time may use it.
-func openBooks(name string, say *printer) (*books, error) {
-	b := &books{say: say, amounts: map[string]prepaid.Amount{}, others: map[string]bool{}}
+func openBooks(name string, say *log.Logger) (*books, error) {
+	b := &books{say: say, kept: map[string]*prepaid.Amount{}}
 	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -62,7 +69,7 @@ func openBooks(name string, say *printer) (*books, error) {
 		if err := json.Unmarshal(line, &e); err != nil || e.Message == "" || e.Type == prepaid.MessageTypeTransaction && e.Amount == nil {
 			return nil, fmt.Errorf("line %d is not one of the books", number)
 		}
-		b.keep(e)
+		b.kept[e.key()] = e.Amount
 	}
 	if whole < len(text) { // cut off by a crash, and so never acknowledged: it is sent again
 		if err := os.Truncate(name, int64(whole)); err != nil {
@@ -82,42 +89,29 @@ func openBooks(name string, say *printer) (*books, error) {
 func (b *books) close() error { return b.file.Close() }
 
 func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
-	amount := p.Transaction.Amount
-	if amount == nil { // refused, it stays stored and can be inspected
+	if p.Transaction.Amount == nil { // refused, it stays stored and can be inspected
 		return errors.New("the message has no transaction.amount")
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.busy > 0 {
-		b.busy--
-		return errors.New("the books are busy")
-	}
-	e := entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Amount: amount}
-	if _, known := b.amounts[e.key()]; known {
-		b.repeats++
-		b.say.line("already in the books: %s", amount)
-		return nil
-	}
-	if err := b.write(e); err != nil {
-		return err
-	}
-	b.say.line("booked %s", amount)
-	return nil
+	return b.write(entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Amount: p.Transaction.Amount})
 }
 
 // note keeps a message of another type as received, so that a drain loses none. One without an ID is a ping.
 func (b *books) note(m *prepaid.Message) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	e := entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Raw: m.Raw}
-	if m.ID == "" || b.others[e.key()] {
+	if m.ID == "" {
 		return nil
 	}
-	return b.write(e)
+	return b.write(entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Raw: m.Raw})
 }
 
 // write returns when the entry is on the disk: only then may the message be acknowledged.
 func (b *books) write(e entry) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, known := b.kept[e.key()]; known {
+		b.repeats++
+		b.say.Printf("already in the books: %s", e)
+		return nil
+	}
 	if b.broken != nil {
 		return b.broken
 	}
@@ -130,37 +124,30 @@ func (b *books) write(e entry) error {
 		b.broken = errors.New("the books cannot be written: restart when they can")
 		return b.broken
 	}
-	b.keep(e)
+	b.kept[e.key()] = e.Amount
+	b.say.Printf("booked: %s", e)
 	return nil
 }
 
-func (b *books) keep(e entry) {
-	if e.Amount == nil {
-		b.others[e.key()] = true
-		return
-	}
-	b.amounts[e.key()] = *e.Amount
-}
-
-func (b *books) fail(times int) {
+// total returns the number of transactions and the sum of their amounts.
+func (b *books) total() (n int, sum prepaid.Amount, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.busy = times
-}
-
-func (b *books) total() (total prepaid.Amount, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, amount := range b.amounts {
-		if total, err = total.Add(amount); err != nil {
-			return total, err
+	for _, amount := range b.kept {
+		if amount == nil {
+			continue
+		}
+		n++
+		if sum, err = sum.Add(*amount); err != nil {
+			return n, sum, err
 		}
 	}
-	return total, nil
+	return n, sum, nil
 }
 
 func (b *books) String() string {
+	n, sum, _ := b.total()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return fmt.Sprintf("transactions booked: %d, repeated and not booked twice: %d", len(b.amounts), b.repeats)
+	return fmt.Sprintf("transactions booked: %d, together %s; repeated and not booked twice: %d", n, sum, b.repeats)
 }

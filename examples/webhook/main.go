@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"os"
 	"os/signal"
@@ -52,7 +53,7 @@ func main() {
 // run is main without the process: it returns the exit status. Each example has its own main and flags, so that it can be
 // copied alone.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	say := &printer{to: out}
+	say := log.New(out, "", 0)
 	r, err := fromFlags(args, errOut)
 	emulated := os.Getenv("PREPAID_BASE_URL") == ""
 	switch {
@@ -66,9 +67,6 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	default:
 		r.say = say
 		err = serve(ctx, r)
-	}
-	if failed := say.failed(); failed != nil {
-		err = errors.Join(err, fmt.Errorf("the output is incomplete: %w", failed))
 	}
 	if err != nil {
 		fmt.Fprintln(errOut, "webhook:", err)
@@ -108,13 +106,13 @@ func serve(ctx context.Context, r *receiver) (err error) {
 	if err != nil {
 		return err
 	}
-	r.say.line("listening on %s, stop with Ctrl+C", r.listen)
+	r.say.Printf("listening on %s, stop with Ctrl+C", r.listen)
 	select {
 	case <-ctx.Done():
 	case err = <-r.lost:
 	}
 	err = errors.Join(err, stop())
-	r.say.line("%s", r.books)
+	r.say.Print(r.books)
 	return err
 }
 

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"maps"
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -27,9 +25,8 @@ type receiver struct {
 	books  *books
 	file   string // of the books
 	listen string // address
-	say    *printer
-	drains atomic.Int32 // number of finished drains
-	lost   chan error   // receives why it can no longer listen
+	say    *log.Logger
+	lost   chan error // receives why it can no longer listen
 }
 
 // start serves on the listener. It returns when the hook is as wanted and missed messages are drained. stop ends it in order: it
@@ -71,7 +68,7 @@ func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func(
 	if err != nil {
 		return nil, errors.Join(err, stop())
 	}
-	r.say.line("the hook is registered, with key %s", r.want.HMACKeyID)
+	r.say.Printf("the hook is registered, with key %s", r.want.HMACKeyID)
 	r.drain(ctx, hook, handler)
 	work.Go(func() {
 		for {
@@ -92,19 +89,13 @@ func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webho
 	config := webhook.Config{
 		Verifier:      form,
 		OnTransaction: webhook.Decoded(r.books.book),
-		OnOther: func(_ context.Context, m *prepaid.Message) error {
-			if err := r.books.note(m); err != nil {
-				return err
-			}
-			r.say.line("%s received", m.Type)
-			return nil
-		},
-		OnFailure: func(_ context.Context, status int, err error) { r.say.line("responded %d: %v", status, err) },
+		OnOther:       func(_ context.Context, m *prepaid.Message) error { return r.books.note(m) },
+		OnFailure:     func(_ context.Context, status int, err error) { r.say.Printf("responded %d: %v", status, err) },
 	}
 	if r.alert != "" {
 		config.OnType = map[prepaid.MessageType]func(context.Context, *prepaid.Message) error{
 			r.alert: func(context.Context, *prepaid.Message) error {
-				r.say.line("%s received", r.alert)
+				r.say.Printf("%s received", r.alert)
 				select {
 				case alerts <- struct{}{}:
 				default: // one is waiting
@@ -118,38 +109,11 @@ func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webho
 
 // drain books the messages stored for this receiver. The service forgets drained messages: by then they are in the books.
 func (r *receiver) drain(ctx context.Context, hook prepaid.HookID, handler *webhook.Handler) {
-	defer r.drains.Add(1)
 	n, err := webhook.Drain(ctx, r.client.Hooks, hook, handler.Handle)
 	if n > 0 {
-		r.say.line("drained and dismissed: %d", n)
+		r.say.Printf("drained and dismissed: %d", n)
 	}
 	if err != nil && ctx.Err() == nil {
-		r.say.line("the rest stays stored: %v", err)
+		r.say.Printf("the rest stays stored: %v", err)
 	}
-}
-
-// printer writes lines from several goroutines, and keeps the first error: a full disk must not end as success.
-type printer struct {
-	mu  sync.Mutex
-	to  io.Writer
-	err error
-}
-
-func (p *printer) line(format string, args ...any) { p.print("   "+format+"\n", args...) }
-
-func (p *printer) title(text string) { p.print("%s\n", text) }
-
-func (p *printer) print(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, err := fmt.Fprintf(p.to, format, args...); p.err == nil {
-		p.err = err
-	}
-}
-
-// failed is the first error of writing.
-func (p *printer) failed() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.err
 }
