@@ -11,20 +11,9 @@ import (
 // emulated is a device and a backend on an emulator with one card.
 type emulated struct {
 	*device
+
 	srv     *prepaidtest.Server
-	backend *noting
-}
-
-// noting is a backend that keeps the operation ID, for the emulator's phone.
-type noting struct {
-	*backend
-	operation string
-}
-
-// Initiate keeps the operation ID.
-func (n *noting) Initiate(ctx context.Context) (id string, err error) {
-	n.operation, err = n.backend.Initiate(ctx)
-	return n.operation, err
+	backend *backend
 }
 
 func emulate(o options, say func(string, ...any)) (*emulated, error) {
@@ -37,10 +26,10 @@ func emulate(o options, say func(string, ...any)) (*emulated, error) {
 		_ = srv.Close()
 		return nil, err
 	}
-	b := &noting{backend: &backend{
+	b := &backend{
 		client: srv.Client(), account: srv.AddAccount(prepaidtest.SeedAccount{}), deviceID: "device-1",
 		ipAddress: "203.0.113.7", method: "sms",
-	}}
+	}
 	return &emulated{device: &device{key: key, relay: b, say: say}, srv: srv, backend: b}, nil
 }
 
@@ -50,7 +39,7 @@ func (e *emulated) close() {
 }
 
 // phone is where the one-time password arrives.
-func (e *emulated) phone() string { return e.srv.OTP(e.backend.operation) }
+func (e *emulated) phone() string { return e.srv.OTP(e.operation) }
 
 // scripted is a cardholder who types the input of the demonstration.
 type scripted struct {

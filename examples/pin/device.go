@@ -42,6 +42,8 @@ type device struct {
 	keypad keypad
 	relay  relay
 	say    func(format string, args ...any)
+
+	operation string // the ID of the running change
 }
 
 // executeLimit bounds the last call, which Ctrl+C does not end.
@@ -73,17 +75,16 @@ func (d *device) changePIN(ctx context.Context) error {
 	if rule := brokenRule(pin.Reveal()); rule != "" {
 		return fmt.Errorf("%w: it must %s", errWeak, rule)
 	}
-	operation, err := d.relay.Initiate(ctx)
-	if err != nil {
+	if d.operation, err = d.relay.Initiate(ctx); err != nil {
 		return &stepError{"initiate", err}
 	}
-	d.say("initiated: operation %s", operation)
+	d.say("initiated: operation %s", d.operation)
 	otp, err := d.keypad.oneTimePassword(ctx)
 	if err != nil {
 		return err
 	}
 	secret := prepaid.PINSecret{OTP: otp, PIN: pin}
-	if err := d.send(ctx, "validate", d.relay.Validate, operation, secret); err != nil {
+	if err := d.send(ctx, "validate", d.relay.Validate, secret); err != nil {
 		return err
 	}
 	d.say("validated: the one-time password is correct")
@@ -93,16 +94,16 @@ func (d *device) changePIN(ctx context.Context) error {
 	// From here on the change runs to its end: if it is cut off, the valid PIN is unknown.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), executeLimit)
 	defer cancel()
-	return d.send(ctx, "execute", d.relay.Execute, operation, secret)
+	return d.send(ctx, "execute", d.relay.Execute, secret)
 }
 
 // send seals and sends. Each message has its own envelope, with a key and a vector that are used once.
-func (d *device) send(ctx context.Context, step string, call func(context.Context, sealed) error, operation string, secret prepaid.PINSecret) error {
+func (d *device) send(ctx context.Context, step string, call func(context.Context, sealed) error, secret prepaid.PINSecret) error {
 	envelope, err := d.key.Seal(secret)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSealing, err)
 	}
-	err = call(ctx, sealed{OperationID: operation, Envelope: envelope})
+	err = call(ctx, sealed{OperationID: d.operation, Envelope: envelope})
 	if prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // also if the response arrived and could not be used
 		return nil
 	}

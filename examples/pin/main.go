@@ -64,9 +64,12 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
-	case err == nil && os.Getenv("PREPAID_BASE_URL") == "":
-		err = demonstrate(ctx, say)
-	case err == nil:
+	case err != nil:
+	case os.Getenv("PREPAID_BASE_URL") == "":
+		if err = demonstrate(ctx, say); err == nil {
+			return 0
+		}
+	default:
 		var d *device
 		var client *prepaid.Client
 		if d, client, err = setUp(o, say); err == nil {
@@ -75,14 +78,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 			return conclude(d.changePIN(ctx), say, errOut)
 		}
 	}
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, errInput):
-		fmt.Fprintln(errOut, "pin:", err)
+	fmt.Fprintln(errOut, "pin:", err)
+	if errors.Is(err, errInput) {
 		return 2
 	}
-	fmt.Fprintln(errOut, "pin:", err)
 	return 1
 }
 
@@ -93,14 +92,7 @@ func conclude(err error, say func(string, ...any), errOut io.Writer) int {
 		fmt.Fprintln(errOut, "pin:", err)
 	}
 	say("%s", advice)
-	switch known {
-	case pinChanged:
-		return 0
-	case pinUnknown:
-		return 3
-	default:
-		return 1
-	}
+	return map[verdict]int{pinChanged: 0, pinAsBefore: 1, pinUnknown: 3}[known]
 }
 
 func parse(args []string, errOut io.Writer) (options, error) {
@@ -145,10 +137,10 @@ func setUp(o options, say func(string, ...any)) (*device, *prepaid.Client, error
 		return nil, nil, err
 	}
 	config, err := prepaid.ConfigFromEnv()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errInput, err)
+	var client *prepaid.Client
+	if err == nil {
+		client, err = prepaid.NewClient(config)
 	}
-	client, err := prepaid.NewClient(config)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errInput, err)
 	}
