@@ -56,9 +56,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) (err error) {
 		}
 		return nil
 	}
-	if err := disburse(ctx, "The file is checked with -dry-run", exitPaid, "-dry-run"); err != nil {
-		return err
-	}
+	err = disburse(ctx, "The file is checked with -dry-run", exitPaid, "-dry-run")
 	emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop().WithProbability(0.1),
 		prepaidtest.Delay(20*time.Millisecond).WithProbability(0.3))
 	interrupted, interrupt := context.WithCancel(ctx)
@@ -69,11 +67,14 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) (err error) {
 			interrupt()
 		}
 	}
-	if err := disburse(interrupted, "One response in ten is lost, and Ctrl+C interrupts the run", exitUnfinished); err != nil {
-		return err
+	if err == nil {
+		err = disburse(interrupted, "One response in ten is lost, and Ctrl+C interrupts the run", exitUnfinished)
 	}
 	s.onPaid = nil
-	if err := disburse(ctx, "The same command again pays the rest, and nobody twice", exitPaid); err != nil {
+	if err == nil {
+		err = disburse(ctx, "The same command again pays the rest, and nobody twice", exitPaid)
+	}
+	if err != nil {
 		return err
 	}
 	movements := len(emulator.Transactions(float)) - 1 // the first is the opening balance

@@ -66,10 +66,10 @@ func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) 
 }
 
 func (j *job) check(now time.Time) error {
-	invalid := &prepaid.ValidationError{}
+	var faults []prepaid.Fault
 	rule := func(ok bool, flag, text string) {
 		if !ok {
-			invalid.Faults = append(invalid.Faults, prepaid.Fault{Field: flag, Rule: text})
+			faults = append(faults, prepaid.Fault{Field: flag, Rule: text})
 		}
 	}
 	ahead := j.date.Time(time.UTC).Sub(now)
@@ -81,8 +81,8 @@ func (j *job) check(now time.Time) error {
 	rule(isName(string(j.float), longestAccount), "-float", nameRule(longestAccount))
 	rule(j.rows >= 0, "-rows", "must not be negative")
 	rule(j.sum.Sign() >= 0, "-sum", "must not be negative")
-	if len(invalid.Faults) > 0 {
-		return invalid
+	if len(faults) > 0 {
+		return &prepaid.ValidationError{Faults: faults}
 	}
 	return nil
 }

@@ -22,17 +22,14 @@ at any moment and start it again: nobody is paid twice or left out.
 Usage: disburse -file payments.csv -run payroll-2026-11 -date 2026-11-30 [flags]
 
 The file starts with the line key,account_id,amount,reference. A key identifies one payment
-of the run and never changes. Every row is checked before anything is sent, and one invalid
-row refuses the whole file. Start with -dry-run, and pass the -rows and -sum that it prints
-to the run itself, so that a different file is refused.
+of the run and never changes. One invalid row refuses the whole file. Start with -dry-run, and
+pass the -rows and -sum that it prints to the run itself, so that a different file is refused.
 
-To continue a run, give the same command again. The file may grow meanwhile; rows that
-were paid or are unknown must stay unchanged. To correct a refused row, replace it by one
-with a new key: the old row must go, or both may be paid. Refused rows are sent again with
--retry-refused only.
-The journal is <run>.<environment>.journal in the file's directory, whatever the file's
-name; the result is written to <file>.summary.csv. Keep it: for a row that was edited after its journal was lost, the service returns
-an earlier payment, and nothing moves. The run finds such rows at its end.
+To continue a run, give the same command again. The file may grow meanwhile; rows that were
+paid or are unknown must stay unchanged. A refused row is corrected under a new key, without
+the old row; unchanged, it is sent again with -retry-refused only.
+Keep the journal, <run>.<environment>.journal in the file's directory. The result is written
+to <file>.summary.csv.
 
 Without PREPAID_BASE_URL it demonstrates all this on an emulator inside this process, and
 takes no flags. For the service, set
@@ -72,19 +69,9 @@ func main() {
 	os.Exit(code)
 }
 
-// run is main without the process: it returns the exit status.
+// run is main without the process: it runs on the service of the environment, or demonstrates on an emulator, and returns the
+// exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	said := &output{to: out}
-	code := runOn(ctx, args, said, errOut)
-	if said.err != nil && code == exitPaid {
-		fmt.Fprintln(errOut, "disburse: the output could not be written:", said.err)
-		return exitUnfinished
-	}
-	return code
-}
-
-// runOn runs on the service of the environment, or demonstrates on an emulator.
-func runOn(ctx context.Context, args []string, out, errOut io.Writer) int {
 	config, err := prepaid.ConfigFromEnv()
 	s := defaults(config)
 	switch {

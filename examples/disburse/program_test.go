@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -86,16 +85,4 @@ func TestCommandLine(t *testing.T) {
 		require.Equal(t, 1, strings.Count(errOut, "\n"), errOut)
 		require.NotContains(t, errOut, "hush")
 	}
-}
-
-// full is a disk with no room.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
-
-func TestOutputThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	var errOut bytes.Buffer
-	require.Equal(t, exitUnfinished, run(t.Context(), nil, full{}, &errOut))
-	require.Contains(t, errOut.String(), "disburse: the output could not be written: no space left on device\n")
 }
