@@ -22,8 +22,8 @@ func (s *Server) Config() prepaid.Config {
 		Vendor:      s.settings.vendor,
 		Environment: environment,
 		Credentials: prepaid.Credentials{
-			ClientID:     s.settings.clientID,
-			ClientSecret: prepaid.NewSecret(s.settings.clientSecret),
+			ClientID:     s.settings.service.Tokens.ClientID,
+			ClientSecret: prepaid.NewSecret(s.settings.service.Tokens.ClientSecret),
 		},
 		ShowDescriptions: !s.settings.production,
 	}

@@ -61,7 +61,7 @@ func TestMemoryIsFlatOverManyRequests(t *testing.T) {
 				send(http.MethodGet, "accounts/"+id, "", i)
 			}
 		}
-		s.Advance(s.settings.tokenLifetime)
+		s.Advance(s.settings.service.Tokens.Lifetime)
 		var memory runtime.MemStats
 		runtime.GC() //nolint:revive // what is left is what counts
 		runtime.GC() //nolint:revive // the first one only begins to empty the pools

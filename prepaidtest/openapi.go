@@ -28,11 +28,11 @@ func OpenAPI(options ...Option) ([]byte, error) {
 
 func (s settings) openAPI() ([]byte, error) {
 	return openapi.Text(openapi.Options{
-		Routes: service.New(s.service(nil, nil)).Routes(), MediaType: s.mediaType(), Version: version,
-		Wallets:     slices.Concat([]string{s.walletWithCertificates}, s.otherWallets),
-		BadOnReport: s.badTokenOnReport, EmptyIDs: s.emptyDirectEntry, EmptyID: map[EmptyTransactionID]string{EmptyString: "string", EmptyNull: "null"}[s.failedTransfer],
-		NoPaging: s.noCompanyPaging, OneAccount: s.companyObject,
-		PingType: s.webhooks.pingType, AlertType: s.webhooks.alertType,
-		Signature: s.webhooks.signature.Header, SignatureKey: s.webhooks.signature.KeyIDHeader, EmptyCategory: s.noCategory == "",
+		Routes: service.New(s.service).Routes(), MediaType: s.form.MediaType, Version: version,
+		Wallets:     slices.Concat([]string{s.service.Accounts.WalletWithCertificates}, s.service.Accounts.OtherWallets),
+		BadOnReport: s.service.Tokens.BadOnReport, EmptyIDs: s.service.Transfers.EmptyDirectEntry, EmptyID: map[EmptyTransactionID]string{EmptyString: "string", EmptyNull: "null"}[EmptyTransactionID(s.service.Transfers.Failed)],
+		NoPaging: s.service.Accounts.NoCompanyPaging, OneAccount: s.service.Accounts.CompanyObject,
+		PingType: s.service.Hooks.PingType, AlertType: s.service.Hooks.AlertType,
+		Signature: s.service.Hooks.Signature.Header, SignatureKey: s.service.Hooks.Signature.KeyIDHeader, EmptyCategory: s.service.NoCategory == "",
 	})
 }

@@ -1,8 +1,6 @@
 package prepaidtest
 
 import (
-	"crypto"
-	"crypto/x509"
 	"errors"
 	"io"
 	"log/slog"
@@ -13,9 +11,16 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/accounts"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -24,81 +29,43 @@ type Option func(*settings)
 
 // settings is a server's configuration, fixed once it runs.
 type settings struct {
-	vendor       string
-	clientID     string
-	clientSecret string
-	lenient      bool
-	production   bool
-	logger       *slog.Logger
-	address      string
-	listener     net.Listener
-	network      *memoryNetwork // of InMemory
-	pages        http.Handler
-
-	start  time.Time
-	frozen bool
-	seed   *uint64
-
-	state     io.Reader
-	stateFile string
-
-	tokenLifetime    time.Duration
-	rateLimit        int
-	rateSpan         time.Duration
-	retryAfter       bool
-	badTokenOnReport int
-	quotedStrings    bool
-	pageSizes        wire.PageSizes
-	noCompanyPaging  bool
-	companyObject    bool
-	newestFirst      bool
-
-	initialStatus          string
-	clearOmitted           bool
-	customPlasticExpiry    bool
-	walletWithCertificates string
-	otherWallets           []string
-	cardNetwork            string
-	failedTransfer         EmptyTransactionID
-	emptyDirectEntry       bool
-	matchedReversals       bool
-	matchByID              bool
-	simulationDelay        time.Duration
-	reportDelay            time.Duration
-	otpLifetime            time.Duration
-	permitted              []int64 // nil for every company
-	webhooks               webhookSettings
-	requestLog             int
-	failureLog             int
-	noCategory             string
-	pinTries               int // 0 is not counted
-	pinMGF1                crypto.Hash
-	addresses              gate.Whitelist
-}
-
-type webhookSettings struct {
-	roots        *x509.CertPool
-	httpLoopback bool
-	signature    Signature
-	retries      []time.Duration
-	timeout      time.Duration
-	alertEvery   time.Duration
-	pingType     string
-	alertType    string
-	filters      map[string]func(Transaction) bool
+	vendor     string
+	production bool
+	logger     *slog.Logger
+	address    string
+	listener   net.Listener
+	network    *memoryNetwork // of InMemory
+	pages      http.Handler
+	state      io.Reader
+	stateFile  string
+	rateLimit  int
+	rateSpan   time.Duration
+	retryAfter bool
+	addresses  gate.Whitelist
+	failureLog int
+	form       *exchange.Form
+	service    service.Options
 }
 
 func newSettings(options []Option) (settings, error) {
 	s := settings{
-		vendor: "vendor", clientID: "emulator-client", clientSecret: "emulator-secret", address: "127.0.0.1:0",
-		tokenLifetime: time.Hour, rateLimit: 1000, rateSpan: 10 * time.Second, badTokenOnReport: 401,
-		pageSizes: wire.PageSizes{Least: 1, Normal: 50, Most: 500}, noCategory: "0000",
-		initialStatus: "pre_active", walletWithCertificates: "applepay", otherWallets: []string{"googlepay", "samsungpay"},
-		cardNetwork: "mastercard", simulationDelay: 100 * time.Millisecond, reportDelay: 100 * time.Millisecond,
-		otpLifetime: 10 * time.Minute, requestLog: 10_000, failureLog: 20,
-		webhooks: webhookSettings{
-			signature: Signature{Header: "X-Signature", KeyIDHeader: "X-Hmac-Key-Id"},
-			timeout:   5 * time.Second, alertEvery: time.Hour, pingType: "ping", alertType: "undeliverable_alert",
+		vendor: "vendor", address: "127.0.0.1:0", rateLimit: 1000, rateSpan: 10 * time.Second, failureLog: 20,
+		form: &exchange.Form{PageSizes: wire.PageSizes{Least: 1, Normal: 50, Most: 500}},
+		service: service.Options{
+			NoCategory: "0000", ReportDelay: 100 * time.Millisecond,
+			Tokens: gate.TokenOptions{
+				ClientID: "emulator-client", ClientSecret: "emulator-secret", Lifetime: time.Hour, BadOnReport: 401,
+			},
+			Accounts: accounts.Options{
+				InitialStatus: "pre_active", WalletWithCertificates: "applepay", OtherWallets: []string{"googlepay", "samsungpay"},
+				CardNetwork: "mastercard",
+			},
+			Simulator: simulator.Options{Delay: 100 * time.Millisecond},
+			PINs:      pin.Options{OTPLifetime: 10 * time.Minute},
+			Hooks: hooks.Options{
+				Signature: hooks.Signing{Header: "X-Signature", KeyIDHeader: "X-Hmac-Key-Id"}, Timeout: 5 * time.Second,
+				AlertEvery: time.Hour, PingType: "ping", AlertType: "undeliverable_alert", LogSize: 10_000,
+			},
 		},
 	}
 	for _, option := range options {
@@ -106,8 +73,9 @@ func newSettings(options []Option) (settings, error) {
 			option(&s)
 		}
 	}
-	err := s.validate()
-	return s, err
+	s.form.MediaType = "application/vnd." + s.vendor + "+json"
+	s.service.Hooks.MediaType, s.service.Transfers.Logger = s.form.MediaType, s.logger
+	return s, s.validate()
 }
 
 func (s *settings) validate() error {
@@ -118,18 +86,18 @@ func (s *settings) validate() error {
 		}
 	}
 	check(s.vendor != "" && !strings.ContainsAny(s.vendor, " /;+"), "Vendor: must be one word")
-	check(s.clientID != "" && s.clientSecret != "" && !strings.Contains(s.clientID, ":"), "Credentials: both are required, and no colon in the id")
-	check(s.pageSizes.Valid(), "PageSizes: must rise and begin at 1 or above")
-	check(s.start.IsZero() || (s.start.Year() >= 1970 && !s.start.After(clock.End())), "StartAt: must be from 1970 to 2200")
-	check(s.tokenLifetime > 0, "TokenLifetime: must be positive")
+	check(s.service.Tokens.ClientID != "" && s.service.Tokens.ClientSecret != "" && !strings.Contains(s.service.Tokens.ClientID, ":"), "Credentials: both are required, and no colon in the id")
+	check(s.form.PageSizes.Valid(), "PageSizes: must rise and begin at 1 or above")
+	check(s.service.Start.IsZero() || (s.service.Start.Year() >= 1970 && !s.service.Start.After(clock.End())), "StartAt: must be from 1970 to 2200")
+	check(s.service.Tokens.Lifetime > 0, "TokenLifetime: must be positive")
 	check(s.rateLimit >= 0 && s.rateSpan > 0, "RateLimit: must not be negative")
-	check(slices.Contains(ledger.AccountStatuses(), s.initialStatus), "InitialStatus: must be one of the eleven statuses")
-	check(s.badTokenOnReport == 400 || s.badTokenOnReport == 401, "BadTokenOnReportStart: must be 400 or 401")
-	check(s.noCategory == "" || wire.IsFourDigits(s.noCategory), "CategoryWithoutMerchant: must have four digits or be empty")
-	check(s.requestLog >= 0, "RequestLog: must not be negative")
+	check(slices.Contains(ledger.AccountStatuses(), s.service.Accounts.InitialStatus), "InitialStatus: must be one of the eleven statuses")
+	check(s.service.Tokens.BadOnReport == 400 || s.service.Tokens.BadOnReport == 401, "BadTokenOnReportStart: must be 400 or 401")
+	check(s.service.NoCategory == "" || wire.IsFourDigits(s.service.NoCategory), "CategoryWithoutMerchant: must have four digits or be empty")
+	check(s.service.Hooks.LogSize >= 0, "RequestLog: must not be negative")
 	check(s.failureLog >= 0, "LogOnFailure: must not be negative")
-	check(s.pinTries >= 0, "PINTries: must not be negative")
-	check(s.pinMGF1 == 0 || slices.Contains(mgf1Hashes(), s.pinMGF1), "PINMGF1: must be SHA1, SHA256 or SHA512")
+	check(s.service.PINs.Tries >= 0, "PINTries: must not be negative")
+	check(s.service.PINs.MGF1 == 0 || slices.Contains(mgf1Hashes(), s.service.PINs.MGF1), "PINMGF1: must be SHA1, SHA256 or SHA512")
 	check(!slices.ContainsFunc(s.addresses, gate.TooWide), "AllowedAddresses: must be prefixes, none of IPv4 larger than /29")
 	return errors.Join(faults...)
 }
@@ -139,13 +107,13 @@ func Vendor(word string) Option { return func(s *settings) { s.vendor = word } }
 
 // Credentials sets the OAuth client that may have tokens. Default "emulator-client" and "emulator-secret".
 func Credentials(clientID, clientSecret string) Option {
-	return func(s *settings) { s.clientID, s.clientSecret = clientID, clientSecret }
+	return func(s *settings) { s.service.Tokens.ClientID, s.service.Tokens.ClientSecret = clientID, clientSecret }
 }
 
 // Lenient switches strictness off: any Content-Type, unknown members and parameters, values over the limits,
 // null for an absent member, quoted numbers and any RFC 3339 time are then accepted. By default each is refused
 // with a description that names the field.
-func Lenient() Option { return func(s *settings) { s.lenient = true } }
+func Lenient() Option { return func(s *settings) { s.form.Lenient = true } }
 
 // Production makes the server a production environment, where the simulator's paths respond with 404. By default it
 // is a test environment.
@@ -163,17 +131,19 @@ func WithListener(listener net.Listener) Option {
 }
 
 // StartAt sets the server's clock at start, from 1970 to 2200; it runs on from there. Default: the real time.
-func StartAt(at time.Time) Option { return func(s *settings) { s.start = at } }
+func StartAt(at time.Time) Option { return func(s *settings) { s.service.Start = at } }
 
 // FrozenClock stops the server's clock: it then moves with Advance only, and so does the window of the rate limit; a test of
 // more requests than that needs NoRateLimit. By default it runs as real time does.
-func FrozenClock() Option { return func(s *settings) { s.frozen = true } }
+func FrozenClock() Option { return func(s *settings) { s.service.Frozen = true } }
 
 // RandomSeed makes every id the server hands out the same in each run. By default they are random.
-func RandomSeed(seed uint64) Option { return func(s *settings) { s.seed = &seed } }
+func RandomSeed(seed uint64) Option { return func(s *settings) { s.service.Seed = &seed } }
 
 // TokenLifetime sets how long an access token lives, on the server's clock. Default one hour.
-func TokenLifetime(d time.Duration) Option { return func(s *settings) { s.tokenLifetime = d } }
+func TokenLifetime(d time.Duration) Option {
+	return func(s *settings) { s.service.Tokens.Lifetime = d }
+}
 
 // RateLimit sets how many requests one client address may send in a window; the first request opens the window,
 // and all beyond the limit get 429 until it ends. Zero requests switches the limit off. Default 1,000 in 10 s.
@@ -191,54 +161,66 @@ func WithRetryAfter() Option { return func(s *settings) { s.retryAfter = true } 
 // BadTokenOnReportStart sets the status of a report start with a bad token: 401 as everywhere, the default, or
 // 400, as one reading of the operation's own row has it.
 func BadTokenOnReportStart(status int) Option {
-	return func(s *settings) { s.badTokenOnReport = status }
+	return func(s *settings) { s.service.Tokens.BadOnReport = status }
 }
 
 // QuotedStrings sends the octet-stream strings (report id, key exchange data) as JSON strings. By default they
 // are bare.
-func QuotedStrings() Option { return func(s *settings) { s.quotedStrings = true } }
+func QuotedStrings() Option { return func(s *settings) { s.form.QuotedStrings = true } }
 
 // PageSizes sets the internal minimum and maximum page size, and the size when page_size is absent. Defaults 1,
 // 50 and 500. The size applied is reported in X-PageSize.
 func PageSizes(least, normal, most int) Option {
-	return func(s *settings) { s.pageSizes = wire.PageSizes{Least: least, Normal: normal, Most: most} }
+	return func(s *settings) { s.form.PageSizes = wire.PageSizes{Least: least, Normal: normal, Most: most} }
 }
 
 // NewestTransactionsFirst lists the history of an account from its newest item on, so that an added item moves all others
 // to later pages. The reference does not state the order. By default the oldest item is first.
-func NewestTransactionsFirst() Option { return func(s *settings) { s.newestFirst = true } }
+func NewestTransactionsFirst() Option {
+	return func(s *settings) { s.service.Accounts.NewestFirst = true }
+}
 
 // NoCompanySearchPaging leaves the paging headers off the responses of the company search, for which the
 // reference shows none. By default they are sent.
-func NoCompanySearchPaging() Option { return func(s *settings) { s.noCompanyPaging = true } }
+func NoCompanySearchPaging() Option {
+	return func(s *settings) { s.service.Accounts.NoCompanyPaging = true }
+}
 
 // CompanySearchObject makes the company search respond with one object, the first account found, without paging headers, as
 // its row in the reference reads literally. By default it responds with an array in pages.
 func CompanySearchObject() Option {
-	return func(s *settings) { s.companyObject, s.noCompanyPaging = true, true }
+	return func(s *settings) { s.service.Accounts.CompanyObject, s.service.Accounts.NoCompanyPaging = true, true }
 }
 
 // InitialStatus sets the status of a new account. Default "pre_active": the cardholder activates the card first.
-func InitialStatus(status string) Option { return func(s *settings) { s.initialStatus = status } }
+func InitialStatus(status string) Option {
+	return func(s *settings) { s.service.Accounts.InitialStatus = status }
+}
 
 // ClearOmittedMembers makes PUT /accounts/{id} clear client_account_key, display_name and portal_identifier
 // when the body does not have them. By default they are kept. The registration is always replaced whole.
-func ClearOmittedMembers() Option { return func(s *settings) { s.clearOmitted = true } }
+func ClearOmittedMembers() Option {
+	return func(s *settings) { s.service.Accounts.ClearOmitted = true }
+}
 
 // CustomPlasticExpiry makes plastic_expiry of a creation effective, as with a manufacturing batch that allows
 // it. By default the member is accepted and has no effect.
-func CustomPlasticExpiry() Option { return func(s *settings) { s.customPlasticExpiry = true } }
+func CustomPlasticExpiry() Option {
+	return func(s *settings) { s.service.Accounts.CustomPlasticExpiry = true }
+}
 
 // WalletProviders sets the names of the three wallets in POST /accounts/{id}/wallet/{provider}. The first is the
 // one that needs nonce, nonce_signature and certificates. Defaults "applepay", "googlepay", "samsungpay".
 func WalletProviders(withCertificates, second, third string) Option {
 	return func(s *settings) {
-		s.walletWithCertificates, s.otherWallets = withCertificates, []string{second, third}
+		s.service.Accounts.WalletWithCertificates, s.service.Accounts.OtherWallets = withCertificates, []string{second, third}
 	}
 }
 
 // CardNetwork sets the provider member of the wallet response. Default "mastercard".
-func CardNetwork(name string) Option { return func(s *settings) { s.cardNetwork = name } }
+func CardNetwork(name string) Option {
+	return func(s *settings) { s.service.Accounts.CardNetwork = name }
+}
 
 // EmptyTransactionID is how a response shows that transaction_id is empty.
 type EmptyTransactionID int
@@ -256,43 +238,53 @@ const (
 
 // FailedTransfer sets how a failed transfer shows its empty transaction_id. Default EmptyString.
 func FailedTransfer(form EmptyTransactionID) Option {
-	return func(s *settings) { s.failedTransfer = form }
+	return func(s *settings) { s.service.Transfers.Failed = transfers.EmptyID(form) }
 }
 
 // EmptyIDForFailedDirectEntry makes a direct entry out that fails respond with 200 and an empty transaction_id, as a
 // card-to-card transfer does. By default it responds with 400, since its row requires the transaction_id.
-func EmptyIDForFailedDirectEntry() Option { return func(s *settings) { s.emptyDirectEntry = true } }
+func EmptyIDForFailedDirectEntry() Option {
+	return func(s *settings) { s.service.Transfers.EmptyDirectEntry = true }
+}
 
 // MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing when there is no matching clearing, or one
 // that was reversed before. The reference names no condition: by default each request books a clearing reversal.
-func MatchedReversalsOnly() Option { return func(s *settings) { s.matchedReversals = true } }
+func MatchedReversalsOnly() Option {
+	return func(s *settings) { s.service.Simulator.MatchedReversals = true }
+}
 
 // MatchByAuthorizationID makes the simulator find an authorisation by authorization_id, account_id and transaction_type alone.
 // The reference does not define the match: by default acquirer_id, merchant_id, terminal_id and mcc must match too.
-func MatchByAuthorizationID() Option { return func(s *settings) { s.matchByID = true } }
+func MatchByAuthorizationID() Option {
+	return func(s *settings) { s.service.Simulator.MatchByID = true }
+}
 
 // CategoryWithoutMerchant sets the merchant_category_code of history items that have no merchant, such as loads, transfers
 // and adjustments, and of a simulated transaction without mcc. The reference requires four digits and does not say
 // which. Default "0000"; "" leaves the field empty.
-func CategoryWithoutMerchant(code string) Option { return func(s *settings) { s.noCategory = code } }
+func CategoryWithoutMerchant(code string) Option {
+	return func(s *settings) { s.service.NoCategory = code }
+}
 
 // SimulationDelay sets how long clear and reverse_clear take to have their effect, on the server's clock.
 // Default 100 ms.
-func SimulationDelay(d time.Duration) Option { return func(s *settings) { s.simulationDelay = d } }
+func SimulationDelay(d time.Duration) Option {
+	return func(s *settings) { s.service.Simulator.Delay = d }
+}
 
 // ReportDelay sets how long a report run takes, on the server's clock. Default 100 ms.
-func ReportDelay(d time.Duration) Option { return func(s *settings) { s.reportDelay = d } }
+func ReportDelay(d time.Duration) Option { return func(s *settings) { s.service.ReportDelay = d } }
 
 // OTPLifetime sets how long the one-time password of a PIN change is good for, on the server's clock. Default
 // ten minutes.
-func OTPLifetime(d time.Duration) Option { return func(s *settings) { s.otpLifetime = d } }
+func OTPLifetime(d time.Duration) Option { return func(s *settings) { s.service.PINs.OTPLifetime = d } }
 
 // PermittedCompanies names the companies whose policy and webhooks the caller may change. Default: all that
 // exist.
 func PermittedCompanies(ids ...prepaid.CompanyID) Option {
-	return func(s *settings) { s.permitted = companyIDs[int64](ids) }
+	return func(s *settings) { s.service.Permitted = companyIDs[int64](ids) }
 }
 
 // RequestLog sets how many requests and how many deliveries are remembered; the oldest go first. Default 10,000. A body
 // is kept up to 16 KiB, and all requests together up to 64 MiB.
-func RequestLog(size int) Option { return func(s *settings) { s.requestLog = size } }
+func RequestLog(size int) Option { return func(s *settings) { s.service.Hooks.LogSize = size } }

@@ -10,11 +10,11 @@ import (
 // one-time password, or comes with a device_id that is not that of the operation. A right one, and reaching n, start
 // the count again. The reference has the status and does not say when it is set; by default, zero, tries are
 // not counted.
-func PINTries(n int) Option { return func(s *settings) { s.pinTries = n } }
+func PINTries(n int) Option { return func(s *settings) { s.service.PINs.Tries = n } }
 
 // PINMGF1 sets the hash of OAEP's mask function when the server opens a PIN envelope: crypto.SHA1, as in the default
 // provider of Java, crypto.SHA256 or crypto.SHA512. The reference does not say which. By default, zero, it is the
 // envelope's own OAEP hash.
-func PINMGF1(hash crypto.Hash) Option { return func(s *settings) { s.pinMGF1 = hash } }
+func PINMGF1(hash crypto.Hash) Option { return func(s *settings) { s.service.PINs.MGF1 = hash } }
 
 func mgf1Hashes() []crypto.Hash { return []crypto.Hash{crypto.SHA1, crypto.SHA256, crypto.SHA512} }

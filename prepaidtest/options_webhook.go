@@ -3,6 +3,9 @@ package prepaidtest
 import (
 	"crypto/x509"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 // Signature says how webhook messages are signed: an HMAC-SHA256 of the body. The reference does not show it.
@@ -20,45 +23,49 @@ type Signature struct {
 }
 
 // WithSignature sets how webhook messages are signed. The default is that of the fields of Signature.
-func WithSignature(form Signature) Option { return func(s *settings) { s.webhooks.signature = form } }
+func WithSignature(form Signature) Option {
+	return func(s *settings) { s.service.Hooks.Signature = hooks.Signing(form) }
+}
 
 // WithWebhookRoots sets the certificate authorities that webhook receivers are checked against. Default: those
 // of the system. A receiver made with httptest.NewTLSServer needs a pool with its Certificate().
 func WithWebhookRoots(roots *x509.CertPool) Option {
-	return func(s *settings) { s.webhooks.roots = roots }
+	return func(s *settings) { s.service.Hooks.Roots = roots }
 }
 
 // AllowHTTPOnLoopback accepts webhook addresses with http on a loopback host, from callers that send one: a plain HTTP
 // caller, another language, a seed document. Package prepaid's client refuses such an address before it is sent, so it
 // needs WithWebhookRoots. By default an address must be https, as the reference has it.
-func AllowHTTPOnLoopback() Option { return func(s *settings) { s.webhooks.httpLoopback = true } }
+func AllowHTTPOnLoopback() Option { return func(s *settings) { s.service.Hooks.HTTPLoopback = true } }
 
 // DeliveryRetries sets the pauses before each further attempt to deliver a message, on the server's clock. By
 // default there is one attempt. A message that fails in the last attempt is undeliverable.
 func DeliveryRetries(pauses ...time.Duration) Option {
-	return func(s *settings) { s.webhooks.retries = pauses }
+	return func(s *settings) { s.service.Hooks.Retries = pauses }
 }
 
 // DeliveryTimeout bounds one attempt, pings included. Default 5 s of real time.
-func DeliveryTimeout(d time.Duration) Option { return func(s *settings) { s.webhooks.timeout = d } }
+func DeliveryTimeout(d time.Duration) Option {
+	return func(s *settings) { s.service.Hooks.Timeout = d }
+}
 
 // AlertEvery sets the interval of undeliverable alerts, on the server's clock, while undismissed messages
 // remain. Default one hour.
-func AlertEvery(d time.Duration) Option { return func(s *settings) { s.webhooks.alertEvery = d } }
+func AlertEvery(d time.Duration) Option { return func(s *settings) { s.service.Hooks.AlertEvery = d } }
 
 // MessageTypes sets the type member of pings and alerts, which the reference does not show. Defaults "ping" and
 // "undeliverable_alert". README.md shows the messages.
 func MessageTypes(ping, alert string) Option {
-	return func(s *settings) { s.webhooks.pingType, s.webhooks.alertType = ping, alert }
+	return func(s *settings) { s.service.Hooks.PingType, s.service.Hooks.AlertType = ping, alert }
 }
 
 // WithFilter makes the server accept spec as a filter_spec and send the transactions for which match returns
 // true. The reference shows only "*", and by default every other filter_spec is refused.
 func WithFilter(spec string, match func(Transaction) bool) Option {
 	return func(s *settings) {
-		if s.webhooks.filters == nil {
-			s.webhooks.filters = make(map[string]func(Transaction) bool)
+		if s.service.Hooks.Filters == nil {
+			s.service.Hooks.Filters = make(map[string]func(ledger.Item) bool)
 		}
-		s.webhooks.filters[spec] = match
+		s.service.Hooks.Filters[spec] = func(i ledger.Item) bool { return match(transactionOf(i)) }
 	}
 }

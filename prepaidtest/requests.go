@@ -130,7 +130,7 @@ func (r Request) weight() int {
 
 // arrived begins the entry of a request: its subject and the state of the account.
 func (s *Server) arrived(c *exchange.Call) Request {
-	if s.settings.requestLog == 0 {
+	if s.settings.service.Hooks.LogSize == 0 {
 		return Request{}
 	}
 	about := requestlog.SubjectOf(c)
@@ -156,7 +156,7 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 	if fault.Drops() {
 		entry.Status = 0
 	}
-	if s.settings.requestLog > 0 {
+	if s.settings.service.Hooks.LogSize > 0 {
 		entry.Number = s.logged.Add(1)
 		entry.Header = requestlog.Header(c.Request.Header)
 		if c.Request.URL.RawQuery != "" {

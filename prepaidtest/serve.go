@@ -27,7 +27,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	began := time.Now()
 	s.service.Clock.Settle()
-	c := &exchange.Call{Form: s.form, Request: r, At: s.service.Clock.Now()}
+	c := &exchange.Call{Form: s.settings.form, Request: r, At: s.service.Clock.Now()}
 	if !c.ReadBody(w, limited) {
 		return
 	}
@@ -118,7 +118,7 @@ func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exch
 }
 
 func (s *Server) carryOut(c *exchange.Call) exchange.Response {
-	if len(c.Route.Query) == 0 && !s.form.Lenient && c.Request.URL.RawQuery != "" {
+	if len(c.Route.Query) == 0 && !s.settings.form.Lenient && c.Request.URL.RawQuery != "" {
 		return c.Unusable("this operation has no query parameters")
 	}
 	return c.Route.Handle(c)

@@ -31,7 +31,6 @@ type Server struct {
 
 	settings       settings
 	tb             testing.TB // nil when started by a program
-	form           *exchange.Form
 	routes         exchange.Table
 	rates          *gate.RateLimiter
 	activity       *activity.Activity
@@ -89,16 +88,14 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 	}
 	s := &Server{
 		settings: settings, tb: tb, activity: activity.New(), rates: gate.NewRateLimiter(settings.rateLimit, settings.rateSpan),
-		faults:   faults.NewQueue(AnyOperation, settings.seed, 1, func(f faults.Fault) faults.Schedule { return f.Schedule }),
-		requests: ring.NewWeighed(settings.requestLog, logMemory, Request.weight),
-		form: &exchange.Form{
-			MediaType: settings.mediaType(), Lenient: settings.lenient, QuotedStrings: settings.quotedStrings, PageSizes: settings.pageSizes,
-		},
+		faults:   faults.NewQueue(AnyOperation, settings.service.Seed, 1, func(f faults.Fault) faults.Schedule { return f.Schedule }),
+		requests: ring.NewWeighed(settings.service.Hooks.LogSize, logMemory, Request.weight),
 	}
-	s.deliveryFaults = faults.NewQueue("", settings.seed, 2, func(f faults.Delivery) faults.Schedule { return f.Schedule })
-	s.service = service.New(settings.service(s.activity, s.deliveryFaults))
+	s.deliveryFaults = faults.NewQueue("", settings.service.Seed, 2, func(f faults.Delivery) faults.Schedule { return f.Schedule })
+	settings.service.Activity, settings.service.MessageFaults = s.activity, s.deliveryFaults
+	s.service = service.New(settings.service)
 	s.routes = s.service.Routes()
-	if !settings.lenient { // the document describes a strict one
+	if !settings.form.Lenient { // the document describes a strict one
 		s.recorder = recorder.New(settings.openAPI)
 	}
 	if err := s.begin(); err != nil {

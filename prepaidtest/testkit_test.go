@@ -69,7 +69,7 @@ func TestRequest_ReportsKeepNoAnswer(t *testing.T) {
 	require.Equal(t, "report_processing", c.lastRequest().ErrorCode)
 	c.AddReport("fails", func(io.Writer, bool) (int, error) { return 0, io.ErrNoProgress })
 	failing := string(c.get("reporting/templates/fails?include_column_headers=true").ok().body)
-	c.Advance(c.settings.reportDelay)
+	c.Advance(c.settings.service.ReportDelay)
 	c.get(settlement + "/reports/" + run).ok()
 	c.get("reporting/templates/fails/reports/"+failing).refused(500, "server_error")
 	require.NoError(t, c.Close()) // a streamed response is in the log when the handler is done
