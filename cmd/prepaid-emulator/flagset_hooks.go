@@ -51,16 +51,12 @@ func choice(into *bool, off, on string) func(string) error {
 	}
 }
 
-func (h *hookSettings) readRetries(text string) error {
-	h.retries = nil
-	for one := range strings.SplitSeq(text, ",") {
-		pause, err := time.ParseDuration(strings.TrimSpace(one))
-		if err != nil || pause < 0 {
-			return errors.New("must be durations such as 1s,10s,1m")
-		}
-		h.retries = append(h.retries, pause)
-	}
-	return nil
+func (h *hookSettings) readRetries(text string) (err error) {
+	h.retries, err = list(text, "must be durations such as 1s,10s,1m", func(one string) (time.Duration, bool) {
+		pause, err := time.ParseDuration(one)
+		return pause, err == nil && pause >= 0
+	})
+	return err
 }
 
 // check checks the conditions on more than one flag.
