@@ -19,14 +19,12 @@ type stage struct {
 	client *prepaid.Client
 }
 
-// newStage starts an emulator whose reports and clearings take no time, and a client that soon repeats a transfer.
+// newStage starts an emulator whose reports and clearings take no time, and a client.
 func newStage(t *testing.T, options ...prepaidtest.Option) *stage {
 	t.Helper()
 	quick := []prepaidtest.Option{prepaidtest.ReportDelay(0), prepaidtest.SimulationDelay(0)}
 	server := prepaidtest.NewServer(t, append(quick, options...)...)
-	config := server.Config()
-	config.AttemptTimeout = 500 * time.Millisecond
-	client, err := prepaid.NewClient(config)
+	client, err := prepaid.NewClient(server.Config())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return &stage{Server: server, t: t, client: client}

@@ -90,7 +90,8 @@ func TestNothingIsWrittenAfterTheDeadline(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
-	for name, late := range map[string]bool{"in time": false, "late": true} {
+	for name, limit := range map[string]time.Duration{"in time": time.Minute, "late": 200 * time.Millisecond} {
+		late := name == "late"
 		var frozen atomic.Bool
 		config, base := srv.Config(), transport.New()
 		base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -107,7 +108,7 @@ func TestNothingIsWrittenAfterTheDeadline(t *testing.T) {
 		frozen.Store(late)
 		params := harness.ValidTransfer()
 		params.RequestID, params.DestinationAccountID, params.Amount = prepaid.RequestID(name), to, prepaid.Cents(100)
-		_, err = client.Accounts.Transfer(thawed{t.Context(), time.Now().Add(200 * time.Millisecond)}, from, params)
+		_, err = client.Accounts.Transfer(thawed{t.Context(), time.Now().Add(limit)}, from, params)
 		arrived := slices.ContainsFunc(srv.Requests(), func(r prepaidtest.Request) bool { return r.RequestID == params.RequestID })
 		require.Equal(t, !late, arrived, name)
 		if late {
