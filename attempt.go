@@ -300,6 +300,10 @@ func (c *call) header() http.Header {
 	case c.content != nil:
 		h["Content-Type"] = c.core.contentType
 	}
+	for name, values := range c.request.header {
+		name = http.CanonicalHeaderKey(name)
+		h[name] = append(h[name], values...)
+	}
 	return h
 }
 
@@ -314,7 +318,7 @@ func (c *call) propagate(ctx context.Context, header http.Header) {
 	var added http.Header
 	c.observer.guarded(func() { added = hook(ctx) })
 	for name, values := range added {
-		if !isTraceHeader(name) {
+		if !isFreeHeader(name) {
 			continue
 		}
 		for _, value := range values {

@@ -308,9 +308,9 @@ func (e *ValidationError) LogValue() slog.Value {
 	return slog.GroupValue(slog.Any("fields", fields), slog.String("error", e.Error()))
 }
 
-// isTraceHeader reports whether the caller may set a header. The others belong to the client or the connection; with an
+// isFreeHeader reports whether the caller may set a header. The others belong to the client or the connection; with an
 // idempotency key, net/http would repeat a POST by itself.
-func isTraceHeader(name string) bool {
+func isFreeHeader(name string) bool {
 	if name == "" || !ascii.IsName(name) {
 		return false
 	}

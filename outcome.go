@@ -227,6 +227,8 @@ type request struct {
 	op    operation
 	path  pathValues
 	query query
+	// header has further headers of Do.
+	header http.Header
 	// expanded is the path with its values, if they are not in path.
 	expanded string
 	body     any // encoded once; nil for none

@@ -60,7 +60,8 @@ func (s Safety) class() class {
 	return classNever
 }
 
-// RawRequest describes a call of [Client.Do]. Method and Path are required. It prints without values, query and body.
+// RawRequest describes a call of [Client.Do]. Method and Path are required. It prints without values, query, body and
+// headers.
 type RawRequest struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string
@@ -75,18 +76,22 @@ type RawRequest struct {
 	// a [Secret] and an [EphemeralKey] as they are. The rules are those of encoding/json/v2: to leave out a zero use
 	// omitzero, since omitempty keeps 0 and false.
 	Body any `redact:"content"`
+	// Header has further headers. Those of the client and the connection, such as Authorization, Content-Type and Cookie, are
+	// refused, and so are names with "idempotency", for which net/http would repeat a request, or "http-method".
+	Header http.Header `redact:"content"`
 	// Safety says whether the request may be sent again. The zero value is SafetyNeverRepeated.
 	Safety Safety
 }
 
-// Format prints r without values, query and body.
+// Format prints r without values, query, body and headers.
 func (r RawRequest) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
 
-// LogValue logs r without values, query and body.
+// LogValue logs r without values, query, body and headers.
 func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 
-// Do makes a call for which this version has no method, with the tokens, limiter (in [ratelimit.Call]), attempts, outcomes, logs,
-// and traces of all other calls. There are no headers to set. Each request opens its own connection.
+// Do makes a call for which this version has no method, or a known one with more members, parameters or headers than its method has,
+// with the tokens, limiter (in [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own
+// connection.
 //
 // A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise; for the same reason, the
 // outcome is unknown after a success that cannot be read, except for a read. out is a pointer that receives the JSON value of
@@ -94,8 +99,9 @@ func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 // zero in your own types, and an error in results of this package such as [Account], also within yours, if it is required
 // there. For the body as it is, give a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
 //
-// A path of an operation of the reference is refused, whatever the method: whether they may be repeated is known, and cannot be
-// declared otherwise. The error names the method to call.
+// Of the operations of the reference, Do calls those that move no money, also in the simulator: give the template of the reference
+// as Path, and no Safety. Those that only read are repeated, all others are not. For any other method and path of an operation the
+// error names the method to call.
 //
 // Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production;
 // [ErrNotFound] if the service has no such path. Safety: as declared.
@@ -148,8 +154,30 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 	if named && ok {
 		described.op.Operation = Operation{r.Method + " " + r.Path, r.Method, r.Path}
 	}
-	if known := operationsAt(segments); len(known) > 0 {
-		v.fault("path", "is that of "+strings.Join(known, " and ")+": call that instead")
+	known := operationsAt(segments)
+	if op := r.callable(known); op != nil {
+		class := classNever // whether a repeat is safe may depend on the params
+		if op.class == classRead {
+			class = classRead
+		}
+		described.op = *op
+		described.op.class, described.op.kind, described.op.modelsFailure, described.op.bodyAfter204 = class, responseJSON, true, true
+		if r.Safety != SafetyNeverRepeated {
+			v.fault("safety", "must be left out for "+op.Name+", whose class is known")
+		}
+	} else if len(known) > 0 {
+		names := make([]string, len(known))
+		for i, op := range known {
+			names[i] = op.Name
+		}
+		v.fault("path", "is that of "+strings.Join(names, " and ")+": call that instead")
+	}
+	described.header = r.Header.Clone()
+	for name, values := range r.Header {
+		if !isFreeHeader(name) || slices.ContainsFunc(values, func(value string) bool { return !isHeaderValue(value) }) {
+			v.fault("header", "must have names that the client does not set, and values of printable ASCII")
+			break
+		}
 	}
 	described.expanded = "/" + strings.Join(segments, "/")
 	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
@@ -219,18 +247,33 @@ func plainSegment(segment string) string {
 	return plain
 }
 
-// operationsAt returns the names of the operations that have a path.
-func operationsAt(segments []string) []string {
-	var names []string
+// callable returns the operation of the reference that Do may call: r has its method and template, and none at its path moves
+// money.
+func (r *RawRequest) callable(known []*operation) *operation {
+	var found *operation
+	for _, op := range known {
+		if op.Path != r.Path || op.lane != ratelimit.Call || op.modelsFailure {
+			return nil
+		}
+		if op.Method == r.Method {
+			found = op
+		}
+	}
+	return found
+}
+
+// operationsAt returns the operations that have a path.
+func operationsAt(segments []string) []*operation {
+	var found []*operation
 	for _, op := range allOperations() {
 		template := strings.Split(op.Path, "/")[1:]
 		if slices.EqualFunc(template, segments, func(of, segment string) bool {
 			return of[0] == '{' || of == plainSegment(segment)
 		}) {
-			names = append(names, op.Name)
+			found = append(found, op)
 		}
 	}
-	return names
+	return found
 }
 
 // encodeAny returns the JSON of a caller's value.

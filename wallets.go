@@ -210,17 +210,19 @@ func (w WalletProvisioning) Format(f fmt.State, verb rune) { redact.Format(f, ve
 // LogValue logs w without card, cardholder and wallet data.
 func (w WalletProvisioning) LogValue() slog.Value { return redact.LogValue(w) }
 
-// ProvisionWallet returns the data that a wallet app needs to add the card. The service supports three providers; the
-// operator defines their names.
+// WalletProvider names one of the three mobile wallet services that ProvisionWallet supports. The operator defines the names.
+type WalletProvider string
+
+// ProvisionWallet returns the data that a wallet app needs to add the card.
 //
 // Errors: a 404 may mean an unsupported provider or bad input, so it is not [ErrNotFound]. After [OutcomeUnknown] check
 // with WalletTokens. Safety: never repeated once the request may have arrived.
 //
 // API: POST /accounts/{id}/wallet/{provider}.
-func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider string, params ProvisionWalletParams) (*WalletProvisioning, error) {
+func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider WalletProvider, params ProvisionWalletParams) (*WalletProvisioning, error) {
 	var v validator
 	v.pathID("id", string(id))
-	v.pathID("provider", provider)
+	v.pathID("provider", string(provider))
 	v.text("token_unique_reference", params.TokenUniqueReference, 0)
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
 	v.text("nonce", params.Nonce, 0)
@@ -229,7 +231,7 @@ func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, pro
 		v.required("certificates["+strconv.Itoa(i)+"]", certificate)
 	}
 	return fetch[WalletProvisioning](ctx, s.client, request{
-		op: opAccountsProvisionWallet, account: id, path: pathValues{string(id), provider}, body: params, faults: v.faults,
+		op: opAccountsProvisionWallet, account: id, path: pathValues{string(id), string(provider)}, body: params, faults: v.faults,
 	})
 }
 

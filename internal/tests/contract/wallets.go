@@ -119,7 +119,7 @@ func fixtureEveryToken() []prepaid.WalletToken {
 }
 
 func provisionFixtures() []Case {
-	provision := func(provider string, params prepaid.ProvisionWalletParams) fixtureCall[*prepaid.WalletProvisioning] {
+	provision := func(provider prepaid.WalletProvider, params prepaid.ProvisionWalletParams) fixtureCall[*prepaid.WalletProvisioning] {
 		return fixtureOf("Accounts.ProvisionWallet", func(ctx context.Context, client *prepaid.Client) (*prepaid.WalletProvisioning, error) {
 			return client.Accounts.ProvisionWallet(ctx, fixtureID, provider, params)
 		})

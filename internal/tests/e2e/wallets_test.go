@@ -69,7 +69,7 @@ func TestE2EProvisionWallet(t *testing.T) {
 		Nonce: "nonce", NonceSignature: "signature", Certificates: []string{"leaf", "root"},
 	}
 	for _, c := range []struct {
-		provider  string
+		provider  prepaid.WalletProvider
 		params    prepaid.ProvisionWalletParams
 		certified bool
 	}{

@@ -58,7 +58,7 @@ func pathCalls() []pathCall {
 			return err
 		}},
 		{"Accounts.ProvisionWallet", "provider", "/accounts/eaid/wallet/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.ProvisionWallet(ctx, "eaid", id, prepaid.ProvisionWalletParams{})
+			_, err := c.Accounts.ProvisionWallet(ctx, "eaid", prepaid.WalletProvider(id), prepaid.ProvisionWalletParams{})
 			return err
 		}},
 		{"Accounts.ExchangeKey", "id", "/accounts/{}/dip", func(ctx context.Context, c *prepaid.Client, id string) error {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -90,7 +92,13 @@ func cased(template string, change func(string) string) string {
 	return "/" + strings.Join(segments, "/")
 }
 
-// No caller gets to an operation through Client.Do: not with another class, another method, or another spelling.
+// callable reports whether Client.Do calls an operation: it does not move money.
+func callable(o operations.Operation) bool {
+	return o.Lane == "call" && !strings.HasPrefix(o.Name, "Simulation.")
+}
+
+// No caller gets to an operation through Client.Do with another class, another method, or another spelling, and to none that moves
+// money.
 func TestRawCallOfAKnownPath(t *testing.T) {
 	t.Parallel()
 	client, script := rawClient(t)
@@ -100,12 +108,22 @@ func TestRawCallOfAKnownPath(t *testing.T) {
 		for i, form := range forms {
 			for _, method := range rawMethods {
 				for _, safety := range []prepaid.Safety{prepaid.SafetyNeverRepeated, prepaid.SafetyRepeated} {
+					known := slices.ContainsFunc(operations.All(), func(o operations.Operation) bool {
+						return callable(o) && o.Method == method && o.Path == form.path
+					})
+					if known && safety == prepaid.SafetyNeverRepeated && len(form.values) == strings.Count(form.path, "{") && form.values["id"] != ".." {
+						continue
+					}
 					err := client.Do(t.Context(), prepaid.RawRequest{Method: method, Path: form.path, PathValues: form.values, Safety: safety}, nil)
 					invalid, ok := errors.AsType[*prepaid.ValidationError](err)
 					require.True(t, ok, "%s %q %v", method, form.path, form.values)
 					require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
 					if i == 0 {
 						require.Len(t, invalid.Faults, 1)
+						if known {
+							require.Equal(t, "safety", invalid.Faults[0].Field)
+							continue
+						}
 						require.Equal(t, "path", invalid.Faults[0].Field)
 						require.Contains(t, invalid.Faults[0].Rule, row.Name)
 						require.Equal(t, method+" "+row.Path, harness.CallError(t, err).Operation)
@@ -115,6 +133,51 @@ func TestRawCallOfAKnownPath(t *testing.T) {
 		}
 	}
 	require.Empty(t, script.Requests())
+}
+
+// An operation that moves no money can be called with members, parameters and headers that its method does not have. Only one that
+// reads is repeated.
+func TestRawCallOfAnOperation(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{"id": "1", "companyid": "2", "templatename": "t", "reportid": "3", "provider": "p"}
+	for _, row := range operations.All() {
+		if !callable(row) {
+			continue
+		}
+		success, _ := strconv.Atoi(row.Success[:3])
+		script := harness.NewScript(harness.Respond(503, harness.VendorJSON, `{"error":"x"}`), harness.Respond(success, harness.VendorJSON, ""))
+		script.CountReads = true
+		config := harness.Config("https://cards.example")
+		config.Transport, config.Retry.MinWait, config.Retry.MaxWait = script, 1, 1
+		client := harness.NewClient(t, config)
+		r := prepaid.RawRequest{Method: row.Method, Path: row.Path, Query: url.Values{"new": {"1"}}, Header: http.Header{"x-New": {"a", "b"}, "X-new": {"c"}}}
+		for segment := range strings.SplitSeq(row.Path, "/") {
+			if name := strings.Trim(segment, "{}"); name != segment {
+				if r.PathValues == nil {
+					r.PathValues = map[string]string{}
+				}
+				r.PathValues[name] = values[name]
+			}
+		}
+		if row.Method != "GET" {
+			r.Body = map[string]int{"new": 1}
+		}
+		err := client.Do(t.Context(), r, nil)
+		sent := script.Requests()
+		if row.Safety == "read" {
+			require.NoError(t, err, row.Name)
+			require.Len(t, sent, 2, row.Name)
+		} else {
+			require.Len(t, sent, 1, row.Name)
+			require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+			require.Equal(t, row.Name, harness.CallError(t, err).Operation)
+		}
+		for _, q := range sent {
+			require.True(t, strings.HasSuffix(q.Target, "?new=1"), q.Target)
+			require.ElementsMatch(t, []string{"a", "b", "c"}, q.Header["X-New"])
+			require.Equal(t, row.Method != "GET", q.Body == `{"new":1}`)
+		}
+	}
 }
 
 // Operations that the reference does not describe can be called, also next to those that it does.
@@ -191,6 +254,12 @@ func TestRawCallValidation(t *testing.T) {
 		check(func(r *prepaid.RawRequest) { r.Method, r.Safety = method, prepaid.SafetyRead }, nil, harness.Fault{Field: "safety", Rule: "unless the method is GET"})
 	}
 	check(func(r *prepaid.RawRequest) { r.Safety = prepaid.SafetyRepeated + 1 }, nil, harness.Fault{Field: "safety", Rule: "must be SafetyNeverRepeated"})
+	for _, header := range []http.Header{
+		{"Authorization": {shown}}, {"content-type": {"x"}}, {"Idempotency-Key": {"x"}}, {"X-Idempotency-Key": {"x"}}, {"X-HTTP-Method-Override": {"PUT"}},
+		{"Cookie": nil}, {"X A": {"x"}}, {"": {"x"}}, {"X-A": {"x", "a\r\nb: c"}}, {"X-A": {shown}},
+	} {
+		check(func(r *prepaid.RawRequest) { r.Header = header }, nil, harness.Fault{Field: "header", Rule: "must have names"})
+	}
 	for _, out := range []any{nothing, struct{}{}, map[string]int{}, 1, (*int)(nil)} {
 		check(func(*prepaid.RawRequest) {}, out, harness.Fault{Field: "out", Rule: "must be nil or a pointer"})
 	}

@@ -77,3 +77,15 @@ func Stable(text string) string {
 	}
 	return text
 }
+
+// RequireFile requires that a document is text.
+func RequireFile(t testing.TB, document, text string) {
+	t.Helper()
+	path := filepath.Join(tree.Root(t), document)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	read, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, strings.ReplaceAll(string(read), "\r\n", "\n"), text, "%s: if the new text is right, go test with -update writes it", document)
+}

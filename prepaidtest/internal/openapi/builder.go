@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	table "github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
@@ -57,8 +58,11 @@ func describe(route *exchange.Route) exchange.Description {
 
 func (b *builder) operation(route *exchange.Route, about described) *operation {
 	reads := describe(route)
+	classes := table.All()
+	class := slices.IndexFunc(classes, func(o table.Operation) bool { return o.Method == route.Method && o.Path == route.Template })
 	made := &operation{
-		ID: about.id, Tags: list{sectionTags().Get(about.section)}, Summary: about.summary, Description: about.about, Reference: about.section,
+		Safety: classes[class].Safety,
+		ID:     about.id, Tags: list{sectionTags().Get(about.section)}, Summary: about.summary, Description: about.about, Reference: about.section,
 		Emulator: about.own, Deprecated: about.deprecated, Parameters: b.pathParameters(route),
 	}
 	if reads.Query != nil {

@@ -75,6 +75,7 @@ type operation struct {
 	Summary     string                  `json:"summary"`
 	Description string                  `json:"description,omitzero"`
 	Reference   string                  `json:"x-reference"`
+	Safety      string                  `json:"x-safety,omitzero"`
 	Emulator    string                  `json:"x-emulator,omitzero"`
 	Deprecated  bool                    `json:"deprecated,omitzero"`
 	Security    []wire.Ordered[list]    `json:"security,omitzero"`
