@@ -17,10 +17,10 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/address"
 	"github.com/cardprograms/prepaid/internal/exchange"
+	"github.com/cardprograms/prepaid/internal/idlock"
 	"github.com/cardprograms/prepaid/internal/liveness"
 	"github.com/cardprograms/prepaid/internal/slots"
 	"github.com/cardprograms/prepaid/internal/token"
-	"github.com/cardprograms/prepaid/internal/turns"
 	"github.com/cardprograms/prepaid/internal/wire"
 	"github.com/cardprograms/prepaid/ratelimit"
 	"github.com/cardprograms/prepaid/transport"
@@ -39,7 +39,7 @@ type family struct {
 	tokenLane ratelimit.Lane
 	tokens    TokenSource
 	manager   *token.Manager // same as tokens if built in, else nil
-	turns     *turns.Guard   // for keyed calls
+	locks     *idlock.Guard  // for keyed calls
 	alive     *liveness.Tracker
 	summary   operation    // that alive reads
 	longest   atomic.Int64 // see repeatRule
@@ -84,7 +84,7 @@ func (c *core) begin(config Config, base *url.URL) {
 		f.limiter = newLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
 	}
 	c.join(f, config)
-	f.turns = turns.New(c.repeats.anyNotBefore)
+	f.locks = idlock.New(c.repeats.anyNotBefore)
 }
 
 // join sets everything that config decides for this client alone.

@@ -254,8 +254,8 @@ type request struct {
 	correlationID string
 }
 
-// verdict is the decision about one attempt.
-type verdict struct {
+// decision is what follows from one attempt.
+type decision struct {
 	outcome Outcome
 	again   bool // another attempt cannot apply the call twice
 	renew   bool // the same, with another token
@@ -274,34 +274,34 @@ type evidence struct {
 }
 
 // judge returns the decision about an attempt without a usable success. It is the whole table of DESIGN.md, "Outcomes".
-func (o *operation) judge(e evidence) verdict {
+func (o *operation) judge(e evidence) decision {
 	if e.notSent {
-		return verdict{outcome: OutcomeNotProcessed, again: e.connectFailed}
+		return decision{outcome: OutcomeNotProcessed, again: e.connectFailed}
 	}
 	if e.complete {
 		switch e.status {
 		case http.StatusUnauthorized:
 			switch {
 			case o.class == classToken:
-				return verdict{outcome: OutcomeRejected}
+				return decision{outcome: OutcomeRejected}
 			case e.serviceForm && e.code == CodeUnauthorized && strings.HasPrefix(o.Path, "/hooks"):
-				return verdict{outcome: OutcomeRejected, renew: true, spare: true} // due to the scope or the token
+				return decision{outcome: OutcomeRejected, renew: true, spare: true} // due to the scope or the token
 			}
-			return verdict{outcome: OutcomeNotProcessed, renew: true}
+			return decision{outcome: OutcomeNotProcessed, renew: true}
 		case http.StatusTooManyRequests:
-			return verdict{outcome: OutcomeNotProcessed, again: true}
+			return decision{outcome: OutcomeNotProcessed, again: true}
 		}
 		if e.status == http.StatusBadRequest && o.tokenOn400 && e.serviceForm {
-			return verdict{outcome: OutcomeRejected, renew: true, spare: true}
+			return decision{outcome: OutcomeRejected, renew: true, spare: true}
 		}
 		reads := o.class == classRead || o.class == classToken
 		if e.status >= 400 && e.status < 500 && e.status != http.StatusRequestTimeout && (reads || e.serviceForm) {
-			return verdict{outcome: OutcomeRejected}
+			return decision{outcome: OutcomeRejected}
 		}
 	}
 	expected := slices.Contains(o.success, e.status)
 	if !e.complete && expected && e.declared && o.class == classNever && o.kind != responseNone && !o.modelsFailure {
-		return verdict{outcome: OutcomeApplied} // the status arrived, its body did not
+		return decision{outcome: OutcomeApplied} // the status arrived, its body did not
 	}
 	// From here on the attempt may have taken effect: a broken exchange, 408 and the 4xx of a gateway, 3xx, 5xx, other
 	// statuses, a success status with an error or with an unexpected body.
@@ -313,12 +313,12 @@ func (o *operation) judge(e evidence) verdict {
 		if e.status == http.StatusInternalServerError && e.complete {
 			temporary = !o.failedOn500
 		}
-		return verdict{outcome: OutcomeNotProcessed, again: temporary || expected || e.status == http.StatusRequestTimeout}
+		return decision{outcome: OutcomeNotProcessed, again: temporary || expected || e.status == http.StatusRequestTimeout}
 	case classRepeated:
-		return verdict{outcome: OutcomeUnknown, again: temporary || expected || e.status/100 == 4 ||
+		return decision{outcome: OutcomeUnknown, again: temporary || expected || e.status/100 == 4 ||
 			e.status == http.StatusInternalServerError}
 	case classKeyed:
-		return verdict{outcome: OutcomeUnknown, again: temporary}
+		return decision{outcome: OutcomeUnknown, again: temporary}
 	}
-	return verdict{outcome: OutcomeUnknown}
+	return decision{outcome: OutcomeUnknown}
 }

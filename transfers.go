@@ -12,9 +12,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/idlock"
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/redact"
-	"github.com/cardprograms/prepaid/internal/turns"
+
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
@@ -236,22 +237,22 @@ func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (
 	if r.encoded == nil { // do reports why
 		return nil, c.do(ctx, &r, m.decode)
 	}
-	turn, err := c.turns.Enter(ctx, turns.Payment{
+	lock, err := c.locks.Enter(ctx, idlock.Payment{
 		ID: string(r.requestID), Operation: r.op.Name, Source: string(r.account), Body: r.encoded, NotBefore: r.notBefore,
 	})
-	if errors.Is(err, turns.ErrOtherPayment) {
+	if errors.Is(err, idlock.ErrOtherPayment) {
 		outcome := OutcomeRejected
 		if r.notBefore = (time.Time{}); !r.lastSent.IsZero() { // an earlier request may have been applied
 			outcome = OutcomeUnknown
 		}
 		return nil, c.withheld(ctx, r, outcome, ErrRequestIDReused)
 	}
-	r.notBefore, r.moved = turn.NotBefore, turn.Applied
+	r.notBefore, r.moved = lock.NotBefore, lock.Applied
 	if err != nil {
-		return nil, c.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: turns.ErrInFlight, unknown: true})
+		return nil, c.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: idlock.ErrInFlight, unknown: true})
 	}
 	outcome, notBefore := OutcomeUnknown, time.Time{} // also if the caller's limiter or token source panics
-	defer func() { turn.Leave(turnResult(outcome), notBefore) }()
+	defer func() { lock.Leave(lockResult(outcome), notBefore) }()
 	err = c.do(ctx, &r, m.decode)
 	outcome = OutcomeOf(err)
 	if failure, ok := errors.AsType[*CallError](err); ok {
@@ -263,16 +264,16 @@ func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (
 	return &m.result, nil
 }
 
-// turnResult converts an outcome for package turns.
-func turnResult(outcome Outcome) turns.Result {
+// lockResult converts an outcome for package idlock.
+func lockResult(outcome Outcome) idlock.Result {
 	switch outcome {
 	case OutcomeApplied:
-		return turns.Applied
+		return idlock.Applied
 	case OutcomeRejected, OutcomeNotProcessed:
-		return turns.NotApplied
+		return idlock.NotApplied
 	case OutcomeUnknown:
 	}
-	return turns.Unknown
+	return idlock.Unknown
 }
 
 // withheld returns the error of a movement that was not sent because of an earlier one with its request ID.

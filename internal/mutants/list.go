@@ -41,7 +41,7 @@ func mutants() []mutant {
 			old: "return s.client.repeats.anyNotBefore(lastSent)", new: "return s.client.repeats.notBefore(lastSent)",
 		},
 		{
-			name: "what another process sent is not known", file: "internal/turns/turns.go", pkg: "./internal/tests/faults", test: "TestUnknownOutcomeOutlivesTheProcess",
+			name: "what another process sent is not known", file: "internal/idlock/idlock.go", pkg: "./internal/tests/faults", test: "TestUnknownOutcomeOutlivesTheProcess",
 			old: "if !other && p.NotBefore.After(t.NotBefore) {", new: "if false {",
 		},
 		{

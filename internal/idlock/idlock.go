@@ -1,8 +1,8 @@
-// Package turns prevents two requests with the same request ID from being in progress at the same time, and the use of a
+// Package idlock prevents two requests with the same request ID from being in progress at the same time, and the use of a
 // request ID for two payments.
 //
 // The service returns the cached response for a repeat only if the first request is finished: a second one that
-// overtakes it may move the money again. So calls with the same ID take turns at a [Guard], and a call after an unknown
+// overtakes it may move the money again. So a [Guard] admits calls with the same ID one by one, and a call after an unknown
 // outcome gets the time before which it may not be sent.
 //
 // The package promises:
@@ -14,7 +14,7 @@
 //
 // It does not wait for that time, or decide when a request may be repeated and how to judge a response. It knows only the calls of
 // one Guard: across processes, the caller must keep them apart, and pass on unknown outcomes ([Payment].NotBefore).
-package turns
+package idlock
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func New(notBefore func(lastSent time.Time) time.Time) *Guard {
 
 // state is the state of an ID that is in use or whose outcome is unknown.
 type state struct {
-	turn      chan struct{} // full while a call is in progress
+	held      chan struct{} // full while a call is in progress
 	users     int           // the call in progress and the waiting ones
 	payment   digest        // of the payment with unknown outcome
 	notBefore time.Time     // when that may be sent again; zero if nothing is unknown
@@ -80,8 +80,8 @@ type state struct {
 // maxSpare is how many unused states are kept for other IDs.
 const maxSpare = 64
 
-// Turn is the right to send with an ID. The caller must call Leave.
-type Turn struct {
+// Lock is the right to send with an ID. The caller must call Leave.
+type Lock struct {
 	// NotBefore is the earliest time at which an earlier call of unknown outcome may be repeated; zero if there is none. The holder
 	// waits for it.
 	NotBefore time.Time
@@ -97,13 +97,13 @@ type Turn struct {
 
 // Enter waits for the per-ID lock. The error is [ErrOtherPayment] or the context's. The latter means [ErrInFlight]; NotBefore is
 // then when to try again. After an error, do not call Leave.
-func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
-	t := Turn{guard: g, id: p.ID, state: g.join(p.ID)}
+func (g *Guard) Enter(ctx context.Context, p Payment) (Lock, error) {
+	t := Lock{guard: g, id: p.ID, state: g.join(p.ID)}
 	select {
-	case t.state.turn <- struct{}{}: // first: an ended context must not look like a call in progress
+	case t.state.held <- struct{}{}: // first: an ended context must not look like a call in progress
 	default:
 		select {
-		case t.state.turn <- struct{}{}:
+		case t.state.held <- struct{}{}:
 		case <-ctx.Done():
 			g.mu.Lock()
 			g.leave(t.id, t.state)
@@ -126,7 +126,7 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	if !other {
 		return t, nil
 	}
-	<-t.state.turn
+	<-t.state.held
 	g.mu.Lock()
 	g.leave(t.id, t.state)
 	g.mu.Unlock()
@@ -135,7 +135,7 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 
 // Leave releases the lock. notBefore is when a payment of unknown outcome may be repeated. Zero, as after a panic, means that the
 // request may have been sent just now.
-func (t *Turn) Leave(result Result, notBefore time.Time) {
+func (t *Lock) Leave(result Result, notBefore time.Time) {
 	g := t.guard
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -150,7 +150,7 @@ func (t *Turn) Leave(result Result, notBefore time.Time) {
 		g.applied.add(t.key, t.payment)
 	case NotApplied:
 	}
-	<-t.state.turn // does not wait
+	<-t.state.held // does not wait
 	g.leave(t.id, t.state)
 }
 
@@ -163,7 +163,7 @@ func (g *Guard) join(id string) *state {
 		if last := len(g.spare) - 1; last >= 0 {
 			s, g.spare = g.spare[last], g.spare[:last]
 		} else {
-			s = &state{turn: make(chan struct{}, 1)}
+			s = &state{held: make(chan struct{}, 1)}
 		}
 		g.ids[id] = s
 	}

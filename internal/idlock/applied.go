@@ -1,4 +1,4 @@
-package turns
+package idlock
 
 import (
 	"crypto/rand"

@@ -1,4 +1,4 @@
-package turns
+package idlock
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func TestOneAtATime(t *testing.T) {
 		for n := range 12 {
 			calls.Go(func() {
 				p := Payment{ID: strconv.Itoa(n % 3)}
-				turn, err := g.Enter(t.Context(), p)
+				lock, err := g.Enter(t.Context(), p)
 				if err != nil {
 					t.Error(err)
 					return
@@ -50,7 +50,7 @@ func TestOneAtATime(t *testing.T) {
 				mu.Lock()
 				under[p.ID]--
 				mu.Unlock()
-				turn.Leave(NotApplied, time.Time{})
+				lock.Leave(NotApplied, time.Time{})
 			})
 		}
 		calls.Wait()
@@ -113,9 +113,9 @@ func TestAWaitEndsWithItsContext(t *testing.T) {
 		require.Equal(t, time.Now().Add(wait), refused.NotBefore, "the first may be sent only now")
 		first.Leave(NotApplied, time.Time{})
 
-		turn, err := g.Enter(short, p)
+		lock, err := g.Enter(short, p)
 		require.NoError(t, err, "nothing is under way")
-		turn.Leave(NotApplied, time.Time{})
+		lock.Leave(NotApplied, time.Time{})
 		require.Empty(t, g.ids)
 	})
 }
@@ -140,7 +140,7 @@ func TestUnknownWithoutATime(t *testing.T) {
 func TestSpareStatesAreBounded(t *testing.T) {
 	t.Parallel()
 	g := New(afterWait)
-	entered := make([]Turn, 2*maxSpare)
+	entered := make([]Lock, 2*maxSpare)
 	for n := range entered {
 		var err error
 		entered[n], err = g.Enter(t.Context(), Payment{ID: strconv.Itoa(n)})

@@ -1,4 +1,4 @@
-package turns
+package idlock
 
 import (
 	"context"
@@ -16,9 +16,9 @@ func atOnce(lastSent time.Time) time.Time { return lastSent }
 // through takes a payment through its per-ID lock.
 func through(t testing.TB, g *Guard, id, body string, result Result) error {
 	t.Helper()
-	turn, err := g.Enter(context.Background(), Payment{ID: id, Operation: "pay", Source: "a", Body: []byte(body)})
+	lock, err := g.Enter(context.Background(), Payment{ID: id, Operation: "pay", Source: "a", Body: []byte(body)})
 	if err == nil {
-		turn.Leave(result, turn.NotBefore)
+		lock.Leave(result, lock.NotBefore)
 	}
 	return err
 }
@@ -85,11 +85,11 @@ func BenchmarkTurn(b *testing.B) {
 	for b.Loop() {
 		p.ID = ids[n%len(ids)]
 		n++
-		turn, err := g.Enter(context.Background(), p)
+		lock, err := g.Enter(context.Background(), p)
 		if err != nil {
 			b.Fatal(err)
 		}
-		turn.Leave(Applied, turn.NotBefore)
+		lock.Leave(Applied, lock.NotBefore)
 	}
 	runtime.GC() //nolint:revive // what is left is what counts
 	runtime.ReadMemStats(&after)
