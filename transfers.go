@@ -15,7 +15,6 @@ import (
 	"github.com/cardprograms/prepaid/internal/idlock"
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/redact"
-
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
