@@ -31,9 +31,11 @@ func seedTables(t *testing.T) map[string]map[string]string {
 			tables[path] = object
 			continue
 		}
-		if name, rest, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` | "); ok && strings.HasPrefix(line, "| `") {
-			require.NotContains(t, object, name)
-			object[name], _, _ = strings.Cut(rest, " |")
+		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `") { // names with one type and meaning share a row
+			for name := range strings.SplitSeq(strings.Trim(cells[0], "| `"), "`, `") {
+				require.NotContains(t, object, name)
+				object[name] = cells[1]
+			}
 		}
 	}
 	return tables

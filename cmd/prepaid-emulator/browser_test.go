@@ -170,7 +170,6 @@ func TestScreenshots(t *testing.T) {
 		{"emulator-requests.png", "requests", browserForm{}},
 		{"emulator-request.png", "requests/10", browserForm{}},
 		{"emulator-account.png", "accounts/" + ada, browserForm{}},
-		{"emulator-phone.png", "", browserForm{phone: true}},
 	} {
 		b := d.open(t, picture.form)
 		b.visit(p.page + picture.path)

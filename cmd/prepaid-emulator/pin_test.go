@@ -61,7 +61,7 @@ func pinScript(t *testing.T) string {
 	for _, tool := range []string{"openssl", "curl", "od"} {
 		needTool(t, tool)
 	}
-	text, err := os.ReadFile("../../docs/emulator.md")
+	text, err := os.ReadFile("../../docs/emulator-pin.md")
 	require.NoError(t, err)
 	script := regexp.MustCompile("(?s)```sh\n(PAGE=.*?openssl.*?)```").FindSubmatch(text)
 	require.Len(t, script, 2)
