@@ -23,7 +23,8 @@ func TestTour(t *testing.T) {
 	needTool(t, "curl")
 	p := launch(t, "-log", "off")
 	greeting := "$ go run ./cmd/prepaid-emulator -log off\n" + p.out.String()
-	transcript.Require(t, tour, "emulator", p.asInTheDocument(greeting), transcript.Stable)
+	start, _, _ := strings.Cut(p.asInTheDocument(greeting), "\nTry:")
+	transcript.Require(t, tour, "emulator", start, transcript.Stable)
 
 	picture := camera(t, p)
 	const arm = `curl -s -d 'operation=POST /accounts/{id}/transfer' -d 'fault=proxy-page 502 commit-after HELD' http://127.0.0.1:8480/faults`
@@ -36,8 +37,6 @@ func TestTour(t *testing.T) {
 	picture("tour-will-pay-twice.png", "transfers", `section[aria-labelledby="running"]`)
 	require.Eventually(t, func() bool { return strings.Contains(p.transfers(), `"running":[]`) }, 30*time.Second, 50*time.Millisecond)
 	picture("tour-paid-twice.png", "transfers", `section[aria-labelledby="twice"]`)
-	transcript.Require(t, tour, "naive-balance", p.session(nil,
-		`curl -s -H 'Accept: application/json' http://127.0.0.1:8480/accounts/EA10000000000001`), transcript.Stable)
 
 	var environment []string
 	for _, variable := range regexp.MustCompile(`(?m)^  export (\w+)='(.*)'$`).FindAllStringSubmatch(greeting, -1) {
@@ -53,10 +52,6 @@ func TestTour(t *testing.T) {
 		FindStringSubmatch(p.get("/requests?outcome=repeat").body)
 	require.Len(t, repeated, 2)
 	picture("tour-paid-once.png", "requests?text="+repeated[1], `[aria-label="Requests"]`)
-	card := regexp.MustCompile(`emp-1  (EA\d{14})`).FindStringSubmatch(shown)
-	require.Len(t, card, 2, shown)
-	picture("tour-account.png", "accounts/"+card[1], `[aria-labelledby="history"]`)
-	picture("tour-requests.png", "accounts/"+card[1], `[aria-labelledby="asked"]`)
 }
 
 // session runs commands that name the default address.

@@ -14,7 +14,7 @@ import (
 func TestTour(t *testing.T) {
 	t.Parallel()
 	shown := transcript.Session(t, nil, "go run ./examples/quickstart")
-	transcript.Require(t, "docs/tour.md", "quickstart", before(t, shown, 6)+"\n...\n\n"+since(t, shown, 10, "\nNext,"), transcript.Stable)
+	transcript.Require(t, "docs/tour.md", "quickstart", before(t, shown, 4)+"\n...\n\n"+since(t, shown, 10, "\nNext,"), transcript.Stable)
 	transcript.Require(t, "docs/tour.md", "lost-response", since(t, shown, 9, "\n10."), transcript.Stable)
 }
 
