@@ -20,7 +20,7 @@ const listLimit = 2 * time.Minute
 var (
 	errDeclined = errors.New("not confirmed, nothing was sent")
 	errDigest   = errors.New("the plan is not the one of -expect, nothing was sent")
-	errChanged  = errors.New("somebody else has changed the policy")
+	errChanged  = errors.New("the policy has changed meanwhile")
 	errStopped  = errors.New("stopped")
 )
 

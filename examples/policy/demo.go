@@ -56,7 +56,7 @@ func demonstrate(ctx context.Context, out io.Writer) error {
 	if err := s.export(ctx); err != nil {
 		return err
 	}
-	fmt.Fprint(out, "\n== Apply policy.yaml, while somebody else changes the policy before the confirmation\n\n")
+	fmt.Fprint(out, "\n== Apply policy.yaml, while another user changes the policy before the confirmation\n\n")
 	s.in = readerFunc(func(b []byte) (int, error) {
 		other := prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5813"}}
 		return copy(b, "yes\n"), client.Policy.ChangeCategories(ctx, d.Company, other)

@@ -9,7 +9,7 @@ func accountChangeCases() []Case {
 	}
 	unknown := func(rest string, body any) Case {
 		return with("4.4", "unknown_account_put"+rest, "PUT /accounts/{id}"+rest, func(p *probe) {
-			p.do(http.MethodPut, "accounts/"+nobody+rest, body).refused(404)
+			p.do(http.MethodPut, "accounts/"+noAccount+rest, body).refused(404)
 		})
 	}
 	// same writes back the current values, so that nothing changes.
@@ -34,7 +34,7 @@ func accountChangeCases() []Case {
 		with("4.4", "create_replacement_of_unknown_account", "POST /accounts", func(p *probe) {
 			p.post("accounts", map[string]any{
 				"company_id": p.target.CompanyID, "initial_load_amount": 0, "registration": person,
-				"request_type": "replace", "account_id_to_replace": nobody,
+				"request_type": "replace", "account_id_to_replace": noAccount,
 			}).refused(404)
 		}, "CompanyID", "CreateAccounts"),
 		with("4.4", "put_registration", "PUT /accounts/{id}", func(p *probe) {

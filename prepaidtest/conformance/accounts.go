@@ -19,7 +19,7 @@ func accountCases() []Case {
 		}, "AccountID")
 	}
 	unknown := func(name, operation, rest string) Case {
-		return with("4.4", "unknown_account_"+name, operation, func(p *probe) { p.get("accounts/" + nobody + rest).refused(404) })
+		return with("4.4", "unknown_account_"+name, operation, func(p *probe) { p.get("accounts/" + noAccount + rest).refused(404) })
 	}
 	return []Case{
 		with("2.2", "account_without_groups", get, func(p *probe) { p.get(p.accountPath("")).status(200).read(accountShape()) }, "AccountID"),
@@ -48,7 +48,7 @@ func accountCases() []Case {
 			}
 		}, "ProgramClientID", "AccountKey"),
 		with("1", "empty_search_is_204", "GET /accounts", func(p *probe) {
-			p.get("accounts?client_id=" + nobody + "&client_account_key=" + nobody).status(204).empty()
+			p.get("accounts?client_id=" + noAccount + "&client_account_key=" + noAccount).status(204).empty()
 		}),
 		with("4.4", "company_search", "GET /accounts/company/{companyid}", func(p *probe) {
 			company := strconv.FormatInt(p.target.CompanyID, 10)

@@ -6,7 +6,7 @@ import "strings"
 // ID and with an empty body: a service that lets them in has nothing to change.
 func authorisationCases(others []Case) []Case {
 	fill := strings.NewReplacer("/policy/{id}", "/policy/999999999", "/hooks/{id}", "/hooks/"+unknownUUID, "{companyid}", "999999999",
-		"{reportid}", unknownUUID, "{id}", nobody, "{templatename}", nobody, "{provider}", nobody)
+		"{reportid}", unknownUUID, "{id}", noAccount, "{templatename}", noAccount, "{provider}", noAccount)
 	var cases []Case
 	asked := map[string]bool{"POST /token": true}
 	for _, other := range others {

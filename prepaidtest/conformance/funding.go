@@ -43,7 +43,7 @@ func fundingCases() []Case {
 			}
 		}, "AccountID", "Funding"),
 		with("4.5", "redemption_of_unknown_account_is_declined", "POST /funding/redemptions", func(p *probe) {
-			if _, id := redeem(p, nobody); id != nil {
+			if _, id := redeem(p, noAccount); id != nil {
 				p.fail("outcome", "must be declined")
 			}
 		}, "Funding"),

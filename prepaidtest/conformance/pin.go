@@ -14,7 +14,7 @@ func pinCases() []Case {
 	}
 	return []Case{
 		refuse("initiate", map[string]any{
-			"eaid": nobody, "device_id": "conformance", "ip_address": "192.0.2.1", "communication_method": "sms",
+			"eaid": noAccount, "device_id": "conformance", "ip_address": "192.0.2.1", "communication_method": "sms",
 		}),
 		refuse("validate", sealed), refuse("execute", sealed),
 	}

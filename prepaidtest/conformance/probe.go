@@ -15,7 +15,7 @@ import (
 
 const (
 	maxBody     = 32 << 20
-	nobody      = "conformance-unknown"                  // an account that does not exist
+	noAccount   = "conformance-unknown"                  // an account that does not exist
 	unknownUUID = "00000000-0000-4000-8000-00000000c0de" // a hook, report or operation that does not exist
 )
 

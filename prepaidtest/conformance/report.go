@@ -12,7 +12,7 @@ func reportCases() []Case {
 	const start, result = "GET /reporting/templates/{templatename}", "GET /reporting/templates/{templatename}/reports/{reportid}"
 	const flag = "?include_column_headers=false"
 	return []Case{
-		with("4.2", "unknown_template", start, func(p *probe) { p.get("reporting/templates/" + nobody + flag).refused(400) }),
+		with("4.2", "unknown_template", start, func(p *probe) { p.get("reporting/templates/" + noAccount + flag).refused(400) }),
 		with("4.2", "unknown_report", result, func(p *probe) {
 			p.get("reporting/templates/" + url.PathEscape(p.target.ReportTemplate) + "/reports/" + unknownUUID).refused(400)
 		}, "ReportTemplate"),

@@ -28,7 +28,7 @@ func simulationCases() []Case {
 			p.simulate(base(p.target.AccountID), []step{{"transact", []string{"1118"}}, {"clear", []string{"1115", "1117"}}, {"reverse_clear", []string{"1125"}}})
 		}, "AccountID", "Simulate"),
 		with("4.6", "unknown_account_is_no_success", "POST /simulation/transact", func(p *probe) {
-			a := p.post("simulation/transact", base(nobody))
+			a := p.post("simulation/transact", base(noAccount))
 			if a.code != 200 {
 				a.refusedAs([]int{400, 404})
 			} else if got := a.object(openObject("2.15", req(boolean, "success"), req(text, "message"))); is(got["success"], true) {

@@ -22,7 +22,7 @@ func walletCases() []Case {
 			p.get(p.accountPath("/tokens")).status(200).objects(walletTokenShape())
 		}, "AccountID", "WalletProvider", "ChangeAccounts"),
 		with("4.4", "unsupported_wallet", wallet, func(p *probe) {
-			p.post(p.accountPath("/wallet/"+nobody), map[string]any{}).refused(404)
+			p.post(p.accountPath("/wallet/"+noAccount), map[string]any{}).refused(404)
 		}, "AccountID"),
 		with("4.4", "dip_answers_data", dip, func(p *probe) {
 			exchange(p, p.accountPath(""), p.target.ApplicationID, p.target.KeyID, "").status(200).octets()
@@ -37,7 +37,7 @@ func walletCases() []Case {
 			exchange(p, p.accountPath(""), p.target.ApplicationID, p.target.KeyID, "AAAA").refused(400, "bad_ephemeral_key")
 		}, "AccountID", "ApplicationID", "KeyID"),
 		with("4.4", "dip_bad_account", dip, func(p *probe) {
-			exchange(p, "accounts/"+nobody, p.target.ApplicationID, p.target.KeyID, "").refused(400, "bad_account")
+			exchange(p, "accounts/"+noAccount, p.target.ApplicationID, p.target.KeyID, "").refused(400, "bad_account")
 		}, "ApplicationID", "KeyID"),
 	}
 }

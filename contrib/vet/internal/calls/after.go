@@ -14,12 +14,12 @@ import (
 // After walks the paths that follow a call: one that failed with unknown outcome, or one that succeeded. A path ends where see returns
 // false, and where the program asks something that does not show the outcome. The result has the instructions on all paths.
 func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map[ssa.Instruction]bool {
-	a := after{Result: r, call: c, failed: failed, see: see, visited: map[ssa.Instruction]bool{}, seen: map[*ssa.BasicBlock][]map[ssa.Value]answer{}}
+	a := after{Result: r, call: c, failed: failed, see: see, visited: map[ssa.Instruction]bool{}, seen: map[*ssa.BasicBlock][]map[ssa.Value]truth{}}
 	start, ok := c.Instr.(*ssa.Call)
 	if !ok {
 		return a.visited
 	}
-	held := map[ssa.Value]answer{}
+	held := map[ssa.Value]truth{}
 	if value := c.Value(c.Err); value != nil {
 		held[value] = theError
 	}
@@ -33,10 +33,10 @@ type after struct {
 	failed  bool
 	see     func(ssa.Instruction) bool
 	visited map[ssa.Instruction]bool
-	seen    map[*ssa.BasicBlock][]map[ssa.Value]answer
+	seen    map[*ssa.BasicBlock][]map[ssa.Value]truth
 }
 
-func (a *after) through(block *ssa.BasicBlock, from int, held map[ssa.Value]answer) {
+func (a *after) through(block *ssa.BasicBlock, from int, held map[ssa.Value]truth) {
 	for _, instr := range block.Instrs[from:] {
 		switch instr := instr.(type) {
 		case *ssa.Store: // in a variable that others read
@@ -70,7 +70,7 @@ func (a *after) through(block *ssa.BasicBlock, from int, held map[ssa.Value]answ
 	}
 }
 
-func (a *after) enter(from, to *ssa.BasicBlock, held map[ssa.Value]answer) {
+func (a *after) enter(from, to *ssa.BasicBlock, held map[ssa.Value]truth) {
 	edge := slices.Index(to.Preds, from)
 	next := maps.Clone(held)
 	for _, instr := range to.Instrs {
@@ -83,7 +83,7 @@ func (a *after) enter(from, to *ssa.BasicBlock, held map[ssa.Value]answer) {
 			next[phi] = known
 		}
 	}
-	if slices.ContainsFunc(a.seen[to], func(before map[ssa.Value]answer) bool { return maps.Equal(before, next) }) || len(a.seen[to]) > 8 {
+	if slices.ContainsFunc(a.seen[to], func(before map[ssa.Value]truth) bool { return maps.Equal(before, next) }) || len(a.seen[to]) > 8 {
 		return
 	}
 	a.seen[to] = append(a.seen[to], next)
@@ -91,7 +91,7 @@ func (a *after) enter(from, to *ssa.BasicBlock, held map[ssa.Value]answer) {
 }
 
 // known is the analysis state of a value that goes into a variable: it is the error, or the result of a condition.
-func (a *after) known(v ssa.Value, held map[ssa.Value]answer) answer {
+func (a *after) known(v ssa.Value, held map[ssa.Value]truth) truth {
 	if held[v] == theError || !types.Identical(v.Type().Underlying(), types.Typ[types.Bool]) {
 		return held[v]
 	}
@@ -101,25 +101,25 @@ func (a *after) known(v ssa.Value, held map[ssa.Value]answer) answer {
 	return unsettled
 }
 
-// answer is the known result of a condition.
-type answer uint8
+// truth is the known result of a condition.
+type truth uint8
 
 const (
-	unsettled answer = iota
+	unsettled truth = iota
 	holds
 	fails
 	theError
 	asked // the program asks something else about the payment, which decides
 )
 
-func says(yes bool) answer {
+func says(yes bool) truth {
 	if yes {
 		return holds
 	}
 	return fails
 }
 
-func (a *after) eval(condition ssa.Value, held map[ssa.Value]answer) answer {
+func (a *after) eval(condition ssa.Value, held map[ssa.Value]truth) truth {
 	if known := held[condition]; known == holds || known == fails {
 		return known
 	}
@@ -128,7 +128,7 @@ func (a *after) eval(condition ssa.Value, held map[ssa.Value]answer) answer {
 		return says(constant.BoolVal(v.Value))
 	case *ssa.UnOp:
 		if v.Op == token.NOT {
-			return map[answer]answer{holds: fails, fails: holds, asked: asked}[a.eval(v.X, held)]
+			return map[truth]truth{holds: fails, fails: holds, asked: asked}[a.eval(v.X, held)]
 		}
 	case *ssa.Call:
 		if !a.failed && slices.ContainsFunc(v.Call.Args, func(arg ssa.Value) bool { return held[arg] == theError }) && types.Identical(v.Type(), types.Typ[types.Bool]) {
@@ -153,7 +153,7 @@ func (a *after) eval(condition ssa.Value, held map[ssa.Value]answer) answer {
 }
 
 // compared evaluates a comparison with nil, of outcomes, of a request ID with none, and of the number of the attempt with the first.
-func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]answer) answer {
+func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]truth) truth {
 	x, y := op.X, op.Y
 	if _, ok := x.(*ssa.Const); ok {
 		x, y = y, x
@@ -204,7 +204,7 @@ func (a *after) outcome(t types.Type, name string) constant.Value {
 // vague are errors of the service that do not say whether the money moved.
 var vague = []string{"ErrServer", "ErrNotFound", "ErrForbidden", "ErrConflict", "ErrBadRequest", "ErrUnauthorized"}
 
-func (a *after) evalCall(call *ssa.Call) answer {
+func (a *after) evalCall(call *ssa.Call) truth {
 	common := call.Common()
 	callee := Callee(common)
 	switch {
@@ -236,7 +236,7 @@ func receiver(fn *types.Func) types.Type {
 }
 
 // as is for errors that say that nothing was sent.
-func (a *after) as(t types.Type) answer {
+func (a *after) as(t types.Type) truth {
 	name := typeName(t)
 	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "TransferFailedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
 		return fails
@@ -245,7 +245,7 @@ func (a *after) as(t types.Type) answer {
 }
 
 // vague is the result for an unspecified error, if there is one.
-func (a *after) vague() answer {
+func (a *after) vague() truth {
 	if a.failed {
 		return unsettled
 	}

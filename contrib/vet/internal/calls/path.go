@@ -17,7 +17,7 @@ func (c *Call) Forgotten() bool {
 		return false
 	}
 	w := walk{
-		call: c, start: start, beside: c.Value(c.Result), variables: FateOf(value).Used,
+		call: c, start: start, other: c.Value(c.Result), variables: FateOf(value).Used,
 		seen: map[*ssa.BasicBlock][][]ssa.Value{},
 	}
 	block := start.Block()
@@ -26,9 +26,9 @@ func (c *Call) Forgotten() bool {
 
 // walk is a walk over the paths of a function with the values that have the error.
 type walk struct {
-	call   *Call
-	start  *ssa.Call
-	beside ssa.Value // the result next to the error: nil if and only if there is an error
+	call  *Call
+	start *ssa.Call
+	other ssa.Value // the result next to the error: nil if and only if there is an error
 	// variables are read: to store the error in one is enough.
 	variables bool
 	path      []*ssa.BasicBlock
@@ -73,7 +73,7 @@ func (w *walk) through(block *ssa.BasicBlock, from int, held []ssa.Value) bool {
 			return false
 		}
 	}
-	if condition, ok := block.Instrs[len(block.Instrs)-1].(*ssa.If); ok && w.tells(condition.Cond, 0) {
+	if condition, ok := block.Instrs[len(block.Instrs)-1].(*ssa.If); ok && w.asks(condition.Cond, 0) {
 		return false
 	}
 	for i, next := range block.Succs {
@@ -131,12 +131,12 @@ func (w *walk) impossible(condition ssa.Value, taken bool, held []ssa.Value) boo
 		value = op.Y
 	}
 	isNil := taken == (op.Op == token.EQL)
-	return slices.Contains(held, value) && isNil || value == w.beside && value != nil && !isNil
+	return slices.Contains(held, value) && isNil || value == w.other && value != nil && !isNil
 }
 
-// tells reports whether a condition asks for a result of the call next to its error: in another result, such as a status, or
+// asks reports whether a condition asks for a result of the call next to its error: in another result, such as a status, or
 // in a variable that it was given to decode the response into.
-func (w *walk) tells(v ssa.Value, depth int) bool {
+func (w *walk) asks(v ssa.Value, depth int) bool {
 	switch v := v.(type) {
 	case *ssa.Extract:
 		return v.Tuple == w.start && v.Index != w.call.Err && v.Index != w.call.Result
@@ -147,7 +147,7 @@ func (w *walk) tells(v ssa.Value, depth int) bool {
 		})
 	}
 	instr, ok := v.(ssa.Instruction)
-	return ok && depth < 5 && slices.ContainsFunc(instr.Operands(nil), func(operand *ssa.Value) bool { return *operand != nil && w.tells(*operand, depth+1) })
+	return ok && depth < 5 && slices.ContainsFunc(instr.Operands(nil), func(operand *ssa.Value) bool { return *operand != nil && w.asks(*operand, depth+1) })
 }
 
 // another reports whether the call, when it is made again at the end of the path, is for another payment.
