@@ -77,7 +77,7 @@ func TestEmulatorConforms(t *testing.T) {
 
 func TestRateLimitConforms(t *testing.T) {
 	t.Parallel()
-	target := emulator(t, prepaidtest.RateLimit(500, time.Second))
+	target := emulator(t, prepaidtest.RateLimit(100, time.Second))
 	target.Allow.SpendRateLimit = true
 	require.Equal(t, result{}, runCase(t, target, "8/rate_is_limited"))
 }
