@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io/fs"
 )
 
@@ -41,18 +42,10 @@ func tarball(entries []entry) ([]byte, error) {
 // compressed returns a tar file for gunzip.
 func compressed(entries []entry) ([]byte, error) {
 	packed, err := tarball(entries)
-	if err != nil {
-		return nil, err
-	}
 	var small bytes.Buffer
-	w, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(packed); err != nil {
-		return nil, err
-	}
-	err = w.Close()
+	w, _ := gzip.NewWriterLevel(&small, gzip.BestCompression) // a valid level
+	_, written := w.Write(packed)
+	err = errors.Join(err, written, w.Close())
 	return small.Bytes(), err
 }
 

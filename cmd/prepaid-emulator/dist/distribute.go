@@ -52,7 +52,7 @@ func distribute(ctx context.Context, root, version, to string, targets []target,
 		}
 	}
 	if len(images) > 0 {
-		image, err := imageArchive(root, version, work, images)
+		image, err := imageArchive(version, work, images)
 		if err != nil {
 			return err
 		}

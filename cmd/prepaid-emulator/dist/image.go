@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -27,19 +28,27 @@ type platformImage struct {
 	content []entry
 }
 
-// imageArchive returns an OCI layout as a tar file: an index with an image per system, with the settings of the Dockerfile. For
-// versions of Docker that read no such layout it has a manifest.json as "docker save" writes it.
-func imageArchive(root, version, work string, platforms []platformImage) ([]byte, error) {
-	settings, err := dockerfileConfig(filepath.Join(root, "cmd", program, "Dockerfile"))
-	if err != nil {
-		return nil, err
+// imageConfig has the settings of the last stage of the Dockerfile.
+func imageConfig() v1.Config {
+	return v1.Config{
+		User: "65532:65532", Entrypoint: []string{"/" + program}, WorkingDir: "/",
+		Env:          []string{"PREPAID_EMULATOR_LISTEN=:8480", "PREPAID_EMULATOR_ALLOW_REMOTE=true"},
+		ExposedPorts: map[string]struct{}{"8480/tcp": {}},
+		Healthcheck: &v1.HealthConfig{
+			Test: []string{"CMD", "/" + program, "-health"}, Interval: 5 * time.Second, Timeout: 3 * time.Second, StartPeriod: 5 * time.Second,
+		},
 	}
+}
+
+// imageArchive returns an OCI layout as a tar file: an index with an image per system. For versions of Docker that read no such layout it has a manifest.json as "docker save" writes it.
+func imageArchive(version, work string, platforms []platformImage) ([]byte, error) {
+	settings := imageConfig()
 	settings.Labels = map[string]string{
 		"org.opencontainers.image.title": program, "org.opencontainers.image.version": version,
 		"org.opencontainers.image.licenses": "Apache-2.0", "org.opencontainers.image.source": "https://" + modulePath,
 	}
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
-	var saved []savedImage
+	var saved layers.Manifest
 	for _, p := range platforms {
 		image, err := newImage(p, settings)
 		if err != nil {
@@ -48,7 +57,7 @@ func imageArchive(root, version, work string, platforms []platformImage) ([]byte
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
 			Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.os, Architecture: p.arch}},
 		})
-		one, err := savedImageOf(image, fmt.Sprintf("%s:%s-%s", program, version, p.arch))
+		one, err := savedImage(image, fmt.Sprintf("%s:%s-%s", program, version, p.arch))
 		if err != nil {
 			return nil, err
 		}
@@ -124,20 +133,14 @@ func rootFiles(content []entry) []entry {
 	return files
 }
 
-// savedImage is an image in the manifest.json of "docker save".
-type savedImage struct {
-	Config   string
-	RepoTags []string
-	Layers   []string
-}
-
-func savedImageOf(image v1.Image, tag string) (savedImage, error) {
+// savedImage describes an image in the manifest.json of "docker save".
+func savedImage(image v1.Image, tag string) (saved layers.Descriptor, err error) {
 	manifest, err := image.Manifest()
 	if err != nil {
-		return savedImage{}, err
+		return saved, err
 	}
 	blob := func(d v1.Descriptor) string { return "blobs/" + d.Digest.Algorithm + "/" + d.Digest.Hex }
-	saved := savedImage{Config: blob(manifest.Config), RepoTags: []string{tag}}
+	saved.Config, saved.RepoTags = blob(manifest.Config), []string{tag}
 	for _, layer := range manifest.Layers {
 		saved.Layers = append(saved.Layers, blob(layer))
 	}

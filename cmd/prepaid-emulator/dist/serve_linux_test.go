@@ -55,9 +55,7 @@ func unpack(t *testing.T) *container {
 		}
 		require.NoError(t, os.Chmod(to, e.mode))
 	}
-	config, err := dockerfileConfig(filepath.Join(repository, "cmd", program, "Dockerfile"))
-	require.NoError(t, err)
-	c.config = config
+	c.config = imageConfig()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	c.listen = ":" + strconv.Itoa(free.Addr().(*net.TCPAddr).Port)
