@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
+
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
@@ -23,7 +25,7 @@ const (
 var errBroken = errors.New("the connection breaks")
 
 // demonstrate starts a report on an emulator, loses the connection while it reads, and resumes the run by its ID.
-func demonstrate(ctx context.Context, opts options, out io.Writer, progress *progress) (err error) {
+func demonstrate(ctx context.Context, opts options, out io.Writer, progress *progressbar.ProgressBar) (err error) {
 	emulator, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Second))
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
+
 	"github.com/cardprograms/prepaid"
 )
 
@@ -21,7 +23,7 @@ type download struct {
 
 	reporting *prepaid.ReportingService
 	out       io.Writer
-	progress  *progress
+	progress  *progressbar.ProgressBar
 	emulated  bool          // the service ends with this process
 	wait      time.Duration // between polls; the SDK's own increasing pauses if zero
 	run       prepaid.ReportRun
@@ -45,7 +47,7 @@ func (d *download) do(ctx context.Context) error {
 	}
 	defer report.Close()
 	rows, err := writeRows(file, d.format, report.Rows())
-	d.progress.done()
+	_ = d.progress.Clear()
 	if err != nil {
 		return d.keepPartial(ctx, file, rows, err)
 	}
@@ -61,7 +63,7 @@ func (d *download) do(ctx context.Context) error {
 // open waits until the run is ready. It prints the ID of a new run before doing anything else: whatever happens then,
 // the run can be resumed.
 func (d *download) open(ctx context.Context) (*prepaid.ReportReader, error) {
-	wait := prepaid.WaitOptions{Interval: d.wait, OnProgress: d.progress.show}
+	wait := prepaid.WaitOptions{Interval: d.wait, OnProgress: d.show}
 	if d.resume != "" {
 		d.run = prepaid.ReportRun{Template: d.template, ID: d.resume, ColumnHeaders: true}
 		fmt.Fprintf(d.out, "run %s, started earlier\n", d.run.ID)

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
+
 	"github.com/cardprograms/prepaid"
 )
 
@@ -71,7 +73,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		} else {
 			err = fetch(ctx, opts, out, progress)
 		}
-		progress.done()
+		_ = progress.Clear()
 	}
 	if err != nil {
 		fmt.Fprintln(errOut, "report:", err)
@@ -128,7 +130,7 @@ func parse(args []string, errOut io.Writer) (options, error) {
 }
 
 // fetch reads a report of the real service.
-func fetch(ctx context.Context, opts options, out io.Writer, progress *progress) (err error) {
+func fetch(ctx context.Context, opts options, out io.Writer, progress *progressbar.ProgressBar) (err error) {
 	config, err := prepaid.ConfigFromEnv()
 	if err != nil {
 		return err

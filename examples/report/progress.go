@@ -12,47 +12,22 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// progress is a progress line, shown on a terminal only.
-type progress struct {
-	to  *os.File // nil without a terminal
-	bar *progressbar.ProgressBar
-}
-
-func newProgress(errOut io.Writer) *progress {
+// newProgress returns a progress line, which is visible on a terminal only. The total is known only at the end, so there is no
+// percentage.
+func newProgress(errOut io.Writer) *progressbar.ProgressBar {
 	file, ok := errOut.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return &progress{}
-	}
-	return &progress{to: file}
+	return progressbar.NewOptions(-1,
+		progressbar.OptionSetWriter(errOut), progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSetSpinnerChangeInterval(0)) // without a goroutine: it turns when something has happened
 }
 
-// show is called by the SDK after each poll and, while rows arrive, about once per MiB. The total is known only at the
-// end, so there is no percentage.
-func (p *progress) show(at prepaid.ReportProgress) {
-	if p.to == nil {
-		return
-	}
-	if p.bar == nil {
-		p.bar = progressbar.NewOptions(-1,
-			progressbar.OptionSetWriter(p.to), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetSpinnerChangeInterval(0), // without a goroutine: it turns when something has happened
-		)
-	}
-	text := "polled once, not ready yet"
-	if at.Polls > 1 {
-		text = fmt.Sprintf("polled %d times, not ready yet", at.Polls)
-	}
+// show is called by the SDK after each poll and, while rows arrive, about once per MiB.
+func (d *download) show(at prepaid.ReportProgress) {
+	text := fmt.Sprintf("polls: %d, not ready yet", at.Polls)
 	if at.Bytes > 0 {
 		text = fmt.Sprintf("%d rows, %.1f MiB", at.Records, float64(at.Bytes)/(1<<20))
 	}
-	p.bar.Describe(text)
-	_ = p.bar.Add(1) // writes to the terminal
-}
-
-// done removes the line; the next show starts another.
-func (p *progress) done() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
-		p.bar = nil
-	}
+	d.progress.Describe(text)
+	_ = d.progress.Add(1) // writes to the terminal
 }
