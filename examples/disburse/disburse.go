@@ -22,7 +22,17 @@ type disbursement struct {
 
 	job         *job
 	out, errOut io.Writer
+	list        *list
+	journal     *journal.Journal
 	locked      time.Time // when the lock of the journal was taken: an earlier run has sent nothing since
+	client      *prepaid.Client
+	bar         *progressbar.ProgressBar
+	began       time.Time
+
+	paid    int                          // in this run
+	streak  int                          // failed payments since the last successful one
+	trouble error                        // error of the last failed payment
+	marks   map[prepaid.RequestID]string // rows that the journal has as paid, and the history does not show
 }
 
 // errRefused: a fault that was already printed prevents the run.
@@ -42,24 +52,22 @@ func (d *disbursement) do(ctx context.Context) (int, error) {
 	if err != nil {
 		return exitWrong, err
 	}
+	d.list = l
 	l.controlTotals(d.job)
 	if err := d.refuse(l.faults, "faults in the payments file: %d"); err != nil {
 		return exitWrong, err
 	}
 	d.total("file", l.total)
-
-	if _, err := os.Stat(d.job.journal()); d.job.dryRun && errors.Is(err, os.ErrNotExist) { // a dry run creates none
-		return d.disburse(ctx, l, nil, plan{fresh: l.total, left: l.total.Sum})
-	}
-	j, err := openJournal(d.job.journal())
-	if err != nil {
-		return exitWrong, fmt.Errorf("%w: %w", errRefused, err)
-	}
-	d.locked = time.Now()
-	defer j.Close() //nolint:errcheck // every record was synced when it was written
-	pl, err := makePlan(d.job, l, j)
-	if err != nil {
-		return exitWrong, err
+	pl := plan{fresh: l.total, left: l.total.Sum}
+	if _, err := os.Stat(d.job.journal()); !d.job.dryRun || !errors.Is(err, os.ErrNotExist) { // a dry run creates none
+		if d.journal, err = openJournal(d.job.journal()); err != nil {
+			return exitWrong, fmt.Errorf("%w: %w", errRefused, err)
+		}
+		d.locked = time.Now()
+		defer d.journal.Close() //nolint:errcheck // every record was synced when it was written
+		if pl, err = makePlan(d.job, l, d.journal); err != nil {
+			return exitWrong, err
+		}
 	}
 	if err := d.refuse(l.faults, "changed rows: %d; a corrected row needs a new key"); err != nil {
 		return exitWrong, err
@@ -68,7 +76,7 @@ func (d *disbursement) do(ctx context.Context) (int, error) {
 		return exitWrong, fmt.Errorf("%w: the journal has %d payments of %s that may have been made and are not in the file: "+
 			"another run, date, environment or file, or rows were removed", errRefused, pl.lost.Count, pl.lost.Sum)
 	}
-	return d.disburse(ctx, l, j, pl)
+	return d.disburse(ctx, pl)
 }
 
 // refuse prints faults, and returns an error if there are any.
@@ -96,43 +104,33 @@ func openJournal(path string) (*journal.Journal, error) {
 }
 
 // disburse does everything that needs the service.
-func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal, pl plan) (int, error) {
+func (d *disbursement) disburse(ctx context.Context, pl plan) (code int, err error) {
 	d.total("  paid", pl.paid)
 	d.total("  rejected", pl.rejected)
 	d.total("  unknown", pl.unknown)
 	d.total("  to send", pl.fresh)
 	d.config.UserAgent = "disburse"
-	client, err := prepaid.NewClient(d.config)
-	if err != nil {
+	if d.client, err = prepaid.NewClient(d.config); err != nil {
 		return exitWrong, err
 	}
-	defer client.Close() //nolint:errcheck // never fails
+	defer d.client.Close() //nolint:errcheck // never fails
 	if !d.job.dryRun && pl.resumed {
 		if err := d.restAfterRun(ctx); err != nil {
 			return exitUnfinished, errInterrupted
 		}
 	}
-	if code, err := d.checkFloat(ctx, client, pl); err != nil {
+	if code, err := d.checkFloat(ctx, pl); err != nil {
 		return code, err
 	}
 	if d.job.dryRun {
-		d.row("dry run", "nothing was sent; add -rows %d -sum %s to the run itself", l.total.Count, l.total.Sum)
+		d.row("dry run", "nothing was sent; add -rows %d -sum %s to the run itself", d.list.total.Count, d.list.total.Sum)
 		return exitPaid, nil
 	}
-	p := &payer{
-		settings: d.settings, job: d.job, list: l, journal: j, sender: client.Accounts, report: d.report, began: time.Now(),
-		marks: make(map[prepaid.RequestID]string),
-	}
-	bar := d.progressBar(l.total.Count - pl.paid.Count)
-	p.onPaid = func() {
-		_ = bar.Add(1) // writes to the terminal
-		if d.onPaid != nil {
-			d.onPaid()
-		}
-	}
-	stopped := p.pay(ctx)
-	_ = bar.Clear()
-	return d.conclude(p, stopped, p.prove(ctx, client.Accounts))
+	d.began, d.marks = time.Now(), make(map[prepaid.RequestID]string)
+	d.bar = d.progressBar(d.list.total.Count - pl.paid.Count)
+	stopped := d.pay(ctx)
+	_ = d.bar.Clear()
+	return d.conclude(stopped, d.prove(ctx))
 }
 
 // progressBar returns a bar that is visible on a terminal only.
@@ -145,23 +143,23 @@ func (d *disbursement) progressBar(most int) *progressbar.ProgressBar {
 
 // conclude writes the summary and reports how the run ended. stopped is why not everything was sent, unproven why the
 // history was not read.
-func (d *disbursement) conclude(p *payer, stopped, unproven error) (int, error) {
+func (d *disbursement) conclude(stopped, unproven error) (int, error) {
 	var r result
 	err := replaceFile(d.job.summary(), func(w io.Writer) (err error) {
-		r, err = p.result(w)
+		r, err = d.result(w)
 		return err
 	})
 	if err != nil { // the disk may be full: print the totals nevertheless
-		r, _ = p.result(io.Discard)
+		r, _ = d.result(io.Discard)
 		stopped = errors.Join(stopped, fmt.Errorf("no summary was written: %w", err))
 	}
 	fmt.Fprintln(d.out)
 	for _, state := range states() {
 		d.total(state, r[state])
 	}
-	d.total("together", p.list.total)
-	took := time.Since(p.began)
-	d.row("this run", "payments: %d, in %s, %.1f a second", p.paid, took.Round(time.Millisecond), float64(p.paid)/took.Seconds())
+	d.total("together", d.list.total)
+	took := time.Since(d.began)
+	d.row("this run", "payments: %d, in %s, %.1f a second", d.paid, took.Round(time.Millisecond), float64(d.paid)/took.Seconds())
 	d.row("summary", "%s", d.job.summary())
 	switch {
 	case unproven != nil:
@@ -180,18 +178,18 @@ func (d *disbursement) conclude(p *payer, stopped, unproven error) (int, error) 
 		return code, nil
 	}
 	d.row("unfinished", "run the same command again")
-	if p.trouble != nil {
-		stopped = fmt.Errorf("%w; last error: %w", stopped, p.trouble)
+	if d.trouble != nil {
+		stopped = fmt.Errorf("%w; last error: %w", stopped, d.trouble)
 	}
 	return exitUnfinished, stopped
 }
 
 // checkFloat refuses a run for which the float account has too little money: chance would decide which rows are paid.
-func (d *disbursement) checkFloat(ctx context.Context, client *prepaid.Client, pl plan) (int, error) {
+func (d *disbursement) checkFloat(ctx context.Context, pl plan) (int, error) {
 	if pl.left.Sign() == 0 {
 		return exitPaid, nil
 	}
-	account, err := client.Accounts.Get(ctx, d.job.float)
+	account, err := d.client.Accounts.Get(ctx, d.job.float)
 	switch {
 	case ctx.Err() != nil:
 		return exitUnfinished, errInterrupted

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -16,29 +15,12 @@ var (
 	errTooMany     = errors.New("stopped: too many payments in a row failed")
 )
 
-// payer pays the rows of a list.
-type payer struct {
-	settings
-
-	job     *job
-	list    *list
-	journal *journal.Journal
-	sender  journal.Sender
-	report  func(text string)
-	began   time.Time
-
-	paid    int                          // in this run
-	streak  int                          // failed payments since the last successful one
-	trouble error                        // error of the last failed payment
-	marks   map[prepaid.RequestID]string // rows that the journal has as paid, and the history does not show
-}
-
 // pay sends the due payments until all have a final state, ctx ends, or an error forbids to continue, which it returns. It
 // waits for running payments: the journal records how they ended.
 //
 // Payments of unknown outcome come after new ones, because the journal makes them wait, and get a second chance. Rows that an
 // earlier run saw refused come last: no number of refusals keeps an unknown outcome from being resolved.
-func (p *payer) pay(ctx context.Context) error {
+func (d *disbursement) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
 	watch.Go(func() {
@@ -47,8 +29,8 @@ func (p *payer) pay(ctx context.Context) error {
 		case <-sending.Done():
 			return
 		}
-		p.report(fmt.Sprintf("interrupted: waiting for running payments, at most %s", p.grace))
-		if sleep(sending, p.grace) {
+		d.report(fmt.Sprintf("interrupted: waiting for running payments, at most %s", d.grace))
+		if sleep(sending, d.grace) {
 			cut() // calls that it cuts off are recorded as unknown
 		}
 	})
@@ -59,10 +41,10 @@ func (p *payer) pay(ctx context.Context) error {
 		return known && (isUnknown(e) || e.State == journal.StateNotSent)
 	}
 	refused := func(e journal.Entry, known bool) bool {
-		return known && p.job.retryRefused && e.State == journal.StateRejected && e.Changed.Before(p.began)
+		return known && d.job.retryRefused && e.State == journal.StateRejected && e.Changed.Before(d.began)
 	}
 	for _, due := range []func(e journal.Entry, known bool) bool{fresh, unknown, unknown, refused} {
-		err := p.round(ctx, sending, due)
+		err := d.round(ctx, sending, due)
 		if ctx.Err() != nil {
 			return errInterrupted
 		}
@@ -74,38 +56,41 @@ func (p *payer) pay(ctx context.Context) error {
 }
 
 // round sends the rows that are due. After an error, or the end of ctx, it starts no further payment.
-func (p *payer) round(ctx, sending context.Context, due func(e journal.Entry, known bool) bool) error {
+func (d *disbursement) round(ctx, sending context.Context, due func(e journal.Entry, known bool) bool) error {
 	payments := func(yield func(journal.Payment) bool) {
-		for _, row := range p.list.rows {
-			id := p.job.requestID(row)
-			if e, known := p.journal.Get(id); !due(e, known) {
+		for _, row := range d.list.rows {
+			id := d.job.requestID(row)
+			if e, known := d.journal.Get(id); !due(e, known) {
 				continue
 			}
 			// The journal would also wait, but with the context of running payments, which Ctrl+C does not end.
-			if !sleep(ctx, time.Until(p.journal.NotBefore(p.sender, id))) {
+			if !sleep(ctx, time.Until(d.journal.NotBefore(d.client.Accounts, id))) {
 				return
 			}
-			if !yield(journal.Payment{Account: p.job.float, Params: p.job.params(row)}) {
+			if !yield(journal.Payment{Account: d.job.float, Params: d.job.params(row)}) {
 				return
 			}
 		}
 	}
-	for e, err := range p.journal.PayAll(sending, p.sender, p.workers, payments) {
+	for e, err := range d.journal.PayAll(sending, d.client.Accounts, d.workers, payments) {
 		if err == nil {
-			p.paid++
-			p.streak = 0
-			p.onPaid()
+			d.paid++
+			d.streak = 0
+			_ = d.bar.Add(1) // writes to the terminal
+			if d.onPaid != nil {
+				d.onPaid()
+			}
 			continue
 		}
-		p.trouble = err
+		d.trouble = err
 		if e.State != journal.StateRejected || e.Runs == 1 { // not refused by an earlier run already
-			p.streak++
+			d.streak++
 		}
 		switch {
 		case errors.Is(err, journal.ErrNotRecorded): // nothing more can be sent safely
 			return err
-		case p.streak >= p.stopAfter:
-			return fmt.Errorf("%w (%d)", errTooMany, p.stopAfter)
+		case d.streak >= d.stopAfter:
+			return fmt.Errorf("%w (%d)", errTooMany, d.stopAfter)
 		}
 	}
 	return nil

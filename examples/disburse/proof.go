@@ -21,59 +21,59 @@ const (
 //
 // It marks a row as stateEarlier if the history shows an earlier payment instead, and as stateUnseen if it shows neither: that
 // proves nothing.
-func (p *payer) prove(ctx context.Context, accounts *prepaid.AccountsService) error {
+func (d *disbursement) prove(ctx context.Context) error {
 	open := make(map[string]payment)                // by source reference
 	byID := make(map[prepaid.TransactionID]payment) // by the reported ID
-	began := p.began
-	for _, row := range p.list.rows {
-		e, _ := p.journal.Get(p.job.requestID(row))
+	began := d.began
+	for _, row := range d.list.rows {
+		e, _ := d.journal.Get(d.job.requestID(row))
 		if e.State != journal.StateDone || e.Resolved { // an outcome that a person has resolved is final
 			continue
 		}
-		open[p.job.sourceReference(row)], byID[e.TransactionID] = row, row
+		open[d.job.sourceReference(row)], byID[e.TransactionID] = row, row
 		if e.Began.Before(began) {
 			began = e.Began
 		}
 	}
 	// A payment made before its journal was lost is older, but not older than its request ID may be.
-	whole := p.job.date.Time(time.UTC).Add(-dayEarliest)
+	whole := d.job.date.Time(time.UTC).Add(-dayEarliest)
 	for look, from := range []time.Time{began, whole} {
 		if len(open) == 0 {
 			return nil
 		}
-		if look > 0 && !sleep(ctx, p.booking) { // the history may be late
+		if look > 0 && !sleep(ctx, d.booking) { // the history may be late
 			return errInterrupted
 		}
-		for item, err := range accounts.Transactions(ctx, p.job.float, prepaid.ListTransactionsParams{
+		for item, err := range d.client.Accounts.Transactions(ctx, d.job.float, prepaid.ListTransactionsParams{
 			From: from.Add(-proofMargin), Paging: prepaid.Paging{Size: proofPage, Prefetch: 1},
 		}) {
 			if err != nil {
 				return fmt.Errorf("the history of the float account: %w", err)
 			}
-			p.compare(item, open, byID[item.ID])
+			d.compare(item, open, byID[item.ID])
 		}
 	}
 	for _, row := range open {
-		p.marks[p.job.requestID(row)] = stateUnseen
+		d.marks[d.job.requestID(row)] = stateUnseen
 	}
 	return nil
 }
 
 // compare removes the row that an item of the history shows from open. reported is the row for which the service reported the
 // ID of the item.
-func (p *payer) compare(item *prepaid.Transaction, open map[string]payment, reported payment) {
+func (d *disbursement) compare(item *prepaid.Transaction, open map[string]payment, reported payment) {
 	if row, ok := open[item.Reference]; ok && item.Amount.Abs() == row.amount {
 		delete(open, item.Reference)
 		return
 	}
-	reference := p.job.sourceReference(reported)
-	hash, own := strings.CutPrefix(item.Reference, p.job.ownReferences(reported))
+	reference := d.job.sourceReference(reported)
+	hash, own := strings.CutPrefix(item.Reference, d.job.ownReferences(reported))
 	// A reference that the service has truncated or rewritten shows neither.
 	own = own && item.Reference != reference && len(item.Reference) == len(reference) && strings.Trim(hash, "0123456789abcdef") == ""
 	if _, ok := open[reference]; ok && own {
 		delete(open, reference)
-		p.marks[p.job.requestID(reported)] = stateEarlier
-		p.report(fmt.Sprintf("line %d: the service returned transaction %s, an earlier payment under this key with another amount or account",
+		d.marks[d.job.requestID(reported)] = stateEarlier
+		d.report(fmt.Sprintf("line %d: the service returned transaction %s, an earlier payment under this key with another amount or account",
 			reported.line, item.ID))
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -172,11 +173,11 @@ func TestCompare(t *testing.T) {
 		"rewritten":           {j.ownReferences(paid) + "0123ABCD", "-5.00", false, ""},
 		"upper case":          {strings.ToUpper(j.sourceReference(paid)), "-5.00", false, ""},
 	} {
-		p := &payer{job: j, report: func(string) {}, marks: make(map[prepaid.RequestID]string)}
+		d := &disbursement{job: j, errOut: io.Discard, marks: make(map[prepaid.RequestID]string)}
 		open := map[string]payment{j.sourceReference(paid): paid}
-		p.compare(&prepaid.Transaction{ID: "7", Reference: c.reference, Amount: prepaid.MustAmount(c.amount)}, open, paid)
+		d.compare(&prepaid.Transaction{ID: "7", Reference: c.reference, Amount: prepaid.MustAmount(c.amount)}, open, paid)
 		require.Equal(t, c.found, len(open) == 0, name)
-		require.Equal(t, c.mark, p.marks[j.requestID(paid)], name)
+		require.Equal(t, c.mark, d.marks[j.requestID(paid)], name)
 	}
 }
 

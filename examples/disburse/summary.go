@@ -43,8 +43,8 @@ func (r result) exitCode() int {
 }
 
 // state returns the state of a row. The journal alone decides: an event that it did not record has not happened.
-func (p *payer) state(row payment, e journal.Entry, known bool) string {
-	switch mark := p.marks[p.job.requestID(row)]; {
+func (d *disbursement) state(row payment, e journal.Entry, known bool) string {
+	switch mark := d.marks[d.job.requestID(row)]; {
 	case mark != "":
 		return mark
 	case !known || e.State == journal.StateNotSent:
@@ -69,14 +69,14 @@ func code(e journal.Entry) string {
 }
 
 // result adds up the states of the rows, and writes a line for each and the totals.
-func (p *payer) result(to io.Writer) (result, error) {
+func (d *disbursement) result(to io.Writer) (result, error) {
 	r := make(result)
 	out := csv.NewWriter(to)
 	_ = out.Write([]string{"line", "key", "amount", "state", "transaction_id", "code", "correlation_id", "request_id"})
-	for _, row := range p.list.rows {
-		id := p.job.requestID(row)
-		e, known := p.journal.Get(id)
-		state := p.state(row, e, known)
+	for _, row := range d.list.rows {
+		id := d.job.requestID(row)
+		e, known := d.journal.Get(id)
+		state := d.state(row, e, known)
 		total := r[state]
 		if err := addTo(&total, row.amount); err != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func (p *payer) result(to io.Writer) (result, error) {
 		_ = out.Write([]string{"total", strconv.Itoa(r[state].Count), r[state].Sum.String(), state, "", "", "", ""})
 	}
 	out.Flush()
-	return r, errors.Join(p.journal.Err(), out.Error()) // of all the reads and writes before
+	return r, errors.Join(d.journal.Err(), out.Error()) // of all the reads and writes before
 }
 
 // replaceFile writes a file: its name refers to the old content or the complete new content, whenever the process dies.

@@ -25,9 +25,7 @@ Usage:
   policy apply [flags] file.yaml    show it, ask, change it, read back and compare
 
 For the service, set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or
-production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE. Without PREPAID_BASE_URL the
-commands need -emulator, which starts one inside this process: a forgotten variable must not
-look like a successful change.
+production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE; the commands need them.
 
 Exit status: 0 on success, 1 if something failed or was not confirmed, 2 if the command
 line, the environment or the file is wrong (nothing was sent), and with
@@ -62,12 +60,10 @@ type options struct {
 	ignoreTexts bool
 	expect      string
 	reason      string
-	emulator    bool
 }
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	said := &output{to: out}
 	changes := false
 	o, err := parse(args, errOut)
 	switch {
@@ -75,12 +71,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return 0
 	case err != nil:
 	case o.command == "":
-		err = demonstrate(ctx, said)
+		err = demonstrate(ctx, out)
 	default:
-		changes, err = command(ctx, o, in, said, errOut)
-	}
-	if err == nil && said.err != nil {
-		err = fmt.Errorf("the output could not be written: %w", said.err)
+		changes, err = command(ctx, o, in, out)
 	}
 	_, invalid := errors.AsType[*prepaid.ValidationError](err)
 	switch {
@@ -97,7 +90,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 }
 
 // command executes one command and reports whether it found something to change.
-func command(ctx context.Context, o options, in io.Reader, out, errOut io.Writer) (changes bool, err error) {
+func command(ctx context.Context, o options, in io.Reader, out io.Writer) (changes bool, err error) {
 	var d *document
 	if o.command != "export" { // the file comes first: if it has a fault, nothing else starts
 		text, err := os.ReadFile(o.file)
@@ -108,11 +101,15 @@ func command(ctx context.Context, o options, in io.Reader, out, errOut io.Writer
 			return false, err
 		}
 	}
-	client, stop, err := connect(o, errOut)
+	config, err := prepaid.ConfigFromEnv()
 	if err != nil {
 		return false, err
 	}
-	defer stop()
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return false, err
+	}
+	defer client.Close() //nolint:errcheck // never fails
 	s := &session{options: o, client: client, in: in, out: out}
 	switch o.command {
 	case "export":
@@ -124,26 +121,6 @@ func command(ctx context.Context, o options, in io.Reader, out, errOut io.Writer
 	return false, s.apply(ctx, d)
 }
 
-// connect returns a client of the service of the environment, or of an emulator with a small policy.
-func connect(o options, errOut io.Writer) (client *prepaid.Client, stop func(), err error) {
-	if o.emulator {
-		fmt.Fprintln(errOut, "policy: on an emulator inside this process; changes are lost when it ends")
-		emulator, err := emulate()
-		if err != nil {
-			return nil, nil, err
-		}
-		return emulator.Client(), func() { _ = emulator.Close() }, nil
-	}
-	config, err := prepaid.ConfigFromEnv()
-	if err == nil {
-		client, err = prepaid.NewClient(config)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errInput, err)
-	}
-	return client, func() { _ = client.Close() }, nil
-}
-
 func parse(args []string, errOut io.Writer) (options, error) {
 	if len(args) == 0 {
 		return options{}, nil
@@ -151,13 +128,12 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	o := options{command: args[0]}
 	flags := flag.NewFlagSet("policy", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
-	flags.Int64Var((*int64)(&o.company), "company", 0, "export: ID of the program, such as 42, which the emulator has")
+	flags.Int64Var((*int64)(&o.company), "company", 0, "export: ID of the program")
 	flags.BoolVar(&o.detailed, "detailed-exitcode", false, "plan: exit with 3 if there is something to change")
 	flags.BoolVar(&o.ignoreTexts, "ignore-texts", false, "plan, apply: ignore differences that are only in a text")
 	flags.BoolVar(&o.yes, "yes", false, "apply: do not ask")
 	flags.StringVar(&o.expect, "expect", "", "apply: digest of the reviewed plan; any other plan is refused")
 	flags.StringVar(&o.reason, "reason", "", "apply: stored by the service with each change")
-	flags.BoolVar(&o.emulator, "emulator", false, "run on an emulator inside this process, with a fictional policy that is not kept")
 	switch o.command {
 	case "export", "plan", "apply":
 		args = args[1:]
@@ -179,10 +155,8 @@ func parse(args []string, errOut io.Writer) (options, error) {
 		return o, fmt.Errorf("%w: export needs -company, and takes no file", errInput)
 	case o.command != "export" && flags.NArg() != 1:
 		return o, fmt.Errorf("%w: %s takes one file, after the flags", errInput, o.command)
-	case !o.emulator && os.Getenv("PREPAID_BASE_URL") == "":
-		return o, fmt.Errorf("%w: PREPAID_BASE_URL is not set; use -emulator if that is intended", errInput)
-	case o.emulator && os.Getenv("PREPAID_BASE_URL") != "":
-		return o, fmt.Errorf("%w: PREPAID_BASE_URL is set; -emulator does not use the service", errInput)
+	case os.Getenv("PREPAID_BASE_URL") == "":
+		return o, fmt.Errorf("%w: PREPAID_BASE_URL is not set", errInput)
 	}
 	o.file = flags.Arg(0)
 	return o, nil

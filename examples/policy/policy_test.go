@@ -59,9 +59,18 @@ func TestDemonstration(t *testing.T) {
 	}
 }
 
+// fictionalService is the demonstration's emulator in the place of the service.
+func fictionalService(t *testing.T) {
+	t.Helper()
+	srv, err := emulate()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, srv.Close()) })
+	asService(t, srv)
+}
+
 func TestPlanCommand(t *testing.T) {
-	t.Parallel()
-	code, out, errOut := runWith(t, "", "plan", "-emulator", "policy.yaml")
+	fictionalService(t)
+	code, out, errOut := runWith(t, "", "plan", "policy.yaml")
 	require.Zero(t, code, errOut)
 	for _, line := range []string{
 		"Policy of program 42: default action allow, rules block\n", "categories: 1 to add, 0 to replace, 0 to remove, 2 unchanged\n", "    + 5993\n",
@@ -69,16 +78,16 @@ func TestPlanCommand(t *testing.T) {
 	} {
 		require.Contains(t, out, line)
 	}
-	code, again, _ := runWith(t, "", "plan", "-emulator", "-detailed-exitcode", "policy.yaml")
+	code, again, _ := runWith(t, "", "plan", "-detailed-exitcode", "policy.yaml")
 	require.Equal(t, exitChanges, code)
 	require.Equal(t, out, again)
-	code, out, _ = runWith(t, "", "plan", "-emulator", "-ignore-texts", "policy.yaml")
+	code, out, _ = runWith(t, "", "plan", "-ignore-texts", "policy.yaml")
 	require.Zero(t, code)
 	require.Contains(t, out, "  merchants: 0 to add, 0 to replace, 1 to remove, 0 unchanged\n")
 
-	code, exported, _ := runWith(t, "", "export", "-emulator", "-company", "42")
+	code, exported, _ := runWith(t, "", "export", "-company", "42")
 	require.Zero(t, code)
-	code, out, _ = runWith(t, "", "plan", "-emulator", "-detailed-exitcode", fileWith(t, exported))
+	code, out, _ = runWith(t, "", "plan", "-detailed-exitcode", fileWith(t, exported))
 	require.Zero(t, code)
 	require.Contains(t, out, "\nNothing to do.\n")
 }
@@ -141,7 +150,7 @@ func TestApplyCommand(t *testing.T) {
 
 // Ctrl+C while the question stands is a no.
 func TestInterruptedQuestion(t *testing.T) {
-	t.Parallel()
+	fictionalService(t)
 	ctx, stop := context.WithCancel(t.Context())
 	in, typing := io.Pipe()
 	defer typing.Close()
@@ -152,7 +161,7 @@ func TestInterruptedQuestion(t *testing.T) {
 		}
 		return stdout.Write(text)
 	})
-	require.Equal(t, 1, run(ctx, []string{"apply", "-emulator", "policy.yaml"}, in, asked, &stderr))
+	require.Equal(t, 1, run(ctx, []string{"apply", "policy.yaml"}, in, asked, &stderr))
 	require.Contains(t, stderr.String(), "not confirmed, nothing was sent")
 	require.NotContains(t, stdout.String(), "Done.")
 }
@@ -195,15 +204,11 @@ func TestCommandLine(t *testing.T) {
 	}{
 		{"see -h: flag provided but not defined: -nonsense", []string{"-nonsense"}},
 		{"see -h: the command is export", []string{"destroy"}},
-		{"see -h: plan takes one file", []string{"plan", "-emulator"}},
-		{"see -h: plan takes one file", []string{"plan", "-emulator", "a", "b"}},
-		{"see -h: export needs -company, and takes no file", []string{"export", "-emulator", "-company", "42", "a"}},
-		{"policy: invalid file: open missing.yaml: ", []string{"plan", "-emulator", "missing.yaml"}},
-		{"line 3: field merchant not found", []string{"apply", "-emulator", "-yes", bad}},
-		{"see -h: export needs -company", []string{"export", "-emulator"}},
-		{"see -h: invalid value", []string{"export", "-emulator", "-company", "x"}},
-		// A variable that was forgotten is no emulator.
-		{"see -h: PREPAID_BASE_URL is not set; use -emulator if that is intended", []string{"apply", "-yes", "policy.yaml"}},
+		{"see -h: plan takes one file", []string{"plan"}},
+		{"see -h: plan takes one file", []string{"plan", "a", "b"}},
+		{"see -h: export needs -company, and takes no file", []string{"export", "-company", "42", "a"}},
+		{"see -h: export needs -company", []string{"export"}},
+		{"see -h: invalid value", []string{"export", "-company", "x"}},
 		{"see -h: PREPAID_BASE_URL is not set", []string{"apply", "-yes", "-expect", "0123456789abcdef", "policy.yaml"}},
 		{"see -h: PREPAID_BASE_URL is not set", []string{"plan", "policy.yaml"}},
 		{"see -h: PREPAID_BASE_URL is not set", []string{"export", "-company", "42"}},
@@ -215,21 +220,24 @@ func TestCommandLine(t *testing.T) {
 		require.Equal(t, 1, strings.Count(errOut, "\n"), errOut)
 	}
 	t.Setenv("PREPAID_BASE_URL", "http://example.com/3.0/")
+	code, _, errOut = runWith(t, "", "plan", "missing.yaml")
+	require.Equal(t, exitInput, code)
+	require.Contains(t, errOut, "policy: invalid file: open missing.yaml: ")
+	code, _, errOut = runWith(t, "", "apply", "-yes", bad)
+	require.Equal(t, exitInput, code)
+	require.Contains(t, errOut, "line 3: field merchant not found")
 	code, _, errOut = runWith(t, "", "export", "-company", "42")
 	require.Equal(t, exitInput, code)
 	require.Contains(t, errOut, "PREPAID_")
-	code, _, errOut = runWith(t, "", "apply", "-emulator", "policy.yaml")
-	require.Equal(t, exitInput, code)
-	require.Contains(t, errOut, "-emulator does not use the service")
 }
 
-// Output that cannot be written is an error.
-func TestOutputThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
+// A file that cannot be written is an error.
+func TestFileThatCannotBeWritten(t *testing.T) {
+	fictionalService(t)
 	var stderr bytes.Buffer
 	full := writerFunc(func([]byte) (int, error) { return 0, io.ErrShortWrite })
-	require.Equal(t, 1, run(t.Context(), []string{"apply", "-emulator", "-yes", "policy.yaml"}, strings.NewReader(""), full, &stderr))
-	require.Contains(t, stderr.String(), "policy: the output could not be written: ")
+	require.Equal(t, 1, run(t.Context(), []string{"export", "-company", "42"}, strings.NewReader(""), full, &stderr))
+	require.Contains(t, stderr.String(), "short write")
 }
 
 // A text of the service cannot pass for a line of the plan.

@@ -107,7 +107,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "disburse leaves the wait to the journal", file: "examples/disburse/pay.go", module: "examples/disburse", pkg: ".",
-			test: "TestInterruptedWhileDoubtRests", old: "if !sleep(ctx, time.Until(p.journal.NotBefore(p.sender, id))) {", new: "if !sleep(ctx, 0) {",
+			test: "TestInterruptedWhileDoubtRests", old: "if !sleep(ctx, time.Until(d.journal.NotBefore(d.client.Accounts, id))) {", new: "if !sleep(ctx, 0) {",
 		},
 		{
 			name: "disburse starts in the rate window of the previous run", file: "examples/disburse/disburse.go", module: "examples/disburse", pkg: ".",
