@@ -114,13 +114,18 @@ func structCopier(to, from reflect.Type) func(to, from reflect.Value) {
 	}
 }
 
+// each converts a list. The result is never nil.
+func each[To, From any](list []From, convert func(From) To) []To {
+	all := make([]To, len(list))
+	for i, one := range list {
+		all[i] = convert(one)
+	}
+	return all
+}
+
 // companyIDs returns a copy of a list in the form of the other side, never nil.
 func companyIDs[To, From ~int64](list []From) []To {
-	ids := make([]To, len(list))
-	for i, id := range list {
-		ids[i] = To(id)
-	}
-	return ids
+	return each(list, func(id From) To { return To(id) })
 }
 
 // internal returns a seed as the service takes it. Its balance is set by the caller.

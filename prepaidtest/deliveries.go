@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
 )
 
 // Delivery is one attempt to deliver a message.
@@ -47,15 +48,12 @@ func (d Delivery) String() string {
 // Deliveries returns the attempts made to deliver messages, pings included, oldest first, as far as the log
 // reaches back (see RequestLog).
 func (s *Server) Deliveries() []Delivery {
-	attempts := s.service.Hooks.Attempts()
-	list := make([]Delivery, len(attempts))
-	for i, a := range attempts {
-		list[i] = Delivery{
+	return each(s.service.Hooks.Attempts(), func(a hooks.Attempt) Delivery {
+		return Delivery{
 			Time: a.Time, HookID: prepaid.HookID(a.HookID), MessageID: prepaid.MessageID(a.MessageID), Type: a.Type, Attempt: a.Attempt,
 			Status: a.Status, Delivered: a.Delivered, Problem: a.Problem, Fault: a.Fault,
 		}
-	}
-	return list
+	})
 }
 
 // WaitIdle returns when no request runs on after its response (CommitAfter) and no webhook message is queued or on its

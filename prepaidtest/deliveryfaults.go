@@ -96,12 +96,9 @@ type ArmedDeliveryFault struct {
 
 // DeliveryFaults returns the armed faults of deliveries in the order armed.
 func (s *Server) DeliveryFaults() []ArmedDeliveryFault {
-	waiting := s.deliveryFaults.All()
-	list := make([]ArmedDeliveryFault, len(waiting))
-	for i, one := range waiting {
-		list[i] = ArmedDeliveryFault{HookID: prepaid.HookID(one.Name), Fault: DeliveryFault{one.Fault}, Used: one.Used, Left: one.Left}
-	}
-	return list
+	return each(s.deliveryFaults.All(), func(one faults.Armed[faults.Delivery]) ArmedDeliveryFault {
+		return ArmedDeliveryFault{HookID: prepaid.HookID(one.Name), Fault: DeliveryFault{one.Fault}, Used: one.Used, Left: one.Left}
+	})
 }
 
 // ClearDeliveryFaults disarms the faults of all deliveries.

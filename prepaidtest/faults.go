@@ -153,12 +153,9 @@ type ArmedFault struct {
 
 // Faults returns the armed faults in the order armed.
 func (s *Server) Faults() []ArmedFault {
-	waiting := s.faults.All()
-	list := make([]ArmedFault, len(waiting))
-	for i, one := range waiting {
-		list[i] = ArmedFault{Operation: one.Name, Fault: Fault{one.Fault}, Used: one.Used, Left: one.Left}
-	}
-	return list
+	return each(s.faults.All(), func(one faults.Armed[faults.Fault]) ArmedFault {
+		return ArmedFault{Operation: one.Name, Fault: Fault{one.Fault}, Used: one.Used, Left: one.Left}
+	})
 }
 
 // RemoveFaults disarms the faults that were armed for operation; for AnyOperation those that were armed under it.

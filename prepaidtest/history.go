@@ -5,6 +5,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
 )
 
 // Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment
@@ -51,12 +52,9 @@ type RunningTransfer struct {
 // RunningTransfers returns the transfers and direct entries that are running, oldest first: those that the faults Delay or
 // CommitAfter hold. All others take no time.
 func (s *Server) RunningTransfers() []RunningTransfer {
-	running := s.service.Transfers.Running()
-	list := make([]RunningTransfer, len(running))
-	for i, r := range running {
-		list[i] = RunningTransfer{r.Operation, prepaid.RequestID(r.RequestID), prepaid.AccountID(r.Account), r.Amount, r.Arrived, time.Since(r.Since), max(time.Until(r.Until), 0)}
-	}
-	return list
+	return each(s.service.Transfers.Running(), func(r transfers.Running) RunningTransfer {
+		return RunningTransfer{r.Operation, prepaid.RequestID(r.RequestID), prepaid.AccountID(r.Account), r.Amount, r.Arrived, time.Since(r.Since), max(time.Until(r.Until), 0)}
+	})
 }
 
 // Transaction is an item of an account's history (2.8). Amounts are in decimals: credits positive, debits
@@ -107,9 +105,5 @@ func (s *Server) Transactions(id prepaid.AccountID) []Transaction {
 	if a == nil {
 		return nil
 	}
-	history := make([]Transaction, len(a.Items))
-	for i, item := range a.Items {
-		history[i] = transactionOf(item)
-	}
-	return history
+	return each(a.Items, transactionOf)
 }

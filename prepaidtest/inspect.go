@@ -97,12 +97,10 @@ func (s *Server) activatable(a *ledger.Account) bool {
 func (s *Server) AccountIDs() []prepaid.AccountID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	ids := make([]prepaid.AccountID, len(l.Accounts()))
-	for i, a := range l.Accounts() {
-		ids[i] = prepaid.AccountID(a.ID)
-	}
-	return ids
+	return each(l.Accounts(), accountID)
 }
+
+func accountID(a *ledger.Account) prepaid.AccountID { return prepaid.AccountID(a.ID) }
 
 // AddWalletToken adds a wallet token to an account. Required fields that are empty get plausible values.
 func (s *Server) AddWalletToken(id prepaid.AccountID, token WalletToken) {

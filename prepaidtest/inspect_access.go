@@ -1,6 +1,10 @@
 package prepaidtest
 
-import "time"
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
+)
 
 // AccessToken is an access token that can be used, without its text.
 type AccessToken struct {
@@ -15,12 +19,7 @@ type AccessToken struct {
 // AccessTokens returns the tokens that are neither expired nor revoked, the one that expires first first. A client that
 // keeps its token has one, and two around a renewal.
 func (s *Server) AccessTokens() []AccessToken {
-	tokens := s.service.Tokens.Valid(s.service.Clock.Now())
-	list := make([]AccessToken, len(tokens))
-	for i, token := range tokens {
-		list[i] = AccessToken(token)
-	}
-	return list
+	return each(s.service.Tokens.Valid(s.service.Clock.Now()), func(t gate.Token) AccessToken { return AccessToken(t) })
 }
 
 // RevokeTokens makes every access token issued so far invalid, as if all had expired.
@@ -43,10 +42,5 @@ type RateWindow struct {
 
 // RateWindows returns the window of each client address that has called, by address. There is none with NoRateLimit.
 func (s *Server) RateWindows() []RateWindow {
-	windows := s.rates.Windows(s.service.Clock.Now())
-	list := make([]RateWindow, len(windows))
-	for i, window := range windows {
-		list[i] = RateWindow(window)
-	}
-	return list
+	return each(s.rates.Windows(s.service.Clock.Now()), func(w gate.Window) RateWindow { return RateWindow(w) })
 }

@@ -80,9 +80,5 @@ func (s *Server) CompanyAccountIDs(companyID prepaid.CompanyID) []prepaid.Accoun
 	if owner == nil {
 		return nil
 	}
-	ids := make([]prepaid.AccountID, len(owner.Accounts))
-	for i, a := range owner.Accounts {
-		ids[i] = prepaid.AccountID(a.ID)
-	}
-	return ids
+	return each(owner.Accounts, accountID)
 }
