@@ -63,64 +63,63 @@ func getAccount(c *prepaid.Client) error {
 
 func accountRows(rounds int) ([]row, error) {
 	transport := newMemory(accountBody(7), 0)
-	one := floorSide(base, transport, floorGetAccount)
-	floor, ours, err := compare(rounds, callsOfClient, one, clientSide(base, transport, getAccount))
+	return callRows(rounds, "one account", "if not decoded", floorSide(base, transport, floorGetAccount), clientSide(base, transport, getAccount),
+		leastSide(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil), 0.36, 0.56)
+}
+
+// callRows compares one call, and the least that a client can do, which when describes.
+func callRows(rounds int, name, when string, without, with, least side, time, bytes float64) ([]row, error) {
+	floor, ours, err := compare(rounds, callsOfClient, without, with)
 	if err != nil {
 		return nil, err
 	}
-	again, least, err := compare(rounds, callsOfClient, one, leastSide(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil))
+	again, done, err := compare(rounds, callsOfClient, without, least)
 	if err != nil {
 		return nil, err
 	}
 	return []row{
-		atMost("one account, time", floor.nanoseconds, ours.nanoseconds, 0.36, nanoseconds),
-		shown("one account, time if not decoded", again.nanoseconds, least.nanoseconds, nanoseconds),
-		atMost("one account, bytes", floor.bytes, ours.bytes, 0.56, kilobytes).counted(),
-		bounded("one account, allocations", ours.allocations, 22, decimals).from(floor.allocations, decimals).counted(),
+		atMost(name+", time", floor.nanoseconds, ours.nanoseconds, time, nanoseconds),
+		shown(name+", time "+when, again.nanoseconds, done.nanoseconds, nanoseconds),
+		atMost(name+", bytes", floor.bytes, ours.bytes, bytes, kilobytes).counted(),
+		bounded(name+", allocations", ours.allocations, 22, decimals).from(floor.allocations, decimals).counted(),
 	}, nil
 }
 
 func accountPageRows(rounds int) ([]row, error) {
-	transport := newMemory(list(pageItems, accountBody), pageItems)
-	floor, ours, err := compare(rounds, 100,
-		floorSide(base, transport, func(f *floorClient) error {
-			var page []floorAccount
-			return f.call(context.Background(), http.MethodGet, "accounts/company/40000?with_personal=1&page_number=1&page_size=100", nil, &page)
-		}),
-		clientSide(base, transport, func(c *prepaid.Client) error {
+	return pageOf[floorAccount](rounds, "100 accounts", accountBody, "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
+		func(c *prepaid.Client) error {
 			_, err := c.Accounts.SearchCompanyPage(context.Background(), 40000, prepaid.SearchCompanyParams{
 				Include: []prepaid.Include{prepaid.IncludeCardholder}, Paging: prepaid.Paging{Page: 1, Size: pageItems},
 			})
 			return err
-		}))
-	if err != nil {
-		return nil, err
-	}
-	return []row{
-		atMost("100 accounts, time", floor.nanoseconds, ours.nanoseconds, 0.22, nanoseconds),
-		atMost("100 accounts, bytes", floor.bytes, ours.bytes, 0.30, kilobytes).counted(),
-	}, nil
+		}, 0.30)
 }
 
 func transactionPageRows(rounds int) ([]row, error) {
-	transport := newMemory(list(pageItems, transactionBody), pageItems)
-	floor, ours, err := compare(rounds, 100,
-		floorSide(base, transport, func(f *floorClient) error {
-			var page []floorTransaction
-			return f.call(context.Background(), http.MethodGet, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100", nil, &page)
-		}),
-		clientSide(base, transport, func(c *prepaid.Client) error {
+	return pageOf[floorTransaction](rounds, "100 transactions", transactionBody, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
+		func(c *prepaid.Client) error {
 			_, err := c.Accounts.TransactionsPage(context.Background(), "EAID0000000000000007", prepaid.ListTransactionsParams{
 				Paging: prepaid.Paging{Page: 1, Size: pageItems},
 			})
 			return err
-		}))
+		}, 0.22)
+}
+
+// pageOf compares reading a page of 100 items.
+func pageOf[T any](rounds int, name string, body func(int) string, path string, call func(*prepaid.Client) error, bytes float64) ([]row, error) {
+	transport := newMemory(list(pageItems, body), pageItems)
+	floor, ours, err := compare(rounds, 100,
+		floorSide(base, transport, func(f *floorClient) error {
+			var page []T
+			return f.call(context.Background(), http.MethodGet, path, nil, &page)
+		}),
+		clientSide(base, transport, call))
 	if err != nil {
 		return nil, err
 	}
 	return []row{
-		atMost("100 transactions, time", floor.nanoseconds, ours.nanoseconds, 0.22, nanoseconds),
-		atMost("100 transactions, bytes", floor.bytes, ours.bytes, 0.22, kilobytes).counted(),
+		atMost(name+", time", floor.nanoseconds, ours.nanoseconds, 0.22, nanoseconds),
+		atMost(name+", bytes", floor.bytes, ours.bytes, bytes, kilobytes).counted(),
 	}, nil
 }
 
@@ -154,20 +153,6 @@ func transferRows(rounds int) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := floorSide(base, transport, without)
-	floor, ours, err := compare(rounds, callsOfClient, one, clientSide(base, transport, with))
-	if err != nil {
-		return nil, err
-	}
-	again, least, err := compare(rounds, callsOfClient, one,
-		leastSide(transport, http.MethodPost, "/3.0/accounts/EAID0000000000000007/transfer", encoded))
-	if err != nil {
-		return nil, err
-	}
-	return []row{
-		atMost("one transfer, time", floor.nanoseconds, ours.nanoseconds, 1, nanoseconds),
-		shown("one transfer, time if encoded before and not decoded", again.nanoseconds, least.nanoseconds, nanoseconds),
-		atMost("one transfer, bytes", floor.bytes, ours.bytes, 0.78, kilobytes).counted(),
-		bounded("one transfer, allocations", ours.allocations, 22, decimals).from(floor.allocations, decimals).counted(),
-	}, nil
+	return callRows(rounds, "one transfer", "if encoded before and not decoded", floorSide(base, transport, without), clientSide(base, transport, with),
+		leastSide(transport, http.MethodPost, "/3.0/accounts/EAID0000000000000007/transfer", encoded), 1, 0.78)
 }

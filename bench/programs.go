@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,25 +33,52 @@ func buildPrograms(names ...string) (files map[string]string, remove func(), err
 	return files, remove, nil
 }
 
-// ran is one run of a program.
-type ran struct {
-	output    string
-	processor time.Duration // of the whole process
-	wall      time.Duration // until it had printed a line
+// measured are the costs of a program's run: the processor time of its whole process and the wall time until it had printed a line,
+// in nanoseconds, and the largest resident memory, if it printed that.
+type measured struct{ processor, wall, peak float64 }
+
+// inTurns runs programs to their end, alternately, and returns the medians.
+func inTurns(rounds int, environment []string, programs ...[]string) ([]measured, error) {
+	all := make([][]measured, len(programs))
+	for i := range rounds * len(programs) {
+		which := i % len(programs)
+		if i/len(programs)%2 == 1 { // there and back: a drift of the machine affects all
+			which = len(programs) - 1 - which
+		}
+		m, err := runProgram(environment, programs[which]...)
+		if err != nil {
+			return nil, err
+		}
+		all[which] = append(all[which], m)
+	}
+	medians := make([]measured, len(programs))
+	for i, of := range all {
+		pick := func(field func(measured) float64) float64 {
+			values := make([]float64, len(of))
+			for i, m := range of {
+				values[i] = field(m)
+			}
+			return median(values)
+		}
+		medians[i] = measured{
+			pick(func(m measured) float64 { return m.processor }), pick(func(m measured) float64 { return m.wall }),
+			pick(func(m measured) float64 { return m.peak }),
+		}
+	}
+	return medians, nil
 }
 
-// runProgram runs a program to its end.
-func runProgram(environment []string, arguments ...string) (ran, error) {
-	var r ran
+func runProgram(environment []string, arguments ...string) (measured, error) {
 	command := exec.CommandContext(context.Background(), arguments[0], arguments[1:]...)
 	command.Env, command.Stderr = append(os.Environ(), append(environment, "GOGC=100")...), os.Stderr
 	printed := &firstWrite{}
 	command.Stdout = printed
 	printed.began = time.Now()
 	if err := command.Run(); err != nil {
-		return r, fmt.Errorf("%s: %w", strings.Join(arguments, " "), err)
+		return measured{}, fmt.Errorf("%s: %w", strings.Join(arguments, " "), err)
 	}
-	return ran{printed.String(), command.ProcessState.UserTime() + command.ProcessState.SystemTime(), printed.after}, nil
+	used := command.ProcessState.UserTime() + command.ProcessState.SystemTime()
+	return measured{float64(used), float64(printed.after), peakMemory(printed.String())}, nil
 }
 
 // firstWrite keeps the output, and the time from the start to its first byte.
@@ -70,12 +96,9 @@ func (w *firstWrite) Write(p []byte) (int, error) {
 }
 
 // peakMemory reads the largest resident memory from the status that Linux reports for a process.
-func peakMemory(status string) (float64, error) {
-	_, after, ok := strings.Cut(status, "VmHWM:")
+func peakMemory(status string) float64 {
+	_, after, _ := strings.Cut(status, "VmHWM:")
 	kilobytes, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-	n, err := strconv.ParseFloat(kilobytes, 64)
-	if !ok || err != nil {
-		return 0, errors.New("no VmHWM in the status of a process")
-	}
-	return n * 1024, nil
+	n, _ := strconv.ParseFloat(kilobytes, 64)
+	return n * 1024
 }

@@ -7,34 +7,6 @@ import (
 
 const reportBytes = 256 << 20
 
-// reading is the cost of reading a report in a program: the processor time and the largest resident memory of its whole process.
-type reading struct{ seconds, peak float64 }
-
-// inTurns reads the report with each of the programs, alternately, and returns the medians.
-func inTurns(rounds int, programs ...[]string) ([]reading, error) {
-	seconds, peaks := make([][]float64, len(programs)), make([][]float64, len(programs))
-	for i := range rounds * len(programs) {
-		which := i % len(programs)
-		if i/len(programs)%2 == 1 { // there and back: a drift of the machine affects all
-			which = len(programs) - 1 - which
-		}
-		ran, err := runProgram(nil, programs[which]...)
-		if err != nil {
-			return nil, err
-		}
-		peak, err := peakMemory(ran.output)
-		if err != nil {
-			return nil, err
-		}
-		seconds[which], peaks[which] = append(seconds[which], ran.processor.Seconds()), append(peaks[which], peak)
-	}
-	readings := make([]reading, len(programs))
-	for i := range readings {
-		readings[i] = reading{median(seconds[i]), median(peaks[i])}
-	}
-	return readings, nil
-}
-
 func reportRows(rounds int) ([]row, error) {
 	address, stop, err := startServer()
 	if err != nil {
@@ -50,13 +22,13 @@ func reportRows(rounds int) ([]row, error) {
 	task := func(program, task string, count int) []string {
 		return []string{built[program], task, address, strconv.Itoa(count)}
 	}
-	all, err := inTurns(rounds, task("raw", "rows", count), task("client", "rows", count), task("raw", "file", count),
+	all, err := inTurns(rounds, nil, task("raw", "rows", count), task("client", "rows", count), task("raw", "file", count),
 		task("client", "file", count), task("raw", "strings", count), task("client", "file", 1), task("empty", "", 0))
 	if err != nil {
 		return nil, err
 	}
 	rawRows, rows, rawFile, file, strings, short, empty := all[0], all[1], all[2], all[3], all[4], all[5], all[6]
-	speed := func(r reading) float64 { return reportBytes / r.seconds }
+	speed := func(m measured) float64 { return reportBytes / m.processor * 1e9 }
 	most := empty.peak + 6e6
 	return []row{
 		atLeast("report of 256 MB, rows, client's processor time", speed(rawRows), speed(rows), 5, perSecond),

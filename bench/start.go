@@ -40,15 +40,14 @@ func startRows(rounds int) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		times, err := startTimes(rounds, []string{"SSL_CERT_FILE=" + certificate, "SSL_CERT_DIR=" + directory}, [][]string{
-			{built["raw"], "start", address, "-"}, {built["client"], "start", address, "-"},
-			{built["client"], "plain", address, "-"}, {built["raw"], "start2", address, "-"},
-		})
+		times, err := inTurns(rounds, []string{"SSL_CERT_FILE=" + certificate, "SSL_CERT_DIR=" + directory},
+			[]string{built["raw"], "start", address, "-"}, []string{built["client"], "start", address, "-"},
+			[]string{built["client"], "plain", address, "-"}, []string{built["raw"], "start2", address, "-"})
 		stop()
 		if err != nil {
 			return nil, err
 		}
-		one, ours, linked, two := times[0], times[1], times[2], times[3]
+		one, ours, linked, two := times[0].wall, times[1].wall, times[2].wall, times[3].wall
 		name := "process start to first response, " + version
 		if version == http2 {
 			rows = append(rows, atMost(name, one, ours, 1.2, nanoseconds).
@@ -61,24 +60,6 @@ func startRows(rounds int) ([]row, error) {
 		}
 	}
 	return rows, nil
-}
-
-// startTimes runs the programs alternately and returns the medians of the times until each printed something.
-func startTimes(rounds int, environment []string, programs [][]string) ([]float64, error) {
-	times := make([][]float64, len(programs))
-	for i := range rounds * len(programs) {
-		which := i % len(programs)
-		r, err := runProgram(environment, programs[which]...)
-		if err != nil {
-			return nil, err
-		}
-		times[which] = append(times[which], float64(r.wall))
-	}
-	medians := make([]float64, len(programs))
-	for i := range medians {
-		medians[i] = median(times[i])
-	}
-	return medians, nil
 }
 
 // writeCertificate writes a certificate for loopback that signs itself, and its key.

@@ -1,0 +1,25 @@
+// Program sizeclient does so with the client: what it is larger is the size of the client.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/cardprograms/prepaid"
+)
+
+func main() {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		os.Exit(1)
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		os.Exit(1)
+	}
+	account, err := client.Accounts.Get(context.Background(), prepaid.AccountID(os.Args[1]))
+	if err != nil {
+		os.Exit(1)
+	}
+	os.Stdout.WriteString(account.ExternalAccountID)
+}
