@@ -68,7 +68,7 @@ func accountRows(rounds int) ([]row, error) {
 }
 
 // callRows compares one call, and the least that a client can do, which when describes.
-func callRows(rounds int, name, when string, without, with, least side, time, bytes float64) ([]row, error) {
+func callRows(rounds int, name, when string, without, with, least side, duration, bytes float64) ([]row, error) {
 	floor, ours, err := compare(rounds, callsOfClient, without, with)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func callRows(rounds int, name, when string, without, with, least side, time, by
 		return nil, err
 	}
 	return []row{
-		atMost(name+", time", floor.nanoseconds, ours.nanoseconds, time, nanoseconds),
+		atMost(name+", time", floor.nanoseconds, ours.nanoseconds, duration, nanoseconds),
 		shown(name+", time "+when, again.nanoseconds, done.nanoseconds, nanoseconds),
 		atMost(name+", bytes", floor.bytes, ours.bytes, bytes, kilobytes).counted(),
 		bounded(name+", allocations", ours.allocations, 22, decimals).from(floor.allocations, decimals).counted(),

@@ -21,5 +21,5 @@ func main() {
 	if err != nil {
 		os.Exit(1)
 	}
-	os.Stdout.WriteString(account.ExternalAccountID)
+	_, _ = os.Stdout.WriteString(account.ExternalAccountID)
 }

@@ -8,14 +8,15 @@ import (
 )
 
 func main() {
-	response, err := http.Get(os.Args[1])
+	response, err := http.Get(os.Args[1]) //nolint:gosec // it is only built
 	if err != nil {
 		os.Exit(1)
 	}
-	defer response.Body.Close()
 	var account struct{ ID string }
-	if json.NewDecoder(response.Body).Decode(&account) != nil {
+	err = json.NewDecoder(response.Body).Decode(&account)
+	_ = response.Body.Close()
+	if err != nil {
 		os.Exit(1)
 	}
-	os.Stdout.WriteString(account.ID)
+	_, _ = os.Stdout.WriteString(account.ID)
 }
