@@ -36,7 +36,7 @@ nightly: ## the same tests for longer, with the next Go, the other JSON library,
 layout: ## the dependencies between the client's files, and the limits of the layout
 	@bash .ci/run layout
 
-race: ## every test with the race detector, and the floors of coverage
+race: ## every test with the race detector, and the limits of coverage
 	@bash .ci/run race
 
 vet: ## gofmt, go vet, go fix, go.mod

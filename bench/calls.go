@@ -44,15 +44,15 @@ func clientSide(address string, transport http.RoundTripper, call func(*prepaid.
 	}}
 }
 
-func floorSide(address string, transport http.RoundTripper, call func(*floorClient) error) side {
-	return side{name: "floor", setup: func() (func() error, func(), error) {
-		client := &floorClient{http: &http.Client{Transport: transport}, base: address}
+func baselineSide(address string, transport http.RoundTripper, call func(*baselineClient) error) side {
+	return side{name: "baseline", setup: func() (func() error, func(), error) {
+		client := &baselineClient{http: &http.Client{Transport: transport}, base: address}
 		return func() error { return call(client) }, func() {}, nil
 	}}
 }
 
-func floorGetAccount(f *floorClient) error {
-	var account floorAccount
+func baselineGetAccount(f *baselineClient) error {
+	var account baselineAccount
 	return f.call(context.Background(), http.MethodGet, "accounts/EAID0000000000000007?with_personal=1", nil, &account)
 }
 
@@ -63,13 +63,13 @@ func getAccount(c *prepaid.Client) error {
 
 func accountRows(rounds int) ([]row, error) {
 	transport := newMemory(accountBody(7), 0)
-	return callRows(rounds, "one account", "if not decoded", floorSide(base, transport, floorGetAccount), clientSide(base, transport, getAccount),
+	return callRows(rounds, "one account", "if not decoded", baselineSide(base, transport, baselineGetAccount), clientSide(base, transport, getAccount),
 		leastSide(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil), 0.36, 0.56)
 }
 
 // callRows compares one call, and the least that a client can do, which when describes.
 func callRows(rounds int, name, when string, without, with, least side, duration, bytes float64) ([]row, error) {
-	floor, ours, err := compare(rounds, callsOfClient, without, with)
+	baseline, ours, err := compare(rounds, callsOfClient, without, with)
 	if err != nil {
 		return nil, err
 	}
@@ -78,15 +78,15 @@ func callRows(rounds int, name, when string, without, with, least side, duration
 		return nil, err
 	}
 	return []row{
-		atMost(name+", time", floor.nanoseconds, ours.nanoseconds, duration, nanoseconds),
+		atMost(name+", time", baseline.nanoseconds, ours.nanoseconds, duration, nanoseconds),
 		shown(name+", time "+when, again.nanoseconds, done.nanoseconds, nanoseconds),
-		atMost(name+", bytes", floor.bytes, ours.bytes, bytes, kilobytes).counted(),
-		bounded(name+", allocations", ours.allocations, 22, decimals).from(floor.allocations, decimals).counted(),
+		atMost(name+", bytes", baseline.bytes, ours.bytes, bytes, kilobytes).counted(),
+		bounded(name+", allocations", ours.allocations, 22, decimals).from(baseline.allocations, decimals).counted(),
 	}, nil
 }
 
 func accountPageRows(rounds int) ([]row, error) {
-	return pageOf[floorAccount](rounds, "100 accounts", accountBody, "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
+	return pageOf[baselineAccount](rounds, "100 accounts", accountBody, "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
 		func(c *prepaid.Client) error {
 			_, err := c.Accounts.SearchCompanyPage(context.Background(), 40000, prepaid.SearchCompanyParams{
 				Include: []prepaid.Include{prepaid.IncludeCardholder}, Paging: prepaid.Paging{Page: 1, Size: pageItems},
@@ -96,7 +96,7 @@ func accountPageRows(rounds int) ([]row, error) {
 }
 
 func transactionPageRows(rounds int) ([]row, error) {
-	return pageOf[floorTransaction](rounds, "100 transactions", transactionBody, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
+	return pageOf[baselineTransaction](rounds, "100 transactions", transactionBody, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
 		func(c *prepaid.Client) error {
 			_, err := c.Accounts.TransactionsPage(context.Background(), "EAID0000000000000007", prepaid.ListTransactionsParams{
 				Paging: prepaid.Paging{Page: 1, Size: pageItems},
@@ -108,8 +108,8 @@ func transactionPageRows(rounds int) ([]row, error) {
 // pageOf compares reading a page of 100 items.
 func pageOf[T any](rounds int, name string, body func(int) string, path string, call func(*prepaid.Client) error, bytes float64) ([]row, error) {
 	transport := newMemory(list(pageItems, body), pageItems)
-	floor, ours, err := compare(rounds, 100,
-		floorSide(base, transport, func(f *floorClient) error {
+	baseline, ours, err := compare(rounds, 100,
+		baselineSide(base, transport, func(f *baselineClient) error {
 			var page []T
 			return f.call(context.Background(), http.MethodGet, path, nil, &page)
 		}),
@@ -118,22 +118,22 @@ func pageOf[T any](rounds int, name string, body func(int) string, path string, 
 		return nil, err
 	}
 	return []row{
-		atMost(name+", time", floor.nanoseconds, ours.nanoseconds, 0.22, nanoseconds),
-		atMost(name+", bytes", floor.bytes, ours.bytes, bytes, kilobytes).counted(),
+		atMost(name+", time", baseline.nanoseconds, ours.nanoseconds, 0.22, nanoseconds),
+		atMost(name+", bytes", baseline.bytes, ours.bytes, bytes, kilobytes).counted(),
 	}, nil
 }
 
 const transferResult = `{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f0-4f3c-9f0c-2b1de0d1a001"}`
 
 // transfers returns one transfer without the client and with it, and its body.
-func transfers() (floor func(*floorClient) error, ours func(*prepaid.Client) error, body floorTransfer) {
+func transfers() (baseline func(*baselineClient) error, ours func(*prepaid.Client) error, body baselineTransfer) {
 	key := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "bench")
-	body = floorTransfer{
+	body = baselineTransfer{
 		RequestID: string(key), Amount: "25.50", SourceReference: "payroll run 7",
 		DestinationReference: "wages of May", DestinationAccountID: "EAID0000000000000008", Type: 2950,
 	}
-	floor = func(f *floorClient) error {
-		var result floorTransferResult
+	baseline = func(f *baselineClient) error {
+		var result baselineTransferResult
 		return f.call(context.Background(), http.MethodPost, "accounts/EAID0000000000000007/transfer", body, &result)
 	}
 	ours = func(c *prepaid.Client) error {
@@ -143,7 +143,7 @@ func transfers() (floor func(*floorClient) error, ours func(*prepaid.Client) err
 		})
 		return err
 	}
-	return floor, ours, body
+	return baseline, ours, body
 }
 
 func transferRows(rounds int) ([]row, error) {
@@ -153,6 +153,6 @@ func transferRows(rounds int) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return callRows(rounds, "one transfer", "if encoded before and not decoded", floorSide(base, transport, without), clientSide(base, transport, with),
+	return callRows(rounds, "one transfer", "if encoded before and not decoded", baselineSide(base, transport, without), clientSide(base, transport, with),
 		leastSide(transport, http.MethodPost, "/3.0/accounts/EAID0000000000000007/transfer", encoded), 1, 0.78)
 }

@@ -30,10 +30,10 @@ func limiterRows(rounds int) ([]row, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
-	var floor, ours []float64
+	var baseline, ours []float64
 	allocations, overtaken := 0.0, 0.0
 	for range rounds {
-		floor = append(floor, rateWait())
+		baseline = append(baseline, rateWait())
 		values, err := runBenchmark(program, "^BenchmarkSlotLimiter$/^response$")
 		if err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func limiterRows(rounds int) ([]row, error) {
 	}
 	overtaken = values["overtaken"]
 	return []row{
-		atMost("limiter, acquire and release", median(floor), median(ours), 2, nanoseconds),
+		atMost("limiter, acquire and release", median(baseline), median(ours), 2, nanoseconds),
 		bounded("limiter, allocations", allocations, 0, count).counted(),
 		bounded("limiter, overtaken in a line of 10,000", overtaken, 0, count).counted(),
 	}, nil

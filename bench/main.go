@@ -1,4 +1,4 @@
-// Program bench measures the cost of the client, each case next to its floor: the same work without the client. It prints
+// Program bench measures the cost of the client, each case next to its baseline: the same work without the client. It prints
 // one table and ends with 0 whether or not every goal is met.
 //
 //	go run . -quick            under two minutes

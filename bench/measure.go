@@ -66,12 +66,12 @@ func (s side) round(n int) (cost, error) {
 	}, nil
 }
 
-// compare measures floor and ours alternately, and returns the medians of the rounds.
-func compare(rounds, n int, floor, ours side) (cost, cost, error) {
+// compare measures baseline and ours alternately, and returns the medians of the rounds.
+func compare(rounds, n int, baseline, ours side) (cost, cost, error) {
 	var costs [2][]cost
 	for i := range 2 * rounds {
-		which := (i + i/2) % 2 // floor, ours, ours, floor: a drift of the machine affects both
-		one := floor
+		which := (i + i/2) % 2 // baseline, ours, ours, baseline: a drift of the machine affects both
+		one := baseline
 		if which == 1 {
 			one = ours
 		}

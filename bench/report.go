@@ -34,9 +34,9 @@ func reportRows(rounds int) ([]row, error) {
 		atLeast("report of 256 MB, rows, client's processor time", speed(rawRows), speed(rows), 5, perSecond),
 		atLeast("report of 256 MB, text to a file, client's processor time", speed(rawFile), speed(file), 0.6, perSecond),
 		bounded("report of 256 MB, rows, resident memory", rows.peak, most, megabytes).from(strings.peak, megabytes).
-			because("the floor is a program that makes a string of each row and does nothing else: the heap grows to 4 MB before the collector runs"),
+			because("the baseline is a program that makes a string of each row and does nothing else: the heap grows to 4 MB before the collector runs"),
 		bounded("report of 256 MB, text to a file, resident memory", file.peak, most, megabytes).from(short.peak, megabytes).
-			because("the floor is the same program reading a report of one row: nearly all of it is the program's own pages"),
+			because("the baseline is the same program reading a report of one row: nearly all of it is the program's own pages"),
 		bounded("report of 256 MB, text to a file, memory more than for one row", file.peak-short.peak, 1e6, megabytes),
 	}, nil
 }
@@ -51,17 +51,17 @@ func loopbackRows(rounds int) ([]row, error) {
 	defer stop()
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	floor, ours, err := compare(rounds, callsOfClient, floorSide(address, transport, floorGetAccount), clientSide(address, transport, getAccount))
+	baseline, ours, err := compare(rounds, callsOfClient, baselineSide(address, transport, baselineGetAccount), clientSide(address, transport, getAccount))
 	if err != nil {
 		return nil, err
 	}
 	without, with, _ := transfers()
-	floorPays, oursPays, err := compare(rounds, callsOfClient, floorSide(address, transport, without), clientSide(address, transport, with))
+	baselinePays, oursPays, err := compare(rounds, callsOfClient, baselineSide(address, transport, without), clientSide(address, transport, with))
 	if err != nil {
 		return nil, err
 	}
 	return []row{
-		atMost("one account over TCP, client's processor time", floor.nanoseconds, ours.nanoseconds, 1, nanoseconds),
-		atMost("one transfer over TCP, client's processor time", floorPays.nanoseconds, oursPays.nanoseconds, 1.2, nanoseconds),
+		atMost("one account over TCP, client's processor time", baseline.nanoseconds, ours.nanoseconds, 1, nanoseconds),
+		atMost("one transfer over TCP, client's processor time", baselinePays.nanoseconds, oursPays.nanoseconds, 1.2, nanoseconds),
 	}, nil
 }

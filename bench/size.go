@@ -19,7 +19,7 @@ func sizeRows(int) ([]row, error) {
 	}
 	more := float64(client.Size() - plain.Size())
 	r := bounded("size of a small program, stripped", more, 1.82e6, megabytes)
-	r.floor, r.ours = megabytes(float64(plain.Size())), megabytes(float64(client.Size()))
+	r.baseline, r.ours = megabytes(float64(plain.Size())), megabytes(float64(client.Size()))
 	r.ratio, r.goal = "+"+megabytes(more), "<= +1.82 MB"
 	return []row{r.counted()}, nil
 }

@@ -52,11 +52,11 @@ func startRows(rounds int) ([]row, error) {
 		if version == http2 {
 			rows = append(rows, atMost(name, one, ours, 1.2, nanoseconds).
 				because("page faults and tables of the larger program count, see the next row"),
-				atMost(name+", next to the floor in the client's program", linked, ours, 1.2, nanoseconds))
+				atMost(name+", next to the baseline in the client's program", linked, ours, 1.2, nanoseconds))
 		} else {
 			rows = append(rows, atMost(name, one, ours, 1.2, nanoseconds).
 				because("over HTTP/1.1 a token request has its own connection, see the next row"),
-				atMost(name+", next to the floor on two connections", two, ours, 1.2, nanoseconds))
+				atMost(name+", next to the baseline on two connections", two, ours, 1.2, nanoseconds))
 		}
 	}
 	return rows, nil

@@ -9,14 +9,14 @@ import (
 
 // row is a line of the table.
 type row struct {
-	name  string
-	floor string
-	ours  string
-	ratio string
-	goal  string
-	met   bool
-	count bool   // not a time: the same on a busy machine
-	why   string // why the goal may not be met
+	name     string
+	baseline string
+	ours     string
+	ratio    string
+	goal     string
+	met      bool
+	count    bool   // not a time: the same on a busy machine
+	why      string // why the goal may not be met
 }
 
 // because returns r with the reason why its goal may not be met.
@@ -25,9 +25,9 @@ func (r row) because(why string) row {
 	return r
 }
 
-// from returns r with a floor that is no part of its goal.
-func (r row) from(floor float64, unit func(float64) string) row {
-	r.floor = unit(floor)
+// from returns r with a baseline that is no part of its goal.
+func (r row) from(baseline float64, unit func(float64) string) row {
+	r.baseline = unit(baseline)
 	return r
 }
 
@@ -37,33 +37,33 @@ func (r row) counted() row {
 	return r
 }
 
-// atMost returns a row that is met if ours is at most limit times floor.
-func atMost(name string, floor, ours, limit float64, unit func(float64) string) row {
+// atMost returns a row that is met if ours is at most limit times baseline.
+func atMost(name string, baseline, ours, limit float64, unit func(float64) string) row {
 	return row{
-		name: name, floor: unit(floor), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/floor),
-		goal: fmt.Sprintf("<= %.2f", limit), met: ours <= limit*floor,
+		name: name, baseline: unit(baseline), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/baseline),
+		goal: fmt.Sprintf("<= %.2f", limit), met: ours <= limit*baseline,
 	}
 }
 
-// atLeast returns a row of throughputs that is met if ours is at least limit times floor.
-func atLeast(name string, floor, ours, limit float64, unit func(float64) string) row {
+// atLeast returns a row of throughputs that is met if ours is at least limit times baseline.
+func atLeast(name string, baseline, ours, limit float64, unit func(float64) string) row {
 	return row{
-		name: name, floor: unit(floor), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/floor),
-		goal: fmt.Sprintf(">= %.2f", limit), met: ours >= limit*floor,
+		name: name, baseline: unit(baseline), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/baseline),
+		goal: fmt.Sprintf(">= %.2f", limit), met: ours >= limit*baseline,
 	}
 }
 
 // shown returns a row without a goal: a cost that no client can save.
-func shown(name string, floor, least float64, unit func(float64) string) row {
-	return row{name: name, floor: unit(floor), ours: unit(least), ratio: fmt.Sprintf("%.2f", least/floor), goal: noGoal, met: true}
+func shown(name string, baseline, least float64, unit func(float64) string) row {
+	return row{name: name, baseline: unit(baseline), ours: unit(least), ratio: fmt.Sprintf("%.2f", least/baseline), goal: noGoal, met: true}
 }
 
 // noGoal is the goal of a row that shows something.
 const noGoal = "-"
 
-// bounded returns a row without a floor.
+// bounded returns a row without a baseline.
 func bounded(name string, ours, limit float64, unit func(float64) string) row {
-	return row{name: name, floor: "-", ours: unit(ours), ratio: "-", goal: "<= " + unit(limit), met: ours <= limit}
+	return row{name: name, baseline: "-", ours: unit(ours), ratio: "-", goal: "<= " + unit(limit), met: ours <= limit}
 }
 
 func nanoseconds(n float64) string {
@@ -91,7 +91,7 @@ func decimals(n float64) string { return fmt.Sprintf("%.1f", n) }
 // printTable writes the rows as one table.
 func printTable(w io.Writer, rows []row) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, strings.Join([]string{"case", "floor", "ours", "ratio", "goal", "met"}, "\t"))
+	fmt.Fprintln(table, strings.Join([]string{"case", "baseline", "ours", "ratio", "goal", "met"}, "\t"))
 	goals, met := 0, 0
 	for _, r := range rows {
 		verdict := "yes"
@@ -105,7 +105,7 @@ func printTable(w io.Writer, rows []row) error {
 			verdict = "NO"
 			goals++
 		}
-		fmt.Fprintln(table, strings.Join([]string{r.name, r.floor, r.ours, r.ratio, r.goal, verdict}, "\t"))
+		fmt.Fprintln(table, strings.Join([]string{r.name, r.baseline, r.ours, r.ratio, r.goal, verdict}, "\t"))
 	}
 	if err := table.Flush(); err != nil {
 		return err

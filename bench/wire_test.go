@@ -9,7 +9,7 @@ import (
 
 // Both sides must be able to read everything that is measured, and read the same.
 func TestBothSidesReadTheSame(t *testing.T) {
-	var accounts []floorAccount
+	var accounts []baselineAccount
 	if err := json.Unmarshal([]byte(list(pageItems, accountBody)), &accounts); err != nil {
 		t.Fatal(err)
 	}
@@ -25,9 +25,9 @@ func TestBothSidesReadTheSame(t *testing.T) {
 		t.Fatalf("%d and %d accounts", len(page.Items), len(accounts))
 	}
 	for i, account := range page.Items {
-		floor := accounts[i]
-		if string(account.ID) != floor.ID || account.Balance.String() != floor.Balance.String() ||
-			account.Cardholder.EmailAddress != floor.Personal.EmailAddress || !account.PlasticExpiry.Equal(floor.PlasticExpiry) {
+		baseline := accounts[i]
+		if string(account.ID) != baseline.ID || account.Balance.String() != baseline.Balance.String() ||
+			account.Cardholder.EmailAddress != baseline.Personal.EmailAddress || !account.PlasticExpiry.Equal(baseline.PlasticExpiry) {
 			t.Fatalf("account %d differs", i)
 		}
 	}

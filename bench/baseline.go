@@ -10,52 +10,52 @@ import (
 	"time"
 )
 
-// floorClient calls the service without the package: net/http, io.ReadAll and encoding/json, with a token that exists
+// baselineClient calls the service without the package: net/http, io.ReadAll and encoding/json, with a token that exists
 // already. It has no limiter, no retries, no validation, no time limit and no log.
-type floorClient struct {
+type baselineClient struct {
 	http *http.Client
 	base string
 }
 
-// floorAccount has the members of prepaid.Account, in plain types. A json.Number keeps money exact.
-type floorAccount struct {
-	ID                         string            `json:"account_id"`
-	ExternalAccountID          string            `json:"external_account_id"`
-	CompanyID                  int64             `json:"company_id"`
-	Balance                    json.Number       `json:"balance"`
-	CardNumber                 string            `json:"card_number"`
-	PlasticExpiry              time.Time         `json:"plastic_expiry"`
-	AccountExpiry              time.Time         `json:"account_expiry"`
-	ProductType                string            `json:"product_type"`
-	Status                     string            `json:"status"`
-	PlasticEnabled             bool              `json:"is_plastic_enabled"`
-	AccountType                string            `json:"account_type"`
-	FirstTransactionOccurredAt time.Time         `json:"first_transaction_occurred_at"`
-	LastTransactionOccurredAt  time.Time         `json:"last_transaction_occurred_at"`
-	DisplayName                string            `json:"display_name"`
-	NameOnCard                 string            `json:"name_on_card"`
-	Compliant                  *bool             `json:"is_compliant"`
-	ProgramClientID            string            `json:"client_id"`
-	ClientAccountKey           string            `json:"client_account_key"`
-	BPayBillerCode             string            `json:"bpay_biller_code"`
-	BPayReferenceNumber        string            `json:"bpay_reference_number"`
-	DirectEntryBSB             string            `json:"direct_entry_bsb"`
-	DirectEntryAccountNumber   string            `json:"direct_entry_account_number"`
-	Personal                   *floorCardholder  `json:"personal"`
-	FreeText                   map[string]string `json:"free_text"`
-	PortalIdentifier           map[string]string `json:"portal_identifier"`
-	MDESConfigID               string            `json:"mdes_config_id"`
-	CorrespondingAccountID     string            `json:"corresponding_account_id"`
-	CardholderType             int               `json:"card_holder_type"`
+// baselineAccount has the members of prepaid.Account, in plain types. A json.Number keeps money exact.
+type baselineAccount struct {
+	ID                         string              `json:"account_id"`
+	ExternalAccountID          string              `json:"external_account_id"`
+	CompanyID                  int64               `json:"company_id"`
+	Balance                    json.Number         `json:"balance"`
+	CardNumber                 string              `json:"card_number"`
+	PlasticExpiry              time.Time           `json:"plastic_expiry"`
+	AccountExpiry              time.Time           `json:"account_expiry"`
+	ProductType                string              `json:"product_type"`
+	Status                     string              `json:"status"`
+	PlasticEnabled             bool                `json:"is_plastic_enabled"`
+	AccountType                string              `json:"account_type"`
+	FirstTransactionOccurredAt time.Time           `json:"first_transaction_occurred_at"`
+	LastTransactionOccurredAt  time.Time           `json:"last_transaction_occurred_at"`
+	DisplayName                string              `json:"display_name"`
+	NameOnCard                 string              `json:"name_on_card"`
+	Compliant                  *bool               `json:"is_compliant"`
+	ProgramClientID            string              `json:"client_id"`
+	ClientAccountKey           string              `json:"client_account_key"`
+	BPayBillerCode             string              `json:"bpay_biller_code"`
+	BPayReferenceNumber        string              `json:"bpay_reference_number"`
+	DirectEntryBSB             string              `json:"direct_entry_bsb"`
+	DirectEntryAccountNumber   string              `json:"direct_entry_account_number"`
+	Personal                   *baselineCardholder `json:"personal"`
+	FreeText                   map[string]string   `json:"free_text"`
+	PortalIdentifier           map[string]string   `json:"portal_identifier"`
+	MDESConfigID               string              `json:"mdes_config_id"`
+	CorrespondingAccountID     string              `json:"corresponding_account_id"`
+	CardholderType             int                 `json:"card_holder_type"`
 }
 
-type floorCardholder struct {
+type baselineCardholder struct {
 	Title               string            `json:"title"`
 	FirstName           string            `json:"first_name"`
 	MiddleName          string            `json:"middle_name"`
 	LastName            string            `json:"last_name"`
-	PrimaryAddress      floorAddress      `json:"primary_address"`
-	AlternateAddress    *floorAddress     `json:"alternate_address"`
+	PrimaryAddress      baselineAddress   `json:"primary_address"`
+	AlternateAddress    *baselineAddress  `json:"alternate_address"`
 	Sex                 string            `json:"sex"`
 	MobileNumber        string            `json:"mobile_number"`
 	PhoneNumber         string            `json:"phone_number"`
@@ -65,7 +65,7 @@ type floorCardholder struct {
 	Passport            map[string]string `json:"passport"`
 }
 
-type floorAddress struct {
+type baselineAddress struct {
 	Line1    string `json:"address_line1"`
 	Line2    string `json:"address_line2"`
 	Line3    string `json:"address_line3"`
@@ -75,8 +75,8 @@ type floorAddress struct {
 	Postcode string `json:"postcode"`
 }
 
-// floorTransaction has the members of prepaid.Transaction.
-type floorTransaction struct {
+// baselineTransaction has the members of prepaid.Transaction.
+type baselineTransaction struct {
 	ID                     string      `json:"id"`
 	ParentID               string      `json:"parent_id"`
 	AccountID              string      `json:"account_id"`
@@ -96,7 +96,7 @@ type floorTransaction struct {
 	Reference              string      `json:"reference"`
 }
 
-type floorTransfer struct {
+type baselineTransfer struct {
 	RequestID            string      `json:"request_id"`
 	Amount               json.Number `json:"amount"`
 	SourceReference      string      `json:"source_reference"`
@@ -105,13 +105,13 @@ type floorTransfer struct {
 	Type                 int         `json:"transaction_type"`
 }
 
-type floorTransferResult struct {
+type baselineTransferResult struct {
 	TransactionID int64  `json:"transaction_id"`
 	CorrelationID string `json:"correlation_id"`
 }
 
 // call makes one call. body may be nil.
-func (f *floorClient) call(ctx context.Context, method, path string, body, out any) error {
+func (f *baselineClient) call(ctx context.Context, method, path string, body, out any) error {
 	var reader io.Reader
 	if body != nil {
 		encoded, err := json.Marshal(body)
