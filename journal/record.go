@@ -63,10 +63,7 @@ const prefix = 18
 
 // decode parses a line without its end into e. It accepts only the output of encode, so that nothing is lost when the record is
 // written again.
-func decode(line []byte, e *Entry) bool { return decodeText(line, string(line), e) }
-
-// decodeText is decode for a line whose text is at hand as a string, of which the strings of e are parts.
-func decodeText(line []byte, text string, e *Entry) bool {
+func decode(line []byte, e *Entry) bool {
 	*e = Entry{}
 	if len(line) < prefix {
 		return false
@@ -75,7 +72,7 @@ func decodeText(line []byte, text string, e *Entry) bool {
 	if !bytes.Equal(line[:prefix], frame(body)) {
 		return false
 	}
-	if !decodePlain(text[prefix:], e) {
+	if !decodePlain(string(body), e) {
 		*e = Entry{}
 		if json.Unmarshal(body, e) != nil {
 			return false
@@ -118,76 +115,69 @@ func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, siz
 		return 0, 0, err
 	}
 	good = int64(len(header))
-	number, spare := 2, new(lines)
-	var queue []*lines // in the order of the file
+	number := 2
+	var queue []*block // in the order of the file
 	for {
-		next := spare
-		left, err := next.read(r)
+		next, left, err := readBlock(r)
 		ended := errors.Is(err, io.EOF)
-		queue = append(queue, next)
-		for spare = new(lines); len(queue) > 0 && (ended || len(queue) > runtime.GOMAXPROCS(0)); queue = queue[1:] {
-			spare = queue[0]
-			<-spare.decoded
-			start := 0
-			for i, end := range spare.ends {
-				if i == len(spare.entries) {
+		if err != nil && !ended {
+			return 0, 0, err
+		}
+		for queue = append(queue, next); len(queue) > 0 && (ended || len(queue) > runtime.GOMAXPROCS(0)); queue = queue[1:] {
+			entries := <-queue[0].decoded
+			for line := range bytes.Lines(queue[0].text) {
+				if len(entries) == 0 {
 					return 0, 0, &CorruptError{Line: number, Offset: good}
 				}
-				keep(good, spare.text[start:end], &spare.entries[i])
-				good += int64(end - start)
-				start = end
+				keep(good, line, &entries[0])
+				entries = entries[1:]
+				good += int64(len(line))
 				number++
 			}
 		}
-		switch {
-		case ended && overrun(left):
+		if ended && overrun(left) {
 			return 0, 0, &CorruptError{Line: number, Offset: good}
-		case ended:
+		}
+		if ended {
 			return good, good + int64(len(left)), nil
-		case err != nil:
-			return 0, 0, err
 		}
 	}
 }
 
-// lines are some lines of a file. They are decoded while others are read and kept, which takes as long.
-type lines struct {
+// block is some lines of a file. They are decoded while others are read and kept, which takes as long.
+type block struct {
 	text    []byte
-	ends    []int
-	entries []Entry // fewer than ends if the next is damaged
-	decoded chan struct{}
+	decoded chan []Entry // fewer than lines if the next is damaged
 }
 
-// read reads lines and begins to decode them. At the end of the file it returns the remaining text, without its end.
-func (l *lines) read(r *bufio.Reader) (left []byte, err error) {
-	*l = lines{text: l.text[:0], ends: l.ends[:0], entries: l.entries[:0], decoded: make(chan struct{})}
-	start := 0
-	for err == nil && len(l.text) < 64<<10 {
-		part, full := []byte(nil), bufio.ErrBufferFull
-		for err = full; errors.Is(err, full); l.text = append(l.text, part...) {
-			part, err = r.ReadSlice('\n')
-		}
-		if err == nil {
-			start = len(l.text)
-			l.ends = append(l.ends, start)
-		}
+// readBlock reads lines and begins to decode them. At the end of the file it also returns the remaining text, without its end.
+func readBlock(r *bufio.Reader) (b *block, left []byte, err error) {
+	text := make([]byte, 64<<10, 66<<10)
+	n, err := io.ReadFull(r, text)
+	text = text[:n]
+	if err == nil {
+		var rest []byte
+		rest, err = r.ReadBytes('\n')
+		text = append(text, rest...)
+	} else if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
 	}
-	left = l.text[start:]
-	go l.decode()
-	return left, err
+	end := bytes.LastIndexByte(text, '\n') + 1
+	b = &block{text: text[:end], decoded: make(chan []Entry, 1)}
+	go b.decode()
+	return b, text[end:], err
 }
 
-func (l *lines) decode() {
-	defer close(l.decoded)
-	text, start := string(l.text), 0
-	for _, end := range l.ends {
-		l.entries = append(l.entries, Entry{})
-		if !decodeText(l.text[start:end-1], text[start:end-1], &l.entries[len(l.entries)-1]) {
-			l.entries = l.entries[:len(l.entries)-1]
-			return
+func (b *block) decode() {
+	entries := make([]Entry, 0, bytes.Count(b.text, []byte("\n")))
+	for line := range bytes.Lines(b.text) {
+		var e Entry
+		if !decode(bytes.TrimSuffix(line, []byte("\n")), &e) {
+			break
 		}
-		start = end
+		entries = append(entries, e)
 	}
+	b.decoded <- entries
 }
 
 type member struct {
