@@ -30,17 +30,11 @@ type Options struct {
 
 // file is the part of *os.File that a Journal needs.
 type file interface {
-	io.WriteCloser
+	io.ReadWriteSeeker
 	io.ReaderAt
+	io.Closer
 	Stat() (fs.FileInfo, error)
 	Sync() error
-}
-
-// openFile adds the methods that load needs.
-type openFile interface {
-	file
-	io.Reader
-	io.Seeker
 	Truncate(size int64) error
 }
 
@@ -119,7 +113,7 @@ func Open(path string, options Options) (*Journal, error) {
 }
 
 // load reads f and cuts off an incomplete end.
-func load(f openFile, options Options) (*Journal, error) {
+func load(f file, options Options) (*Journal, error) {
 	index, unbound, now := make(map[key]place), make(map[key]struct{}), time.Now()
 	good, size, err := scan(f, func(at int64, line []byte, e *Entry) {
 		l := locate(at, line, e)

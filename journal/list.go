@@ -29,7 +29,7 @@ type Payment struct {
 // the remaining payments with the error of ctx. If you leave the loop, no further payment is sent, and those in progress are waited for.
 // Payments are read by another goroutine, while others are sent.
 func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, payments iter.Seq[Payment]) iter.Seq2[Entry, error] {
-	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
+	return j.settle(ctx, concurrency, func(yield func(task) bool) {
 		for p := range payments {
 			fresh, _ := NewEntry(j.options.DigestKey, p.Account, p.Params) // pay reports an error
 			e, _, _ := j.find(fresh.RequestID)
@@ -55,7 +55,7 @@ func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, pa
 //
 // None of these has sent anything; [prepaid.OutcomeOf] reports the known outcome of earlier runs.
 func (j *Journal) Resume(ctx context.Context, sender Sender, concurrency int) iter.Seq2[Entry, error] {
-	return j.settle(ctx, sender, concurrency, func(yield func(task) bool) {
+	return j.settle(ctx, concurrency, func(yield func(task) bool) {
 		for e := range j.each(State.Pending, anyState) {
 			if !yield(task{Entry: e, at: e.Earliest(sender, time.Now()), send: func() error { return j.resume(ctx, sender, e) }}) {
 				return
@@ -77,14 +77,30 @@ type task struct {
 }
 
 // settle sends payments: first those that may be sent at once.
-func (j *Journal) settle(ctx context.Context, sender Sender, concurrency int, tasks iter.Seq[task]) iter.Seq2[Entry, error] {
+func (j *Journal) settle(ctx context.Context, concurrency int, tasks iter.Seq[task]) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		looping, leave := context.WithCancel(ctx)
 		left := func() bool { return looping.Err() != nil && ctx.Err() == nil }
-		due, results := make(chan task), make(chan task)
-		var all sync.WaitGroup
-		all.Go(func() {
-			defer close(due)
+		results := make(chan task)
+		go func() {
+			defer close(results)
+			var running sync.WaitGroup
+			defer running.Wait()
+			room := make(chan struct{}, max(concurrency, 1))
+			start := func(t task) {
+				room <- struct{}{}
+				running.Go(func() {
+					defer func() { <-room }()
+					if left() {
+						return
+					}
+					t.err = t.send()
+					if now, known, failed := j.find(t.RequestID); known && failed == nil {
+						t.Entry = now
+					}
+					results <- t
+				})
+			}
 			var resting []task
 			for t := range tasks {
 				switch {
@@ -93,30 +109,15 @@ func (j *Journal) settle(ctx context.Context, sender Sender, concurrency int, ta
 				case t.at.After(time.Now()):
 					resting = append(resting, t)
 				default:
-					due <- t
+					start(t)
 				}
 			}
 			slices.SortStableFunc(resting, func(a, b task) int { return a.at.Compare(b.at) })
 			for _, t := range resting {
 				_ = pause.For(looping, time.Until(t.at)) // if there is not enough time, the run reports it
-				due <- t
+				start(t)
 			}
-		})
-		for range max(concurrency, 1) {
-			all.Go(func() {
-				for t := range due {
-					if left() {
-						continue
-					}
-					t.err = t.send()
-					if now, known, failed := j.find(t.RequestID); known && failed == nil {
-						t.Entry = now
-					}
-					results <- t
-				}
-			})
-		}
-		go func() { all.Wait(); close(results) }()
+		}()
 		defer func() { // also if the body of the loop panics
 			leave()
 			for range results { // until all have ended

@@ -67,21 +67,15 @@ func (j *Journal) Claim(_ context.Context, c Claim) ([]Held, error) {
 	now := time.Now()
 	var list []Held
 	var intents []Entry
-	var left []candidate
-	for i, next := range candidates {
-		if len(list) == c.N {
-			left = append(left, candidates[i:]...)
-			break
-		}
-		if next.due.After(now) || next.rests && next.due.After(c.Admitted) {
-			left = append(left, next)
-			continue
+	j.candidatesLeft = slices.DeleteFunc(candidates, func(next candidate) bool {
+		if len(list) == c.N || next.due.After(now) || next.rests && next.due.After(c.Admitted) {
+			return false
 		}
 		if h, intent, ok := j.claim(next.id, now, c); ok { // no other call is working on it, or was faster
 			list, intents = append(list, h), append(intents, intent)
 		}
-	}
-	j.candidatesLeft = left
+		return true
+	})
 	if err := j.record(intents...); err != nil {
 		for _, h := range list {
 			j.release(End{Fence: h.Fence, Entry: h.Entry})

@@ -3,32 +3,28 @@ package journal
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"io"
-	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
-	"unicode/utf8"
 
-	"github.com/cardprograms/prepaid"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 const header = "prepaid-journal 1\n"
 
+// asBefore are the options for the JSON that encoding/json writes, which wrote the first journals.
+var asBefore = json.JoinOptions(jsontext.EscapeForHTML(true), jsontext.EscapeForJS(true), jsonv1.FormatDurationAsNano(true))
+
 func encode(e Entry) ([]byte, error) {
-	if !e.validUTF8() {
-		return nil, errors.New("a field is not valid UTF-8")
-	}
-	body, err := json.Marshal(e)
+	body, err := json.Marshal(e, asBefore)
 	if err != nil {
 		return nil, err
 	}
@@ -37,17 +33,6 @@ func encode(e Entry) ([]byte, error) {
 		return nil, errors.New("a field cannot be read again")
 	}
 	return append(line, '\n'), nil
-}
-
-// validUTF8 is checked first, since JSON would replace a request ID that is not valid UTF-8 by another; since Go 1.27 in
-// a way that reads back as if it had been intended.
-func (e Entry) validUTF8() bool {
-	for _, field := range reflect.ValueOf(e).Fields() {
-		if field.Kind() == reflect.String && !utf8.ValidString(field.String()) {
-			return false
-		}
-	}
-	return true
 }
 
 func frame(body []byte) []byte {
@@ -69,19 +54,11 @@ func decode(line []byte, e *Entry) bool {
 		return false
 	}
 	body := line[prefix:]
-	if !bytes.Equal(line[:prefix], frame(body)) {
+	if !bytes.Equal(line[:prefix], frame(body)) || json.Unmarshal(body, e, asBefore) != nil {
 		return false
 	}
-	if !decodePlain(string(body), e) {
-		*e = Entry{}
-		if json.Unmarshal(body, e) != nil {
-			return false
-		}
-		if again, err := json.Marshal(e); err != nil || !bytes.Equal(again, body) {
-			return false
-		}
-	}
-	return e.RequestID != "" && slices.Contains(States(), e.State)
+	again, err := json.Marshal(e, asBefore)
+	return err == nil && bytes.Equal(again, body) && e.RequestID != "" && slices.Contains(States(), e.State)
 }
 
 // overrun reports whether rest, a last line without its end, is more than a whole record: then its end is damaged, not
@@ -178,90 +155,4 @@ func (b *block) decode() {
 		entries = append(entries, e)
 	}
 	b.decoded <- entries
-}
-
-type member struct {
-	start string // the text before the value
-	omit  bool   // if zero
-}
-
-// members has the fields in their order, which is that of the JSON.
-var members = sync.OnceValue(func() (all []member) {
-	start := `{"`
-	for field := range reflect.TypeFor[Entry]().Fields() {
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		all = append(all, member{start + name + `":`, options != ""})
-		start = `,"`
-	}
-	return all
-})
-
-// decodePlain decodes the JSON of an Entry, into a zero one, in the form that encode nearly always writes: no escapes, and times
-// in UTC. It accepts nothing that encode would write in another way. If it returns false, the text may still be valid.
-func decodePlain(text string, into *Entry) bool {
-	fields := reflect.ValueOf(into).Elem()
-	for i, m := range members() {
-		rest, found := strings.CutPrefix(text, m.start)
-		if !found && m.omit {
-			continue
-		}
-		value, quoted := strings.CutPrefix(rest, `"`)
-		end := 0
-		if quoted {
-			end = strings.IndexByte(value, '"')
-		} else {
-			end = strings.IndexAny(value, ",}")
-		}
-		if !found || end < 0 {
-			return false
-		}
-		if value, text = value[:end], value[end:]; quoted {
-			text = text[1:]
-		}
-		if field := fields.Field(i); !setPlain(field, value, quoted) || m.omit && field.IsZero() {
-			return false
-		}
-	}
-	return text == "}"
-}
-
-// setPlain sets a field from its value in JSON, without quotation marks. It returns false if encode might write another value.
-func setPlain(field reflect.Value, text string, quoted bool) bool {
-	switch field.Kind() { //nolint:exhaustive // any other is below
-	case reflect.String:
-		for i := range len(text) {
-			if c := text[i]; c < ' ' || c > '~' || c == '\\' || c == '<' || c == '>' || c == '&' {
-				return false
-			}
-		}
-		field.SetString(text)
-		return quoted
-	case reflect.Int, reflect.Int64:
-		n, err := strconv.Atoi(text)
-		field.SetInt(int64(n))
-		return !quoted && err == nil && strconv.Itoa(n) == text
-	case reflect.Bool:
-		field.SetBool(text == "true")
-		return !quoted && (text == "true" || text == "false")
-	}
-	again := make([]byte, 0, 40)
-	switch to := field.Addr().Interface().(type) {
-	case *time.Time:
-		if !quoted || !strings.HasSuffix(text, "Z") || to.UnmarshalText([]byte(text)) != nil {
-			return false
-		}
-		again, _ = to.AppendText(again) // the time just read
-	case *prepaid.Amount:
-		if quoted || to.UnmarshalText([]byte(text)) != nil {
-			return false
-		}
-		again, _ = to.AppendText(again)
-	case *[]byte:
-		var err error
-		*to, err = base64.StdEncoding.Strict().DecodeString(text)
-		return quoted && err == nil && len(text) == base64.StdEncoding.EncodedLen(len(*to)) // no line breaks
-	default:
-		return false
-	}
-	return string(again) == text
 }

@@ -27,7 +27,7 @@ func TestNoTextOfAnEntryIsInvalid(t *testing.T) {
 		e := whole
 		reflect.ValueOf(&e).Elem().FieldByIndex(field.Index).SetString("a\xff")
 		_, err := encode(e)
-		require.ErrorContains(t, err, "not valid UTF-8", field.Name)
+		require.ErrorContains(t, err, "invalid UTF-8", field.Name)
 	}
 	require.Equal(t, 10, texts)
 }
@@ -55,22 +55,30 @@ func everyMember() Entry {
 	return e
 }
 
-// A large file is opened in time only if its usual records are decoded without encoding/json, and they must be the same.
-func TestEveryMemberIsPlain(t *testing.T) {
+// The JSON is that of encoding/json, which wrote the first journals.
+func TestRecordsAreThoseOfEncodingJSON(t *testing.T) {
 	t.Parallel()
 	whole := everyMember()
-	for i := range reflect.TypeFor[Entry]().NumField() + 1 {
-		e := whole
-		if i > 0 { // without one
-			reflect.ValueOf(&e).Elem().Field(i - 1).SetZero()
+	for _, text := range []string{"<é\"\\>&'", "\x00\b\f\n\r\t\x1b\x7f", "\u0080\u2028\u2029\ufeff\ufffd\U0001f4b6", "/"} {
+		for i := range reflect.TypeFor[Entry]().NumField() + 1 {
+			e := whole
+			e.CorrelationID, e.Code = text, prepaid.ErrorCode(text)
+			if i > 0 { // without one
+				reflect.ValueOf(&e).Elem().Field(i - 1).SetZero()
+			}
+			body, err := json.Marshal(e)
+			require.NoError(t, err)
+			if line, err := encode(e); e.RequestID != "" && e.State != "" {
+				require.NoError(t, err)
+				require.Equal(t, string(body), string(line[prefix:len(line)-1]))
+			}
+			var slow, decoded Entry
+			require.NoError(t, json.Unmarshal(body, &slow))
+			require.Equal(t, e, slow)
+			ok := decode(append(frame(body), body...), &decoded)
+			require.Equal(t, e.RequestID != "" && e.State != "", ok)
+			require.Equal(t, e, decoded)
 		}
-		body, err := json.Marshal(e)
-		require.NoError(t, err)
-		var plain, slow Entry
-		require.True(t, decodePlain(string(body), &plain), string(body))
-		require.NoError(t, json.Unmarshal(body, &slow))
-		require.Equal(t, slow, plain)
-		require.Equal(t, e, plain)
 	}
 }
 

@@ -42,9 +42,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	run, err := h.Entry.Begin(now)
 	switch {
 	case errors.Is(err, ErrWindow):
-		e := h.Entry
-		e.Review = ReviewTooOld
-		return h.ends(e, 0)
+		return r.end(h, h.Entry)
 	case err != nil: // the store takes no other
 		return r.giveBack(h, h.Entry, firstWait, err)
 	case r.stops():
@@ -96,11 +94,10 @@ func (h *held) ends(after Entry, wait time.Duration) *outcome {
 }
 
 func (r *work) end(h *held, after Entry) *outcome {
-	if !after.Due() {
-		return h.ends(after, 0)
-	}
-	if after.NeedsPerson(time.Now()) != nil {
+	if after.Due() && after.NeedsPerson(time.Now()) != nil {
 		after.Review = ReviewTooOld
+	}
+	if !after.Due() {
 		return h.ends(after, 0)
 	}
 	// Attempts are 0 after a kill, and runs grow with each.

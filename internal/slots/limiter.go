@@ -190,11 +190,11 @@ func (l *Limiter) refund(lane ratelimit.Lane) {
 // dispatch gives waiters the slots that are available now and sets the timer for the next one.
 func (l *Limiter) dispatch(now time.Duration) {
 	for top := l.waiting(Token); top < LaneCount; top = l.waiting(Token) {
-		at, known := l.earliest(now, top, 0)
+		at, known := l.returned(now, 1-l.stock.Free)
 		if !known { // until a request in flight is released
 			break
 		}
-		if at > now {
+		if at = l.pacedAt(now, top, 0, at); at > now {
 			if l.armed != at {
 				l.armed = at
 				l.timer.Reset(at - now)
@@ -271,14 +271,7 @@ func (l *Limiter) wake() {
 	l.dispatch(l.advance())
 }
 
-// earliest returns when a lane gets a slot after ahead others. known is false if that depends on a request in flight, whose
-// slot is then assumed to start its rest now, or on slots that have yet to arrive.
-func (l *Limiter) earliest(now time.Duration, lane ratelimit.Lane, ahead int) (at time.Duration, known bool) {
-	at, known = l.returned(now, ahead+1-l.stock.Free)
-	return l.pacedAt(now, lane, ahead, at), known
-}
-
-// pacedAt returns at, when there will be a slot, or later if the pace of the lane requires it.
+// pacedAt returns at, when a lane will have a slot after ahead others, or later if its pace requires it.
 func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at time.Duration) time.Duration {
 	if !l.stock.spaced(lane) {
 		return at
@@ -291,7 +284,8 @@ func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at 
 	return max(at, l.stock.PausedUntil, first+time.Duration(ahead)*l.stock.interval)
 }
 
-// returned computes when a number of slots will have returned.
+// returned computes when a number of slots will have returned. known is false if that depends on a request in flight, whose slot is
+// then assumed to start its rest now, or on slots that have yet to arrive.
 func (l *Limiter) returned(now time.Duration, returns int) (at time.Duration, known bool) {
 	at, known = now, true
 	if busy := l.stock.Held - l.stock.Free; returns > busy {
