@@ -3,12 +3,14 @@ package prepaidpg
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,7 +23,7 @@ import (
 func (s *Store) newEntry(account prepaid.AccountID, params prepaid.PaymentParams, now time.Time) (journal.Entry, error) {
 	e, err := journal.NewEntry(s.options.DigestKey, account, params)
 	if err == nil {
-		err = validate(account, params)
+		err = validate(e, params)
 	}
 	if err == nil && e.RequestID.Expired(now) {
 		err = prepaid.ErrRequestIDExpired
@@ -33,11 +35,13 @@ func (s *Store) newEntry(account prepaid.AccountID, params prepaid.PaymentParams
 	return e, err
 }
 
-func validate(account prepaid.AccountID, params prepaid.PaymentParams) error {
+func validate(e journal.Entry, params prepaid.PaymentParams) error {
 	var f faults.List
+	account := e.AccountID
+	f.Require(utf8.ValidString(string(e.RequestID)), "request_id", "must be UTF-8")
 	bad := func(r rune) bool { return r == '/' || r == '\\' || r == '%' || r < ' ' || r == 0x7f }
-	f.Require(account != "" && account != "." && account != ".." && !strings.ContainsFunc(string(account), bad), "id",
-		`is required, and must not be "." or ".." or contain a slash, a percent sign or a control character`)
+	f.Require(utf8.ValidString(string(account)) && account != "" && account != "." && account != ".." && !strings.ContainsFunc(string(account), bad), "id",
+		`is required, and must not be "." or ".." or contain a slash, a percent sign, a control character or invalid UTF-8`)
 	if invalid, ok := errors.AsType[*prepaid.ValidationError](params.Validate()); ok {
 		f = append(f, invalid.Faults...)
 	}
@@ -59,7 +63,7 @@ func validate(account prepaid.AccountID, params prepaid.PaymentParams) error {
 func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountID, params prepaid.PaymentParams) error {
 	e, err := s.newEntry(account, params, time.Now())
 	if err == nil {
-		_, known := s.insert(ctx, tx, []journal.Entry{e}, func(_ int, refused error) { err = refused })
+		_, known := s.add(ctx, tx, []journal.Entry{e}, func(_ int, refused error) { err = refused })
 		err = cmp.Or(err, known)
 	}
 	return failure("enqueue", err)
@@ -122,7 +126,7 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 		var list []journal.Entry // for one statement
 		var indexes []int        // in the batch
 		flush := func() error {
-			n, err := s.insert(ctx, tx, list, func(i int, err error) {
+			n, err := s.add(ctx, tx, list, func(i int, err error) {
 				faults = append(faults, BatchFault{Index: indexes[i], RequestID: list[i].RequestID, Err: err})
 			})
 			added += n
@@ -169,50 +173,36 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 }
 
 // insertSQL adds payments with their history, the first of each request ID, and returns the request IDs that were new. An insert that
-// meets another transaction's row under the same request ID waits for its end. ago is how long ago a payment was sent without this
-// store, in microseconds, or null.
-const insertSQL = `with p as (
+// meets another transaction's row under the same request ID waits for its end. $1 is the entries in JSON, and $2 is now by the clock of
+// their times. The archive is searched for one at a time: a plan that Postgres keeps would otherwise read all of it.
+const insertSQL = `with b as (
+	select *, last_sent + (now() - $2::timestamptz) as sent from rows from (json_to_recordset($1::json) as (request_id text, operation text,
+		account_id text, amount numeric, destination text, params text, sealed text, state text, last_sent timestamptz)) with ordinality
+), p as (
 	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, last_sent, not_before)
-	select request_id, operation, account_id, amount::numeric, decode(destination, 'hex'), decode(params, 'hex'), sealed, state, now(),
-		now() - ago * interval '1 microsecond', now() - ago * interval '1 microsecond', now() - ago * interval '1 microsecond'
-	from {b} where not exists (select from {s}.archive a where a.request_id = b.request_id) order by position
+	select request_id, operation, account_id, amount, decode(destination, 'hex'), decode(params, 'hex'), decode(sealed, 'base64'), state,
+		now(), sent, sent, sent
+	from b where (select true from {s}.archive a where a.request_id = b.request_id) is null order by ordinality
 	on conflict (request_id) do nothing returning request_id, number, lease, 'enqueue' as event, state, code, attempts
 ), {history} select request_id from p`
 
-// oneSQL is for one payment. With an array of one element the plan that Postgres keeps would read the whole archive into a hash table.
-var (
-	oneSQL = strings.Replace(insertSQL, "{b}", `(select $1::text as request_id, $2::text as operation, $3::text as account_id,
-		$4::text as amount, $5::text as destination, $6::text as params, $7::bytea as sealed, $8::text as state, $9::bigint as ago,
-		1 as position) b`, 1)
-	batchSQL = strings.Replace(insertSQL, "{b}", `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
-		$7::bytea[], $8::text[], $9::bigint[]) with ordinality
-		as b(request_id, operation, account_id, amount, destination, params, sealed, state, ago, position)`, 1)
-)
-
 const knownSQL = `select {columns} from {s}.all_payments p where p.request_id = any($1)`
 
-// insert adds payments, and returns how many were new. refuse gets those that are known with other params.
-func (s *Store) insert(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse func(i int, err error)) (int, error) {
-	var ids, operations, accounts, amounts, destinations, params, states []string
-	var sealed [][]byte
-	var ago []*int64
-	now := time.Now()
-	for _, e := range list {
-		ids, operations, accounts = append(ids, string(e.RequestID)), append(operations, e.Operation), append(accounts, string(e.AccountID))
-		amounts, destinations, params = append(amounts, e.Amount.String()), append(destinations, e.Destination), append(params, e.Params)
-		states, sealed, ago = append(states, string(e.State)), append(sealed, e.Sealed), append(ago, age(now, e.LastSent))
+// add adds payments, and returns how many were new. refuse gets those that are known with other params.
+func (s *Store) add(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse func(i int, err error)) (int, error) {
+	if len(list) == 0 {
+		return 0, nil
 	}
-	statement, arguments := s.batch, []any{ids, operations, accounts, amounts, destinations, params, sealed, states, ago}
-	if len(list) == 1 {
-		statement = s.one
-		arguments = []any{ids[0], operations[0], accounts[0], amounts[0], destinations[0], params[0], sealed[0], states[0], ago[0]}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return 0, err
 	}
-	rows, _ := tx.Query(ctx, statement, arguments...)
+	rows, _ := tx.Query(ctx, s.insert, string(text), time.Now()) // CollectRows returns the error
 	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(added) == len(list) {
 		return len(added), err
 	}
-	rows, _ = tx.Query(ctx, s.sql.Replace(knownSQL), ids) // CollectRows returns the error
+	rows, _ = tx.Query(ctx, s.sql.Replace(knownSQL), requestIDs(list))
 	entries, err := pgx.CollectRows(rows, collectEntry)
 	known := make(map[prepaid.RequestID]journal.Entry, len(entries))
 	for _, e := range entries {

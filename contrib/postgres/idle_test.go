@@ -146,7 +146,7 @@ func TestKeptPlansUseIndexes(t *testing.T) {
 		"hooks due":     {planned, hooksDueSQL, 1},
 		"hooks":         {planned, hooksOfSQL, 1},
 		"hooks settled": {planned, settledHooksSQL, 1},
-		"enqueue":       {"select", oneSQL, 9},
+		"enqueue":       {"select", insertSQL, 2},
 	} {
 		tx, err := s.pool.Begin(t.Context())
 		require.NoError(t, err)

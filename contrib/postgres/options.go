@@ -50,8 +50,7 @@ type Store struct {
 	options Options
 	log     *slog.Logger
 	sql     *strings.Replacer // of statements
-	one     string            // oneSQL
-	batch   string            // batchSQL
+	insert  string            // insertSQL
 	horizon horizon
 }
 
@@ -74,7 +73,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 		pool: pool, schema: quoted, options: options,
 		log: cmp.Or(options.Logger, slog.New(slog.DiscardHandler)), sql: newSQL(quoted),
 	}
-	s.one, s.batch = s.sql.Replace(oneSQL), s.sql.Replace(batchSQL)
+	s.insert = s.sql.Replace(insertSQL)
 	if err := s.checkPooler(ctx); err != nil { // before a statement is prepared
 		return nil, err
 	}
