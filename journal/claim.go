@@ -47,7 +47,6 @@ func (h *held) age() time.Duration {
 	return max(now.Sub(h.taken), now.Round(0).Sub(h.wall))
 }
 
-// claim claims while there is room, until ctx ends.
 func (r *work) claim(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; {
 		if wait := r.brake.pause(); wait > 0 {

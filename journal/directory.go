@@ -9,7 +9,6 @@ import (
 // temporary is the suffix of the file that a compaction writes.
 const temporary = ".compact"
 
-// directory holds the operations of a Journal on the directory of its file.
 type directory interface {
 	// create creates a file at a path where a killed compaction may have left one, and locks it.
 	create(path string, mode fs.FileMode) (file, error)

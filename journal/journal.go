@@ -28,7 +28,6 @@ type Options struct {
 	Seal AEAD
 }
 
-// file is the part of *os.File that a Journal needs.
 type file interface {
 	io.ReadWriteSeeker
 	io.ReaderAt
@@ -112,7 +111,6 @@ func Open(path string, options Options) (*Journal, error) {
 	return j, nil
 }
 
-// load reads f and cuts off an incomplete end.
 func load(f file, options Options) (*Journal, error) {
 	index, unbound, now := make(map[key]place), make(map[key]struct{}), time.Now()
 	good, size, err := scan(f, func(at int64, line []byte, e *Entry) {

@@ -67,7 +67,6 @@ func (j *Journal) Resume(ctx context.Context, sender Sender, concurrency int) it
 	})
 }
 
-// task is a payment that is to be sent, and its result.
 type task struct {
 	Entry
 

@@ -95,7 +95,6 @@ func (s State) Next(e Event) (next State, ok bool) {
 	return cmp.Or(next, s), next != ""
 }
 
-// machine has the state that follows, by state and event.
 var machine = map[State][EventRetry + 1]State{
 	StateQueued: {EventBegin: StateIntended, EventWithdraw: StateWithdrawn},
 	StateIntended: {

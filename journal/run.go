@@ -178,7 +178,6 @@ func (r Run) event(outcome prepaid.Outcome, result *prepaid.TransferResult, err 
 	return EventUnknown
 }
 
-// sendings adds the known requests of a failed run.
 func (e *Entry) sendings(call *prepaid.CallError) {
 	e.Attempts += call.Attempts
 	if first := call.FirstSent.UTC().Round(0); !first.IsZero() && (e.FirstSent.IsZero() || first.Before(e.FirstSent)) {

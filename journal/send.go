@@ -163,7 +163,6 @@ func (r *work) record(ctx context.Context) {
 	}
 }
 
-// ready adds to list the outcomes that have arrived by now, up to a group.
 func ready(ended <-chan *outcome, list []*outcome) []*outcome {
 	for len(list) < group {
 		select {

@@ -95,7 +95,6 @@ func (h *horizon) from(admitted time.Time) *time.Time {
 	return new(h.first.Add(-horizonMargin))
 }
 
-// saw notes when the first payment of a claim was due.
 func (h *horizon) saw(first time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

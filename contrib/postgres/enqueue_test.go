@@ -159,7 +159,7 @@ func TestEnqueueChecks(t *testing.T) {
 	}
 	bad := transfer("a")
 	bad.Amount, bad.SourceReference = prepaid.Amount{}, ""
-	for _, account := range []prepaid.AccountID{"", "..", "a/b", "a\nb"} {
+	for _, account := range []prepaid.AccountID{"", "..", "a/b", "a\nb", "a\xff"} {
 		invalid, ok := errors.AsType[*prepaid.ValidationError](try(account, bad))
 		require.True(t, ok)
 		require.Len(t, invalid.Faults, 3, "account, amount and reference")
@@ -177,6 +177,9 @@ func TestEnqueueChecks(t *testing.T) {
 	own := transfer("a")
 	own.RequestID = "an ID of one's own"
 	require.NoError(t, try("EA1", own))
+	own.RequestID = "a\xff"
+	_, ok = errors.AsType[*prepaid.ValidationError](try("EA1", own))
+	require.True(t, ok)
 }
 
 // A payment that was sent without the store is one of unknown outcome.

@@ -148,19 +148,12 @@ func enterSchema(ctx context.Context, tx pgx.Tx, schema string) error {
 }
 
 // appliedVersions returns the checksums of the applied versions, empty where another tool did it.
-func appliedVersions(ctx context.Context, tx pgx.Tx) (map[int]string, error) {
+func appliedVersions(ctx context.Context, tx pgx.Tx) (applied map[int]string, err error) {
 	var exists bool
 	if err := tx.QueryRow(ctx, "select to_regclass('versions') is not null").Scan(&exists); err != nil || !exists {
 		return nil, err
 	}
-	rows, _ := tx.Query(ctx, "select version, coalesce(checksum, '') from versions") // ForEachRow returns the error
-	applied := map[int]string{}
-	var version int
-	var sum string
-	_, err := pgx.ForEachRow(rows, []any{&version, &sum}, func() error {
-		applied[version] = sum
-		return nil
-	})
+	err = tx.QueryRow(ctx, "select coalesce(json_object_agg(version, coalesce(checksum, '')), '{}') from versions").Scan(&applied)
 	return applied, err
 }
 

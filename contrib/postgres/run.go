@@ -11,16 +11,11 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Run sends the payments that are due, until ctx ends, and returns when its calls have ended, their outcomes are recorded and
-// settled, and the unsent payments are given back: within Workers.Grace, if the database works. A call of Settled that fails while Run
-// ends is left to another Run. Call it in as many processes as you like, also of different versions. sender is client.Accounts of a
-// [prepaid.Client]. It is [journal.Workers.Run] on this store, with [Workers].Settled.
+// Run is [journal.Workers.Run] on this store, with [Workers].Settled. It returns when the outcomes are settled too. A call of Settled
+// that fails while Run ends is left to another Run. Call it in as many processes as you like, also of different versions. sender is
+// client.Accounts of a [prepaid.Client].
 //
-// Failures of the database or of the service do not end Run: it tries again, at longer and longer intervals. See Options.Logger and
-// Workers.Trace.
-//
-// Errors: a [*prepaid.ValidationError] of workers, at once; [journal.ErrNotRecorded] if an outcome could not be recorded
-// before the end: the payment's outcome is then unknown, and it is sent again under its request ID when the lease has ended.
+// Errors: a [*prepaid.ValidationError] of workers, at once; [journal.ErrNotRecorded], as there.
 func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers) error {
 	engine := journal.Workers{
 		N: workers.N, Claim: workers.Claim, Grace: workers.Grace, CallTimeout: s.options.CallTimeout,

@@ -216,7 +216,6 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 	return failure("settle", err)
 }
 
-// settling is one transaction with calls of Settled.
 type settling struct {
 	*settler
 
@@ -244,7 +243,6 @@ func (t *settling) begin(ctx context.Context, ids []string) (entries []journal.E
 	return entries, failure("settle", err)
 }
 
-// open reports whether the transaction can go on.
 func (t *settling) open() bool {
 	if t.conn == nil {
 		return false

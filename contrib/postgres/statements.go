@@ -108,7 +108,6 @@ select mine, exists (select from p), coalesce(case when done and $3 then transac
 union all select false, false, coalesce(case when $3 then transaction_id end, '') from {s}.archive
 	where request_id = $1 and (state = 'done' or not $3)`
 
-// restingSQL returns the first payment that rests and is due after $1.
 const restingSQL = `select account_id, due, now() from {s}.payments where due > $1::timestamptz and {rests} order by due limit 1`
 
 // hooksDueSQL leaves out those that another transaction is settling.

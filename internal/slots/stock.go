@@ -50,7 +50,6 @@ func (s *Stock) Add(n int) {
 	s.Free += n
 }
 
-// adjust follows a change of Held or Limit.
 func (s *Stock) adjust() {
 	if surplus := min(s.Free, s.Held-s.Limit); surplus > 0 {
 		s.Add(-surplus)
@@ -73,7 +72,6 @@ func (s *Stock) spaced(lane ratelimit.Lane) bool {
 	return s.paced || s.Scarce && lane >= ratelimit.Call
 }
 
-// use moves the pace on by one request.
 func (s *Stock) use(now time.Duration) {
 	if s.Scarce || s.paced {
 		s.next = max(s.next, now-s.saved()) + s.interval

@@ -206,7 +206,6 @@ func (o *owner) finish(r Report, g Grant) (soon bool) {
 	return soon
 }
 
-// fail ends a failed exchange. The replica continues with the slots that it owns.
 func (o *owner) fail(r Report) {
 	o.limiter.Update(func(_ time.Duration, s *slots.Stock) uint64 {
 		if o.growAt == never {

@@ -84,7 +84,6 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	return g
 }
 
-// part is one replica's part of the slots.
 type part struct {
 	id    string
 	held  int
