@@ -12,19 +12,11 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// lease says how long a claimed payment belongs to a worker. No other worker sends it before the call that this worker starts at the
-// last moment has ended, and the service has had its time after that.
-type lease struct {
-	wait time.Duration // that the payment may wait for its call
-	call time.Duration // that its call may take
-	rest time.Duration // that its last request may be in progress afterwards
+// leaseOf returns a claim of payments that belong to a worker for so long: no other worker sends one before the call that this worker
+// starts at the last moment, after half the time of a call, has ended, and the service has had its time after that.
+func leaseOf(call time.Duration, sender Sender) Claim {
+	return Claim{Sends: call/2 + call, Rest: restOf(sender)}
 }
-
-func leaseOf(call time.Duration, sender Sender) lease {
-	return lease{wait: call / 2, call: call, rest: restOf(sender)}
-}
-
-func (l lease) whole() time.Duration { return l.wait + l.call + l.rest }
 
 // restOf returns how long a payment of unknown outcome rests after it was sent.
 func restOf(sender Sender) time.Duration {
@@ -82,9 +74,9 @@ func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
 	defer cancel()
 	taken := time.Now()
-	list, err := r.store.Claim(ctx, Claim{
-		N: n, Sends: r.lease.wait + r.lease.call, Rest: r.lease.rest, Admitted: *r.admitted.Load(),
-	})
+	c := r.lease
+	c.N, c.Admitted = n, *r.admitted.Load()
+	list, err := r.store.Claim(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +111,10 @@ func (r *work) admit(ctx context.Context) {
 		early := restingPoll
 		switch {
 		case next == nil || err != nil: // claims report an error
-		case next.Wait > r.lease.rest/4:
-			early = next.Wait - r.lease.rest/4
+		case next.Wait > r.lease.Rest/4:
+			early = next.Wait - r.lease.Rest/4
 		default:
-			lastSent := time.Now().Add(next.Wait - r.lease.rest)
+			lastSent := time.Now().Add(next.Wait - r.lease.Rest)
 			unsafe := guard(func() { err = r.sender.AwaitRepeat(ctx, next.Account, lastSent) })
 			if unsafe == nil && err == nil {
 				failures = 0
@@ -176,10 +168,8 @@ func guard(f func()) error {
 
 // sleep waits for d, a signal or the end of ctx. A nil channel gives no signal.
 func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-woken:
 	case <-ctx.Done():
 	}

@@ -14,7 +14,8 @@
 // opened. A rejected payment is not pending, but is sent when it is called again: [Journal.Withdraw] it if you pay some other
 // way. Payments that are made at the same time share their syncs.
 //
-// With [Options].Seal the file has the params, encrypted, and [Journal.Resume] sends the pending payments without your list.
+// With [Options].Seal the file has the params, encrypted, and [Journal.Resume] sends the pending payments without your list. When they
+// are done or withdrawn, [Journal.Compact] removes the params.
 //
 // A request ID must be the same in each run: derive it from the payment's data with [prepaid.DeriveRequestID], or store
 // it. Different params under a known ID are [ErrChanged]: nothing is sent, and the error contains the state of the
@@ -63,7 +64,4 @@
 // Account, amount and request ID are stored in plain text. Destination and references are not: the file has their
 // SHA-256, keyed with [Options].DigestKey. Without a key, anyone who has the file can find a bank account number by
 // trying. Keep the key as long as the file: with another one every payment is [ErrChanged].
-//
-// With [Options].Seal the file also has the params, encrypted, in each record until the payment is done or withdrawn.
-// [Journal.Compact] removes these records.
 package journal

@@ -9,8 +9,7 @@ import (
 )
 
 // Transfer makes a card-to-card transfer once, however often it is called with the same params. A payment that was not
-// sent is sent. A rejected payment is not pending, but is sent when it is called again: [Journal.Withdraw] it if you pay some
-// other way.
+// sent or was rejected is sent.
 //
 // Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports the outcome. In addition to the sender's causes:
 // [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWithdrawn] (the same
@@ -105,9 +104,8 @@ func (e Entry) notBegun(sender Sender, err error) error {
 }
 
 // NotBefore returns when [Journal.Transfer] and [Journal.DirectEntryOut], which wait for it, send a payment again through
-// sender; the zero time means at once. For a payment of unknown outcome it is the later of [Entry].NotBefore and the
-// sender's NotBefore of the last request. If a process died, its last request is unknown: it was before the journal was
-// opened for the first time after that.
+// sender; the zero time means at once: see [Entry.Earliest]. If a process died, its last request is unknown: it was before the
+// journal was opened for the first time after that.
 func (j *Journal) NotBefore(sender Sender, id prepaid.RequestID) time.Time {
 	e, _ := j.Get(id)
 	return e.Earliest(sender, time.Now())

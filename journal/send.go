@@ -47,7 +47,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 		return r.giveBack(h, h.Entry, firstWait, err)
 	case r.stops():
 		return r.giveBack(h, run.GiveBack(), 0, errStopping)
-	case h.age() > r.lease.wait:
+	case h.age() > r.lease.Sends-r.CallTimeout: // there is no time for a whole call
 		r.ahead.Store(max(r.ahead.Load()/2, 1)) // fewer will wait
 		return r.giveBack(h, run.GiveBack(), 0, errLate)
 	}
@@ -72,7 +72,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: a payment cannot be read", slog.String("request_id", string(h.Entry.RequestID)), slog.String("error", err.Error()))
 		return r.giveBack(h, run.GiveBack(), unreadableWait, err)
 	}
-	call, cancel := context.WithDeadline(ctx, now.Add(r.lease.call))
+	call, cancel := context.WithDeadline(ctx, now.Add(r.CallTimeout))
 	defer cancel()
 	result, err := run.Send(call, r.sender, params)
 	took := time.Since(now)
@@ -199,7 +199,7 @@ func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*o
 	}
 	pause.Wake(r.wake) // one may be due before its lease would have ended
 	return slices.DeleteFunc(left, func(o *outcome) bool {
-		lost := r.stops() && o.held.age() > r.lease.whole()
+		lost := r.stops() && o.held.age() > r.lease.Sends+r.lease.Rest
 		if lost {
 			r.lost.Add(1)
 		}

@@ -169,7 +169,7 @@ type work struct {
 
 	store  Store
 	sender Sender
-	lease  lease
+	lease  Claim
 
 	stops      func() bool // reports whether no more is claimed
 	queue      chan *held
