@@ -74,7 +74,7 @@ func TestRetry(t *testing.T) {
 func TestDecisionsWhileUnderWay(t *testing.T) {
 	t.Parallel()
 	j, _ := openMemory(t, nil)
-	leave, err := j.enter(context.Background(), "a")
+	_, _, leave, err := j.enter(context.Background(), "a")
 	require.NoError(t, err)
 	require.ErrorIs(t, j.Withdraw("a"), ErrUnderWay)
 	require.ErrorIs(t, j.Retry("a"), ErrUnderWay)

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -117,7 +118,7 @@ func TestCancelledAtEachStage(t *testing.T) {
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 		require.Equal(t, 1, stuck.calls)
 
-		require.Empty(t, j.turns)
+		require.Empty(t, maps.Collect(j.turns.Range))
 		result, err := j.Transfer(t.Context(), stuck.bank, "from", payment(1))
 		require.NoError(t, err)
 		require.Equal(t, prepaid.TransactionID("7"), result.TransactionID)

@@ -62,7 +62,7 @@ type Journal struct {
 	size   int64      // of file; guarded by commit
 	next   *batch
 	index  map[key]place // changed with both held
-	turns  map[prepaid.RequestID]chan struct{}
+	turns  sync.Map // a chan struct{} for each request ID that a call works on
 	holds  map[prepaid.RequestID]hold
 	failed error // the first failure to write or read, otherwise ErrClosed; it stays, also when the Journal is closed later
 	closed bool
@@ -144,7 +144,7 @@ func load(f file, options Options) (*Journal, error) {
 	}
 	return &Journal{
 		options: options, file: f, torn: torn, next: &batch{}, size: good, index: index, unbound: unbound,
-		turns: make(map[prepaid.RequestID]chan struct{}), holds: make(map[prepaid.RequestID]hold),
+		holds: make(map[prepaid.RequestID]hold),
 	}, nil
 }
 

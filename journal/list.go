@@ -131,12 +131,8 @@ func (j *Journal) settle(ctx context.Context, concurrency int, tasks iter.Seq[ta
 }
 
 func (j *Journal) resume(ctx context.Context, sender Sender, p Entry) error {
-	e, known := p, false
-	leave, err := j.enter(ctx, p.RequestID)
-	if err == nil {
-		defer leave()
-		e, known, err = j.find(p.RequestID)
-	}
+	e, known, leave, err := j.enter(ctx, p.RequestID)
+	defer leave()
 	switch why := e.NeedsPerson(time.Now()); {
 	case err != nil:
 		return p.notBegun(sender, err)

@@ -40,12 +40,8 @@ func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.Account
 	if err != nil {
 		return nil, fresh.failure(prepaid.OutcomeRejected, err)
 	}
-	e, known := fresh, false
-	leave, err := j.enter(ctx, fresh.RequestID)
-	if err == nil {
-		defer leave()
-		e, known, err = j.find(fresh.RequestID)
-	}
+	e, known, leave, err := j.enter(ctx, fresh.RequestID)
+	defer leave()
 	switch {
 	case err != nil: // another call is working on it, or an earlier run may have sent it
 		fresh.NotBefore = sender.NotBefore(time.Now())
@@ -111,34 +107,30 @@ func (j *Journal) NotBefore(sender Sender, id prepaid.RequestID) time.Time {
 	return e.Earliest(sender, time.Now())
 }
 
-// enter waits until no other call works on a request ID, and keeps others away until leave.
-func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (leave func(), err error) {
+// enter waits until no other call works on a request ID, keeps others away until leave, also after an error, and finds the entry.
+func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (e Entry, known bool, leave func(), err error) {
 	for {
 		leave, busy := j.tryEnter(id) // whether or not ctx has ended
 		if leave != nil {
-			return leave, nil
+			e, known, err = j.find(id)
+			return e, known, leave, err
 		}
 		select {
 		case <-busy:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return e, false, func() {}, ctx.Err()
 		}
 	}
 }
 
 // tryEnter returns no leave if another call works on the ID, until busy is closed.
 func (j *Journal) tryEnter(id prepaid.RequestID) (leave func(), busy <-chan struct{}) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if busy, ok := j.turns[id]; ok {
-		return nil, busy
-	}
 	mine := make(chan struct{})
-	j.turns[id] = mine
+	if other, taken := j.turns.LoadOrStore(id, mine); taken {
+		return nil, other.(chan struct{}) //nolint:forcetypeassert // of this method
+	}
 	return func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		delete(j.turns, id)
+		j.turns.Delete(id)
 		close(mine)
 	}, nil
 }
