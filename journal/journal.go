@@ -62,7 +62,7 @@ type Journal struct {
 	size   int64      // of file; guarded by commit
 	next   *batch
 	index  map[key]place // changed with both held
-	turns  sync.Map // a chan struct{} for each request ID that a call works on
+	turns  sync.Map      // a chan struct{} for each request ID that a call works on
 	holds  map[prepaid.RequestID]hold
 	failed error // the first failure to write or read, otherwise ErrClosed; it stays, also when the Journal is closed later
 	closed bool

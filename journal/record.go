@@ -3,19 +3,25 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"hash/crc32"
 	"io"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/cardprograms/prepaid"
 )
 
 const header = "prepaid-journal 1\n"
@@ -48,17 +54,28 @@ const prefix = 18
 
 // decode parses a line without its end into e. It accepts only the output of encode, so that nothing is lost when the record is
 // written again.
-func decode(line []byte, e *Entry) bool {
+func decode(line []byte, e *Entry) bool { return decodeText(line, string(line), e) }
+
+// decodeText is decode for a line whose text is at hand as a string, of which the strings of e are parts.
+func decodeText(line []byte, text string, e *Entry) bool {
 	*e = Entry{}
 	if len(line) < prefix {
 		return false
 	}
 	body := line[prefix:]
-	if !bytes.Equal(line[:prefix], frame(body)) || json.Unmarshal(body, e, asBefore) != nil {
+	if !bytes.Equal(line[:prefix], frame(body)) {
 		return false
 	}
-	again, err := json.Marshal(e, asBefore)
-	return err == nil && bytes.Equal(again, body) && e.RequestID != "" && slices.Contains(States(), e.State)
+	if !decodePlain(text[prefix:], e) {
+		*e = Entry{}
+		if json.Unmarshal(body, e, asBefore) != nil {
+			return false
+		}
+		if again, err := json.Marshal(e, asBefore); err != nil || !bytes.Equal(again, body) {
+			return false
+		}
+	}
+	return e.RequestID != "" && slices.Contains(States(), e.State)
 }
 
 // overrun reports whether rest, a last line without its end, is more than a whole record: then its end is damaged, not
@@ -94,15 +111,18 @@ func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, siz
 	good = int64(len(header))
 	number := 2
 	var queue []*block // in the order of the file
-	for {
-		next, left, err := readBlock(r)
+	for spare := new(block); ; {
+		next := spare
+		left, err := next.read(r)
 		ended := errors.Is(err, io.EOF)
 		if err != nil && !ended {
 			return 0, 0, err
 		}
-		for queue = append(queue, next); len(queue) > 0 && (ended || len(queue) > runtime.GOMAXPROCS(0)); queue = queue[1:] {
-			entries := <-queue[0].decoded
-			for line := range bytes.Lines(queue[0].text) {
+		queue = append(queue, next)
+		for spare = new(block); len(queue) > 0 && (ended || len(queue) > runtime.GOMAXPROCS(0)); queue = queue[1:] {
+			spare = queue[0]
+			entries := <-spare.decoded
+			for line := range bytes.Lines(spare.text) {
 				if len(entries) == 0 {
 					return 0, 0, &CorruptError{Line: number, Offset: good}
 				}
@@ -124,35 +144,126 @@ func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, siz
 // block is some lines of a file. They are decoded while others are read and kept, which takes as long.
 type block struct {
 	text    []byte
+	entries []Entry
 	decoded chan []Entry // fewer than lines if the next is damaged
 }
 
-// readBlock reads lines and begins to decode them. At the end of the file it also returns the remaining text, without its end.
-func readBlock(r *bufio.Reader) (b *block, left []byte, err error) {
-	text := make([]byte, 64<<10, 66<<10)
+// read reads lines and begins to decode them. At the end of the file it returns the remaining text, without its end.
+func (b *block) read(r *bufio.Reader) (left []byte, err error) {
+	text := slices.Grow(b.text[:0], 66<<10)[:64<<10]
 	n, err := io.ReadFull(r, text)
 	text = text[:n]
-	if err == nil {
-		var rest []byte
-		rest, err = r.ReadBytes('\n')
-		text = append(text, rest...)
-	} else if errors.Is(err, io.ErrUnexpectedEOF) {
+	for full := err == nil; full; full = errors.Is(err, bufio.ErrBufferFull) {
+		var part []byte
+		part, err = r.ReadSlice('\n')
+		text = append(text, part...)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = io.EOF
 	}
 	end := bytes.LastIndexByte(text, '\n') + 1
-	b = &block{text: text[:end], decoded: make(chan []Entry, 1)}
+	b.text, b.decoded = text[:end], make(chan []Entry, 1)
 	go b.decode()
-	return b, text[end:], err
+	return text[end:], err
 }
 
 func (b *block) decode() {
-	entries := make([]Entry, 0, bytes.Count(b.text, []byte("\n")))
+	b.entries = b.entries[:0]
+	text := string(b.text)
 	for line := range bytes.Lines(b.text) {
-		var e Entry
-		if !decode(bytes.TrimSuffix(line, []byte("\n")), &e) {
+		b.entries = append(b.entries, Entry{})
+		end := len(line) - 1
+		if last := len(b.entries) - 1; !decodeText(line[:end], text[:end], &b.entries[last]) {
+			b.entries = b.entries[:last]
 			break
 		}
-		entries = append(entries, e)
+		text = text[len(line):]
 	}
-	b.decoded <- entries
+	b.decoded <- b.entries
+}
+
+type member struct {
+	start string // the text before the value
+	omit  bool   // if zero
+}
+
+// members has the fields in their order, which is that of the JSON.
+var members = sync.OnceValue(func() (all []member) {
+	start := `{"`
+	for field := range reflect.TypeFor[Entry]().Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		all = append(all, member{start + name + `":`, options != ""})
+		start = `,"`
+	}
+	return all
+})
+
+// decodePlain decodes the JSON of an Entry, into a zero one, in the form that encode nearly always writes: no escapes, and times
+// in UTC. It accepts nothing that encode would write in another way. If it returns false, the text may still be valid.
+func decodePlain(text string, into *Entry) bool {
+	fields := reflect.ValueOf(into).Elem()
+	for i, m := range members() {
+		rest, found := strings.CutPrefix(text, m.start)
+		if !found && m.omit {
+			continue
+		}
+		value, quoted := strings.CutPrefix(rest, `"`)
+		end := 0
+		if quoted {
+			end = strings.IndexByte(value, '"')
+		} else {
+			end = strings.IndexAny(value, ",}")
+		}
+		if !found || end < 0 {
+			return false
+		}
+		if value, text = value[:end], value[end:]; quoted {
+			text = text[1:]
+		}
+		if field := fields.Field(i); !setPlain(field, value, quoted) || m.omit && field.IsZero() {
+			return false
+		}
+	}
+	return text == "}"
+}
+
+// setPlain sets a field from its value in JSON, without quotation marks. It returns false if encode might write another value.
+func setPlain(field reflect.Value, text string, quoted bool) bool {
+	switch field.Kind() { //nolint:exhaustive // any other is below
+	case reflect.String:
+		for i := range len(text) {
+			if c := text[i]; c < ' ' || c > '~' || c == '\\' || c == '<' || c == '>' || c == '&' {
+				return false
+			}
+		}
+		field.SetString(text)
+		return quoted
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.Atoi(text)
+		field.SetInt(int64(n))
+		return !quoted && err == nil && strconv.Itoa(n) == text
+	case reflect.Bool:
+		field.SetBool(text == "true")
+		return !quoted && (text == "true" || text == "false")
+	}
+	again := make([]byte, 0, 40)
+	switch to := field.Addr().Interface().(type) {
+	case *time.Time:
+		if !quoted || !strings.HasSuffix(text, "Z") || to.UnmarshalText([]byte(text)) != nil {
+			return false
+		}
+		again, _ = to.AppendText(again) // the time just read
+	case *prepaid.Amount:
+		if quoted || to.UnmarshalText([]byte(text)) != nil {
+			return false
+		}
+		again, _ = to.AppendText(again)
+	case *[]byte:
+		var err error
+		*to, err = base64.StdEncoding.Strict().DecodeString(text)
+		return quoted && err == nil && len(text) == base64.StdEncoding.EncodedLen(len(*to)) // no line breaks
+	default:
+		return false
+	}
+	return string(again) == text
 }

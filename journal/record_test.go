@@ -82,6 +82,25 @@ func TestRecordsAreThoseOfEncodingJSON(t *testing.T) {
 	}
 }
 
+// A large file is opened in time only if its usual records are decoded without a JSON library, and they must be the same.
+func TestEveryMemberIsPlain(t *testing.T) {
+	t.Parallel()
+	whole := everyMember()
+	for i := range reflect.TypeFor[Entry]().NumField() + 1 {
+		e := whole
+		if i > 0 { // without one
+			reflect.ValueOf(&e).Elem().Field(i - 1).SetZero()
+		}
+		body, err := json.Marshal(e)
+		require.NoError(t, err)
+		var plain, slow Entry
+		require.True(t, decodePlain(string(body), &plain), string(body))
+		require.NoError(t, json.Unmarshal(body, &slow))
+		require.Equal(t, slow, plain)
+		require.Equal(t, e, plain)
+	}
+}
+
 // Text that needs escapes, times with an offset and very long records are read all the same.
 func TestUnusualRecords(t *testing.T) {
 	t.Parallel()
