@@ -91,12 +91,12 @@ func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepai
 
 // notBegun returns the error of a run that sent nothing, because of err.
 func (e Entry) notBegun(sender Sender, err error) error {
-	if !e.State.Open() {
-		e.NotBefore = time.Time{}
-		return e.failure(prepaid.OutcomeNotProcessed, err)
+	known, outcome := e, prepaid.OutcomeNotProcessed
+	known.NotBefore = time.Time{}
+	if e.State.Open() {
+		known.NotBefore, outcome = e.Earliest(sender, time.Now()), prepaid.OutcomeUnknown
 	}
-	e.NotBefore = e.Earliest(sender, time.Now())
-	return e.failure(prepaid.OutcomeUnknown, err)
+	return known.failure(outcome, err)
 }
 
 // NotBefore returns when [Journal.Transfer] and [Journal.DirectEntryOut], which wait for it, send a payment again through
