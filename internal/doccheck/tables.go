@@ -1,13 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// row is one line of a table: the names in its first column and in its column "Go".
+// row is one line of a table: the names in its first column and in its column "Go". It is also one word of a list of members,
+// such as - `Account`: `balance account_id=ID`.
 type row struct {
 	place string   // "docs/errors.md:12"
 	wire  string   // in backquotes in the first column; empty for "—"
@@ -15,9 +17,12 @@ type row struct {
 	names []string // in backquotes in the column "Go"
 }
 
-var quoted = regexp.MustCompile("`([^`]+)`")
+var (
+	quoted  = regexp.MustCompile("`([^`]+)`")
+	members = regexp.MustCompile("^- (`.+`): `([^`]+)`$")
+)
 
-// tableRows returns the rows of the tables that have a column "Go".
+// tableRows returns the rows of the tables that have a column "Go", and the words of lists of members.
 func tableRows(path, markdown string) []row {
 	var rows []row
 	column := -1 // of "Go"; -1 outside such a table
@@ -27,6 +32,15 @@ func tableRows(path, markdown string) []row {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "|") {
 			column = -1
+			if list := members.FindStringSubmatch(line); list != nil {
+				for _, owner := range quoted.FindAllStringSubmatch(list[1], -1) {
+					for word := range strings.FieldsSeq(list[2]) {
+						wire, name, _ := strings.Cut(word, "=")
+						name = owner[1] + "." + cmp.Or(name, strings.ToLower(strings.ReplaceAll(wire, "_", "")))
+						rows = append(rows, row{place: fmt.Sprintf("%s:%d", path, number), wire: wire, names: []string{name}})
+					}
+				}
+			}
 			continue
 		}
 		cells := strings.Split(strings.Trim(line, "|"), "|")
@@ -65,6 +79,14 @@ func tableFaults(symbols []symbol, reference, errors []row) []string {
 	byName := make(map[string]symbol, len(symbols))
 	for _, s := range symbols {
 		byName[s.name] = s
+		if s.owner == "" {
+			continue
+		}
+		base := s.base()
+		if s.kind == kindConstant {
+			base = strings.TrimPrefix(base, s.owner)
+		}
+		byName[s.owner+"."+base], byName[s.owner+"."+strings.ToLower(base)] = s, s
 	}
 	var faults []string
 	named := make(map[string]bool)
@@ -77,7 +99,7 @@ func tableFaults(symbols []symbol, reference, errors []row) []string {
 			case r.wire != "" && s.wire != "" && s.wire != r.wire:
 				faults = append(faults, fmt.Sprintf("%s: %s stands for %q, not for %q", r.place, name, s.wire, r.wire))
 			}
-			named[name] = true
+			named[s.name] = true
 		}
 	}
 	listed := make(map[string]bool)

@@ -10,10 +10,12 @@ import (
 func TestTableRows(t *testing.T) {
 	t.Parallel()
 	rows := tableRows("m.md", "# Title\n\n| Wire | Type | Go |\n|---|---|---|\n"+
-		"| `id` | string | `client.ID`, `client.B.ID` |\n| — | | `Config` |\n\nText with `A.X`.\n\n| Other |\n|---|\n| `x` |\n")
+		"| `id` | string | `client.ID`, `client.B.ID` |\n| — | | `Config` |\n\nText with `A.X`.\n\n- `A`, `B`: `id n=No`\n\n| Other |\n|---|\n| `x` |\n")
 	require.Equal(t, []row{
 		{place: "m.md:5", wire: "id", names: []string{"Client.ID", "BService.ID"}},
 		{place: "m.md:6", own: true, names: []string{"Config"}},
+		{place: "m.md:10", wire: "id", names: []string{"A.id"}}, {place: "m.md:10", wire: "n", names: []string{"A.No"}},
+		{place: "m.md:10", wire: "id", names: []string{"B.id"}}, {place: "m.md:10", wire: "n", names: []string{"B.No"}},
 	}, rows)
 }
 
@@ -67,6 +69,10 @@ func TestTableFaults(t *testing.T) {
 				`map:7: Card.ID stands for "id", not for "number"`,
 				`map:8: WordOne stands for "one", not for "two"`,
 			},
+		},
+		"lists of members": {
+			reference: goodMap + "\n- `Card`: `id number two=ID`\n- `Word`: `one=One one`\n", errors: goodErrors,
+			faults: []string{"map:8: Card.number does not exist", `map:8: Card.ID stands for "id", not for "two"`},
 		},
 		"nothing is named": {
 			reference: title, errors: title,
