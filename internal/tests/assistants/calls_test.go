@@ -70,7 +70,7 @@ func newPayment(order string, day prepaid.Date, from, to prepaid.AccountID, amou
 }
 
 func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.Time, save func(*payment) error) error {
-	if p.State == "sending" { // a process died in the call: it can have sent until this one locked the row
+	if p.State == "sending" { // a process died in the call: it could send until this one locked the row
 		p.Params.LastSent = lockedAt
 	}
 	p.State = "sending"
@@ -95,7 +95,7 @@ func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.
 		}
 	}
 	if errors.Is(err, prepaid.ErrRequestIDReused) || errors.Is(err, prepaid.ErrRequestIDExpired) {
-		p.State = "for a person" // never under a new ID
+		p.State = "review" // never under a new ID
 	}
 	return errors.Join(err, save(p))
 }
@@ -128,7 +128,7 @@ func redeem(ctx context.Context, client *prepaid.Client, params prepaid.RedeemFu
 		AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
 	}.Around(err))
 	if lookErr != nil {
-		return "", errors.Join(err, lookErr) // for a person: ErrNotSeen and ErrAmbiguous prove nothing
+		return "", errors.Join(err, lookErr) // for review: ErrNotSeen and ErrAmbiguous prove nothing
 	}
 	return finding.Transactions[0].ID, nil
 }

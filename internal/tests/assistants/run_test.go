@@ -171,8 +171,8 @@ func TestPayStopsForAPerson(t *testing.T) {
 		state  string
 	}{
 		{"1.00", today, "paid"},
-		{"2.00", today, "for a person"}, // other params under the ID
-		{"1.00", prepaid.DateOf(time.Now().AddDate(0, -2, 0)), "for a person"},
+		{"2.00", today, "review"}, // other params under the ID
+		{"1.00", prepaid.DateOf(time.Now().AddDate(0, -2, 0)), "review"},
 	} {
 		p, err := newPayment("7", order.day, from, to, prepaid.MustAmount(order.amount))
 		require.NoError(t, err)
