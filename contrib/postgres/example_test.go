@@ -60,7 +60,7 @@ func ExampleStore_Run() {
 			Settled: func(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 				state := string(e.State)
 				if e.Review != "" {
-					state = "for a person"
+					state = "review"
 				}
 				_, err := tx.Exec(ctx, "update orders set state = $2 where request_id = $1", e.RequestID, state)
 				return err
