@@ -10,15 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The README can be read in five minutes.
-func TestREADMEIsShort(t *testing.T) {
-	t.Parallel()
-	atRoot(t)
-	text, err := os.ReadFile("README.md")
-	require.NoError(t, err)
-	require.LessOrEqual(t, len(text), 8000)
-}
-
 // The files that CONTRIBUTING.md and DESIGN.md send readers to exist.
 func TestDocumentFilesExist(t *testing.T) {
 	t.Parallel()
