@@ -31,19 +31,13 @@ func (canned) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // One call without a network: the cost of the instrumentation with providers that do nothing, and with the SDK's.
 func BenchmarkCall(b *testing.B) {
-	noop := []prepaidotel.Option{
-		prepaidotel.WithTracerProvider(tracenoop.NewTracerProvider()), prepaidotel.WithMeterProvider(metricnoop.NewMeterProvider()),
-	}
-	sampled := []prepaidotel.Option{
-		prepaidotel.WithTracerProvider(sdktrace.NewTracerProvider()),
-		prepaidotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))),
-	}
-	unsampled := []prepaidotel.Option{
-		prepaidotel.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))), sampled[1],
-	}
+	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
+	noop := &prepaidotel.Options{TracerProvider: tracenoop.NewTracerProvider(), MeterProvider: metricnoop.NewMeterProvider()}
+	sampled := &prepaidotel.Options{TracerProvider: sdktrace.NewTracerProvider(), MeterProvider: meters}
+	unsampled := &prepaidotel.Options{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample())), MeterProvider: meters}
 	for _, c := range []struct {
 		name    string
-		options []prepaidotel.Option
+		options *prepaidotel.Options
 	}{{name: "none"}, {"noop", noop}, {"unsampled", unsampled}, {"sampled", sampled}} {
 		b.Run(c.name, func(b *testing.B) {
 			config := prepaid.Config{
@@ -51,7 +45,7 @@ func BenchmarkCall(b *testing.B) {
 				Limiter: ratelimit.None{},
 			}
 			if c.options != nil {
-				config = prepaidotel.Instrument(config, c.options...)
+				config = prepaidotel.Instrument(config, *c.options)
 			}
 			client, err := prepaid.NewClient(config)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
+	prepaidotel "github.com/cardprograms/prepaid/contrib/otel"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -28,7 +29,7 @@ func TestCanaries(t *testing.T) {
 		ID: "acc-" + canary, Key: "key-" + canary, Balance: "77131.19", DisplayName: "name-" + canary,
 	})
 	s.AddReportCSV("report-"+canary, "a\n"+canary+"\n")
-	s.open(s.Config())
+	s.open(s.Config(), prepaidotel.Options{})
 	account := id
 	body := `{"error":"` + canary + `","error_description":"` + canary + `"}`
 	params := transferTo("to-" + canary)
@@ -73,7 +74,7 @@ func TestCanaries(t *testing.T) {
 	} {
 		config := s.Config()
 		damage(&config)
-		s.open(config)
+		s.open(config, prepaidotel.Options{})
 		require.Error(t, transfer())
 		s.ended()
 	}

@@ -52,12 +52,11 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestPropagation(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		options []prepaidotel.Option
+		options prepaidotel.Options
 		want    bool
 	}{
-		"off":  {},
-		"none": {options: []prepaidotel.Option{prepaidotel.WithPropagator(nil)}},
-		"on":   {options: []prepaidotel.Option{prepaidotel.WithPropagator(propagation.TraceContext{})}, want: true},
+		"off": {},
+		"on":  {options: prepaidotel.Options{Propagator: propagation.TraceContext{}}, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +65,7 @@ func TestPropagation(t *testing.T) {
 			config := s.Config()
 			config.Transport = &sent
 			config.Propagate = func(context.Context) http.Header { return http.Header{"X-Own": {"kept"}} }
-			s.open(config, c.options...)
+			s.open(config, c.options)
 			id := s.account("5.00")
 			_, err := s.client.Accounts.Get(t.Context(), id)
 			require.NoError(t, err)
@@ -111,7 +110,7 @@ func TestOwnTraceIsKept(t *testing.T) {
 			return ctx
 		},
 	}
-	s.open(config)
+	s.open(config, prepaidotel.Options{})
 	_, err := s.client.Accounts.Get(t.Context(), s.account("5.00"))
 	require.ErrorIs(t, err, prepaid.ErrUnauthorized)
 	require.Equal(t, []string{
@@ -141,7 +140,7 @@ func TestSideBySide(t *testing.T) {
 	s.token()
 	config := s.Config()
 	config.TokenSource = asking{inner}
-	s.open(config)
+	s.open(config, prepaidotel.Options{})
 	var group sync.WaitGroup
 	for range 20 {
 		group.Go(func() {

@@ -1,6 +1,6 @@
 // Package prepaidotel creates OpenTelemetry spans and metrics for the calls of a prepaid client:
 //
-//	client, err := prepaid.NewClient(prepaidotel.Instrument(config))
+//	client, err := prepaid.NewClient(prepaidotel.Instrument(config, prepaidotel.Options{}))
 //
 // A call is a span with the name of the call, such as "Accounts.Transfer", and its outcome. Each of its attempts is a
 // child span that follows the HTTP client conventions, such as "POST /accounts/{id}/transfer". A token renewal is shared

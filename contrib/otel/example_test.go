@@ -22,7 +22,7 @@ func ExampleInstrument_global() {
 	}
 	defer srv.Close()
 	config := srv.Config()
-	client, err := prepaid.NewClient(prepaidotel.Instrument(config))
+	client, err := prepaid.NewClient(prepaidotel.Instrument(config, prepaidotel.Options{}))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -47,7 +47,7 @@ func ExampleInstrument() {
 
 	spans := tracetest.NewInMemoryExporter() // in a program, otlptracegrpc or similar
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
-	client, err := prepaid.NewClient(prepaidotel.Instrument(srv.Config(), prepaidotel.WithTracerProvider(provider)))
+	client, err := prepaid.NewClient(prepaidotel.Instrument(srv.Config(), prepaidotel.Options{TracerProvider: provider}))
 	if err != nil {
 		fmt.Println(err)
 		return

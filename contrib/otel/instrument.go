@@ -23,57 +23,37 @@ const (
 	version = "0.1.0"
 )
 
-// Option changes a default of [Instrument].
-type Option func(*settings)
-
-type settings struct {
-	tracers    trace.TracerProvider
-	meters     metric.MeterProvider
-	propagator propagation.TextMapPropagator
-}
-
-// WithTracerProvider uses provider instead of otel.GetTracerProvider. Nil changes nothing.
-func WithTracerProvider(provider trace.TracerProvider) Option {
-	return func(s *settings) {
-		if provider != nil {
-			s.tracers = provider
-		}
-	}
-}
-
-// WithMeterProvider uses provider instead of otel.GetMeterProvider. Nil changes nothing.
-func WithMeterProvider(provider metric.MeterProvider) Option {
-	return func(s *settings) {
-		if provider != nil {
-			s.meters = provider
-		}
-	}
-}
-
-// WithPropagator sends the trace context with every request, as written by propagator. Without this option, or with nil,
-// none is sent: the service belongs to another party. propagation.TraceContext sends two IDs and the trace state;
-// propagation.Baggage would send everything that your own services have put into their baggage.
-func WithPropagator(propagator propagation.TextMapPropagator) Option {
-	return func(s *settings) { s.propagator = propagator }
+// Options are the settings of [Instrument]. The zero value is ready for use.
+type Options struct {
+	// TracerProvider replaces otel.GetTracerProvider.
+	TracerProvider trace.TracerProvider
+	// MeterProvider replaces otel.GetMeterProvider.
+	MeterProvider metric.MeterProvider
+	// Propagator writes the trace context that is sent with every request. If it is nil, none is sent: the service belongs to
+	// another party. propagation.TraceContext sends two IDs and the trace state; propagation.Baggage would send everything
+	// that your own services have put into their baggage.
+	Propagator propagation.TextMapPropagator
 }
 
 // Instrument returns config with spans and metrics. An existing Trace is kept and called second, so that its hooks find
 // the spans in their contexts; an existing Propagate is kept as well. An instrument that the meter provider refuses is
 // reported to otel.Handle and measures nothing.
-func Instrument(config prepaid.Config, options ...Option) prepaid.Config {
-	s := settings{tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider()}
-	for _, option := range options {
-		option(&s)
+func Instrument(config prepaid.Config, options Options) prepaid.Config {
+	if options.TracerProvider == nil {
+		options.TracerProvider = otel.GetTracerProvider()
+	}
+	if options.MeterProvider == nil {
+		options.MeterProvider = otel.GetMeterProvider()
 	}
 	o := &observer{
-		tracer: s.tracers.Tracer(scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(semconv.SchemaURL)),
-		metrics: newMetrics(s.meters.Meter(scope,
+		tracer: options.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(semconv.SchemaURL)),
+		metrics: newMetrics(options.MeterProvider.Meter(scope,
 			metric.WithInstrumentationVersion(version), metric.WithSchemaURL(semconv.SchemaURL))),
 		server: serverOf(config.BaseURL),
 	}
 	config.Trace = prepaid.JoinTraces(o.trace(), config.Trace)
-	if s.propagator != nil {
-		config.Propagate = propagate(s.propagator, config.Propagate)
+	if options.Propagator != nil {
+		config.Propagate = propagate(options.Propagator, config.Propagate)
 	}
 	return config
 }

@@ -49,7 +49,7 @@ func TestServerAttributes(t *testing.T) {
 	} {
 		spans := tracetest.NewInMemoryExporter()
 		config := prepaidotel.Instrument(prepaid.Config{BaseURL: address, Vendor: "vendor", TokenSource: staticToken()},
-			prepaidotel.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))))
+			prepaidotel.Options{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))})
 		if want == nil {
 			require.Error(t, config.Validate())
 			continue
@@ -72,7 +72,7 @@ func TestGlobalProviders(t *testing.T) { //nolint:paralleltest // it sets what i
 	spans := tracetest.NewInMemoryExporter()
 	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)))
 	srv := prepaidtest.NewServer(t)
-	client, err := prepaid.NewClient(prepaidotel.Instrument(srv.Config(), prepaidotel.WithTracerProvider(nil), prepaidotel.WithMeterProvider(nil)))
+	client, err := prepaid.NewClient(prepaidotel.Instrument(srv.Config(), prepaidotel.Options{}))
 	require.NoError(t, err)
 	_, err = client.Token(t.Context())
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestRefusedInstruments(t *testing.T) { //nolint:paralleltest // it sets wha
 	}))
 	srv := prepaidtest.NewServer(t)
 	client, err := prepaid.NewClient(prepaidotel.Instrument(srv.Config(),
-		prepaidotel.WithMeterProvider(refusing{}), prepaidotel.WithTracerProvider(tracenoop.NewTracerProvider())))
+		prepaidotel.Options{MeterProvider: refusing{}, TracerProvider: tracenoop.NewTracerProvider()}))
 	require.NoError(t, err)
 	require.Equal(t, 11, reported)
 	_, err = client.Accounts.Get(t.Context(), srv.AddAccount(prepaidtest.SeedAccount{}))

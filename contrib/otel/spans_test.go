@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	prepaidotel "github.com/cardprograms/prepaid/contrib/otel"
 	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
@@ -79,7 +80,7 @@ func TestThrottled(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 		return nil
 	})
-	s.open(config)
+	s.open(config, prepaidotel.Options{})
 	s.token()
 	s.Inject("GET /accounts/{id}", prepaidtest.TooManyRequests(0))
 	_, err := s.client.Accounts.Get(t.Context(), id)
@@ -124,7 +125,7 @@ func TestFailedRenewal(t *testing.T) {
 	s := newStage(t)
 	config := s.Config()
 	config.Credentials.ClientSecret = prepaid.NewSecret("another")
-	s.open(config)
+	s.open(config, prepaidotel.Options{})
 	_, err := s.client.Accounts.Get(t.Context(), s.account("5.00"))
 	require.ErrorIs(t, err, prepaid.ErrUnauthorized)
 	require.Equal(t, []string{
@@ -267,7 +268,7 @@ func TestErrorTypes(t *testing.T) {
 			s := newStage(t)
 			id := s.account("5.00")
 			ctx, config := prepare(s)
-			s.open(config)
+			s.open(config, prepaidotel.Options{})
 			_, err := s.client.Accounts.Get(ctx, id)
 			require.Error(t, err)
 			require.Regexp(t, "^Accounts.Get internal error.type="+want+" ", s.tree()[0], "%v", err)

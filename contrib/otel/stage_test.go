@@ -45,15 +45,15 @@ func newStage(t *testing.T, options ...prepaidtest.Option) *stage {
 		require.NoError(t, s.tracers.Shutdown(context.Background()))
 		require.NoError(t, s.meters.Shutdown(context.Background()))
 	})
-	s.open(s.Config())
+	s.open(s.Config(), prepaidotel.Options{})
 	return s
 }
 
 // open makes the stage's client of config.
-func (s *stage) open(config prepaid.Config, options ...prepaidotel.Option) {
+func (s *stage) open(config prepaid.Config, options prepaidotel.Options) {
 	s.t.Helper()
-	options = append(options, prepaidotel.WithTracerProvider(s.tracers), prepaidotel.WithMeterProvider(s.meters))
-	client, err := prepaid.NewClient(prepaidotel.Instrument(config, options...))
+	options.TracerProvider, options.MeterProvider = s.tracers, s.meters
+	client, err := prepaid.NewClient(prepaidotel.Instrument(config, options))
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { require.NoError(s.t, client.Close()) })
 	s.client = client
