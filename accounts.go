@@ -2,8 +2,6 @@ package prepaid
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
 	"math"
 	"slices"
 	"strconv"
@@ -11,8 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // AccountsService manages card accounts, their transfers, wallets and key exchange. Use [Client].Accounts; the zero
@@ -203,12 +199,6 @@ func (a *Account) missing() bool {
 	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == companyUnset
 }
 
-// Format prints a without personal data.
-func (a Account) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
-
-// LogValue logs a without personal data.
-func (a Account) LogValue() slog.Value { return redact.LogValue(a) }
-
 // AccountSummary is the reduced account that Create and Summary return. It has no account ID: see
 // [AccountsService.Issue].
 type AccountSummary struct {
@@ -237,12 +227,6 @@ type AccountSummary struct {
 func (a *AccountSummary) startUnset() { a.Balance = amountUnset() }
 
 func (a *AccountSummary) missing() bool { return a.Balance.unset() || a.Status == "" }
-
-// Format prints a without personal data.
-func (a AccountSummary) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
-
-// LogValue logs a without personal data.
-func (a AccountSummary) LogValue() slog.Value { return redact.LogValue(a) }
 
 // Get returns an account with the requested groups. It accepts all seven.
 //

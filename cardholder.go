@@ -3,8 +3,6 @@ package prepaid
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"log/slog"
 	"reflect"
 	"strings"
 	"time"
@@ -12,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
@@ -71,12 +68,6 @@ type Cardholder struct {
 	received string
 }
 
-// Format prints which fields are set.
-func (c Cardholder) Format(f fmt.State, verb rune) { redact.Format(f, verb, c) }
-
-// LogValue logs which fields are set.
-func (c Cardholder) LogValue() slog.Value { return redact.LogValue(c) }
-
 // check refuses missing and malformed members, except those that are unchanged since they were received.
 func (c *Cardholder) check(v *validator, path string) {
 	if c == nil {
@@ -134,12 +125,6 @@ type Address struct {
 	Postcode string `json:"postcode,omitzero" redact:"personal"`
 }
 
-// Format prints which fields are set.
-func (a Address) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
-
-// LogValue logs which fields are set.
-func (a Address) LogValue() slog.Value { return redact.LogValue(a) }
-
 func (a *Address) check(v *validator) {
 	v.text("primary_address.address_line1", a.Line1, 50)
 	v.text("primary_address.address_line2", a.Line2, 50)
@@ -167,12 +152,6 @@ type AlternateAddress struct {
 	Postcode string `json:"postcode,omitzero" redact:"personal"`
 }
 
-// Format prints which fields are set.
-func (a AlternateAddress) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
-
-// LogValue logs which fields are set.
-func (a AlternateAddress) LogValue() slog.Value { return redact.LogValue(a) }
-
 func (a AlternateAddress) check(v *validator) {
 	v.text("alternate_address.address_line1", a.Line1, 50)
 	v.text("alternate_address.address_line2", a.Line2, 50)
@@ -191,12 +170,6 @@ type Passport struct {
 	// IssuingCountry is ISO 3166 alpha-3, such as AUS: not the two letters of an address.
 	IssuingCountry string `json:"passport_issuing_country" redact:"personal"`
 }
-
-// Format prints which fields are set.
-func (p Passport) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs which fields are set.
-func (p Passport) LogValue() slog.Value { return redact.LogValue(p) }
 
 func (p Passport) check(v *validator) {
 	v.requiredText("passport.passport_number", p.Number, 10)
@@ -233,12 +206,6 @@ type FreeText struct {
 	// Dec2 is a decimal number, as text.
 	Dec2 string `json:"free_dec2" redact:"content"`
 }
-
-// Format prints which fields are set.
-func (t FreeText) Format(f fmt.State, verb rune) { redact.Format(f, verb, t) }
-
-// LogValue logs which fields are set.
-func (t FreeText) LogValue() slog.Value { return redact.LogValue(t) }
 
 // PortalIdentifier identifies a cardholder in the portal (reference section 2.7); all fields are required.
 type PortalIdentifier struct {

@@ -3,14 +3,11 @@ package prepaid
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/pause"
-	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // RequestType says whether Create makes a new card or a replacement. Empty means new, the service's default.
@@ -71,12 +68,6 @@ type CreateAccountParams struct {
 	AccountExpiry time.Time `json:"account_expiry,omitzero"`
 }
 
-// Format prints p without personal data.
-func (p CreateAccountParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs p without personal data.
-func (p CreateAccountParams) LogValue() slog.Value { return redact.LogValue(p) }
-
 func (p CreateAccountParams) check(v *validator) {
 	v.companyID("company_id", p.CompanyID)
 	v.notNegative("initial_load_amount", p.InitialLoadAmount)
@@ -130,12 +121,6 @@ type UpdateAccountParams struct {
 	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
 }
 
-// Format prints p without personal data.
-func (p UpdateAccountParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs p without personal data.
-func (p UpdateAccountParams) LogValue() slog.Value { return redact.LogValue(p) }
-
 // Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludeCardholder].
 // Update again only if your data is still current.
 //
@@ -182,18 +167,6 @@ type Issued struct {
 	// Created is false if the account existed before, from an earlier run.
 	Created bool
 }
-
-// Format prints p without personal data.
-func (p IssueParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs p without personal data.
-func (p IssueParams) LogValue() slog.Value { return redact.LogValue(p) }
-
-// Format prints i without personal data.
-func (i Issued) Format(f fmt.State, verb rune) { redact.Format(f, verb, i) }
-
-// LogValue logs i without personal data.
-func (i Issued) LogValue() slog.Value { return redact.LogValue(i) }
 
 const (
 	defaultVisibleWithin = 30 * time.Second

@@ -5,14 +5,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
-	"log/slog"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
@@ -63,12 +60,6 @@ type Hook struct {
 	// HMACKeyID is the ID of the current key.
 	HMACKeyID string `json:"hmac_key_id"`
 }
-
-// Format prints h without the user information of its address.
-func (h Hook) Format(f fmt.State, verb rune) { redact.Format(f, verb, h) }
-
-// LogValue logs h without the user information of its address.
-func (h Hook) LogValue() slog.Value { return redact.LogValue(h) }
 
 // missing refuses a hook without ID, or without the URI by which to recognise it after an unknown outcome of Create.
 func (h *Hook) missing() bool { return h.ID == "" || h.URI == "" }
@@ -147,12 +138,6 @@ type CreateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret"`
 }
 
-// Format prints p without the user information of its address.
-func (p CreateHookParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs p without the user information of its address.
-func (p CreateHookParams) LogValue() slog.Value { return redact.LogValue(p) }
-
 // CreatedHook is the result of Create.
 type CreatedHook struct {
 	// ID identifies the new hook.
@@ -204,12 +189,6 @@ type UpdateHookParams struct {
 	// HMACKeySecret is the key: exactly 64 hex characters.
 	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
 }
-
-// Format prints p without the user information of its address.
-func (p UpdateHookParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs p without the user information of its address.
-func (p UpdateHookParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // Update changes a hook. Read it back with Get after [OutcomeUnknown]. A new HMACKeySecret can be recognised only by
 // its HMACKeyID.
@@ -374,12 +353,6 @@ func (m *Message) Decode(into any) error {
 	}
 	return nil
 }
-
-// Format prints the envelope.
-func (m Message) Format(f fmt.State, verb rune) { redact.Format(f, verb, m) }
-
-// LogValue logs the envelope.
-func (m Message) LogValue() slog.Value { return redact.LogValue(m) }
 
 // readWire reads the envelope and keeps a copy of the complete message.
 func (m *Message) readWire(r *wire.Reader) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
-	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // Response is one response as received, for [Trace].Response. It prints without header and body.
@@ -24,12 +22,6 @@ type Response struct {
 	// Body is the response's body; nil for streamed reports.
 	Body []byte `redact:"content"`
 }
-
-// Format prints r without header and body.
-func (r Response) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
-
-// LogValue logs r without header and body.
-func (r Response) LogValue() slog.Value { return redact.LogValue(r) }
 
 // Trace observes calls. Nil hooks are skipped; a panic in a hook is recovered and logged. New fields may be added.
 type Trace struct {

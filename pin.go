@@ -8,13 +8,11 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/cardprograms/prepaid/internal/envelope"
-	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // PINService changes PINs. Use [Client].PIN; the zero value is not usable. [PINKey] makes the envelopes. It needs no
@@ -37,12 +35,6 @@ func (r *PINResponse) Decode(into any) error {
 	return nil
 }
 
-// Format prints r without its body.
-func (r PINResponse) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
-
-// LogValue logs r without its body.
-func (r PINResponse) LogValue() slog.Value { return redact.LogValue(r) }
-
 // InitiatePINParams starts a PIN change; every field is required.
 type InitiatePINParams struct {
 	// AccountID is the EAID.
@@ -55,12 +47,6 @@ type InitiatePINParams struct {
 	// operator.
 	CommunicationMethod string `json:"communication_method"`
 }
-
-// Format prints p without the address.
-func (p InitiatePINParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs p without the address.
-func (p InitiatePINParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start
 // again with the cardholder, who may receive a second password.
@@ -90,12 +76,6 @@ type SealedPINParams struct {
 	// others.
 	Envelope *PINEnvelope `json:"envelope"`
 }
-
-// Format prints p without the address.
-func (p SealedPINParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs p without the address.
-func (p SealedPINParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // Validate checks the one-time password. Errors and safety: as [PINService.Execute].
 //

@@ -2,8 +2,6 @@ package prepaid
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -16,7 +14,6 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/address"
 	"github.com/cardprograms/prepaid/internal/ascii"
-	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -82,12 +79,6 @@ type RawRequest struct {
 	// Safety says whether the request may be sent again. The zero value is SafetyNeverRepeated.
 	Safety Safety
 }
-
-// Format prints r without values, query, body and headers.
-func (r RawRequest) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
-
-// LogValue logs r without values, query, body and headers.
-func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 
 // Do makes a call for which this version has no method, or a known one with more members, parameters or headers than its method has,
 // with the tokens, limiter (in [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own

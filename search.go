@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/pause"
-	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // SearchAccountsParams selects accounts by your own key.
@@ -78,12 +76,6 @@ type SearchCompanyParams struct {
 	// Paging starts at page 1 when zero.
 	Paging Paging
 }
-
-// Format prints p without personal data.
-func (p SearchCompanyParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs p without personal data.
-func (p SearchCompanyParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Account] {
 	v.companyID("company", company)

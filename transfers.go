@@ -3,8 +3,6 @@ package prepaid
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/idlock"
 	"github.com/cardprograms/prepaid/internal/number"
-	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
@@ -136,12 +133,6 @@ type BankAccount struct {
 	AccountName string `json:"account_name" redact:"personal"`
 }
 
-// Format prints a without number and name.
-func (a BankAccount) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
-
-// LogValue logs a without number and name.
-func (a BankAccount) LogValue() slog.Value { return redact.LogValue(a) }
-
 // DirectEntryOutParams describes a payment to a bank account.
 type DirectEntryOutParams struct {
 	// RequestID makes the payment safe to repeat. Required, at most 100 characters; see [TransferParams].
@@ -162,12 +153,6 @@ type DirectEntryOutParams struct {
 	// LastSent is for a payment whose outcome is unknown since an earlier call; see [TransferParams]. It is not sent.
 	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
 }
-
-// Format prints p without the bank account's number and name.
-func (p DirectEntryOutParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs p without the bank account's number and name.
-func (p DirectEntryOutParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // DirectEntryOut pays from source to a bank account, once per RequestID. It behaves as [AccountsService.Transfer] does.
 // Never use one request ID for both operations: the reference does not say whether they share request IDs.

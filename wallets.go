@@ -30,12 +30,6 @@ type WalletDevice struct {
 	Type WalletDeviceType `json:"device_type,omitzero"`
 }
 
-// Format prints d without its id and name.
-func (d WalletDevice) Format(f fmt.State, verb rune) { redact.Format(f, verb, d) }
-
-// LogValue logs d without its id and name.
-func (d WalletDevice) LogValue() slog.Value { return redact.LogValue(d) }
-
 // UnmarshalJSON reads a device. Its device_id may appear twice.
 func (d *WalletDevice) UnmarshalJSON(data []byte) error {
 	var members walletDeviceMembers
@@ -128,12 +122,6 @@ type WalletToken struct {
 // missing refuses a token without identity or status.
 func (t *WalletToken) missing() bool { return t.TokenUniqueReference == "" || t.Status == "" }
 
-// Format prints t without the device's name.
-func (t WalletToken) Format(f fmt.State, verb rune) { redact.Format(f, verb, t) }
-
-// LogValue logs t without the device's name.
-func (t WalletToken) LogValue() slog.Value { return redact.LogValue(t) }
-
 // WalletTokens returns the wallet tokens of an account, or nil if it has none.
 //
 // Errors: [ErrNotFound]. Safety: read.
@@ -170,12 +158,6 @@ type ProvisionWalletParams struct {
 	Certificates []string `json:"certificates,omitzero" redact:"content"`
 }
 
-// Format prints p without nonce, signature and certificates.
-func (p ProvisionWalletParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
-
-// LogValue logs p without nonce, signature and certificates.
-func (p ProvisionWalletParams) LogValue() slog.Value { return redact.LogValue(p) }
-
 // WalletProvisioning is the data with which a wallet app adds the card: IssuerInitiatedDigitizationData, or the three members
 // after it. A response with neither is an error. It round-trips through JSON; fmt and slog show provider and product
 // type only.
@@ -203,12 +185,6 @@ func (w *WalletProvisioning) missing() bool {
 	return w.IssuerInitiatedDigitizationData == "" &&
 		(w.ActivationData == "" || w.EncryptedPassData == "" || w.EphemeralPublicKey == "")
 }
-
-// Format prints w without card, cardholder and wallet data.
-func (w WalletProvisioning) Format(f fmt.State, verb rune) { redact.Format(f, verb, w) }
-
-// LogValue logs w without card, cardholder and wallet data.
-func (w WalletProvisioning) LogValue() slog.Value { return redact.LogValue(w) }
 
 // WalletProvider names one of the three mobile wallet services that ProvisionWallet supports. The operator defines the names.
 type WalletProvider string
@@ -311,12 +287,6 @@ type KeyExchange struct {
 	// reference. It is empty if the service declared none, and "?" if the declared type is malformed.
 	MediaType string
 }
-
-// Format prints k without its data.
-func (k KeyExchange) Format(f fmt.State, verb rune) { redact.Format(f, verb, k) }
-
-// LogValue logs k without its data.
-func (k KeyExchange) LogValue() slog.Value { return redact.LogValue(k) }
 
 // ExchangeKey performs the encrypted exchange of key data for an account. After [OutcomeUnknown] call it with a new
 // ephemeral key.

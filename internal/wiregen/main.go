@@ -1,7 +1,8 @@
 // Command wiregen generates code and tables from the tags of structs and from the table of operations.
 //
 // wire_gen.go has functions that read and write the client's types without reflection. The types are those that the package lists in
-// slices of wireReadable and wireWritable, and the structs in them. The rest is from operations.txt, which lists it.
+// slices of wireReadable and wireWritable, and the structs in them. redact_gen.go has Format and LogValue of the structs with redact tags.
+// The rest is from operations.txt, which lists it.
 //
 //	go run ./internal/wiregen       list the files that are stale
 //	go run ./internal/wiregen -w    write them, as go generate does
@@ -46,6 +47,9 @@ func run(directory string, write bool, out io.Writer) error {
 		return err
 	}
 	files[output] = source
+	if files[redactOutput], err = p.generateRedaction(); err != nil {
+		return err
+	}
 	stale := 0
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(directory, name)
