@@ -78,7 +78,7 @@ func (a *attempt) serviceForm() bool {
 type sentRecord struct {
 	count       int
 	first, last time.Time
-	admitted    time.Time // a refusal of the last request proves nothing of one that may not be repeated before a later time
+	admitted    time.Time // the latest NotBefore for which the last request was a permitted repeat
 }
 
 // nextAttempt is when the next attempt is made, and how it differs from the first.
@@ -87,8 +87,8 @@ type nextAttempt struct {
 	fresh    bool          // it opens its own connection
 	rejected *oauth2.Token // refused with 401; send another one
 	suspect  *oauth2.Token // may have caused a 400; try another one
-	// notBefore is when a movement of unknown outcome may be repeated, by this call or an earlier one; zero if there is none.
-	// Only then earliest counts: the attempt itself waits.
+	// notBefore is when a movement of unknown outcome, of this call or an earlier one, may be repeated; zero if there is none.
+	// If it is set, the attempt itself waits for it and for earliest.
 	notBefore, earliest time.Time
 }
 
@@ -145,8 +145,8 @@ func (c *call) try(ctx context.Context) {
 	}
 }
 
-// admit authorizes the attempt and takes a slot, for which it waits since waiting. If the token was refused meanwhile, it waits once
-// more for another.
+// admit authorizes the attempt and takes a slot. It sets waiting to the start of the wait. If the token was refused meanwhile, it
+// does both once more.
 func (c *call) admit(ctx context.Context, waiting *time.Time) (ratelimit.Slot, error) {
 	for range 2 {
 		if c.request.op.class != classToken {
@@ -174,7 +174,7 @@ func (c *call) admit(ctx context.Context, waiting *time.Time) (ratelimit.Slot, e
 }
 
 // add counts an attempt that may have left. If it outlasted its limit, because the RoundTripper ignores the context or the
-// process was suspended, the request may have left as late as its end; last is then limit before that.
+// process was suspended, the request may have left as late as the attempt's end: last is then that end minus limit.
 func (s *sentRecord) add(at time.Time, limit time.Duration) {
 	if s.count++; s.count == 1 {
 		s.first = at
@@ -353,7 +353,7 @@ func (c *call) authorize(ctx context.Context) error {
 		return &TokenError{Err: errNoToken}
 	case !c.core.sends(access.AccessToken) && !isHeaderText(access.AccessToken):
 		return &TokenError{Err: errTokenText}
-	case rejected != nil && access.AccessToken == rejected.AccessToken && c.core.manager == nil, // the manager's has begun later
+	case rejected != nil && access.AccessToken == rejected.AccessToken && c.core.manager == nil, // a manager has requested it later
 		suspect != nil && access.AccessToken == suspect.AccessToken:
 		return errSameToken
 	}

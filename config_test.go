@@ -90,7 +90,7 @@ func TestConfigFromJSONAndYAML(t *testing.T) {
 	require.NoError(t, decoder.Decode(&fromYAML))
 	requireConfig(t, want, fromYAML)
 
-	// In the caller's own struct, over values that are set there.
+	// In the caller's own struct, values that the text does not set are kept.
 	own := struct {
 		Prepaid prepaid.Config `json:"prepaid" yaml:"prepaid"`
 		Other   string         `json:"other" yaml:"other"`
@@ -251,7 +251,7 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 	harness.RequireFaults(t, err, "NaN", harness.Fault{Field: "PREPAID_RETRY_MIN_WAIT", Rule: "must not be negative"}, harness.Fault{Field: "PREPAID_RATE_SHARE", Rule: "at most 1"})
 }
 
-// The page with the names has all of them, and its YAML file is one that can be read.
+// docs/wrapping.md lists every setting, and its YAML is a valid Config.
 func TestWrappingPageHasEverySetting(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("docs", "wrapping.md"))

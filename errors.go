@@ -37,8 +37,8 @@ type CallError struct {
 	FirstSent time.Time
 	// LastSent is the start of the last attempt that may have left; if it outlasted AttemptTimeout, its end minus
 	// AttemptTimeout. The attempt may have been in progress until the call returned. If none left, it is zero or, for a transfer
-	// or direct entry out of unknown outcome, the LastSent of the params. So a store keeps it with the payment whenever the
-	// outcome is unknown.
+	// or direct entry out of unknown outcome, the LastSent of the params. Store it with the payment whenever the outcome is
+	// unknown.
 	LastSent time.Time
 	// NotBefore is the earliest time to send a transfer or direct entry out of unknown outcome again with its request ID, see
 	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since: [AccountsService.AwaitRepeat].
@@ -51,7 +51,7 @@ type CallError struct {
 	admitted time.Time    // the latest NotBefore for which the last request was a permitted repeat
 }
 
-// settlingRule decides for ProvesNotApplied. It is an interface so that this file does not depend on retry.go.
+// settlingRule implements ProvesNotApplied. It is an interface so that this file does not depend on retry.go.
 type settlingRule interface {
 	settledBy(refusal *CallError, lastSent time.Time) bool
 }
@@ -256,8 +256,8 @@ var (
 	ErrReportFailed = errors.New("prepaid: report failed")
 	// ErrTestOnly: the simulator exists only in the test environment.
 	ErrTestOnly = errors.New("prepaid: test environment only")
-	// ErrRequestIDExpired: the request ID is so old that the service may no longer remember it: the day in it, or LastSent of
-	// the params. The call was not sent ([OutcomeUnknown]: an earlier one may have moved the money).
+	// ErrRequestIDExpired: the day in the request ID, or LastSent of the params, is so old that the service may have forgotten
+	// the ID. The call was not sent ([OutcomeUnknown]: an earlier one may have moved the money).
 	ErrRequestIDExpired = errors.New("prepaid: request ID outside the replay window")
 	// ErrRequestIDReused: this client has used the request ID for another payment, whose outcome is unknown or which is one
 	// of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params have
@@ -269,12 +269,12 @@ var (
 	ErrTooMany = errors.New("prepaid: more items than the limit")
 	// ErrAmbiguous: more than one account, or more than one movement, matches.
 	ErrAmbiguous = errors.New("prepaid: more than one match")
-	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. From Issue it
-	// means that the account was created, or belongs to another client_id: never run Issue again without looking.
+	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue
+	// returns it if the account was created and not found, or belongs to another client_id: look before you call Issue again.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
 	// ErrPolicyAction: the policy has another default action than the given one, so that rules would do the opposite.
 	ErrPolicyAction = errors.New("prepaid: another default action")
-	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not those that were there, with its changes:
+	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier ones with its changes:
 	// another program has changed them meanwhile, or the service has not yet made a change that it acknowledged.
 	ErrPolicyChanged = errors.New("prepaid: the policy changed meanwhile")
 	// ErrPageRepeated: a page of a list had only items of earlier pages: the service ignores the page number.
@@ -404,7 +404,7 @@ func (e *TokenError) Is(target error) bool {
 	return target == ErrUnauthorized && (errors.Is(e.Err, CodeInvalidClient) || errors.Is(e.Err, token.ErrRefused))
 }
 
-// bothCauses is a failure after an earlier one. If unknown, the earlier attempt may have been applied.
+// bothCauses is a failure after an earlier one. unknown means that the earlier attempt may have been applied.
 type bothCauses struct {
 	last, earlier error
 	unknown       bool

@@ -145,7 +145,7 @@ func TestGuideClock(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, srv.Transactions(card), 2) // the load and the authorisation
 	srv.Advance(time.Minute)
-	require.Len(t, srv.Transactions(card), 4) // and its credit back and clearing
+	require.Len(t, srv.Transactions(card), 4) // also the credit back and the clearing
 }
 
 // A state that was saved is where another test begins.

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// The programs below small/ are measured as a whole: from the start of the process, and with its resident memory.
+// The programs in small/ are measured as whole processes: start-up time and resident memory.
 
-// buildPrograms builds some of them, stripped, and returns their files by name.
+// buildPrograms builds the named ones, stripped, and returns their files by name.
 func buildPrograms(names ...string) (files map[string]string, remove func(), err error) {
 	directory, err := os.MkdirTemp("", "programs-")
 	if err != nil {
@@ -42,7 +42,7 @@ func inTurns(rounds int, environment []string, programs ...[]string) ([]measured
 	all := make([][]measured, len(programs))
 	for i := range rounds * len(programs) {
 		which := i % len(programs)
-		if i/len(programs)%2 == 1 { // there and back: a drift of the machine affects all
+		if i/len(programs)%2 == 1 { // every other round backwards: a drift of the machine affects all alike
 			which = len(programs) - 1 - which
 		}
 		m, err := runProgram(environment, programs[which]...)

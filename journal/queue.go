@@ -16,8 +16,8 @@ import (
 type hold struct {
 	fence string
 	leave func()
-	ended bool      // the run that has the fence
-	due   time.Time // afterwards
+	ended bool      // the run with this fence has ended
+	due   time.Time // when the payment may be claimed again, once ended
 }
 
 // candidate is a payment that may be claimed, from a time on.
@@ -28,8 +28,8 @@ type candidate struct {
 	rests   bool
 }
 
-// candidates returns the payments that workers can send, those due first first: pending ones with sealed params. They are read from
-// the file; if that takes long, the result is used for a while. The caller holds claiming.
+// candidates returns the payments that workers can send, those due first first: pending ones with sealed params. If reading the
+// file takes longer than poll, the result is used for 20 times as long. The caller holds claiming.
 func (j *Journal) candidates() ([]candidate, error) {
 	began := time.Now()
 	if j.candidatesTook > poll && began.Sub(j.candidatesRead) < 20*j.candidatesTook {
@@ -45,7 +45,7 @@ func (j *Journal) candidates() ([]candidate, error) {
 			continue
 		}
 		c := candidate{id: e.RequestID, account: e.AccountID, rests: e.Rests()}
-		if sent := e.lastSending(); c.rests && !sent.After(began) { // else the claim finds that the clock was set back
+		if sent := e.lastSending(); c.rests && !sent.After(began) { // otherwise the clock was set back: claim corrects it
 			c.due = later(e.NotBefore, sent)
 		}
 		c.due = later(c.due, h.due)
@@ -94,7 +94,7 @@ func (j *Journal) claim(id prepaid.RequestID, now time.Time, c Claim) (h Held, i
 	e, _, err := j.find(id)
 	ok = err == nil && e.Due()
 	if bound, moved := e.bounded(now); ok && moved {
-		_, ok = j.record(bound), false // it rests; if it cannot be recorded, nothing can
+		_, ok = j.record(bound), false // it must wait; after an error of record, all later ones fail
 	}
 	if !ok {
 		leave()
@@ -180,7 +180,7 @@ func (j *Journal) Decide(_ context.Context, id prepaid.RequestID, decision func(
 		return err
 	}
 	j.mu.Lock()
-	delete(j.holds, id) // its fence is over
+	delete(j.holds, id) // ends its claim
 	j.mu.Unlock()
 	return j.record(e)
 }

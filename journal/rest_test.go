@@ -53,8 +53,8 @@ func newSlowBank(lost int) *slowBank {
 	return &slowBank{takes: 39 * time.Second, wait: 40 * time.Second, lost: lost, finished: map[prepaid.RequestID]time.Time{}}
 }
 
-// A payment of unknown outcome is sent again when the first attempt can no longer be under way: at the time in its record, in
-// this process and in the next.
+// A payment of unknown outcome is sent again at the recorded NotBefore, when the first attempt can no longer be in progress, by
+// this process or the next.
 func TestRepeatNeverOvertakesTheFirst(t *testing.T) {
 	t.Parallel()
 	for _, restarted := range []bool{false, true} {
@@ -83,7 +83,7 @@ func TestRepeatNeverOvertakesTheFirst(t *testing.T) {
 	}
 }
 
-// Of a process that died only the intent is known: it may have sent until just before the file was opened again.
+// A process that died leaves only the intent: it may have sent until the file was opened again.
 func TestRepeatOfAProcessThatDiedCountsFromTheLock(t *testing.T) {
 	t.Parallel()
 	for _, again := range []bool{false, true} { // died in its first request, or in that of a repeat
@@ -137,7 +137,7 @@ func (p panicking) Transfer(ctx context.Context, from prepaid.AccountID, params 
 	panic(err)
 }
 
-// A payment that a person has resolved as moved is not sent again, so that there is no time for it.
+// A payment that a person has resolved as moved is not sent again, and has no NotBefore.
 func TestMovedHasNoNotBefore(t *testing.T) {
 	t.Parallel()
 	j, _ := openMemory(t, nil)
@@ -161,7 +161,7 @@ func (d *dying) Transfer(ctx context.Context, from prepaid.AccountID, p prepaid.
 	return d.slowBank.Transfer(ctx, from, p)
 }
 
-// A client with a longer wait than the one that has sent waits for its own, one with a shorter wait for the recorded one.
+// The longer of the client's own wait and the recorded one counts.
 func TestTheLongerWaitCounts(t *testing.T) {
 	t.Parallel()
 	for first, second := range map[time.Duration]time.Duration{time.Minute: time.Second, time.Second: time.Minute} {
@@ -180,13 +180,13 @@ func TestTheLongerWaitCounts(t *testing.T) {
 	}
 }
 
-// Records of before there was a NotBefore are read, and wait from the opening of the file.
+// Records of a version without NotBefore are read, and wait from the opening of the file.
 func TestOldRecordsAreRead(t *testing.T) {
 	t.Parallel()
 	const old = `{"request_id":"a","operation":"Accounts.Transfer","account_id":"from","amount":1.00,"destination":"d","params":"p",` +
 		`"state":"unknown","began":"2026-11-20T01:02:03Z","changed":"2026-11-20T01:02:04Z","runs":1,"first_sent":"2026-11-20T01:02:03Z",` +
 		`"last_sent":"2026-11-20T01:02:03Z","attempts":1}`
-	synctest.Test(t, func(t *testing.T) { // its clock is behind that of the record, as if it had been set back
+	synctest.Test(t, func(t *testing.T) { // the bubble's clock is earlier than the record, as if it had been set back
 		j, m := openMemory(t, []byte(header+string(frame([]byte(old)))+old+"\n"))
 		e, known := j.Get("a")
 		require.True(t, known)
@@ -201,7 +201,7 @@ func TestOldRecordsAreRead(t *testing.T) {
 	})
 }
 
-// Other params are not sent, whatever became of the recorded payment, which the error reports.
+// Other params are never sent. The error reports the state of the recorded payment.
 func TestChangedReportsTheRecordedPayment(t *testing.T) {
 	t.Parallel()
 	for _, state := range []State{StateIntended, StateNotSent, StateUnknown, StateDone, StateRejected} {

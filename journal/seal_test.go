@@ -91,7 +91,7 @@ func TestSealedParamsComeBack(t *testing.T) {
 	require.Equal(t, canaryTransfer(), opened)
 }
 
-// The key ID, the nonce and AES-256-GCM, read without this package.
+// The sealed form is a key ID, a nonce and AES-256-GCM. The test opens it without this package.
 func TestSealedFormat(t *testing.T) {
 	t.Parallel()
 	data, err := aead(t, key(7)).Encrypt([]byte("text"), []byte("context"))
@@ -168,7 +168,7 @@ func TestSealedParamsCannotBeMoved(t *testing.T) {
 	}
 }
 
-// The opened text must be the JSON of the operation, of this very payment: an AEAD that authenticates nothing shows it.
+// Open accepts only the JSON of this payment and operation, even if the AEAD authenticates nothing.
 func TestOpenedParamsAreCompared(t *testing.T) {
 	t.Parallel()
 	e := entry(t, canaryTransfer())
@@ -186,7 +186,7 @@ func TestOpenedParamsAreCompared(t *testing.T) {
 	require.ErrorIs(t, err, journal.ErrSealed)
 }
 
-// trusting encrypts nothing.
+// trusting neither encrypts nor authenticates.
 type trusting struct{}
 
 func (trusting) Encrypt(plaintext, _ []byte) ([]byte, error)  { return plaintext, nil }

@@ -58,7 +58,7 @@ func TestSpec_4_4_WalletOfEachProvider(t *testing.T) {
 		require.NotEmpty(t, other["issuer_initiated_digitization_data"])
 		require.NotContains(t, other, "activation_data")
 	}
-	c.post("accounts/"+id+"/wallet/googlepay", certified).ok() // ignored by the other two
+	c.post("accounts/"+id+"/wallet/googlepay", certified).ok() // googlepay and samsungpay ignore Apple's members
 	tokens := c.get("accounts/" + id + "/tokens").ok().list()
 	require.Len(t, tokens, 4)
 	require.Equal(t, reference, tokens[1]["token_unique_reference"])

@@ -28,8 +28,7 @@ type HMAC struct {
 	// Keys are the accepted keys, at least one when the [Handler] is created. A key that is not 64 hex characters is
 	// skipped.
 	Keys KeyRing
-	// KeyID returns the ID of the key with which the message says it is signed; no other is tried. Optional: if nil, all
-	// keys are tried.
+	// KeyID returns the key ID that the message names; only that key is tried. Optional: if nil, all keys are tried.
 	KeyID func(header http.Header) string
 	// SignedText returns the signed text. Optional: by default the body. Required with TimestampHeader: it must then
 	// include the timestamp, or an old message could be sent again with a new time.
@@ -205,7 +204,7 @@ func (v HMAC) candidates(header http.Header) map[string]prepaid.Secret {
 	return map[string]prepaid.Secret{id: secret}
 }
 
-// key refuses anything but 64 hex characters, in either form: everybody can compute a sum with an empty key.
+// key accepts only 64 hex characters, for either KeyForm: anyone can compute a sum with an empty key.
 func (v HMAC) key(secret prepaid.Secret) ([]byte, bool) {
 	text := secret.Reveal()
 	key, err := hex.DecodeString(text)
@@ -224,7 +223,7 @@ func sum(key, text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// timely is called once the signature matches, so that a forger learns nothing from it.
+// timely is called only after the signature matched, so that a forger learns nothing from it.
 func (v HMAC) timely(header http.Header) bool {
 	parse := v.ParseTimestamp
 	if parse == nil {

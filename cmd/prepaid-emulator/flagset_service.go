@@ -58,7 +58,7 @@ func (s *settings) serviceFlags(f *flag.FlagSet) {
 	f.Func("dip-key", "`APPLICATION=KEY`, two UUIDs that the key exchange knows; may be repeated (in the environment: separated by semicolons; default every pair)", s.addKey)
 }
 
-// oneOf reads one of some words.
+// oneOf parses one of the keys of values.
 func oneOf[T any](option func(T) prepaidtest.Option, values map[string]T) func(string) (prepaidtest.Option, error) {
 	return func(text string) (prepaidtest.Option, error) {
 		value, known := values[text]

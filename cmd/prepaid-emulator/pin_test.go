@@ -55,7 +55,7 @@ func TestPINOptionsHaveAnEffect(t *testing.T) {
 	require.Contains(t, p.get("/accounts/"+ada).body, "inactive pin tries exceeded</span>", "validate and execute were two tries")
 }
 
-// pinScript is the walk through a PIN change.
+// pinScript returns the script of docs/emulator-pin.md.
 func pinScript(t *testing.T) string {
 	t.Helper()
 	for _, tool := range []string{"openssl", "curl", "od"} {
@@ -71,7 +71,7 @@ func pinScript(t *testing.T) string {
 // shell runs commands with BASE and TOKEN set.
 func (p *program) shell(script string) string {
 	p.t.Helper()
-	p.call("GET", "accounts/"+ada, "") // has a token afterwards
+	p.call("GET", "accounts/"+ada, "") // sets p.token
 	command := exec.CommandContext(p.t.Context(), "sh", "-eu", "-c", script)
 	command.Dir = p.t.TempDir()
 	command.Env = append(os.Environ(), "BASE="+p.page+"3.0/", "TOKEN="+p.token)

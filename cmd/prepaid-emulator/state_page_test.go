@@ -74,7 +74,7 @@ func TestTheCardIsUsedWithoutScript(t *testing.T) {
 	require.Contains(t, p.get(account).body, "because the plastic is off")
 }
 
-// A test in any language uses the card, and sees running requests.
+// Over HTTP, a test in any language can simulate card use and list running requests.
 func TestStateInJSON(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-start-at", "2030-01-31T08:00:00Z", "-rate-limit", "1000", "-log", "off")

@@ -20,7 +20,7 @@ type TemporalActivities struct {
 func (a *TemporalActivities) Pay(ctx context.Context, p Payment) error {
 	var sent time.Time
 	if activity.GetInfo(ctx).Attempt > 1 {
-		sent = time.Now() // until now: Temporal gives up a run by the clock, and says only when this one began
+		sent = time.Now() // an earlier run may have sent until now: Temporal reports only when this one began
 	}
 	again, err := Pay(ctx, a.Accounts, p, sent)
 	if err != nil && !again {

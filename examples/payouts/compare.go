@@ -82,7 +82,7 @@ func (c *comparison) readOrders(ctx context.Context) error {
 	return err
 }
 
-// compareCustomers finds orders that are not as the response to the customer said.
+// compareCustomers finds orders that contradict the response to the customer.
 func (c *comparison) compareCustomers() {
 	for id, posted := range c.customers.accepted {
 		switch o := c.booked[id]; {

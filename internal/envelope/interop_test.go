@@ -50,7 +50,7 @@ func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 			"pkeyutl", "-decrypt", "-inkey", keyFile, "-pkeyopt", "rsa_padding_mode:oaep",
 			"-pkeyopt", "rsa_oaep_md:" + strings.ToLower(hash),
 		}
-		if mgf1 != "" { // OpenSSL has the same default
+		if mgf1 != "" { // by default OpenSSL uses hash too
 			arguments = append(arguments, "-pkeyopt", "rsa_mgf1_md:"+strings.ToLower(mgf1))
 		}
 		return runTool(t, wrapped, openssl, arguments...)

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// A claim takes each payment that is due once. It returns the entry as it was, and stores the intent.
+// Each due payment is claimed once only. Claim returns the entry as it was, and stores the intent.
 func claimWhatIsDue(s *suite) {
 	s.none("does not exist")
 	s.enqueue("a", "b", "c")
@@ -61,7 +61,7 @@ func claimInManyWorkers(s *suite) {
 	}
 	var mu sync.Mutex
 	seen := make(map[prepaid.RequestID]bool)
-	// take reports whether the claims of one worker may go on.
+	// take checks one claim, and reports whether its worker may continue.
 	take := func(list []journal.Held, err error) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -116,7 +116,7 @@ func claimAfterDeath(s *suite) {
 	if list := s.claim(held); len(list) > 0 {
 		s.Fatal("Claim took a payment whose worker died, which rests and is not admitted")
 	}
-	s.dies() // which does not make the rest begin again
+	s.dies() // a restart does not start the rest again
 	second := s.await(long(1))
 	if early := second.to.Sub(from); early < short().Rest-inaccuracy {
 		s.Fatalf("Claim took a payment %v after its worker can have sent, which is before its rest is over", early)
@@ -135,7 +135,7 @@ func claimAfterDeath(s *suite) {
 	s.none("is held by the second worker")
 }
 
-// Admitted holds back the payments that rest, and no others; Resting reports those that it holds back.
+// Claim.Admitted delays payments that rest, and no others; Resting reports the first that it delays.
 func claimWhatIsAdmitted(s *suite) {
 	if r, err := s.Store.Resting(s.Context(), time.Time{}); r != nil || err != nil {
 		s.Fatalf("Resting returned %+v, %v for an empty store", r, err)

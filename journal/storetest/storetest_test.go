@@ -64,7 +64,7 @@ func TestJournal(t *testing.T) {
 				require.True(t, known)
 				return e
 			},
-			Restart: func(t testing.TB) journal.Store { // the dead one keeps its file, and cannot change the copy
+			Restart: func(t testing.TB) journal.Store { // opens a copy, which the dead Journal cannot change
 				dead := j
 				path = copied(t, path)
 				j, err = journal.Open(path, options)

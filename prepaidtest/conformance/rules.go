@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// reporter takes a fault: section, field, rule.
+// reporter receives a violation.
 type reporter func(section, field, rule string)
 
 // rule checks a JSON value and reports violations.
@@ -148,7 +148,7 @@ func orNull(r rule) rule {
 	}
 }
 
-// is reports whether a JSON value is that boolean.
+// is reports whether value is the boolean want.
 func is(value any, want bool) bool {
 	got, ok := value.(bool)
 	return ok && got == want

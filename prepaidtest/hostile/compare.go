@@ -109,7 +109,7 @@ func noToken(log map[int64]prepaidtest.Request) string {
 	return what
 }
 
-// wrong describes the error in the movements of a payment, whose number does not matter here.
+// wrong describes a movement of the wrong type or to the wrong account. It does not count them.
 func (b books) wrong(p Payment, moved []prepaidtest.Transaction) string {
 	for _, item := range moved {
 		credit, transferred := b.credits[item.ID]
@@ -135,7 +135,7 @@ func describe(p Payment) string {
 
 // claims compares the summaries of the last runs with the accounts.
 func (r *run) claims(b books, log map[int64]prepaidtest.Request, finished bool) (wrong []Finding) {
-	said := make(map[prepaid.RequestID]bool) // whether any summary says more of it than unknown
+	said := make(map[prepaid.RequestID]bool) // whether any summary reports a known state
 	for number := 1; number <= r.options.Copies; number++ {
 		name := fmt.Sprintf("the summary of worker %d", number)
 		text, err := os.ReadFile(r.summaryOf(number))
@@ -195,7 +195,7 @@ type line struct {
 // lock.
 func (r *run) timeline(n int, moved []prepaidtest.Transaction, log map[int64]prepaidtest.Request) []string {
 	var lines []line
-	from := make(map[*process]time.Duration) // of its first request, less the time for which it may have been frozen before
+	from := make(map[*process]time.Duration) // start of its first request, minus the longest freeze before it
 	first, until := time.Duration(math.MaxInt64), time.Duration(0)
 	for _, f := range r.flights {
 		if f.payment != n {
@@ -288,7 +288,7 @@ func (r *run) wall(at time.Time) time.Duration {
 	return at.Sub(r.clock) - moved
 }
 
-// lastSeen is for a run that is not finished. It needs the lock.
+// lastSeen lists the last requests of an unfinished run. It needs the lock.
 func (r *run) lastSeen(log map[int64]prepaidtest.Request) []string {
 	last := []string{"the last requests:"}
 	var lines []line

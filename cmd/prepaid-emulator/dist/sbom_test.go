@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An SBOM is valid CycloneDX, describes the very program of the archive, and lists the modules in its build information.
+// An SBOM is valid CycloneDX, has the hash of the archive's program, and lists the modules of the program.
 func TestSBOM(t *testing.T) {
 	t.Parallel()
 	m := release(t)
@@ -68,7 +68,7 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// schemas loads the schemas of CycloneDX from its module, one of which has another name there.
+// schemas loads the schemas of CycloneDX from its module, where one has another name.
 func schemas(t *testing.T) jsonschema.URLLoader {
 	t.Helper()
 	directory, err := output(exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"))
@@ -88,7 +88,7 @@ type schemaLoader func(url string) (any, error)
 
 func (l schemaLoader) Load(url string) (any, error) { return l(url) }
 
-// A part without a licence, with an unknown one, or with two ends the release.
+// The release fails on a module with no licence, an unknown one or two.
 func TestLicenceIsNotKnown(t *testing.T) {
 	t.Parallel()
 	mit, err := assets.ReadLicenseFile("License/MIT/pristine.txt")

@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// described is a client of a service that refuses every call with these words.
+// described returns a client of a service that refuses every call with words as the description.
 func described(t *testing.T, words string, show bool, log *strings.Builder) *prepaid.Client {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"error": "invalid_request", "error_description": words})
@@ -33,7 +33,7 @@ func described(t *testing.T, words string, show bool, log *strings.Builder) *pre
 }
 
 // With the opt-in an error prints the service's description, on one line and without characters that could mislead a terminal or
-// fill a log; without it nothing of that is printed.
+// fill a log; without the opt-in an error prints no part of it.
 func TestShowDescriptions(t *testing.T) {
 	t.Parallel()
 	for words, shown := range map[string]string{
@@ -68,7 +68,7 @@ func TestShowDescriptions(t *testing.T) {
 	}
 }
 
-// A token that is refused says why as well.
+// The error of a refused token request prints the description too.
 func TestShowDescriptionsOfTheTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	for show, want := range map[bool]string{true: "no access token: status 401 (invalid_client): the client is locked", false: "no access token: status 401 (invalid_client)"} {
@@ -85,7 +85,7 @@ func TestShowDescriptionsOfTheTokenEndpoint(t *testing.T) {
 	}
 }
 
-// On the emulator the words show without a setting; a production service's never do.
+// The emulator's descriptions are printed without a setting, a production service's never.
 func TestE2EDescriptionsShowOnTheEmulator(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// redactedAccount is as an account comes: some fields set, some not.
+// redactedAccount returns an account as in a response: some fields set, some not.
 func redactedAccount() prepaid.Account {
 	return prepaid.Account{
 		ID: "eaid-1", CompanyID: 7, Balance: prepaid.Cents(2550), CardNumber: "5555********1234", Status: prepaid.AccountStatusActive, PlasticEnabled: true,
@@ -30,7 +30,7 @@ const redactedAccountText = `Account{ID:eaid-1 CompanyID:7 Balance:25.50 CardNum
 	`Cardholder:Cardholder{FirstName:[REDACTED] LastName:[REDACTED] PrimaryAddress:[REDACTED] DateOfBirth:[REDACTED]} ` +
 	`PortalIdentifier:&{ClientID:c ProgramID:p CardholderID:h}}`
 
-// The printed text is of use: the fields that are set, by name, and a mark for the hidden ones.
+// The printed text names the fields that are set, and marks the hidden ones.
 func TestRedactedFormat(t *testing.T) {
 	t.Parallel()
 	account := redactedAccount()
@@ -82,7 +82,7 @@ func TestRedactedFormat(t *testing.T) {
 		{&prepaid.Response{StatusCode: 200, Body: []byte("x")}, "Response{StatusCode:200 Body:[REDACTED]}"},
 		{prepaid.Report{Data: "a,b\n", TotalRecords: 1}, "Report{Data: 4 bytes, TotalRecords: 1}"},
 		{prepaid.Hook{ID: "h", URI: "https://ann:s3cr%40t@h.example:8443/a@b?c#d"}, "Hook{ID:h URI:https://[REDACTED]@h.example:8443/a@b?c#d}"},
-		{prepaid.CreateHookParams{URI: "ann:s3cret@h.example"}, "CreateHookParams{URI:[REDACTED]}"}, // no address without its host
+		{prepaid.CreateHookParams{URI: "ann:s3cret@h.example"}, "CreateHookParams{URI:[REDACTED]}"}, // redacted as a whole: no host
 		{&prepaid.Hook{URI: "https://h.example/a@b"}, "Hook{URI:https://h.example/a@b}"},
 		{
 			prepaid.CreateHookParams{URI: "https://s3cret@h.example", Scope: []prepaid.CompanyID{7}, HMACKeySecret: prepaid.NewSecret("x")},
@@ -94,7 +94,7 @@ func TestRedactedFormat(t *testing.T) {
 		{prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("x")}, "{ClientID:id ClientSecret:[REDACTED]}"},
 	} {
 		require.Equal(t, row.want, fmt.Sprintf("%+v", row.value))
-		if name, _, ok := strings.Cut(row.want, "{"); ok && name != "" && !strings.Contains(name, "[") { // not a type of fmt's own form
+		if name, _, ok := strings.Cut(row.want, "{"); ok && name != "" && !strings.Contains(name, "[") { // its type has Format
 			for _, verb := range []string{"%v", "%#v", "%s", "%q", "%x", "%9d"} {
 				require.Equal(t, row.want, fmt.Sprintf(verb, row.value), verb)
 			}
@@ -151,8 +151,8 @@ func logged(t *testing.T, value any, asText bool) string {
 	return strings.TrimSpace(out.String())
 }
 
-// An error response is known by status and code. A code that is not listed prints when it looks like one, since a support case
-// needs it; anything else may be an echo of the request. The caller finds all of it in the fields.
+// An APIError prints status and code. An unlisted code is printed, for support cases, if it has the form of a code; other text
+// may be an echo of the request. The fields have the complete text.
 func TestRedactedAPIError(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[prepaid.ErrorCode]string{
@@ -170,7 +170,7 @@ func TestRedactedAPIError(t *testing.T) {
 	}
 }
 
-// The type of a body that cannot be decoded prints when it looks like one.
+// DecodeError.MediaType is kept if it has the form of a media type.
 func TestRedactedMediaType(t *testing.T) {
 	t.Parallel()
 	long := "text/" + strings.Repeat("x", 100)

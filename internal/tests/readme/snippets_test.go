@@ -78,10 +78,10 @@ func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
 }
 
 func explain(err error) string {
-	if errors.Is(err, prepaid.ErrNotFound) { // by status; prepaid.CodeInvalidURI and others by the service's code
+	if errors.Is(err, prepaid.ErrNotFound) { // matches the status; prepaid.CodeInvalidURI and others, the service's code
 		return "no such account"
 	}
-	if invalid, ok := errors.AsType[*prepaid.ValidationError](err); ok { // found before anything was sent
+	if invalid, ok := errors.AsType[*prepaid.ValidationError](err); ok { // nothing was sent
 		return fmt.Sprint("fix ", invalid.Faults)
 	}
 	if response, ok := errors.AsType[*prepaid.APIError](err); ok {
@@ -108,7 +108,7 @@ func TestExplain(t *testing.T) {
 func history(ctx context.Context, client *prepaid.Client, id prepaid.AccountID) error {
 	for transaction, err := range client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
 		if err != nil {
-			return err // ErrListIncomplete among them: a history is complete or ends with an error
+			return err // such as ErrListIncomplete: an incomplete history ends with an error
 		}
 		fmt.Println(transaction.OccurredAt, transaction.Amount, transaction.RunningBalance)
 	}
@@ -123,7 +123,7 @@ func TestHistory(t *testing.T) {
 }
 
 func limits(config prepaid.Config) prepaid.Config {
-	config.Retry.MaxAttempts = 3 // of a call; whether it may be repeated at all depends on the operation alone
+	config.Retry.MaxAttempts = 3 // per call; only the operation decides whether it may be repeated
 	config.RateShare = 0.25      // four processes share one address and its 1,000 requests per 10 s
 	return config
 }
@@ -147,7 +147,7 @@ func receiver(keys webhook.StaticKeys, book func(context.Context, *prepaid.Messa
 		Verifier: webhook.HMAC{ // ask the operator for the form of the signature
 			Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded, Keys: keys,
 		},
-		Claims:        webhook.Memory(0, 0), // of one process; several share a store
+		Claims:        webhook.Memory(0, 0), // for one process; several need a shared store
 		OnTransaction: book,                 // func(context.Context, *prepaid.Message) error
 	})
 }

@@ -71,7 +71,7 @@ func (p *Page) webhook(w http.ResponseWriter, r *http.Request) {
 
 // plain is an address without query and user, which may hold a secret.
 func plain(uri string) string {
-	parsed, err := url.Parse(strings.Replace(uri, "//[REDACTED]@", "//", 1)) // the log masks the user, in a form that is no address
+	parsed, err := url.Parse(strings.Replace(uri, "//[REDACTED]@", "//", 1)) // the log's mask for the user is not valid in a URL
 	if err != nil {
 		return ""
 	}

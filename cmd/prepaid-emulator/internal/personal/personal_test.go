@@ -41,7 +41,7 @@ func TestATagIsEnoughToHideAMember(t *testing.T) {
 		marksOf(reflect.TypeFor[struct{ Things things }]()))
 }
 
-// No tag of the client is on a type that its methods do not lead to.
+// Every type of the client with a tag is reachable from the client's methods.
 func TestEachTagOfTheClientHides(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../../../*.go")
