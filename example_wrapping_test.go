@@ -101,7 +101,7 @@ func Example_consumerInterface() {
 		{err: &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: &prepaid.APIError{StatusCode: 429}}},
 		{err: &prepaid.CallError{
 			Outcome: prepaid.OutcomeUnknown, Err: lost,
-			Attempts: 1, FirstSent: sent, LastSent: sent, NotBefore: sent.Add(40 * time.Second), // or code reads "send again now"
+			Attempts: 1, FirstSent: sent, LastSent: sent, NotBefore: sent.Add(40 * time.Second), // zero means "send again now"
 		}},
 	} {
 		state, err := settle(context.Background(), response, "EA1", "EA2", "7", prepaid.Cents(2550))
