@@ -35,7 +35,7 @@ func issue(ctx context.Context, client *prepaid.Client, key string, holder *prep
 	issued, err := client.Accounts.Issue(ctx, prepaid.IssueParams{
 		ProgramClientID: "acme", // from the operator
 		Account:         prepaid.CreateAccountParams{CompanyID: 42, ClientAccountKey: key, Cardholder: holder},
-		Again:           tried, // an earlier run may have begun: store that before the first
+		Again:           tried, // true if an earlier run may have begun; store it first
 	})
 	if err == nil {
 		return issued.Account, nil // status pre_active: activate it with SetStatus
@@ -43,7 +43,7 @@ func issue(ctx context.Context, client *prepaid.Client, key string, holder *prep
 	if prepaid.OutcomeOf(err) != prepaid.OutcomeApplied {
 		return nil, err // run it again later, with tried
 	}
-	return client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ // it exists: never issue it again
+	return client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ // the card exists: never issue it again
 		ProgramClientID: "acme", CompanyID: 42, ClientAccountKey: key, VisibleWithin: 10 * time.Minute,
 	})
 }
@@ -70,7 +70,7 @@ func newPayment(order string, day prepaid.Date, from, to prepaid.AccountID, amou
 }
 
 func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.Time, save func(*payment) error) error {
-	if p.State == "sending" { // a process died in the call: it could send until this one locked the row
+	if p.State == "sending" { // a process died in the call: it could send until lockedAt
 		p.Params.LastSent = lockedAt
 	}
 	p.State = "sending"
