@@ -30,7 +30,7 @@ const (
 	AccountStatusInactive AccountStatus = "inactive"
 	// AccountStatusDeactivated: taken out of use.
 	AccountStatusDeactivated AccountStatus = "deactivated"
-	// AccountStatusLostOrStolen: reported lost or stolen; the only state that can be replaced.
+	// AccountStatusLostOrStolen: reported lost or stolen; only such a card can be replaced.
 	AccountStatusLostOrStolen AccountStatus = "lost_or_stolen"
 	// AccountStatusExpired: past its expiry.
 	AccountStatusExpired AccountStatus = "expired"
@@ -193,8 +193,8 @@ const companyUnset CompanyID = math.MinInt64
 
 func (a *Account) startUnset() { a.Balance, a.CompanyID = amountUnset(), companyUnset }
 
-// missing also refuses an account without ID or company: it would be unusable, and Issue would mistake it for another
-// one.
+// missing also refuses an account without ID or company: callers could not use it, and Issue would take it for another
+// account.
 func (a *Account) missing() bool {
 	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == companyUnset
 }
@@ -270,15 +270,15 @@ func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSu
 type TransferDiagnosis struct {
 	// SourceStatus is the status of the account that pays.
 	SourceStatus AccountStatus
-	// SourceBalance is its balance, in currency units.
+	// SourceBalance is the payer's balance, in currency units.
 	SourceBalance Amount
 	// DestinationStatus is the status of the account that receives.
 	DestinationStatus AccountStatus
 }
 
-// DiagnoseTransfer reads the accounts of a transfer that failed ([ErrTransferFailed]), because the service gives no reason: both
-// statuses and the payer's balance, as they are now. It is an indication and not a proof: they may have changed since, and other
-// reasons leave no trace in them. Never take it for the outcome of a transfer.
+// DiagnoseTransfer reads the accounts of a transfer that failed ([ErrTransferFailed]), because the service gives no reason. It
+// returns both statuses and the payer's balance as they are now, which proves nothing: they may have changed since, and other
+// reasons leave no trace. Never take them for the outcome of a transfer.
 //
 // Errors: [ErrNotFound]; [CallError].AccountID says which account is unknown. Safety: read.
 //
@@ -301,10 +301,10 @@ type SetStatusParams struct {
 	Status AccountStatus `json:"status"`
 }
 
-// SetStatus sets the state of an account. Read it back with Summary after [OutcomeUnknown].
+// SetStatus sets the state of an account. After [OutcomeUnknown] read it with Summary.
 //
-// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again. [AccountStatusActive], and
-// [AccountStatusPreActive], which the cardholder can activate, are never repeated once they may have arrived: a late
+// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again. [AccountStatusActive] and
+// [AccountStatusPreActive] (the cardholder can activate it) are never repeated once they may have arrived: a late
 // repeat could lift a block set in the meantime.
 //
 // API: PUT /accounts/{id}/status.
@@ -328,7 +328,7 @@ type SetPlasticEnabledParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
-// SetPlasticEnabled sets the plastic flag of an account. Read it back with Summary after [OutcomeUnknown].
+// SetPlasticEnabled sets the plastic flag of an account. After [OutcomeUnknown] read it with Summary.
 //
 // Errors: [ErrNotFound]. Safety: disabling is repeated. Enabling is never repeated once it may have arrived: a late
 // repeat could lift a block set in the meantime.

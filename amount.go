@@ -32,7 +32,7 @@ var (
 //
 // In JSON it is a number. As text, in fmt (verbs v, s and q) and in databases it has the same digits.
 type Amount struct {
-	value decimal.Decimal // no trailing zeros after the point; see amountUnset for the one exception
+	value decimal.Decimal // no trailing zeros after the point; see amountUnset for the exception
 }
 
 var (
@@ -161,7 +161,7 @@ func (a Amount) String() string {
 func (a Amount) GoString() string { return `prepaid.MustAmount("` + a.String() + `")` }
 
 // MarshalJSON writes the form of [Amount.String] as a JSON number. It always has a point: the service reads a number
-// with a point as decimal, but determines the base of one without by its first digits.
+// with a point as decimal, but any other in the base that its first digits suggest.
 func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
 
 // UnmarshalJSON reads a JSON number, also with an exponent if it converts exactly, or a JSON string in the form of
@@ -244,7 +244,7 @@ func power10(n int) uint64 {
 	return p
 }
 
-// readWire reads a number, or one in quotes. Null leaves a unchanged.
+// readWire reads a number, bare or quoted. Null leaves a unchanged.
 func (a *Amount) readWire(r *wire.Reader) {
 	if r.Null() {
 		return

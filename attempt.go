@@ -69,7 +69,7 @@ func (a *attempt) evidence(kind responseKind) evidence {
 
 // serviceForm reports whether the error has the form of section 7: a JSON object with a non-empty string `error`, with the
 // service's media type or application/json, which proxies substitute. Any other 4xx may come from a gateway, before or after
-// the service accepted the request. So may one whose code is the status text, which many frameworks send.
+// the service accepted the request. So may an error with the status text as code: many frameworks send it.
 func (a *attempt) serviceForm() bool {
 	return a.declared(responseJSON) && a.api.Code != "" && string(a.api.Code) != http.StatusText(a.status)
 }
@@ -84,15 +84,15 @@ type sentRecord struct {
 // nextAttempt is when the next attempt is made, and how it differs from the first.
 type nextAttempt struct {
 	wait     time.Duration
-	fresh    bool          // it opens its own connection
-	rejected *oauth2.Token // refused with 401; send another one
-	suspect  *oauth2.Token // may have caused a 400; try another one
-	// notBefore is when a movement of unknown outcome, of this call or an earlier one, may be repeated; zero if there is none.
-	// If it is set, the attempt itself waits for it and for earliest.
+	fresh    bool          // the attempt opens its own connection
+	rejected *oauth2.Token // refused with 401; send another token
+	suspect  *oauth2.Token // may have caused a 400; try another token
+	// notBefore is when a movement of unknown outcome, sent by this or an earlier call, may be repeated; zero if none. If set,
+	// the attempt itself waits for both times.
 	notBefore, earliest time.Time
 }
 
-// try makes one attempt and sets c.last: wait for an earlier one, authorize, take a slot, send once, read up to a limit.
+// try makes one attempt and sets c.last: wait for an earlier attempt, authorize, take a slot, send once, read up to a limit.
 func (c *call) try(ctx context.Context) {
 	previous := c.last
 	a := &c.space[c.made%len(c.space)]
@@ -145,8 +145,8 @@ func (c *call) try(ctx context.Context) {
 	}
 }
 
-// admit authorizes the attempt and takes a slot. It sets waiting to the start of the wait. If the token was refused meanwhile, it
-// does both once more.
+// admit authorizes the attempt and takes a slot. It sets waiting to the start of the wait. If the token was refused meanwhile,
+// admit does both again.
 func (c *call) admit(ctx context.Context, waiting *time.Time) (ratelimit.Slot, error) {
 	for range 2 {
 		if c.request.op.class != classToken {
@@ -173,8 +173,8 @@ func (c *call) admit(ctx context.Context, waiting *time.Time) (ratelimit.Slot, e
 	return nil, &TokenError{Err: token.ErrRefused}
 }
 
-// add counts an attempt that may have left. If it outlasted its limit, because the RoundTripper ignores the context or the
-// process was suspended, the request may have left as late as the attempt's end: last is then that end minus limit.
+// add counts an attempt that may have left. If the attempt outlasted its limit, because the RoundTripper ignores the context
+// or the process was suspended, the request may have left as late as the attempt's end: last is then its end minus limit.
 func (s *sentRecord) add(at time.Time, limit time.Duration) {
 	if s.count++; s.count == 1 {
 		s.first = at
@@ -243,7 +243,7 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 	switch {
 	case err == nil:
 	case errors.Is(err, exchange.ErrTooLarge) && !success:
-		// The start is enough: only the status matters.
+		// The body's start is enough: the status decides.
 	case errors.Is(err, exchange.ErrTooLarge):
 		a.oversize = true
 	case !success && a.status >= 300:
@@ -329,7 +329,7 @@ func (c *call) propagate(ctx context.Context, header http.Header) {
 	}
 }
 
-// authorize sets the token for this attempt; after a 401, a new one.
+// authorize sets the token for this attempt, a new token after a 401.
 func (c *call) authorize(ctx context.Context) error {
 	if err := c.core.ended(ctx); err != nil { // ended during a pause; the caller's token source does not know about Close
 		return err
@@ -353,7 +353,7 @@ func (c *call) authorize(ctx context.Context) error {
 		return &TokenError{Err: errNoToken}
 	case !c.core.sends(access.AccessToken) && !isHeaderText(access.AccessToken):
 		return &TokenError{Err: errTokenText}
-	case rejected != nil && access.AccessToken == rejected.AccessToken && c.core.manager == nil, // a manager has requested it later
+	case rejected != nil && access.AccessToken == rejected.AccessToken && c.core.manager == nil, // a manager requested it later
 		suspect != nil && access.AccessToken == suspect.AccessToken:
 		return errSameToken
 	}
@@ -404,8 +404,8 @@ func tokenError(err error) error {
 	return &TokenError{Err: err}
 }
 
-// isHeaderText reports whether a token is valid in the Authorization header. For any other, net/http returns an error that
-// looks like a broken exchange.
+// isHeaderText reports whether a token is valid in the Authorization header. For other text, net/http returns an error
+// like that of a broken exchange.
 func isHeaderText(text string) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {

@@ -20,7 +20,7 @@ func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	described := request{
 		op:   opToken,
 		form: "grant_type=client_credentials",
-		// Not escaped, as the reference requires: x/oauth2 would query-escape both.
+		// Both are unescaped, as the reference says: x/oauth2 would escape them.
 		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
 	}
 	var granted struct {

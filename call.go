@@ -29,19 +29,19 @@ import (
 // version is the SDK's version in the User-Agent.
 const version = "0.1.0"
 
-// family is shared by a client and those derived from it: credentials, allowance, connections and the memory of request
+// family is shared by a client and its derived clients: credentials, allowance, connections and the memory of request
 // IDs. NewClient sets it; only closed, longest and authorization change later.
 type family struct {
 	base    *url.URL // without a trailing slash
 	sender  *exchange.Sender
 	limiter ratelimit.Limiter
-	// tokenLane is above all others in the client's own limiter. Another one never sees it.
+	// tokenLane is above all lanes of the client's own limiter. No other limiter receives it.
 	tokenLane ratelimit.Lane
 	tokens    TokenSource
 	manager   *token.Manager // same as tokens if built in, else nil
 	locks     *idlock.Guard  // for keyed calls
 	alive     *liveness.Tracker
-	summary   operation    // that alive reads
+	summary   operation    // alive calls it
 	longest   atomic.Int64 // see repeatRule
 	closed    atomic.Bool
 
@@ -54,19 +54,19 @@ type family struct {
 	authorization atomic.Pointer[bearerHeader] // for the last token sent
 }
 
-// core is shared by the calls of a client: its family, and settings that a derived client can have for itself. It does not
-// know the services. NewClient and Client.With set it; only left changes later.
+// core is shared by the calls of a client: its family, and settings that a derived client can override. It knows no
+// services. NewClient and Client.With set it; only left changes later.
 type core struct {
 	*family
 	config   Config
 	observer observer
 	repeats  *repeatRule
-	lane     ratelimit.Lane // of all calls; 0 for that of each operation
+	lane     ratelimit.Lane // of all calls; 0: the lane of each operation
 	derived  bool           // by Client.With
-	left     atomic.Bool    // closed alone
+	left     atomic.Bool    // closed by its own Close
 }
 
-// begin makes a family of one, except tokens and manager. config has its defaults; base is its parsed address.
+// begin starts a family, without tokens and manager. config has its defaults; base is its parsed address.
 func (c *core) begin(config Config, base *url.URL) {
 	f := &family{base: base, limiter: config.Limiter, tokenLane: ratelimit.Money, tokens: config.TokenSource}
 	f.alive = liveness.New(config.Retry.InFlightWait)
@@ -95,7 +95,7 @@ func (c *core) join(f *family, config Config) {
 	c.repeats.share(&f.longest)
 }
 
-// over reports whether this client was closed, or the one that it is derived from.
+// over reports whether this client was closed, or the client that it derives from.
 func (c *core) over() bool { return c.family.closed.Load() || c.left.Load() }
 
 // ended returns why nothing may be sent any more, or nil. It compares the deadline with the clock: in a process that was
@@ -130,7 +130,7 @@ func (c *core) header(authorization string) http.Header {
 	return http.Header{"User-Agent": c.userAgent, "Accept": c.accept, "Authorization": {authorization}}
 }
 
-// sends reports whether a token was sent before, so that it needs no check.
+// sends reports whether a token was sent before and needs no check.
 func (c *core) sends(access string) bool {
 	last := c.authorization.Load()
 	return last != nil && last.token == access
@@ -258,7 +258,7 @@ func (c *call) conclude(ctx context.Context, decode func(*response) error) error
 		switch {
 		case a.oversize:
 			err = a.undecodable(exchange.ErrTooLarge)
-		case c.request.op.movesMoney() && !c.request.op.bodyAfter204 && !a.declared(c.request.op.kind): // a raw call's reader decides by itself
+		case c.request.op.movesMoney() && !c.request.op.bodyAfter204 && !a.declared(c.request.op.kind): // a raw call's caller judges the body
 			err = a.undecodable(errUnexpectedBody)
 		case c.request.op.movesMoney() && wire.Repeats(a.body, "transaction_id", "outcome", "success"):
 			err = a.undecodable(errRepeatedMember)

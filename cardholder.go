@@ -230,14 +230,14 @@ func (p *PortalIdentifier) check(v *validator, path string) {
 // write differently. A Cardholder with such a value therefore keeps the JSON object it was read from. Unchanged members
 // are then not checked, and are written as received.
 
-// passportHorizon is how long after reading a Cardholder can be sent back although its passport has expired since.
+// passportHorizon is how long a Cardholder can be sent after it was read although its passport has expired.
 const passportHorizon = 366 * 24 * time.Hour
 
 // plainCardholder is a Cardholder without the methods that keep and write received JSON.
 type plainCardholder Cardholder
 
 // retain keeps raw, the JSON that c was read from, if the values of c would be refused as new ones or written
-// differently. exact means that they would not be written differently.
+// differently. exact means that they would be written alike.
 func (c *Cardholder) retain(raw []byte, exact bool) {
 	var v validator
 	c.checkMembers(&v)
@@ -258,7 +258,7 @@ func (c *Cardholder) exact() bool {
 // asReceived returns c as it was read.
 func (c *Cardholder) asReceived() *Cardholder {
 	was := &Cardholder{}
-	// It was read from this text before, with the same options.
+	// The text was read before, with the same options.
 	_ = json.Unmarshal([]byte(c.received), (*plainCardholder)(was), callerOptions)
 	return was
 }

@@ -72,28 +72,28 @@ func (c *Client) serve() *Client {
 
 // Overrides are the settings of a client derived by [Client.With]. A field that is zero, also within Retry, is inherited.
 type Overrides struct {
-	// Retry bounds the attempts of one call. InFlightWait, which describes the service, and TokenHold, since tokens are shared,
-	// must be zero or those of the client.
+	// Retry bounds the attempts of one call. InFlightWait (it describes the service) and TokenHold (tokens are shared) must be
+	// zero or those of the client.
 	Retry RetryPolicy
-	// AttemptTimeout limits one attempt. A longer one than the client's also makes the pause longer before a transfer is sent
-	// again; a shorter one leaves that pause as it is, because the service needs no less time for a transfer. The pause of
-	// the client that sent the transfer counts, even if another client sends it again.
+	// AttemptTimeout limits one attempt. If longer than the client's, it also lengthens the pause before a transfer is sent
+	// again. If shorter, it leaves that pause as it is: the service needs no less time for a transfer. The pause of the
+	// client that sent the transfer counts, even if another client repeats it.
 	AttemptTimeout time.Duration
-	// Logger replaces the log. For none, use slog.New(slog.DiscardHandler).
+	// Logger replaces the log. For no log, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger
-	// Trace replaces the trace. For none, use &Trace{}; for one more, [JoinTraces]. Its TokenRenewed is not called: tokens are
-	// reported by the client that NewClient returned.
+	// Trace replaces the trace. For no trace, use &Trace{}; to add one, [JoinTraces]. Its TokenRenewed is not called: the
+	// client that NewClient returned reports tokens.
 	Trace *Trace
 	// Lane is the limiter's queue for all calls, instead of the queue of each operation: in [ratelimit.Bulk], a nightly job gives
 	// way to calls for users. Prefetched pages and report polls are always in Bulk.
 	Lane ratelimit.Lane
 }
 
-// With returns a client that has the settings of c except for o: for example, one for users and one for a nightly job. Both share
-// tokens, limiter, connections and the memory of request IDs: calls with the same request ID wait for each other, as those of
-// one client do. Derive clients at startup, not per call.
+// With returns a client with the settings of c except for those in o, for example for a nightly job. Both clients share tokens,
+// limiter, connections and the memory of request IDs: calls with the same request ID wait for each other, as in one client.
+// Derive clients at startup, not per call.
 //
-// The derived client is closed with the one that NewClient returned. Its own Close only makes its own later calls fail.
+// Closing the client that NewClient returned closes derived clients, too. Close of a derived client only makes its later calls fail.
 //
 // The error is a *[ValidationError] that lists all faults. With does no I/O.
 func (c *Client) With(o Overrides) (*Client, error) {
@@ -145,10 +145,10 @@ func (c *Client) LogValue() slog.Value {
 }
 
 // Close cancels a token renewal in progress and closes idle connections; other connections are closed when their calls end.
-// Later calls fail with [ErrClosed]. A call that is waiting before a retry fails with it after the wait: cancel its context
-// to end it at once. Close may be called more than once. An idle Client that is not closed leaks no goroutine.
+// Later calls fail with [ErrClosed]. A call that waits before a retry fails after the wait: cancel its context to end it at
+// once. Close may be called more than once. An idle Client that is not closed leaks no goroutine.
 //
-// Clients derived by [Client.With] are closed with it. Close of a derived one only makes its later calls fail.
+// Clients derived by [Client.With] are closed with it. Close of a derived client only makes its later calls fail.
 func (c *Client) Close() error {
 	if c.derived {
 		c.left.Store(true)

@@ -37,8 +37,8 @@ var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 	}),
 ))
 
-// tolerant read values in any usual form (a number in quotes, a string without them, 12.0 for 12, a date-time without a zone),
-// but never as a wrong value.
+// tolerant reads values in any usual form (a number in quotes, a string without them, 12.0 for 12, a date-time without a
+// zone), but never as a wrong value.
 var tolerant = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeTime),
 	json.UnmarshalFromFunc(decodeInteger[int64]),
@@ -51,10 +51,10 @@ var tolerant = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeListed),
 )
 
-// callerOptions are the options for a value of the caller's type. A value of this package in it is complete, or an error.
+// callerOptions are the options for a value of the caller's type. An incomplete value of this package in it is an error.
 var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(func(d *jsontext.Decoder, value incomplete) error {
-		if !isOurs(reflect.TypeOf(value).Elem()) { // it embeds one
+		if !isOurs(reflect.TypeOf(value).Elem()) { // it embeds ours
 			return wire.ErrSkip
 		}
 		if err := json.UnmarshalDecode(d, value, decodeOptions); err != nil || complete(value) {
@@ -226,7 +226,7 @@ func readItem(body []byte, item any) bool {
 	return ok && wire.Read(body, plain.readWire)
 }
 
-// readItems does the same for an array.
+// readItems is readItem for an array.
 func readItems[T any](body []byte) ([]T, bool) {
 	if _, ok := any((*T)(nil)).(wireReadable); !ok {
 		return nil, false
@@ -246,7 +246,7 @@ func writeBody(body any) ([]byte, bool) {
 // decodeJSON reads the single JSON value of a response into out.
 func decodeJSON(r *response, out any) error { return decodeValue(r, out, true) }
 
-// decodeValue does the same for a type of this package or, unless ours is set, of the caller's.
+// decodeValue is decodeJSON for a type of this package or, unless ours is set, of the caller.
 func decodeValue(r *response, out any, ours bool) error {
 	body := bytes.TrimSpace(r.body)
 	if len(body) == 0 {
@@ -324,7 +324,7 @@ func (r *response) fromService() bool {
 }
 
 // declared reports whether the media type is one that the reference declares, application/json instead, or one of
-// Config.MediaTypes. With any other, a success of an operation that moves money, or one that cannot be read, proves nothing.
+// Config.MediaTypes. With any other, a success proves nothing if the operation moves money or the body is unreadable.
 func (r *response) declared(kind responseKind) bool {
 	return slices.Contains(*r.own, r.mediaType) ||
 		r.mediaType == "application/octet-stream" && (kind == responseText || kind == responseData)
@@ -360,8 +360,8 @@ func (r *response) errorWithin(kind responseKind) error {
 // syntaxOptions are the options for all JSON: duplicate names and invalid UTF-8 are accepted.
 var syntaxOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// errorShape reads the error shape of section 7. It is strict about the code, which is evidence of the response's sender: in
-// any other shape, and if there are two, which is the error, the code is empty. A description of another type is ignored.
+// errorShape reads the error shape of section 7. It is strict about the code, which is evidence of the response's sender:
+// any other shape has an empty code, and two codes are an error. A description of another type is ignored.
 func (r *response) errorShape() (code ErrorCode, description string, err error) {
 	var shape struct {
 		Error       ErrorCode      `json:"error"`

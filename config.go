@@ -75,34 +75,35 @@ type Config struct {
 	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
 	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier request with the same request ID
 	// moved no money, see [ProvesNotApplied]. The reference lists no codes for transfers. List a code only if the operator
-	// confirms that the service never refuses with it a transfer that has been carried out or is still in progress: with a
-	// wrong code, a payment that was made is reported as rejected. In the environment variable, separate codes by commas.
+	// confirms that the service never uses it to refuse a transfer that has been carried out or is still in progress: with
+	// a wrong code, a payment that was made is reported as rejected. In the environment variable, separate codes by commas.
 	RefusalCodes []ErrorCode `json:"refusal_codes,omitzero" yaml:"refusal_codes,omitempty"`
 	// MediaTypes are further media types of responses that count as the service's, for a proxy that replaces
-	// application/vnd.<vendor>+json: lower case, without parameters; "" is a response without one. Default: none; application/json
-	// always counts. A 200 of an operation that moves money with any other media type has an unknown outcome. List none in which
-	// the proxy sends pages of its own: such a page could then say that a payment failed. They prove neither that the service has
+	// application/vnd.<vendor>+json: lower case, without parameters; "" is a response without any. Default: none; application/json
+	// always counts. A 200 of an operation that moves money with any other media type has an unknown outcome. List no type of the
+	// proxy's own pages: such a page could then say that a payment failed. Such responses prove neither that the service has
 	// responded ([AccountsService.AwaitRepeat]) nor that an earlier request was not applied ([ProvesNotApplied]). In the
 	// environment variable, separate them by commas.
 	MediaTypes []string `json:"media_types,omitzero" yaml:"media_types,omitempty"`
-	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at
-	// most 1. Default: 1. For four replicas behind one address, use 0.25. A slot is free again 10 s after its response: if reads
-	// take a small share at once in a process that has just started, payments wait up to 10 s, so give these a longer deadline.
+	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at most 1.
+	// Default: 1. For four replicas behind one address, use 0.25. A slot is free again 10 s after its response: if the reads of
+	// a new process use up a small share at once, payments wait up to 10 s, so give payments a longer deadline.
 	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
 	// SkipValueChecks sends values that the client would otherwise refuse. Set it if the service accepts more than this version
-	// knows. You lose the early, complete list of faults: the service reports a mistyped value after the request, or not
-	// at all. It reaches every rule but these, which keep a request from being another one than you meant:
+	// knows. You lose the early, complete list of faults: the service reports a mistyped value after the request, or not at
+	// all. It disables every rule but these, which keep a request from being another than you meant:
 	//
 	//   - A path value of an operation that changes something, report start included, is not "." or "..", and has no slash,
 	//     backslash, percent sign or control character, because a gateway may decode it into another operation. A path value of a
 	//     read has no segment "." or "..".
 	//   - A required field is not empty, and a required number not zero, except in registrations and portal identifiers, and for
 	//     source and destination references. IDs of companies and acquirers are set, lists name at least one item.
-	//   - A request ID has at most 100 characters. Amounts of payments are above zero, others not below zero, and zero is said
-	//     explicitly (ZeroAmount).
+	//   - A request ID has at most 100 characters. Amounts of payments are above zero, others not below zero, and zero needs
+	//     ZeroAmount.
 	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, a transaction ID or, in policy rules, a
 	//     category code that is not a number.
-	//   - Params do not contradict themselves (windows, paging, lists of Ensure methods), and [Client.Do] calls no known operation.
+	//   - Params do not contradict themselves (windows, paging, lists of Ensure methods), and [Client.Do] moves no money in known
+	//     operations.
 	//   - Secrets, keys and the PIN envelope have their form, and the Config and [Overrides] are valid.
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
 	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at
@@ -110,41 +111,40 @@ type Config struct {
 	// cardholder's name: set it only if the data is synthetic. It requires EnvironmentTest.
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
-	// TokenSource replaces the built-in token manager. That renews a token in the background when less than 10 minutes remain,
-	// as section 5.4 recommends, though not in its first minute, and one that lives for 10 minutes or less at half its life.
+	// TokenSource replaces the built-in token manager, which renews a token in the background when less than 10 minutes remain, as
+	// section 5.4 recommends, but not in its first minute. If a token lives for 10 minutes or less, it is renewed at half its life.
 	TokenSource TokenSource `json:"-" yaml:"-"`
 	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of
 	// New: a plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed.
 	//
-	// With an *http.Transport, the Client knows that a request never left if it got no connection. Payments, and requests that need
+	// With an *http.Transport, the Client knows that a request without a connection never left. Payments, and requests that need
 	// their own connection, use clones, see [transport.New]; limits such as MaxConnsPerHost apply to each of the three.
 	// RegisterProtocol for http or https is not supported: the clones do not have it.
 	//
-	// When an attempt of a call that changes something ends without a response, the Client closes its TCP connection such that
-	// the system discards the bytes that it has not delivered; otherwise the system would retransmit them for minutes, also after
-	// the repeat of a payment. For this the Client must reach the *net.TCPConn: a wrapper returned by your DialContext needs a
-	// method NetConn() net.Conn, as tls.Conn has it, and a RoundTripper of your own must pass on the request's context.
-	// [Client.Check] warns if it cannot. Behind a RoundTripper without [transport.Wrappable] that uses HTTP/2, payments share a
-	// connection, and closing it makes the outcome of the others unknown. Bytes in a proxy, the network or the service's
-	// receive queue are beyond reach.
+	// When an attempt of a call that changes something ends without a response, the Client closes its TCP connection so that the
+	// system discards undelivered bytes; otherwise the system would retransmit them for minutes, even after a payment was repeated.
+	// The Client must therefore reach the *net.TCPConn: a wrapper returned by your DialContext needs a method NetConn() net.Conn, as
+	// tls.Conn has it, and a RoundTripper of your own must pass on the request's context. [Client.Check] warns if the Client cannot.
+	// Behind a RoundTripper without [transport.Wrappable] that uses HTTP/2, payments share a connection, and closing it makes the
+	// outcome of the other payments unknown. Bytes in a proxy, the network or the service's receive queue are beyond reach.
 	//
-	// With any other RoundTripper, only an error for which [transport.NotSent] is true means that the call was not processed; it is not
-	// repeated. After every other error, including a failed dial, the request may have arrived. If you wrap an
-	// *http.Transport, for example to trace, wrap it with [transport.Wrappable] first, so that the Client still knows.
+	// With any other RoundTripper, only an error for which [transport.NotSent] is true means that the call was not processed; the call
+	// is not repeated. After every other error, including a failed dial, the request may have arrived. If you wrap an *http.Transport,
+	// for example to trace, wrap it with [transport.Wrappable] first, so that the Client still knows.
 	//
-	// An attempt gets one connection. If the RoundTripper takes a second one for it, to repeat, to hedge or to fail over,
-	// the Client closes that connection and ends the attempt; it then repeats the request itself where that is safe.
-	// httputil.DumpRequestOut takes one, too: give it a req.Clone(context.Background()) with a body from req.GetBody.
+	// An attempt gets one connection. If the RoundTripper takes a second one, to repeat, to hedge or to fail over, the
+	// Client closes that connection and ends the attempt; the Client then repeats the request itself where that is safe.
+	// httputil.DumpRequestOut takes one, too: pass it a req.Clone(context.Background()) with a body from req.GetBody.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
 	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s
 	// from each address, times RateShare. All its slots are free at the start, so an idle client may send its whole allowance at
-	// once. A process that starts within 10 s of the end of another on the same address does not know how many requests that one
-	// has sent.
+	// once. A process that starts within 10 s of the end of another on the same address does not know how many requests the
+	// other has sent.
 	//
 	// A 429 pauses all lanes, including callers that already wait: for its Retry-After, at most RetryPolicy.MaxRetryAfter, or
 	// for a random 2.5 to 10 s if it has none. After the first 429, requests are also spaced evenly in every lane, at 99.5 % of
-	// the allowance, for the rest of the client's life. This hardly changes the average rate, and another burst would only cause
-	// the next 429 from a service that also weighs neighbouring windows.
+	// the allowance, for the rest of the client's life. This hardly changes the average rate; another burst would only cause the
+	// next 429 if the service also weighs neighbouring windows.
 	Limiter ratelimit.Limiter `json:"-" yaml:"-"`
 	// Logger receives one record per call (level debug, also for a report that is not ready yet; info if it failed, error if
 	// its outcome is unknown) and one per repeated attempt (warn): operation, path template, status, duration, outcome; never a
@@ -162,9 +162,9 @@ type Config struct {
 // RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. The
 // zero value of each field means the default stated there.
 type RetryPolicy struct {
-	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. Not counted are requests refused with 429,
-	// one 401 or one 400 of a report start that is followed by another token, and the first read that is lost because the
-	// service closes a kept connection, which is repeated at once.
+	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. It does not count requests refused with
+	// 429; one 401, or one 400 of a report start, that is followed by another token; and the first read that is lost
+	// because the service closes a kept connection: it is repeated at once.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
 	// MinWait is the pause before the second attempt. It doubles with each attempt; half of it is jitter. Default: 250 ms.
 	MinWait time.Duration `json:"min_wait,omitzero" yaml:"min_wait,omitempty"`
@@ -175,15 +175,15 @@ type RetryPolicy struct {
 	// MaxThrottleWait limits the time from the first 429 of a call to its last attempt. Default: 60 s.
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
 	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended.
-	// Default: 10 s. If its outcome is unknown, it is sent again no earlier than AttemptTimeout plus InFlightWait after its
-	// last attempt (40 s with the defaults, see [AccountsService.NotBefore]), because the service caches only finished ones, and
-	// no earlier than InFlightWait after a later request was responded to (see [AccountsService.AwaitRepeat]).
-	// This holds for every kind of failure. A call whose deadline is earlier ends at once, with unknown outcome. The
-	// reference states no limit: raise this if the operator names one.
+	// Default: 10 s. A payment of unknown outcome is sent again no earlier than AttemptTimeout plus InFlightWait after its last
+	// attempt (40 s with the defaults, see [AccountsService.NotBefore]), because the service caches only finished ones, and no
+	// earlier than InFlightWait after the response to a later request (see [AccountsService.AwaitRepeat]). This holds for every
+	// kind of failure. A call whose deadline is earlier ends at once, with unknown outcome. The reference states no limit: raise
+	// this if the operator names one.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials
-	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. A token that
-	// the service has refused is never sent again: all calls wait for another, or end unsent ([TokenError]) if it would come
+	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. A token that the
+	// service has refused is never sent again: all calls wait for a new token, or end unsent ([TokenError]) if it would arrive
 	// after their deadline. If several tokens are refused, each within TokenHold (at most 1 s) of its arrival, the next one is
 	// requested that long after the last arrived. A nanosecond means practically no wait. After a failed renewal of a token
 	// that is still valid, the next renewal waits 1 s to 1 min, and no call waits for it.
@@ -223,7 +223,7 @@ func (c Config) withDefaults() Config {
 	c.MaxResponseBytes = cmp.Or(c.MaxResponseBytes, 32<<20)
 	c.Retry.MaxAttempts = cmp.Or(c.Retry.MaxAttempts, 4)
 	c.RateShare = cmp.Or(c.RateShare, 1)
-	c.RefusalCodes, c.MediaTypes = slices.Clone(c.RefusalCodes), slices.Clone(c.MediaTypes) // which the caller may change
+	c.RefusalCodes, c.MediaTypes = slices.Clone(c.RefusalCodes), slices.Clone(c.MediaTypes) // the caller may change them
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -393,7 +393,7 @@ func ConfigFromEnv() (Config, error) {
 	return config, nil
 }
 
-// readEnv sets to from the variable of a field, if it is set.
+// readEnv sets to from the variable of a field, if set.
 func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, error)) {
 	name := envName(field)
 	text := os.Getenv(name)

@@ -155,8 +155,8 @@ type IssueParams struct {
 	ProgramClientID string
 	// VisibleWithin is how long to look for an account that is not visible yet. Zero means 30 s.
 	VisibleWithin time.Duration
-	// Again says that an earlier run may have created the account: Issue then looks for it for up to VisibleWithin before it
-	// creates anything. Set it whenever you run Issue again.
+	// Again says that an earlier run may have created the account: Issue then looks for the account for up to VisibleWithin
+	// before it creates one. Set it whenever you run Issue again.
 	Again bool
 }
 
@@ -175,12 +175,12 @@ const (
 )
 
 // Issue creates the account unless one with its ClientAccountKey exists, and returns it with its account ID, even if
-// the response to the creation was lost. Only one process at a time may run it for a key.
+// the response to the creation was lost. Only one process at a time may run Issue for a key.
 //
 // After an error, the outcome of the creation decides the next step. [OutcomeApplied]: the account was created and not found
-// yet. Look with [AccountsService.FindCreated], and never run Issue again: it could create a second one. Any other
-// outcome: run Issue again, with Again, when the cause is gone. If the creation was unknown, and the account exists but
-// takes longer than VisibleWithin to become visible, it is then created a second time: set VisibleWithin to minutes, keep
+// yet. Look with [AccountsService.FindCreated], and never run Issue again: it could create a second one. Any other outcome:
+// run Issue again, with Again, when the cause is gone. If the outcome was unknown, and the account exists but becomes
+// visible only after VisibleWithin, Issue then creates a second account: set VisibleWithin to minutes, keep
 // InitialLoadAmount zero, and load with a keyed Transfer.
 //
 // With RequestTypeReplace, accounts that are lost or stolen, replaced or closed do not match, nor does the account
@@ -188,7 +188,7 @@ const (
 //
 // Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the
 // account was created for certain and is not visible within VisibleWithin, or is found in the company under another
-// client_id, which ends the wait. The error names ProgramClientID and the company; fix the client_id first. With Again, a
+// client_id: that ends the wait. The error names ProgramClientID and the company; fix the client_id first. With Again, a
 // key that the company has under another client_id is ErrNotSeen too, and nothing is created ([OutcomeNotProcessed]): if
 // that account belongs to another program, run Issue without Again. An account that may have been created, and was not
 // seen, is not ErrNotSeen. Safety: the creation is never repeated once it may have arrived.
@@ -304,7 +304,7 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 	if inner, ok := errors.AsType[*CallError](err); ok && inner.Err != nil && err == error(inner) {
 		named.err = inner.Err
 	}
-	if failure.Err = named; sent != nil && sent != err { // err is not that of the creation
+	if failure.Err = named; sent != nil && sent != err { // err is not the creation's
 		failure.Err = &bothCauses{last: named, earlier: sent, unknown: outcome == OutcomeUnknown}
 	}
 	return failure

@@ -20,7 +20,7 @@ var ErrDateSyntax error = &valueError{"prepaid: date: not a calendar day as YYYY
 // Date is a calendar day without time and zone, such as a date of birth: it is the same day in Sydney and in London.
 // Dates can be compared with == and be map keys. The zero Date means no date.
 //
-// The service has only date-times, so a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z. From any date-time, it
+// The service has only date-times, so a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z. Reading any date-time
 // takes the day as written, without converting the zone. If the service stores midnight in Sydney and writes it in UTC,
 // 1990-05-03T14:00:00Z for 4 May, the Date is therefore 3 May: the reference does not specify the zone. A [Cardholder]
 // that was read keeps the date-time, and sends it back unchanged.

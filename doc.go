@@ -51,8 +51,8 @@
 //
 // There are two ways to resolve an unknown outcome. Either send the keyed transfer again with the same params. Or search, which
 // never proves absence: [AccountsService.FindMovement], [AccountsService.FindCreated], or read the changed data back. For
-// payments in bulk, package journal keeps the records needed after a crash. It, too, sends a rejected payment again when
-// called again: remove payments that you made some other way from the list.
+// payments in bulk, package journal keeps the records needed after a crash. The journal, too, sends a rejected payment again if
+// run again: remove payments that you made some other way from the list.
 //
 // # Retries
 //
@@ -75,9 +75,9 @@
 //
 // # Rate limit
 //
-// The service allows 1,000 requests per 10 seconds from each address. The built-in [Limiter] keeps one process within
-// the limit, without a single 429. Several processes that share an address split the limit with [Config].RateShare. Money has
-// priority over other calls, and those over prefetched pages. A 429 pauses the whole client.
+// The service allows 1,000 requests per 10 seconds from each address. The built-in [Limiter] keeps one process within the
+// limit, without a single 429. Several processes that share an address split the limit with [Config].RateShare. Payments go
+// before other calls, and other calls before prefetched pages. A 429 pauses the whole client.
 //
 // # Paging
 //
@@ -109,7 +109,7 @@
 // [ErrRateLimited], [ErrServer], by status; [ErrClosed]; and the context's error.
 //
 // The text of an error or log record never contains personal data, amounts, references or the service's own text. Only
-// [Config].ShowDescriptions adds the latter, in the test environment. A correlation ID may appear. Everything else is in
+// [Config].ShowDescriptions adds that text, in the test environment. A correlation ID may appear. Everything else is in
 // fields: an [APIError] prints as status and code and has the response's header and body in its fields; a [CallError] has
 // account and request ID.
 //
@@ -130,8 +130,8 @@
 //
 // # Observing
 //
-// [Config].Logger receives one record per call and one per repeated attempt. A [Trace], for a client or for one context,
-// observes every attempt, pause and token. Its Response hook gets the last response, for fields that this version does not know.
+// [Config].Logger receives one record per call and one per repeated attempt. A [Trace], for a client or one context, observes
+// every attempt, pause and token. Its Response hook gets the last response, for fields that this version does not know.
 // Operations are named by method and path template, without IDs, so that they can be used as metric labels. A context may
 // observe a call; it never changes the requests.
 //
@@ -156,7 +156,7 @@ package prepaid
 //go:generate go run ./internal/wiregen -w
 
 // These types are read and written on the fast path: those that arrive in lists or in large numbers, and payments. From their
-// tags, wiregen generates wire_gen.go for them and for the structs in them. A type that is more than its members has
+// tags, wiregen generates wire_gen.go for them and for the structs in them. A type with more than its members has
 // hand-written methods.
 var (
 	_ = []wireReadable{

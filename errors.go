@@ -29,20 +29,20 @@ type CallError struct {
 	AccountID AccountID
 	// RequestID is the key of a transfer or direct entry out; empty for other calls.
 	RequestID RequestID
-	// CorrelationID is the one that the service returned or, for funding, the one that was sent.
+	// CorrelationID is the ID that the service returned or, for funding, the ID that was sent.
 	CorrelationID string
 	// Attempts is the number of requests that may have left.
 	Attempts int
 	// FirstSent is when the first request may have left; zero if none did.
 	FirstSent time.Time
 	// LastSent is the start of the last attempt that may have left; if it outlasted AttemptTimeout, its end minus
-	// AttemptTimeout. The attempt may have been in progress until the call returned. If none left, it is zero or, for a transfer
-	// or direct entry out of unknown outcome, the LastSent of the params. Store it with the payment whenever the outcome is
-	// unknown.
+	// AttemptTimeout. The attempt may have been in progress until the call returned. If no attempt left, LastSent is zero or,
+	// for a transfer or direct entry out of unknown outcome, the LastSent of the params. Store it with the payment whenever the
+	// outcome is unknown.
 	LastSent time.Time
 	// NotBefore is the earliest time to send a transfer or direct entry out of unknown outcome again with its request ID, see
-	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since: [AccountsService.AwaitRepeat].
-	// Zero for any other call or outcome, and with [ErrRequestIDExpired].
+	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since:
+	// [AccountsService.AwaitRepeat]. Zero for any other call or outcome, and with [ErrRequestIDExpired].
 	NotBefore time.Time
 	// Err is the cause.
 	Err error
@@ -51,7 +51,7 @@ type CallError struct {
 	admitted time.Time    // the latest NotBefore for which the last request was a permitted repeat
 }
 
-// settlingRule implements ProvesNotApplied. It is an interface so that this file does not depend on retry.go.
+// settlingRule implements ProvesNotApplied. As an interface, it keeps this file independent of retry.go.
 type settlingRule interface {
 	settledBy(refusal *CallError, lastSent time.Time) bool
 }
@@ -257,7 +257,7 @@ var (
 	// ErrTestOnly: the simulator exists only in the test environment.
 	ErrTestOnly = errors.New("prepaid: test environment only")
 	// ErrRequestIDExpired: the day in the request ID, or LastSent of the params, is so old that the service may have forgotten
-	// the ID. The call was not sent ([OutcomeUnknown]: an earlier one may have moved the money).
+	// the ID. The call was not sent ([OutcomeUnknown]: an earlier call may have moved the money).
 	ErrRequestIDExpired = errors.New("prepaid: request ID outside the replay window")
 	// ErrRequestIDReused: this client has used the request ID for another payment, whose outcome is unknown or which is one
 	// of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params have
@@ -269,12 +269,12 @@ var (
 	ErrTooMany = errors.New("prepaid: more items than the limit")
 	// ErrAmbiguous: more than one account, or more than one movement, matches.
 	ErrAmbiguous = errors.New("prepaid: more than one match")
-	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue
-	// returns it if the account was created and not found, or belongs to another client_id: look before you call Issue again.
+	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue returns it
+	// if the account was created and not found, or belongs to another client_id: search before you call Issue again.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
-	// ErrPolicyAction: the policy has another default action than the given one, so that rules would do the opposite.
+	// ErrPolicyAction: the policy's default action is not the given one: the rules would do the opposite.
 	ErrPolicyAction = errors.New("prepaid: another default action")
-	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier ones with its changes:
+	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier rules plus its changes:
 	// another program has changed them meanwhile, or the service has not yet made a change that it acknowledged.
 	ErrPolicyChanged = errors.New("prepaid: the policy changed meanwhile")
 	// ErrPageRepeated: a page of a list had only items of earlier pages: the service ignores the page number.

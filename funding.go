@@ -36,8 +36,8 @@ type FundingResult struct {
 // Approved reports whether the money moved.
 func (r *FundingResult) Approved() bool { return r.Outcome == FundingOutcomeApproved }
 
-// missing also refuses an unlisted outcome: callers that read it as "not approved" could move the money again. The same
-// goes for a decline with a transaction ID, which only an approval has.
+// missing also refuses an unlisted outcome: callers that read it as "not approved" could move the money again. So could
+// a decline with a transaction ID, which only an approval has.
 func (r *FundingResult) missing() bool {
 	return !r.Outcome.Known() || !r.Approved() && strings.Trim(string(r.TransactionID), "0") != ""
 }

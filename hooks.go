@@ -190,8 +190,8 @@ type UpdateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
 }
 
-// Update changes a hook. Read it back with Get after [OutcomeUnknown]. A new HMACKeySecret can be recognised only by
-// its HMACKeyID.
+// Update changes a hook. After [OutcomeUnknown] read it with Get. A new HMACKeySecret can be recognised only by its
+// HMACKeyID.
 //
 // Errors: as Create, with [CodeInvalidScope] also for a company this caller cannot access. Safety: never repeated once
 // the request may have arrived: a late repeat would overwrite a newer change.
@@ -236,7 +236,7 @@ func (p ListUndeliverableParams) list(id HookID) pageList[Message] {
 	return pageList[Message]{request: r, paging: p.Paging, identity: messageIdentity, leaves: true}
 }
 
-// messageIdentity returns the ID of a message, or its content if it has none: a stored one should have an ID, and Drain
+// messageIdentity returns the ID of a message, or its content if it has none: a stored message should have an ID; Drain
 // reports it if not.
 func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.Raw)) }
 
@@ -261,7 +261,7 @@ func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, params 
 	return params.list(id).page(ctx, &s.client.core)
 }
 
-// Dismiss removes stored messages, at least one. After [OutcomeUnknown] list them again.
+// Dismiss removes one or more stored messages. After [OutcomeUnknown] list them again.
 //
 // Errors: [CodeInvalidHookID], [CodeInvalidMessageID], also for a message that was already dismissed. Safety: never
 // repeated once the request may have arrived.

@@ -94,9 +94,9 @@ func (id CompanyID) String() string { return strconv.FormatInt(int64(id), 10) }
 
 const (
 	// requestIDMaxAge is how old a request ID may be when it is sent. requestIDMaxAhead is how far the day of a derived
-	// one may be in the future: a run for Monday's payday is sent on Friday. The service remembers a response for 30
-	// days from the first request and would then pay again. The sum of both is a day less than that, for differing
-	// clocks, zones and the call itself.
+	// ID may be in the future: a run for Monday's payday is sent on Friday. The service remembers a response for 30
+	// days from the first request and would then pay again. Both sum up to a day less than that, for differing clocks,
+	// zones and the call itself.
 	requestIDMaxAge   = 22 * 24 * time.Hour
 	requestIDMaxAhead = 7 * 24 * time.Hour
 
@@ -179,8 +179,8 @@ func (id RequestID) Expired(now time.Time) bool {
 	return ok && (now.Sub(made) > requestIDMaxAge || made.Sub(now) > requestIDMaxAhead)
 }
 
-// formatRequestID returns a UUIDv8: day as eight decimal digits, the tag, then random, of which version and variant
-// replace six bits.
+// formatRequestID returns a UUIDv8: day as eight decimal digits, the tag, then random, with six bits replaced by
+// version and variant.
 func formatRequestID(day Date, random [10]byte) RequestID {
 	random[0] = random[0]&0x0f | 0x80
 	random[2] = random[2]&0x3f | 0x80

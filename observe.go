@@ -37,7 +37,7 @@ type Trace struct {
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)
 	// Response is called with a copy of the response to the last attempt of a call, if it is complete: for fields that this version
 	// does not know, and for support cases. The body of an error ends after 64 KiB. Responses to token requests, and to the reads
-	// that the client makes by itself, are not shown. Calls side by side call it side by side.
+	// that the client makes by itself, are not shown. Concurrent calls call it concurrently.
 	Response func(ctx context.Context, op Operation, r Response)
 	// CallDone is called once per call, even if nothing was sent.
 	CallDone func(ctx context.Context, op Operation, c CallSummary)
@@ -178,8 +178,8 @@ func (o observer) wantsAttempts(ctx context.Context, again bool) bool {
 	return o.traced() || again && o.log.Enabled(ctx, slog.LevelWarn)
 }
 
-// attemptDone reports an attempt: to each Trace with report if it is not nil (it holds the context that AttemptStart
-// returned).
+// attemptDone reports an attempt, to each Trace by report if not nil: report has the context that AttemptStart
+// returned.
 func (o observer) attemptDone(ctx context.Context, op Operation, seen Attempt, report func(*Trace, Attempt)) {
 	if seen.WillRetry {
 		o.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
@@ -197,14 +197,14 @@ func (o observer) attemptDone(ctx context.Context, op Operation, seen Attempt, r
 	}
 }
 
-// callDone reports a call that began at began. attempts counts the requests that may have left; status is the last one or 0.
+// callDone reports a call that began at began. attempts counts the requests that may have left; status is the last HTTP status or 0.
 func (o observer) callDone(ctx context.Context, op Operation, began time.Time, attempts, status int, err error) {
 	level := slog.LevelDebug
 	outcome := OutcomeOf(err)
 	switch {
 	case err != nil && outcome == OutcomeUnknown:
 		level = slog.LevelError
-	case err != nil && !errors.Is(err, ErrReportNotReady): // which a poll expects
+	case err != nil && !errors.Is(err, ErrReportNotReady): // a poll expects it
 		level = slog.LevelInfo
 	}
 	logs := o.log.Enabled(ctx, level)
@@ -253,8 +253,8 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 }
 
 // LogValue logs the fields for a support request, each as an attribute, and the text of Error: operation, outcome, attempts with the
-// times of the first and last, request ID, correlation ID, and status and code of an error response. The account is not in it, and
-// no ID that was refused as invalid. slog does not unwrap: log the CallError itself.
+// times of the first and last, request ID, correlation ID, and status and code of an error response. The account is omitted, and so
+// is an ID refused as invalid. slog does not unwrap: log the CallError itself.
 func (e *CallError) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("operation", e.Operation), slog.String("outcome", e.Outcome.String()), slog.Int("attempts", e.Attempts),

@@ -23,18 +23,18 @@ const (
 	// an earlier call with the same request ID and params moved the money.
 	OutcomeApplied
 	// OutcomeRejected: the service or a check refused the call, and nothing happened: validation, a failed transfer, or 400,
-	// 403, 404 or 409 in the service's own form (after a gateway's page the outcome is unknown). It may succeed later with the
-	// same request ID, when the cause is gone (a balance, a 409). If you pay some other way instead, never send this request
-	// ID again. After [ErrRequestIDReused], do not pay some other way.
+	// 403, 404 or 409 in the service's own form (after a gateway's page the outcome is unknown). The call may succeed later
+	// with the same request ID, when the cause is gone (a balance, a 409). If you pay some other way instead, never send this
+	// request ID again. After [ErrRequestIDReused], do not pay some other way.
 	//
 	// The client knows its own requests. For a payment of unknown outcome that another process sent, or this one before a
 	// restart, set LastSent in its params ([TransferParams], [DirectEntryOutParams]); otherwise this outcome says only that
-	// this call moved nothing. Whose fault a refusal is, its cause says: a 403 ([ErrForbidden]) is about your permissions, and
-	// not about the payment.
+	// this call moved nothing. The cause says whose fault a refusal is: a 403 ([ErrForbidden]) is about your permissions, not
+	// about the payment.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
-	// limit, cancelled before sending, client closed). Send the same params again once the cause is gone. For a read
-	// it also means that no response arrived or that it could not be read to its end.
+	// limit, cancelled before sending, client closed). Send the same params again once the cause is gone. For a read it
+	// also means that no response arrived or could be read to its end.
 	OutcomeNotProcessed
 )
 
@@ -69,10 +69,10 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return &ValidationError{Faults: []Fault{{"outcome", "must be one of the four outcomes, in words"}}}
 }
 
-// OutcomeOf returns the outcome of the call that returned err. For a payment, this and two sentinels decide the next step, if
-// its params have LastSent where an earlier outcome was unknown (see [TransferParams]). After [ErrRequestIDReused], do not
-// pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again does not resolve the unknown
-// outcome. Both are for a person.
+// OutcomeOf returns the outcome of the call that returned err. For a payment, it and two sentinels decide the next step,
+// provided that after an earlier unknown outcome the params have LastSent (see [TransferParams]). After [ErrRequestIDReused],
+// do not pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again does not resolve the
+// outcome. A person must resolve both.
 //
 // It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the errors of [ParseAmount], [ParseDate] and
 // [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError], also that of [ParseMessage]: the
@@ -115,8 +115,7 @@ func outcomeIn(err error) (Outcome, bool) {
 	return OutcomeUnknown, false
 }
 
-// valueError is a sentinel of a value that cannot be read. By itself, the value may be part of a response, so the outcome is
-// unknown.
+// valueError is a sentinel of a value that cannot be read. Alone, it may be about a response, so the outcome is unknown.
 type valueError struct{ text string }
 
 func (e *valueError) Error() string { return e.text }
@@ -200,19 +199,19 @@ type operation struct {
 	tokenOn400 bool
 	// inputStatus: a 404 may mean bad input.
 	inputStatus bool
-	// bodyAfter204: the service sends a body with its 204, or may.
+	// bodyAfter204: the service may send a body with its 204.
 	bodyAfter204 bool
 }
 
 // ownConnection reports whether a request opens its own connection, which is closed afterwards. The service may be closing
 // a kept connection: an operation that is never repeated would then have an unknown outcome although the service never
-// read it. On a kept connection, net/http also reads bytes after a response without a body as the next response or logs
-// them, and it logs bytes that follow a token; over HTTP/2 neither can happen, which [exchange.Request].Lead uses.
+// read its request. On a kept connection, net/http also reads bytes after a response without a body as the next response
+// or logs them, and it logs bytes that follow a token; over HTTP/2 neither can happen: see [exchange.Request].Lead.
 func (o *operation) ownConnection() bool {
 	return o.class == classNever || o.class == classToken || o.kind == responseNone || o.bodyAfter204
 }
 
-// movesMoney reports whether the members of a success decide about a movement.
+// movesMoney reports whether the body of a success says if money moved.
 func (o *operation) movesMoney() bool { return o.class == classKeyed || o.modelsFailure }
 
 // query is the query of a request, sorted by name; pathValues are the values of the path template's parameters, in order.
@@ -221,8 +220,8 @@ type (
 	pathValues = address.Values
 )
 
-// request is a service method's description of a call: the whole request, and the values that a CallError names. It does not
-// change afterwards.
+// request describes a call of a service method: the whole request, and the values that a CallError names. It does not change
+// afterwards.
 type request struct {
 	op    operation
 	path  pathValues
@@ -237,7 +236,7 @@ type request struct {
 	// encoded is the encoded body, if it is known before the call; notBefore is when an earlier movement of unknown outcome
 	// with the same request ID may be repeated.
 	encoded     []byte
-	unencodable error // why there is none
+	unencodable error // why encoded is nil
 	notBefore   time.Time
 	lastSent    time.Time // when another process sent a movement of unknown outcome; else zero
 	moved       bool      // an earlier call with this request ID and the same params moved the money
@@ -259,7 +258,7 @@ type decision struct {
 	outcome Outcome
 	again   bool // another attempt cannot apply the call twice
 	renew   bool // the same, with another token
-	spare   bool // that token replaces the shared one only if it succeeds
+	spare   bool // the new token is shared only if the attempt succeeds
 }
 
 // evidence holds the known facts about an attempt without a usable success.

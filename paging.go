@@ -24,14 +24,14 @@ type Paging struct {
 	// Page is the first page to read, or the only one for the ...Page methods; pages count from 1. Default: 1.
 	Page int
 	// Size is the requested page size, in items. Default: 100. If it is outside the service's limits, which the reference does
-	// not state, the service applies another; [Page].Size is the one applied.
+	// not state, the service applies another size: see [Page].Size.
 	Size int
 	// Prefetch is the number of pages to fetch ahead while you work on one; they are delivered in order. Default: 0. The
-	// first page is requested alone, since it says how many there are: n pages take the time of
-	// 1 + ceil((n-1) / (Prefetch+1)) requests, and up to Prefetch pages wait in memory. A list that does not count its pages
-	// and items is read one page at a time.
+	// first page is requested alone, since it counts the pages: n pages take the time of 1 + ceil((n-1) / (Prefetch+1))
+	// requests, and up to Prefetch pages wait in memory. A list that does not count its pages and items is read one page at
+	// a time.
 	//
-	// If you leave the loop early, up to Prefetch pages were requested for nothing, also on the first page, and count against
+	// If you leave the loop early, up to Prefetch pages were requested for nothing, even on the first page, and count against
 	// the rate limit. A page that you do not wait for yet is requested in [ratelimit.Bulk]. The ...Page methods ignore Prefetch.
 	Prefetch int
 }
@@ -102,8 +102,8 @@ func (e *IncompleteListError) Error() string {
 func (e *IncompleteListError) Is(target error) bool { return target == ErrListIncomplete }
 
 // Collect reads at most limit items into a slice. On an error it returns the items read so far and the error; if there are
-// more items, the error is [ErrTooMany]. That is not a [*CallError], so [OutcomeOf] returns unknown, although reading changes
-// nothing. Do not use Collect for the rows of a report: they share one slice.
+// more items, the error is [ErrTooMany]. ErrTooMany is no [*CallError], so [OutcomeOf] returns unknown, although reading
+// changes nothing. Do not use Collect for the rows of a report: they share one slice.
 func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	var items []T
 	for item, err := range seq {
@@ -197,7 +197,7 @@ func endOfList(read *pages.Progress, err error) (ended bool, incomplete error) {
 	return read.Refused()
 }
 
-// error returns the CallError for an error of the list, which the failure of a call may have caused.
+// error returns the CallError for an error of the list. failure is that of the last call, if any.
 func (l pageList[T]) error(err, failure error) error {
 	if incomplete, ok := errors.AsType[*pages.Incomplete](err); ok {
 		refusal := error(nil)

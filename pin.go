@@ -330,8 +330,8 @@ type PINEnvelope struct {
 	PublicKeyFingerprint string `json:"public_key_fingerprint"`
 	// EncryptedKey is the AES key, encrypted by RSA-OAEP, in hex: at least 256 bytes.
 	EncryptedKey string `json:"encrypted_key"`
-	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always sets it. An envelope made elsewhere may omit it, which
-	// the service takes as SHA256; it is then not sent.
+	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always sets it. An envelope made elsewhere may omit it; the
+	// member is then not sent and means SHA256.
 	OAEPHashingAlgorithm PINHash `json:"oaep_hashing_algorithm,omitzero"`
 	// IV is the initialisation vector of the payload, in hex: 16 bytes.
 	IV string `json:"iv"`

@@ -12,7 +12,7 @@ import (
 // EnsureCategoriesParams are the category rules that a policy must have.
 type EnsureCategoriesParams struct {
 	// DefaultAction is the policy's: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required. If the
-	// policy has the other one, nothing is changed.
+	// policy has the other action, nothing is changed.
 	DefaultAction PolicyAction
 	// Categories must have a rule, each listed once.
 	Categories []MCC
@@ -28,7 +28,7 @@ type EnsureCategoriesParams struct {
 // EnsureMerchantsParams are the merchant rules that a policy must have.
 type EnsureMerchantsParams struct {
 	// DefaultAction is the policy's: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required. If the
-	// policy has the other one, nothing is changed.
+	// policy has the other action, nothing is changed.
 	DefaultAction PolicyAction
 	// Merchants must have a rule, each listed once. Acquirer and card acceptor identify a merchant; IDs are ignored.
 	Merchants []MerchantRule
@@ -47,7 +47,7 @@ type EnsureMerchantsParams struct {
 // EnsureTerminalsParams are the terminal rules that a policy must have.
 type EnsureTerminalsParams struct {
 	// DefaultAction is the policy's: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required. If the
-	// policy has the other one, nothing is changed.
+	// policy has the other action, nothing is changed.
 	DefaultAction PolicyAction
 	// Terminals must have a rule, each listed once. Acquirer, card acceptor and terminal identify one; IDs are ignored.
 	Terminals []TerminalRule
@@ -74,8 +74,8 @@ type EnsuredRules[Rule any] struct {
 	Removed []Rule
 	// Unchanged were as wanted.
 	Unchanged []Rule
-	// Left differ from the wanted rules: rules of others without RemoveOthers, and rules with another text without
-	// ReplaceTexts. After an error also rules whose change was not made.
+	// Left differ from the wanted rules: rules for others without RemoveOthers, and rules with another text without
+	// ReplaceTexts. After an error also unchanged rules.
 	Left []Rule
 	// Missing are wanted and have no rule. There are none without an error.
 	Missing []Rule
@@ -88,18 +88,18 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // again. If nothing differs, nothing is sent. It removes nothing unless RemoveOthers is set. It may run at every start, in one
 // process at a time.
 //
-// Rules are added and removed by separate calls. Those that restrict are first, so that nothing is opened while something is
-// still to be closed: blocking rules are added before others are removed, allowing ones removed before others are added.
+// Rules are added and removed by separate calls. Calls that restrict are sent first, so that nothing is opened while something must
+// still be closed: blocking rules are added before others are removed, and allowing rules are removed before others are added.
 //
-// A change is never repeated. After one of unknown outcome the rules are read at once and after 1 s and 3 s. If they show it, the
-// rest is sent; otherwise the error is of [OutcomeUnknown]: run it again later. With every error that follows a change the result
-// lists existing and missing rules.
+// A change is never repeated. After an unknown outcome the rules are read at once and after 1 s and 3 s. If they show the change,
+// the rest is sent; otherwise the error is of [OutcomeUnknown]: run again later. With every error that follows a change the
+// result lists existing and missing rules.
 //
-// Errors: [*ValidationError]; [ErrPolicyAction] for another default action, and [ErrAmbiguous] if several rules of the service
-// are of one category, both before anything is sent; [ErrPolicyChanged] if the rules at the end are not those at the beginning
-// with the sent changes; those of [PolicyService.Categories] and [PolicyService.ChangeCategories]. If an earlier change of the
-// same run was applied, the outcome of an error is [OutcomeApplied], or OutcomeUnknown. Safety: reads, and changes that are never
-// repeated once they may have arrived.
+// Errors: [*ValidationError]; [ErrPolicyAction] for another default action, and [ErrAmbiguous] if the service has two rules for a
+// category, both before anything is sent; [ErrPolicyChanged] if the last rules are not the first ones plus the sent changes;
+// those of [PolicyService.Categories] and [PolicyService.ChangeCategories]. If an earlier change of the same run was applied, the
+// outcome of an error is [OutcomeApplied], or OutcomeUnknown. Safety: reads, and changes that are never repeated once they may
+// have arrived.
 //
 // API: GET /policy/{id}/categories, POST /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureCategoriesParams) (*EnsuredRules[MCC], error) {
@@ -181,8 +181,8 @@ type ruleSet[K, R comparable] struct {
 	change func(add []R, remove []K) error
 }
 
-// ruleChange is one call. It adds or removes, never both: the reference does not say which the service does first, nor whether a
-// change that it refuses is done in part.
+// ruleChange is one call. It adds or removes, never both: the reference does not say which the service does first, nor whether
+// it carries out a refused change in part.
 type ruleChange[K, R any] struct {
 	add    []R
 	remove []K
@@ -295,7 +295,7 @@ func (s *ruleSet[K, R]) byKey(rules []R) map[K]R {
 	return found
 }
 
-// changes returns the calls that make before as wanted: first those that restrict, last those that permit.
+// changes returns the calls that turn before into wanted: first those that restrict, last those that permit.
 func (s *ruleSet[K, R]) changes(action PolicyAction, before, wanted []R) []ruleChange[K, R] {
 	var add, again, other []R
 	there, stays := s.byKey(before), s.byKey(wanted)
@@ -334,7 +334,7 @@ func (s *ruleSet[K, R]) after(rules []R, change ruleChange[K, R]) []R {
 	return append(stays, change.add...)
 }
 
-// shows reports whether now is as a change makes it.
+// shows reports whether now contains the change.
 func (s *ruleSet[K, R]) shows(now []R, change ruleChange[K, R]) bool {
 	there := s.byKey(now)
 	missing := func(key K) bool {
@@ -387,7 +387,7 @@ func (s *ruleSet[K, R]) compare(before, after, wanted []R) *EnsuredRules[R] {
 	return &result
 }
 
-// look reads at once and after 1 s and 3 s, until done. It returns the last result, or else expected.
+// look reads at once and after 1 s and 3 s, until done returns true. It returns the last result or expected.
 func look[T any](ctx context.Context, expected T, read func() (T, error), done func(T) bool) (now T, seen bool, err error) {
 	now = expected
 	for _, wait := range [...]time.Duration{0, time.Second, 2 * time.Second} {

@@ -19,12 +19,12 @@ import (
 
 // Safety declares how [Client.Do] proceeds after an attempt that may have reached the service without a usable response. A call
 // of any class continues after a failed connection, a 429, and once after a 401 with a new token, since nothing was done then.
-// The class of transfers, keyed, cannot be declared: the reference promises the cached response for two operations only.
+// The class keyed, of transfers, cannot be declared: the reference promises the cached response for two operations only.
 type Safety uint8
 
 const (
-	// SafetyNeverRepeated: it is not sent again, and the outcome is unknown. The zero value, and the class of whatever moves
-	// money, creates something or could overwrite a newer change.
+	// SafetyNeverRepeated: it is not sent again, and the outcome is unknown. This is the zero value. Use it for calls that
+	// move money, create something or could overwrite newer changes.
 	SafetyNeverRepeated Safety = iota
 	// SafetyRead: it changes nothing and is sent again. Only with GET.
 	SafetyRead
@@ -63,15 +63,15 @@ type RawRequest struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string
 	// Path is a template relative to the base address, such as "/accounts/{id}/expiry": segments of letters, '-' and '_', or a
-	// name in braces. It names the call in errors, logs and metrics, so nothing else can stand in it: give the ID in PathValues.
+	// name in braces. It names the call in errors, logs and metrics, so it has nothing else: put the ID in PathValues.
 	Path string
 	// PathValues are the values of the names in Path, without the braces: letters, digits, '.', '-' and '_'.
 	PathValues map[string]string `redact:"personal"`
 	// Query is the query; optional.
 	Query url.Values `redact:"content"`
 	// Body is a value that marshals to a JSON object or array; nil for none. A [time.Time] in it is sent in UTC, to the second,
-	// a [Secret] and an [EphemeralKey] as they are. The rules are those of encoding/json/v2: to leave out a zero use
-	// omitzero, since omitempty keeps 0 and false.
+	// a [Secret] and an [EphemeralKey] unredacted. The rules are those of encoding/json/v2: to leave out a zero use omitzero,
+	// since omitempty keeps 0 and false.
 	Body any `redact:"content"`
 	// Header has further headers. Those of the client and the connection, such as Authorization, Content-Type and Cookie, are
 	// refused, and so are names with "idempotency", for which net/http would repeat a request, or "http-method".
@@ -80,19 +80,18 @@ type RawRequest struct {
 	Safety Safety
 }
 
-// Do makes a call for which this version has no method, or a known one with more members, parameters or headers than its method has,
-// with the tokens, limiter (in [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own
-// connection.
+// Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
+// limiter (in [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own connection.
 //
 // A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise; for the same reason, the
 // outcome is unknown after a success that cannot be read, except for a read. out is a pointer that receives the JSON value of
 // the response; a 204 sets it to zero, and an error leaves it as it is. Names of members must match exactly. A missing member is
-// zero in your own types, and an error in results of this package such as [Account], also within yours, if it is required
-// there. For the body as it is, give a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
+// zero in your own types. In types of this package such as [Account], also within yours, a missing required member is an error.
+// For the unchanged body, pass a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
 //
-// Of the operations of the reference, Do calls those that move no money, also in the simulator: give the template of the reference
-// as Path, and no Safety. Those that only read are repeated, all others are not. For any other method and path of an operation the
-// error names the method to call.
+// Of the operations of the reference, Do calls those that move no money, also in the simulator: pass the template of the reference
+// as Path, and no Safety. Reads are repeated, all others are not. For any other method and path of an operation the error names
+// the method to call.
 //
 // Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production;
 // [ErrNotFound] if the service has no such path. Safety: as declared.
@@ -110,7 +109,7 @@ func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 		v.fault("out", "must be nil or a pointer that is not")
 	}
 	described.faults = v.faults
-	var received reflect.Value // out stays as it is until the call has succeeded
+	var received reflect.Value // out is not changed until the call has succeeded
 	if out != nil && len(v.faults) == 0 {
 		received = reflect.New(reflect.TypeOf(out).Elem())
 	}
@@ -238,8 +237,8 @@ func plainSegment(segment string) string {
 	return plain
 }
 
-// callable returns the operation of the reference that Do may call: r has its method and template, and none at its path moves
-// money.
+// callable returns the operation of the reference that Do may call: r has its method and template, and no operation there
+// moves money.
 func (r *RawRequest) callable(known []*operation) *operation {
 	var found *operation
 	for _, op := range known {

@@ -81,9 +81,9 @@ func (r ReportRun) ExpiresAt() time.Time {
 // once; any other use returns ErrReportUsed. Close the reader.
 //
 // All three succeed only if the complete response is well-formed and the number of CSV rows is the service's
-// totalrecords. If column headers were requested, it may be one more: the reference does not specify whether the
-// service counts the header row. Until the end, the report can still fail with a *ReportError: do not treat a part of a
-// report as complete.
+// totalrecords. With column headers, the rows may be one more: the reference does not specify whether the service
+// counts the header row. Until the end, the report can still fail with a *ReportError: do not treat a part of a report
+// as complete.
 //
 // Use a ReportReader from one goroutine; only Close may be called from any.
 type ReportReader struct {
@@ -310,7 +310,7 @@ func (r *ReportReader) checkText() error {
 }
 
 // check compares the rows with the service's count, after all other checks. The reference does not specify whether
-// totalrecords counts the header row: if there is one, both are accepted.
+// totalrecords counts the header row: with one, both counts are accepted.
 func (r *ReportReader) check(rows int64) error {
 	total, _ := r.decoder.Total()
 	if rows != total && !(r.run.ColumnHeaders && rows == total+1) {
@@ -354,7 +354,7 @@ var (
 	ErrReportUsed = errors.New("prepaid: report reader already used or closed")
 )
 
-// ReportRunError means that a run was started and its report was not returned: it has the run, to open it again or to ask the
+// ReportRunError means that a run was started and its report was not returned: use Run to open it again or to ask the
 // operator.
 type ReportRunError struct {
 	// Run is the started run.

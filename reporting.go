@@ -21,9 +21,9 @@ type ReportingService struct{ client *Client }
 type StartReportParams struct {
 	// IncludeColumnHeaders requests a header row. It is always sent.
 	//
-	// The reference does not say whether the service counts that row. The client accepts both counts, so it does not notice if
-	// the service counts rows without the header, and the report lacks exactly one of them. Without a header row, or with any
-	// other number of missing rows, a report that is not complete is an error ([ErrReportIncomplete]).
+	// The reference does not say whether the service counts that row. The client accepts both counts, so it does not notice a
+	// report that lacks exactly one row if the service does not count the header. Without a header row, or with any other
+	// number of missing rows, a report that is not complete is an error ([ErrReportIncomplete]).
 	IncludeColumnHeaders bool
 }
 
@@ -32,9 +32,9 @@ type StartReportParams struct {
 //
 // Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400
 // may also be about the token (section 4.2): the built-in token manager then fetches a new one, at most one per second,
-// and the start is sent once more. The new token replaces the shared one only if that succeeds. After [OutcomeUnknown]
-// the run's ID is lost: Run with WaitForPrevious waits until the lost run has finished and starts a new one. A run whose
-// ID cannot be requested is a *[ReportRunError], with outcome applied. Safety: never repeated once it may have started a
+// and the start is sent once more. The new token is then shared only if that start succeeds. After [OutcomeUnknown] the
+// run's ID is lost: Run with WaitForPrevious waits until the lost run has finished and starts a new one. A run whose ID
+// cannot be requested is a *[ReportRunError], with outcome applied. Safety: never repeated once it may have started a
 // run.
 //
 // API: GET /reporting/templates/{templatename}.
@@ -101,7 +101,7 @@ func resultRequest(run ReportRun, kind responseKind) request {
 // Result makes the checks of [ReportReader.Read]: the report is complete and has as many rows as the service counted.
 //
 // Errors: a *[ReportError] when that check fails, [ErrReportNotReady] while the run is processing, [ErrReportFailed]
-// when the report must be started again, [ErrBadRequest] when it is unknown or older than 4 hours. Safety: read.
+// when it must be started again, [ErrBadRequest] when the report is unknown or older than 4 hours. Safety: read.
 //
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {

@@ -33,7 +33,7 @@ type progress struct {
 }
 
 // loop makes attempts until another one might apply the call twice, would not finish before the deadline or would exceed
-// MaxAttempts. Nearly every call ends with the first, so only further ones pay for the retry library.
+// MaxAttempts. Nearly every call ends with the first attempt, so only others use the retry library.
 func (c *call) loop(ctx context.Context) {
 	if c.try(ctx); c.decide(ctx) && pause.For(ctx, c.sleep()) == nil {
 		c.repeat(ctx)
@@ -140,7 +140,7 @@ func (c *call) again(ctx context.Context) bool {
 	default:
 		c.next.wait = policy.backoff(c.progress.tried, a.retryAfter)
 	}
-	if !c.next.notBefore.IsZero() { // the first must have time to finish
+	if !c.next.notBefore.IsZero() { // the request must have time to finish
 		c.next.wait = max(c.next.wait, c.next.notBefore.Sub(now))
 		c.next.earliest = now.Add(c.next.wait)
 	}
@@ -153,7 +153,7 @@ func (c *call) again(ctx context.Context) bool {
 	return true
 }
 
-// sleep returns the pause before the next attempt, unless that waits itself, for an attempt that may still be in progress.
+// sleep returns the pause before the next attempt, unless the next one itself waits for an attempt that may be in progress.
 func (c *call) sleep() time.Duration {
 	if c.next.notBefore.IsZero() {
 		return c.next.wait
@@ -210,7 +210,7 @@ type repeatRule struct {
 	codes   []ErrorCode   // that resolve, in addition to CodeInvalidRequest
 }
 
-// share makes the rule one of those of a family.
+// share makes r a rule of a family of clients.
 func (r *repeatRule) share(longest *atomic.Int64) {
 	r.longest = longest
 	for now := longest.Load(); now < int64(r.wait) && !longest.CompareAndSwap(now, int64(r.wait)); {
@@ -265,7 +265,7 @@ func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notB
 // isVendorType reports whether only the service sends a media type.
 func isVendorType(mediaType string) bool { return strings.HasPrefix(mediaType, "application/vnd.") }
 
-// admitted returns the latest notBefore of a movement of which a request sent now is a permitted repeat, the call's own included.
+// admitted returns the latest notBefore of the movements that a request sent now may repeat, the call's own included.
 func (c *call) admitted(now time.Time) time.Time {
 	awaited := c.next.notBefore
 	if c.request.op.class != classKeyed {
@@ -296,7 +296,7 @@ func (c *core) awaitRepeat(ctx context.Context, source AccountID, notBefore time
 // settledBy is provesNotApplied for an error that was returned to a caller, after a request that another client may have sent.
 func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 	notBefore := r.anyNotBefore(lastSent)
-	if refusal.rule != nil && refusal.admitted.Before(notBefore) { // the first may still have been on its way
+	if refusal.rule != nil && refusal.admitted.Before(notBefore) { // the first may still have been in flight
 		return false
 	}
 	return r.provesNotApplied(refusal.Outcome, refusal.Err, refusal.LastSent, notBefore)
@@ -306,7 +306,7 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 // the same params, proves that no earlier request moved the money. lastSent is the [CallError].LastSent of the call before.
 //
 // The service returns the cached response for a request ID that it has carried out (section 8), so its own refusal proves that
-// it has not, under two conditions:
+// no money moved, under two conditions:
 //
 //   - The refused request (LastSent of err) was sent no earlier than [AccountsService.NotBefore] of lastSent, and after the wait of
 //     [AccountsService.AwaitRepeat].
@@ -316,9 +316,9 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 // Anything else proves nothing: another status or code (which may refuse the repeat because the first is still in progress), a
 // refusal that a gateway may have sent, a request that was not processed, a fault found before sending.
 //
-// A zero lastSent means unknown: the result is false. For an error of a [Client] the client's Config applies, with the longest
-// wait of the clients derived from one another; for any other the defaults, and NotBefore alone. A client applies this rule itself to
-// its own calls and, if LastSent of the params is set, to the request of another process.
+// A zero lastSent means unknown: the result is false. For an error of a [Client], its Config applies, with the longest wait of the
+// clients derived from one another; for any other error, the defaults and NotBefore alone. A client applies this rule itself to its
+// own calls and, if LastSent of the params is set, to the request of another process.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

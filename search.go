@@ -99,7 +99,7 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 }
 
 // SearchCompany iterates over the accounts of a company, starting at Paging.Page. The reference shows no paging headers
-// here. Without them the iteration ends at an empty page, at one shorter than the first, or when the service refuses a
+// here. Without them the iteration ends at an empty page, a page shorter than the first, or when the service refuses a
 // later page with 400. A single account instead of a list is the whole list.
 //
 // Errors: [ErrListIncomplete] as a *[IncompleteListError], after all received accounts, when fewer were seen than the
@@ -192,7 +192,7 @@ type Finding struct {
 // outcome is unknown; [ErrAmbiguous] when several match: a person must decide; the context's error together with
 // ErrNotSeen when the context ended the search; [ErrNotFound], and those of [AccountsService.Transactions], for a history
 // that was not read to its end. The outcome of all these is unknown, since no search shows that the movement did not
-// happen. A *[ValidationError] is rejected, which speaks of params only. Safety: read.
+// happen. A *[ValidationError] is rejected: that concerns the params only. Safety: read.
 //
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
@@ -246,7 +246,7 @@ const clockAccuracy = 2 * time.Second
 // clockRange is how far the service's clock may differ from the local one.
 type clockRange struct{ behind, ahead time.Duration }
 
-// add widens r to a measured skew, and to one measured a moment later.
+// add widens r to a measured skew, and to a skew measured a moment later.
 func (r *clockRange) add(skew time.Duration) {
 	if need := clockAccuracy - skew; need > r.behind {
 		r.behind = need + clockAccuracy
@@ -325,7 +325,7 @@ func (e *notSeenError) Error() string {
 
 func (e *notSeenError) Unwrap() error { return ErrNotSeen }
 
-// stepError says in which step of Issue a search failed. If unseen, it is not ErrNotSeen, which from Issue means that the account
+// stepError names the step of Issue that failed. If unseen, it does not match ErrNotSeen: that would mean that the account
 // was created.
 type stepError struct {
 	step   string

@@ -132,7 +132,7 @@ func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 	}
 }
 
-// ceilSecond rounds up: the wire knows whole seconds only.
+// ceilSecond rounds up: the wire has whole seconds only.
 func ceilSecond(at time.Time) time.Time {
 	if rounded := at.Truncate(time.Second); !rounded.Equal(at) {
 		return rounded.Add(time.Second)

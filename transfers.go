@@ -19,8 +19,7 @@ import (
 type TransferType int
 
 const (
-	// TransferTypeCardToCard moves money card to card. The reference gives no number for it; any number except 2950
-	// does.
+	// TransferTypeCardToCard moves money card to card. The reference gives it no number: any except 2950 will do.
 	TransferTypeCardToCard TransferType = 0
 	// TransferTypeLoad puts money on a card, from an account that holds it (a float account). It is booked as a load,
 	// not as a card-to-card movement.
@@ -45,19 +44,19 @@ type TransferParams struct {
 	// InitiatorUsername identifies the user who initiated the request; optional.
 	InitiatorUsername string `json:"initiator_username,omitzero"`
 	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart:
-	// the [CallError].LastSent of that call or, if its process died, the time at which it could no longer send. Zero if
-	// there was none. It is in the JSON of params, so that a store keeps it, but it is not sent and not a part of the payment.
+	// the [CallError].LastSent of that call or, if its process died, the time at which it could no longer send. Zero without
+	// such a call. It is in the JSON of params, so that stores keep it, but not sent and not a part of the payment.
 	//
 	// The client then treats that call as one of its own: it waits until [AccountsService.NotBefore] of LastSent, and the
-	// outcome stays unknown until a success, or a refusal that proves that nothing moved ([ProvesNotApplied]). Without it, a
-	// new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in the future
-	// counts as now: clocks differ. A time more than 29 days ago is [ErrRequestIDExpired]: the service may have forgotten
-	// the request ID, and would pay again.
+	// outcome stays unknown until a success, or a refusal that proves that nothing moved ([ProvesNotApplied]). Without
+	// LastSent, a new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in
+	// the future counts as now: clocks differ. A time more than 29 days ago is [ErrRequestIDExpired]: the service may have
+	// forgotten the request ID, and would pay again.
 	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
 }
 
 // PaymentParams are the params of one payment: a [TransferParams] or a [DirectEntryOutParams], as a value. Code that stores
-// and sends payments of both kinds takes them as this, see package journal. No other type implements it.
+// and sends payments of both kinds uses this type, see package journal. No other type implements it.
 type PaymentParams interface {
 	// Validate returns a *[ValidationError] that lists all faults, or nil.
 	Validate() error
@@ -117,8 +116,8 @@ func (p TransferParams) check(v *validator) {
 	v.text("initiator_username", p.InitiatorUsername, 0)
 }
 
-// Validate returns a *[ValidationError] that lists all faults of p, or nil: those that Transfer would refuse before sending,
-// but for the age of RequestID. Call it before you store a payment. [Config].SkipValueChecks does not apply.
+// Validate returns a *[ValidationError] that lists all faults of p, or nil: those that Transfer checks before sending,
+// except the age of RequestID. Call it before you store a payment. [Config].SkipValueChecks does not apply.
 func (p TransferParams) Validate() error { return validated(p.check) }
 
 func (TransferParams) isPayment() {}
@@ -193,7 +192,7 @@ func (p DirectEntryOutParams) Validate() error { return validated(p.check) }
 
 func (DirectEntryOutParams) isPayment() {}
 
-// movement is a keyed movement in progress: its result, and the response that this is made from.
+// movement is a keyed movement in progress: its result, and the response with the result.
 type movement struct {
 	result   TransferResult
 	response transferResponse
@@ -207,7 +206,7 @@ func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (
 		// This call sends nothing. Sending it again can no longer show whether an earlier call moved the money.
 		return nil, c.withheld(ctx, r, OutcomeUnknown, ErrRequestIDExpired)
 	}
-	if r.lastSent.After(now) { // by another clock; it was before now all the same
+	if r.lastSent.After(now) { // by another clock; the call was earlier all the same
 		r.lastSent = now
 	}
 	r.notBefore = c.repeats.anyNotBefore(r.lastSent)
@@ -337,10 +336,9 @@ func (r *TransferResult) missing() bool {
 
 // NotBefore returns the earliest time at which a transfer or direct entry out with unknown outcome, last sent at lastSent, may be
 // sent again with its request ID: AttemptTimeout plus Retry.InFlightWait later, 40 s with the defaults. Until then the first
-// request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat
-// too. It is a pure function of time; [AccountsService.AwaitRepeat] has the second condition. For the zero time it returns the
-// zero time. Of a client and those derived from it ([Client.With]), any of which may have sent it, the longest AttemptTimeout
-// counts.
+// request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat too. It is a
+// pure function of time; [AccountsService.AwaitRepeat] has the second condition. For the zero time it returns the zero time. The
+// longest AttemptTimeout of a client and those derived from it ([Client.With]) counts: any of them may have sent it.
 //
 // The reference states no time limit for a transfer: a service that takes longer may pay twice. Ask the operator for
 // the limit, and raise Retry.InFlightWait accordingly.
@@ -350,10 +348,10 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 
 // AwaitRepeat waits until a transfer or direct entry out of source with unknown outcome, last sent at lastSent, may be sent again
 // with its request ID: until [AccountsService.NotBefore], and until Retry.InFlightWait after the service has responded to a
-// request that was sent AttemptTimeout after lastSent or later. A network or a service that stood still may deliver and carry out
-// the first request when it continues, whatever the time is. Transfer and DirectEntryOut do the same, between their own
-// attempts and if LastSent of the params is set. A store calls it before it takes a payment into work, so that the wait uses up
-// neither a lease nor the time of a call.
+// request that was sent AttemptTimeout after lastSent or later. A network or a service that was suspended may deliver and carry
+// out the first request when it resumes, however late. Transfer and DirectEntryOut do the same, between their own attempts and if
+// LastSent of the params is set. Call AwaitRepeat before you claim a stored payment, so that the wait uses up neither a lease nor
+// the time of a call.
 //
 // Any complete response to a call of this client counts that has a vendor media type (application/vnd.…, which proxies do not
 // write) and is neither 429 nor 5xx. If there is none, AwaitRepeat reads the summary of source, with growing pauses; calls that
@@ -365,8 +363,8 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 // took over its lock.
 //
 // Errors: that of ctx, at once if the wait would outlast its deadline; if the service has not responded for twice the sum of
-// AttemptTimeout and InFlightWait, one that wraps the *[TransportError], *[APIError] or *[TokenError] of the last read, if this
-// call made one; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all of them but the last. Safety: read.
+// AttemptTimeout and InFlightWait, an error that wraps the *[TransportError], *[APIError] or *[TokenError] of the last read, if
+// this call made one; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all but the last. Safety: read.
 //
 // API: GET /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {

@@ -26,7 +26,7 @@ const (
 )
 
 // validator collects the faults of a request. A rule describes the fault of a field, never its value. Each method of a service
-// lists the rules of all its fields, in their order, even where another method has the same: a row is a row of the reference.
+// lists the rules of all its fields, in their order, even if another method has the same: each row is one of the reference.
 type validator struct {
 	faults []Fault
 	lax    bool // Config.SkipValueChecks
@@ -86,7 +86,7 @@ func (v *validator) noControl(field, value string) {
 }
 
 // pathID checks a value that becomes one segment of the path of an operation with an effect: url.PathEscape does not change "..",
-// an empty segment would call another operation, and so may a slash or an escape that a gateway decodes.
+// and an empty segment, or a slash or escape that a gateway decodes, may call another operation.
 func (v *validator) pathID(field, value string) {
 	if !v.required(field, value) {
 		return
@@ -96,7 +96,7 @@ func (v *validator) pathID(field, value string) {
 	}
 }
 
-// readID checks such a value of a read, which escapes it: all but segments that climb, also after a gateway has decoded them.
+// readID checks a path value of a read, which is escaped: only segments that climb are refused, also if a gateway decodes them.
 func (v *validator) readID(field, value string) {
 	if !v.required(field, value) {
 		return
