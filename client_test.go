@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// An empty list is a good response, and a token of unknown life has none to tell.
+// An empty list is a good response, and a token of unknown life reports none.
 func TestCheckWithoutDetails(t *testing.T) {
 	t.Parallel()
 	config := harness.Config("https://cards.example")
@@ -70,7 +70,7 @@ func TestCheckWithoutDetails(t *testing.T) {
 	require.Empty(t, result.MediaType)
 }
 
-// Behind a proxy that replaces the media type, Check warns of payments of unknown outcome, until the type is listed.
+// If a proxy replaces the media type, Check warns that payments end with unknown outcome, unless the type is listed.
 func TestCheckWarnsOfTheMediaType(t *testing.T) {
 	t.Parallel()
 	for _, listed := range [][]string{nil, {"text/plain"}} {
@@ -83,7 +83,7 @@ func TestCheckWarnsOfTheMediaType(t *testing.T) {
 	}
 }
 
-// Each thing that is wrong with a deployment has its own error.
+// Each mistake in a deployment has its own error.
 func TestCheckFailures(t *testing.T) {
 	t.Parallel()
 	granted := harness.NewScript(harness.Grant(1, "3600"))
@@ -140,7 +140,7 @@ func TestCheckFailures(t *testing.T) {
 	}
 }
 
-// A source of the caller's that gives nothing fails the check and does not crash it.
+// If the caller's source returns nothing, the check fails and does not crash.
 func TestCheckWithEmptySource(t *testing.T) {
 	t.Parallel()
 	config := harness.Config("https://cards.example")
@@ -151,7 +151,7 @@ func TestCheckWithEmptySource(t *testing.T) {
 	require.True(t, ok)
 }
 
-// After Close nothing is sent, by no operation; Close may be called again, also from several sides.
+// After Close no operation sends anything. Close may be called again, also concurrently.
 func TestCallsAfterClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestCallsAfterClose(t *testing.T) {
 	})
 }
 
-// Close ends a token exchange under way, waits for its end, and returns an error to those that wait for it.
+// Close ends a token exchange in progress and waits for its end; calls that wait for the token fail.
 func TestCloseEndsTokenExchange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestCloseEndsTokenExchange(t *testing.T) {
 		service := harness.Split{
 			Tokens: harness.NewScript(func(r *http.Request) (*http.Response, error) {
 				<-r.Context().Done()
-				time.Sleep(time.Second) // slow to let go
+				time.Sleep(time.Second) // slow to end
 				ended.Store(true)
 				return nil, r.Context().Err()
 			}),
@@ -214,7 +214,7 @@ func TestCloseEndsTokenExchange(t *testing.T) {
 	})
 }
 
-// A call under way ends with its response, and sends nothing after Close.
+// A call in progress ends with its response, and sends nothing after Close.
 func TestCloseDuringCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -227,14 +227,14 @@ func TestCloseDuringCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))}
 		client := harness.NewClient(t, harness.CredentialsConfig(service))
-		time.AfterFunc(time.Second, func() { _ = client.Close() }) // in the pause before the replay
+		time.AfterFunc(time.Second, func() { _ = client.Close() }) // in the pause before the repeat
 		err := harness.OpTransfer().Call(t.Context(), client)
 		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
 		require.ErrorIs(t, err, harness.ErrCut)
 		require.ErrorIs(t, err, prepaid.ErrClosed)
 		require.Len(t, service.Calls.Requests(), 1)
 	})
-	synctest.Test(t, func(t *testing.T) { // the same with a token source of the caller's
+	synctest.Test(t, func(t *testing.T) { // the same with the caller's token source
 		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
 		client := harness.NewClient(t, harness.ClockConfig(service))
 		time.AfterFunc(time.Second, func() { _ = client.Close() })
@@ -263,7 +263,7 @@ func TestIdleClientLeaksNothing(t *testing.T) {
 	})
 }
 
-// Close gives back the connections of the default transport, and leaves those of a caller's alone.
+// Close closes the connections of the default transport, not those of the caller's transport.
 func TestCloseAndConnections(t *testing.T) {
 	t.Parallel()
 	closed := func(t *testing.T, transport http.RoundTripper) chan struct{} {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever text a decoder's error has, it is dropped: no error of json's own is known to be safe.
+// The text of a decoder's error is always dropped: no error of json is known to be safe.
 func TestCanaryUndecodable(t *testing.T) {
 	t.Parallel()
 	const canary = "Cnry_Decoder_"

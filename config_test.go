@@ -20,7 +20,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// fullConfig has every field that holds data, no two values alike and none its default.
+// fullConfig sets every field that holds data: no two values are alike, and none is the default.
 func fullConfig() prepaid.Config {
 	return prepaid.Config{
 		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
@@ -35,7 +35,7 @@ func fullConfig() prepaid.Config {
 	}
 }
 
-// requireConfig compares by the fields, since a Secret has no ==.
+// requireConfig compares fields, since a Secret has no ==.
 func requireConfig(t *testing.T, want, got prepaid.Config) {
 	t.Helper()
 	require.Equal(t, want.Credentials.ClientSecret.Reveal(), got.Credentials.ClientSecret.Reveal())
@@ -272,7 +272,7 @@ func TestWrappingPageHasEverySetting(t *testing.T) {
 	require.NoError(t, file.Prepaid.Validate())
 }
 
-// variable is the environment's name of a setting, by the rule of docs/wrapping.md.
+// variable is a setting's environment variable, by the rule of docs/wrapping.md.
 func variable(setting string) string {
 	return "PREPAID_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(setting, "credentials."), ".", "_"))
 }

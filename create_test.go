@@ -21,7 +21,7 @@ import (
 type register struct {
 	delay    time.Duration // until a new account can be found
 	response func(made harness.Step) harness.Step
-	search   harness.Step // instead of searching, when set
+	search   harness.Step // replaces a search, if set
 	noTwice  bool         // fail the test at a second creation
 	other    string       // an account of another program, which only a search by company returns
 	t        *testing.T
@@ -131,7 +131,7 @@ func TestIssue(t *testing.T) {
 	}
 }
 
-// After a refused creation, or one that could not be sent, Issue returns that error and does not search.
+// After a creation that was refused or not sent, Issue returns that error and does not search.
 func TestIssueRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 	"time"
-	_ "time/tzdata" // the zones below, on machines without them
+	_ "time/tzdata" // the zones below, if the system has none
 
 	"github.com/stretchr/testify/require"
 )

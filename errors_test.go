@@ -17,8 +17,8 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// OutcomeOf finds the outcome through any wrapping. Of joined errors an unknown one decides, otherwise the first;
-// an error that is no call's is unknown.
+// OutcomeOf finds the outcome through any wrapping. Among joined errors, an unknown outcome decides, otherwise the
+// first; an error not from a call is unknown.
 func TestOutcomeOf(t *testing.T) {
 	t.Parallel()
 	call := func(outcome prepaid.Outcome) error { return &prepaid.CallError{Outcome: outcome} }
@@ -54,7 +54,7 @@ func TestOutcomeOf(t *testing.T) {
 	require.Zero(t, prepaid.OutcomeUnknown, "the zero value is the safe one")
 }
 
-// Text that cannot be parsed was never sent. The same sentinel from a received value proves nothing, alone and joined.
+// Text that cannot be parsed was never sent. The same sentinel for a received value proves nothing, alone or joined.
 func TestOutcomeOfInput(t *testing.T) {
 	t.Parallel()
 	parsed := func(_ any, err error) error { return err }
@@ -133,7 +133,7 @@ func TestSentinels(t *testing.T) {
 	require.ErrorIs(t, &prepaid.DecodeError{Err: io.ErrUnexpectedEOF}, io.ErrUnexpectedEOF)
 }
 
-// The codes of the reference are known; any other is kept as it came.
+// The codes of the reference are known; any other is kept as received.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	for code := range strings.FieldsSeq(`invalid_request unsupported_grant_type invalid_client server_error unauthorized
@@ -146,7 +146,7 @@ func TestErrorCodes(t *testing.T) {
 	require.False(t, prepaid.ErrorCode("").Known())
 }
 
-// A partner's test can build every error of a call and gets the responses of the real one.
+// A test can build every error of a call, and it behaves as the real one.
 func TestErrorsCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("payroll: %w", &prepaid.CallError{
@@ -168,7 +168,7 @@ func TestCallErrorNamesCorrelationID(t *testing.T) {
 	require.Equal(t, "mine-1", harness.CallError(t, harness.OpRedeem().Call(t.Context(), harness.NewClient(t, config))).CorrelationID)
 }
 
-// A slog line of an error has its parts as attributes, and nothing of the request data or the service's text.
+// A slog record of an error has its parts as attributes, without request data or the service's text.
 func TestErrorsLogTheirParts(t *testing.T) {
 	t.Parallel()
 	api := &prepaid.APIError{StatusCode: 404, Code: prepaid.CodeInvalidHookID, Description: "CANARY", Body: []byte("CANARY")}

@@ -47,7 +47,7 @@ func ExampleAccountsService_Get_notFound() {
 	// prepaid: Accounts.Get: rejected: status 404 (account_not_found): the account does not exist
 }
 
-// Status is the short form of Get, for state and balance.
+// Summary is a short Get, for state and balance.
 func ExampleAccountsService_Summary() {
 	srv := emulator()
 	defer srv.Close()

@@ -212,7 +212,7 @@ func ExampleAmount_Mul() {
 	// Output: 987.50 <nil>
 }
 
-// Cmp can be used with slices.SortFunc and slices.MaxFunc.
+// Compare works with slices.SortFunc and slices.MaxFunc.
 func ExampleAmount_Compare() {
 	balances := []prepaid.Amount{prepaid.MustAmount("9.50"), prepaid.MustAmount("-3"), prepaid.MustAmount("10.05")}
 	slices.SortFunc(balances, prepaid.Amount.Compare)

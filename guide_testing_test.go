@@ -160,7 +160,7 @@ func TestGuideSavedState(t *testing.T) {
 	require.Equal(t, "100.00", again.Balance(card))
 }
 
-// A receiver of the test's own, over https as the service wants it.
+// The test's own receiver, over https as the service requires.
 func TestGuideLocalReceiver(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan prepaid.MessageType, 2)

@@ -15,7 +15,7 @@ import (
 )
 
 // lateCard is a service that shows a created account after a delay, and refuses transfers. lost is its response to the first
-// creations, which create nothing; broken are searches after a creation that fail.
+// creations, which create nothing; with broken, searches fail after a creation.
 type lateCard struct {
 	delay     time.Duration
 	lost      []harness.Step
@@ -99,7 +99,7 @@ func TestIssueAndLoadCannotSearch(t *testing.T) {
 	})
 }
 
-// The error of Issue says how far it came, with the causes of the search and the creation, and without personal data.
+// The error of Issue names the failed step, with the causes of the search and the creation, and without personal data.
 func TestIssueErrorsNameTheStep(t *testing.T) {
 	t.Parallel()
 	forbidden := harness.ServiceError(403, "forbidden")

@@ -7,7 +7,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 )
 
-// jsonLibrary is one of the two JSON implementations that the value types must behave the same under.
+// jsonLibrary is a JSON implementation: the value types must behave the same under both.
 type jsonLibrary struct {
 	name      string
 	marshal   func(any) ([]byte, error)

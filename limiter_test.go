@@ -26,7 +26,7 @@ func (l *laneLimiter) Acquire(_ context.Context, lane ratelimit.Lane) (ratelimit
 	return l.slot, l.err
 }
 
-// Another limiter never sees the lane of the token, and may return no slot.
+// The caller's limiter never gets the token lane, and may return no slot.
 func TestForeignLimiter(t *testing.T) {
 	t.Parallel()
 	foreign := &laneLimiter{}

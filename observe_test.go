@@ -102,8 +102,8 @@ func (j *journal) trace(name string) *prepaid.Trace {
 	}
 }
 
-// Config.Trace comes first, then those of the context from the outside in; the request carries the context that the
-// hooks made of it, and each attempt is reported once.
+// Config.Trace comes first, then the context's traces from the outside in; the request has the context that the hooks
+// returned, and each attempt is reported once.
 func TestTraceOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestTraceOrder(t *testing.T) {
 	})
 }
 
-// A call that sends nothing is reported once, as a call; so is one whose next attempt never left.
+// A call that sends nothing is reported once, as a call; so is a call whose next attempt never left.
 func TestTraceOfWhatWasNotSent(t *testing.T) {
 	t.Parallel()
 	var j journal
@@ -196,7 +196,7 @@ func TestTraceOfWhatWasNotSent(t *testing.T) {
 	require.Regexp(t, `^A call Accounts.Get not processed 1 attempts `, j.lines[2])
 }
 
-// Hooks that panic, and those that return no context, do not reach the call; the panic is logged without its value.
+// Hooks that panic or return no context do not affect the call; the panic is logged without its value.
 func TestTracePanics(t *testing.T) {
 	t.Parallel()
 	var records recordingHandler
@@ -233,7 +233,7 @@ func TestTracesOfSiblingContexts(t *testing.T) {
 	client := harness.NewClient(t, config)
 	var common, left, right journal
 	parent := t.Context()
-	for range 3 { // so many that a slice has room to spare
+	for range 3 { // enough that a slice has spare capacity
 		parent = prepaid.WithTrace(parent, common.trace("P"))
 	}
 	first, second := prepaid.WithTrace(parent, left.trace("L")), prepaid.WithTrace(parent, right.trace("R"))
@@ -303,7 +303,7 @@ func TestCallStartThatFails(t *testing.T) {
 	}
 }
 
-// Joined traces are called in order, however they are nested, and one that panics silences no other.
+// Joined traces are called in order, however nested; a panic in one does not stop the others.
 func TestJoinTraces(t *testing.T) {
 	t.Parallel()
 	var j journal
@@ -320,8 +320,7 @@ func TestJoinTraces(t *testing.T) {
 	require.Equal(t, []string{"A", "B", "C", "D", "E", "F"}, j.lines)
 }
 
-// A movement that is withheld because of its request id is a call all the same: its outcome is unknown, and observers
-// hear of it.
+// A movement that is withheld because of its request id is still a call: its outcome is unknown, and observers see it.
 func TestTraceOfWhatWasWithheld(t *testing.T) {
 	t.Parallel()
 	var j journal
@@ -342,7 +341,7 @@ func TestTraceOfWhatWasWithheld(t *testing.T) {
 	require.Equal(t, []string{"start Accounts.Transfer", "outcome unknown"}, j.lines)
 }
 
-// A caller recognises an attempt that took too long by the Timeout of its error, as with net/http.
+// The error of an attempt that took too long has a Timeout method, as with net/http.
 func TestAttemptTimeoutSaysSo(t *testing.T) {
 	t.Parallel()
 	config := harness.Config("https://cards.example")

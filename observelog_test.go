@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// An address without TLS is warned of once, without naming it.
+// An address without TLS causes one warning that does not name it.
 func TestInsecureHTTPIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	for address, warnings := range map[string]int{
@@ -126,8 +126,7 @@ func TestLogRecords(t *testing.T) {
 	}
 }
 
-// A poll expects a report that is not ready yet, which is no failure in the log. The download's error has the operation of
-// its requests.
+// For a poll, a report that is not ready is no failure in the log. The download's error has the operation of its requests.
 func TestLogOfReportPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

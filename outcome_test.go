@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
-// The contract of each operation, which is generated, is that of the reference in tree.Reference.
+// The generated contract of each operation is that of the reference in tree.Reference.
 func TestOperationsAgreeWithTheReference(t *testing.T) {
 	t.Parallel()
 	want := tree.Reference()
@@ -63,8 +63,8 @@ func TestOperationsAreAllThere(t *testing.T) {
 	require.Len(t, found, len(allOperations()), found)
 }
 
-// TestOperationsHaveGoMethods finds each row's method, and for each exported method of a service its row: its own,
-// or that of the operation it is another form of.
+// TestOperationsHaveGoMethods finds each row's method, and each exported service method's row: its own, or that of the
+// operation that it calls in another form.
 func TestOperationsHaveGoMethods(t *testing.T) {
 	t.Parallel()
 	forms := []string{

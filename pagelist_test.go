@@ -97,7 +97,7 @@ func TestHistoryIncomplete(t *testing.T) {
 
 var errAny = errors.New("any")
 
-// An iteration that starts later is owed the items from there.
+// An iteration from a later page must get the items from there.
 func TestHistoryIncompleteFromPage(t *testing.T) {
 	t.Parallel()
 	list := []harness.Step{entriesOf(1, 2, "2 3 6"), entriesOf(3, 4, "2 3 6"), harness.Respond(204, "", "")}
@@ -112,8 +112,8 @@ func TestHistoryIncompleteFromPage(t *testing.T) {
 	require.EqualError(t, &prepaid.IncompleteListError{Seen: 1}, "prepaid: list incomplete: 1 items seen, and a page is missing")
 }
 
-// A list that items leave while it is read delivers all it can and then reports the missing ones; one whose hook is gone
-// fails with that.
+// A list that items leave while it is read delivers all it can and then reports the missing ones. If its hook is gone,
+// it fails with that error.
 func TestListThatItemsLeave(t *testing.T) {
 	t.Parallel()
 	row := `{"id":"m-%d","hook_id":"h-1","type":"transaction"}`
@@ -178,7 +178,7 @@ func TestPageNumberIgnored(t *testing.T) {
 	}
 }
 
-// An iteration that reads a company of 100 accounts from a service whose pages never end is not longer than the company.
+// An iteration over a company of 100 accounts ends after 100, even if the service's pages never end.
 func TestPageNumberIgnoredWhileBalancesChange(t *testing.T) {
 	t.Parallel()
 	calls := 0
@@ -198,7 +198,7 @@ func TestPageNumberIgnoredWhileBalancesChange(t *testing.T) {
 	require.Len(t, service.Requests(), 2)
 }
 
-// countedPages responds with count pages of one account each, in a time that falls from page to page, so that later ones
+// countedPages responds with count pages of one account each, each page faster than the last, so that later ones
 // overtake earlier ones.
 func countedPages(count int) harness.Step {
 	var list []harness.Step
@@ -208,7 +208,7 @@ func countedPages(count int) harness.Step {
 	return pages(list...)
 }
 
-// lanes is a limiter that notes which lane each attempt came by.
+// lanes is a limiter that records the lane of each attempt.
 type lanes struct {
 	mu   sync.Mutex
 	seen []ratelimit.Lane
@@ -221,7 +221,7 @@ func (l *lanes) Acquire(_ context.Context, lane ratelimit.Lane) (ratelimit.Slot,
 	return nil, nil //nolint:nilnil // a limiter may give no slot
 }
 
-// Pages fetched ahead come in order. Prefetch of them wait from the first page on, and none after the last page.
+// Pages fetched ahead come in order. Prefetch pages wait from the first page on, and none after the last.
 func TestPrefetchWindow(t *testing.T) {
 	t.Parallel()
 	for _, prefetch := range []int{1, 2, 4, 8, 100} {
@@ -280,7 +280,7 @@ func TestPrefetchRounds(t *testing.T) {
 	}
 }
 
-// stingyLimiter admits calls, and bulk requests never: they wait or, if refuses is set, are refused.
+// stingyLimiter admits calls, but no bulk requests: they wait or, if refuses is set, are refused.
 type stingyLimiter struct{ refuses bool }
 
 func (l stingyLimiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
@@ -294,7 +294,7 @@ func (l stingyLimiter) Acquire(ctx context.Context, lane ratelimit.Lane) (rateli
 	return nil, ctx.Err()
 }
 
-// A page that the caller waits for no longer stands back, also if it was requested before.
+// A page that the caller waits for leaves the Bulk lane, even if it was requested before.
 func TestPrefetchedPageIsAwaited(t *testing.T) {
 	t.Parallel()
 	for _, refuses := range []bool{false, true} {
@@ -330,7 +330,7 @@ func TestPrefetchWithoutEnd(t *testing.T) {
 	require.Equal(t, 1, service.Most)
 }
 
-// Leaving early, or a context that ends, cancels the requests under way and leaves no goroutine: the bubble would not end.
+// Leaving early, or a context that ends, cancels requests in progress and leaves no goroutine: the bubble would not end.
 func TestPrefetchLeavesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

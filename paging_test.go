@@ -60,7 +60,7 @@ func searchCompany(ctx context.Context, c *prepaid.Client, paging prepaid.Paging
 	return c.Accounts.SearchCompany(ctx, 7, prepaid.SearchCompanyParams{Paging: paging})
 }
 
-// collected is the ids that an iteration gives, and its error.
+// collected returns the ids of an iteration, and its error.
 func collected(seq iter.Seq2[*prepaid.Account, error]) (ids []string, err error) {
 	for account, failure := range seq {
 		if failure != nil {
@@ -121,7 +121,7 @@ func TestPageHeaders(t *testing.T) {
 	}
 }
 
-// Last goes by the service's count, and without one by an empty page.
+// Last uses the service's count or, without one, an empty page.
 func TestPageLast(t *testing.T) {
 	t.Parallel()
 	client, _ := pagedClient(t,
@@ -239,8 +239,8 @@ func TestCollect(t *testing.T) {
 	require.ErrorIs(t, err, prepaid.ErrForbidden)
 }
 
-// How an iteration finds its end, with and without pages fetched ahead: nothing lost, nothing twice, and no page
-// asked for beyond the last.
+// How an iteration finds its end, with and without pages fetched ahead: nothing is lost or doubled, and no page beyond
+// the last is requested.
 func TestIterationEnds(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -317,7 +317,7 @@ func TestIterationFromPage(t *testing.T) {
 	}
 }
 
-// Leaving the loop asks for nothing more.
+// Leaving the loop requests no more pages.
 func TestIterationBreak(t *testing.T) {
 	t.Parallel()
 	client, service := pagedClient(t, pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5"))

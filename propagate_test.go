@@ -45,7 +45,7 @@ func TestPropagate(t *testing.T) {
 	require.Equal(t, want, sent[1])
 }
 
-// A hook that panics or has nothing to say costs the call nothing.
+// A hook that panics or returns nothing does not affect the call.
 func TestPropagateNothing(t *testing.T) {
 	t.Parallel()
 	for name, hook := range map[string]func(context.Context) http.Header{

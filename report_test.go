@@ -96,7 +96,7 @@ func TestReportReader(t *testing.T) {
 	require.Equal(t, 1, body.closed)
 }
 
-// A reader made for a fake cannot be told from one of a download, in any use: result, count, error.
+// A reader made for a fake behaves as one of a download in any use: result, count, error.
 func TestNewReportReader(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -34,14 +34,14 @@ func measureAllocated(run func()) allocated {
 	return allocated{float64(after.Mallocs-before.Mallocs) / runs, float64(after.TotalAlloc-before.TotalAlloc) / runs}
 }
 
-// growsFaster reports whether ten times the work costs far more than ten times as much. There is room for a slice that doubles
-// and for the pools that the race detector empties at random; quadratic growth takes 100 times as much.
+// growsFaster reports whether ten times the work costs far more than ten times as much. The bound allows for a slice that
+// doubles and for pools that the race detector empties at random; quadratic growth is 100 times as much.
 func growsFaster(few, many allocated) bool {
 	const most = 10 * 2
 	return many.objects > few.objects*most || many.bytes > few.bytes*most
 }
 
-// A page of many items costs no more for each than a page of few.
+// A page of many items costs no more per item than a page of few.
 func TestItemsCostInProportion(t *testing.T) {
 	var before allocated
 	for _, n := range []int{1, 10, 100, 1000} {
@@ -57,7 +57,7 @@ func TestItemsCostInProportion(t *testing.T) {
 	}
 }
 
-// Many callers at once cost no more for each than one alone: all are in flight together before the first gets its response.
+// Many callers at once cost no more per caller than one alone: all are in flight together before the first gets its response.
 func TestCallersCostInProportion(t *testing.T) {
 	var before allocated
 	for _, n := range []int{1, 10, 100, 1000} {
@@ -83,7 +83,7 @@ func TestCallersCostInProportion(t *testing.T) {
 	}
 }
 
-// gatheringWire responds when n requests are there.
+// gatheringWire responds once n requests arrived.
 type gatheringWire struct {
 	next    http.RoundTripper
 	n       int
@@ -116,7 +116,7 @@ func (w *gatheringWire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// Quadratic growth is found, by its size where the number of objects does not show it; linear growth is not.
+// Quadratic growth is found, by bytes if the number of objects does not show it; linear growth is not reported.
 func TestGrowthIsTold(t *testing.T) {
 	t.Parallel()
 	copies := func(n int) allocated { return allocated{float64(n), float64(n * n * 100)} } // the list, for each of its items
@@ -161,7 +161,7 @@ func scalingPage(n int) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(scalingAccount+",", n), ",") + "]"
 }
 
-// BenchmarkItems reads a page of so many items; ns/item must not grow with their number.
+// BenchmarkItems reads a page of n items; ns/item must not grow with their number.
 func BenchmarkItems(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -177,7 +177,7 @@ func BenchmarkItems(b *testing.B) {
 	}
 }
 
-// BenchmarkCallers lets so many callers make one call each, at once; ns/call must not grow with their number.
+// BenchmarkCallers has n callers make one call each, at once; ns/call must not grow with their number.
 func BenchmarkCallers(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

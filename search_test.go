@@ -151,8 +151,8 @@ func TestFindMovementWaits(t *testing.T) {
 	})
 }
 
-// Whatever ends a search, the outcome of the movement stays unknown: no error of a search may lead to another payment, or pass
-// for one that was made.
+// Whatever ends a search, the outcome of the movement stays unknown: no error of a search may cause a second payment or count
+// as a payment made.
 func TestSearchesSettleNothing(t *testing.T) {
 	t.Parallel()
 	for name, response := range map[string]http.RoundTripper{

@@ -18,7 +18,7 @@ import (
 
 const canary = "s3cr3t-c4n4ry"
 
-// vault holds secrets in every way that a partner's struct may.
+// vault holds secrets in every way that a caller's struct may.
 type vault struct {
 	Public   Secret
 	Pointer  *Secret

@@ -362,7 +362,7 @@ func TestTransactionsWithTwoEnds(t *testing.T) {
 	require.Empty(t, service.Requests())
 }
 
-// The values of the reference are known; the default, another spelling and a code that it does not name are not.
+// The values of the reference are known; the default, another spelling and an unlisted code are not.
 func TestRequestAndTransactionTypesKnown(t *testing.T) {
 	t.Parallel()
 	for _, value := range []prepaid.RequestType{"new", "replace"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Text that passes as an e-mail address at once also passes the parser.
+// Text that passes the fast e-mail check also passes the parser.
 func FuzzPlainEmail(f *testing.F) {
 	for _, seed := range []string{"a@b", "a.b+c@d-e.f", "a@b@c", ".a@b", "a..b@c", "a.@b", "@b", "a@", "a@.b", "a@b.", "a"} {
 		f.Add(seed)
@@ -22,7 +22,7 @@ func FuzzPlainEmail(f *testing.F) {
 	})
 }
 
-// An error that is no refusal has no faults.
+// Only a ValidationError has faults.
 func TestValidationFaultsOf(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, faultsOf(errors.New("x")))

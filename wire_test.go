@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainBodies are read on the fast path, and must be.
+// plainBodies must be read on the fast path.
 var plainBodies = []string{
 	`{"balance":1,"personal":{"primary_address":{"city":"x"},"primary_address":null}}`,
 	`{}`,
@@ -90,7 +90,7 @@ func sameAsOptions[T any](t *testing.T, body []byte) bool {
 	return plain
 }
 
-// comparisons are the types that are read on the fast path, those in others apart.
+// comparisons are the types read on the fast path, except those inside others.
 var comparisons = map[reflect.Type]func(*testing.T, []byte) bool{
 	reflect.TypeFor[Account]():          sameAsOptions[Account],
 	reflect.TypeFor[AccountSummary]():   sameAsOptions[AccountSummary],
@@ -112,7 +112,7 @@ func sameForAll(t *testing.T, body []byte) (plain int) {
 	return plain
 }
 
-// Every type that has a generated reader is one of the comparisons, or in one.
+// Every type with a generated reader is a comparison, or inside one.
 func TestEveryGeneratedReaderIsCompared(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{"plainCardholder": true, "walletDeviceMembers": true, "messageEnvelope": true} // Cardholder, WalletDevice, Message
@@ -144,7 +144,7 @@ func TestWireReaderReadsAsTheOptionsDo(t *testing.T) {
 	t.Parallel()
 	for _, body := range plainBodies {
 		require.NotZero(t, sameForAll(t, []byte(body)), "not plain: %s", body)
-		for cut := range len(body) { // nothing that breaks off is plain
+		for cut := range len(body) { // truncated text is not plain
 			sameForAll(t, []byte(body[:cut]))
 		}
 	}
@@ -155,7 +155,7 @@ func TestWireReaderReadsAsTheOptionsDo(t *testing.T) {
 	}
 }
 
-// The usual responses of the service are plain, or accounts and histories would be slow.
+// The service's usual responses are plain; otherwise accounts and histories would be slow.
 func TestWireReaderReadsTheFixtures(t *testing.T) {
 	t.Parallel()
 	body := func(name string) []byte {
@@ -184,7 +184,7 @@ func TestWireReaderReadsTheFixtures(t *testing.T) {
 	}
 }
 
-// A response that is read again starts from nothing, and texts of one item do not reach into another.
+// A response that is read again starts from zero values, and an item's texts do not leak into another.
 func TestWireReaderLeavesNothing(t *testing.T) {
 	t.Parallel()
 	a := &response{body: []byte(`{"account_id":"E1","status":"active","balance":1,"display_name":"x","company_id":"12"}`)}

@@ -1,5 +1,5 @@
 // Package ratelimit is the interface between a client and the limiter of its requests. You need it to write a limiter, or to
-// choose the lane of a client; a client without either has a limiter that fits one process on one address. Those of contrib/redis
+// choose the lane of a client; by default, a client has a limiter for one process on one address. The limiters in contrib/redis
 // and contrib/postgres share the rate among processes.
 package ratelimit
 
@@ -14,11 +14,11 @@ import (
 // Lane is the queue in which a request waits for the limiter. A lane is first in, first out; Money has priority over Call,
 // and Call over Bulk. Treat any other value as Call. The zero value means unspecified; a client never passes it on.
 //
-// Call and Bulk may use the whole allowance, at once if the client was idle. As soon as one of their requests has to wait,
-// they are spaced evenly, at a rate that leaves room for Money, until no request has waited for a while. Slots then become
-// free at an even rate, and Money, which is not spaced, gets one at once or waits for the next: about window / allowance,
-// which is 10 ms for the whole allowance and 200 ms for a share of 0.05. The exception is a burst: if reads of an idle
-// client use the whole allowance, payments wait for the rest of those 10 s.
+// Call and Bulk may use the whole allowance, at once if the client was idle. Once such a request has to wait, these
+// requests are spaced evenly, at a rate that leaves room for Money, until no request has waited for a while. Slots then
+// become free at an even rate, and Money, which is not spaced, gets one at once or waits for the next: about window /
+// allowance, which is 10 ms for the whole allowance and 200 ms for a share of 0.05. The exception is a burst: if reads of
+// an idle client use the whole allowance, payments wait for the rest of those 10 s.
 //
 // No lane starves: after 15 slots in a row for lanes above it, a lane gets the next slot.
 type Lane int
@@ -29,7 +29,7 @@ const (
 	// Call is for all other calls.
 	Call
 	// Bulk is for report polls, and for prefetched pages until you wait for them, which moves them to Call. If calls use
-	// every slot, it gets one in 16.
+	// every slot, Bulk gets one in 16.
 	Bulk
 )
 

@@ -23,7 +23,7 @@ import (
 // Config.AttemptTimeout is that limit. Client.Close does not close your transport: call CloseIdleConnections when all
 // clients that use it are closed.
 //
-// A client keeps connections for reads, and others, of HTTP/1.1, for transfers and direct entries: a payment shares its connection
+// A client keeps connections for reads, and HTTP/1.1 ones for transfers and direct entries: a payment shares its connection
 // with no other request in progress. A transport that supports only HTTP/2, or has its own TLS dialer, opens a connection for
 // each payment. Connections of payments are closed with a reset (linger 0), idle ones too.
 //
@@ -46,9 +46,9 @@ func New() *http.Transport {
 }
 
 // NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its tree has
-// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. A transport that
-// tried two paths must be certain of both. A client applies this rule to a Config.Transport that is not an
-// [*http.Transport]. For the error of a call use prepaid.OutcomeOf.
+// a method NotSent() bool that returns true, and no error above a leaf has one returning false. A transport that tried
+// two paths must be certain of both. A client applies this rule to a Config.Transport that is not an [*http.Transport].
+// For the error of a call use prepaid.OutcomeOf.
 func NotSent(err error) bool { return exchange.NotSent(err) }
 
 // Wrappable returns t in a form that your own RoundTripper can wrap, for example to trace, sign or record:

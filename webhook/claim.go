@@ -17,7 +17,7 @@ type ClaimStore interface {
 }
 
 // Claim is the result of a claim and, if it was won, the lease on a message ID. Done and Release return [ErrClaimLost],
-// and change nothing, if the lease expired, the claim has already ended, or it was never won.
+// and change nothing, if the lease expired, the claim has ended, or was never won.
 type Claim interface {
 	// State reports the state of the message when Claim was called.
 	State() ClaimState
@@ -31,11 +31,11 @@ type Claim interface {
 type ClaimState uint8
 
 const (
-	// ClaimWon: the caller has it until the lease ends; end it with Done or Release.
+	// ClaimWon: the caller holds the ID until the lease ends or Done or Release is called.
 	ClaimWon ClaimState = iota + 1
-	// ClaimInFlight: another caller is handling it.
+	// ClaimInFlight: another caller is handling the message.
 	ClaimInFlight
-	// ClaimDone: it has been handled.
+	// ClaimDone: it was handled.
 	ClaimDone
 )
 

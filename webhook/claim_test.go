@@ -108,7 +108,7 @@ func TestClaimStoreTroubles(t *testing.T) {
 	}
 }
 
-// The store is called with separate time when that of the handling is used up.
+// The store has separate time when the handling time is used up.
 func TestReleaseAfterTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestHugeID(t *testing.T) {
 	require.LessOrEqual(t, len(store.ids[0]), 128)
 }
 
-// Two messages are handled both, however their ids divide the same text.
+// Two messages are both handled, however their ids divide the same text.
 func TestClaimsOfMessagesThatLookAlike(t *testing.T) {
 	t.Parallel()
 	long := prepaid.HookID(strings.Repeat("x", 126))

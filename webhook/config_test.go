@@ -84,7 +84,7 @@ func TestNewHandlerDefaults(t *testing.T) {
 	require.Equal(t, time.Second, handler.config.Timeout)
 }
 
-// A Verifier that is there is asked, whatever AllowUnverified says.
+// A Verifier, if set, is called, whatever AllowUnverified is.
 func TestVerifierWinsOverAllowUnverified(t *testing.T) {
 	t.Parallel()
 	var seen recorder

@@ -55,7 +55,7 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // returns nil. [Handler.Handle] is such a function, and also accepts a message that was already handled. A message for
 // which handle returns an error or panics stays stored, and Drain continues with the others. It passes each message once,
 // and no more messages than were stored when it started, as far as the service reports their number. Messages added in
-// the meantime are left to the next Drain, or as many others, if the service lists new messages first.
+// the meantime are left to the next Drain (or as many others if the service lists new messages first).
 //
 // Killing the process loses nothing: messages that were not dismissed are listed again. When ctx ends, the message just
 // handled is still dismissed, within 5 s. A message dismissed by another program counts as dismissed. A failed dismissal is
@@ -64,8 +64,8 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // It returns how many messages handle accepted, and all errors joined: a *[MessageError] for each message that is still
 // stored (the first 100, then their number), and the cause of an early end: an error of the list, ctx, [ErrShutdown],
 // dismissals that fail for one message after the other, or a *[prepaid.IncompleteListError] if the list ended three times
-// with fewer messages than the service counts. Another Drain of the same hook may be the reason for that; otherwise run
-// it again.
+// with fewer messages than the service counts. Another Drain of the same hook may be the reason; otherwise run Drain
+// again.
 func Drain(ctx context.Context, hooks Undelivered, hookID prepaid.HookID, handle func(context.Context, *prepaid.Message) error) (handled int, err error) {
 	var faults faultList
 	if hooks == nil {
@@ -110,8 +110,8 @@ type drained struct {
 	open  bool  // accepted, not yet dismissed
 }
 
-// pass reads the list from page 1 to its end. It must be repeated as long as messages leave the list, because the others
-// then move up, and new ones may be anywhere.
+// pass reads the list from page 1 to its end. Repeat it as long as messages leave the list, because the others then move
+// up, and new ones may be anywhere.
 func (d *drain) pass(ctx context.Context) (bool, error) {
 	listed := map[string]bool{}
 	size, seen, due, again := 0, 0, 0, false

@@ -382,7 +382,7 @@ func TestDrainDismissalIsBounded(t *testing.T) {
 	})
 }
 
-// A killed Drain and the next one together handle every message; the Handler's claims keep it to once.
+// A killed Drain and the next one together handle every message; claims prevent duplicates.
 func TestDrainThroughHandler(t *testing.T) {
 	t.Parallel()
 	var seen recorder

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// early returns nothing in place of the pages from a number on, though it counts all.
+// early returns empty pages from a number on, but counts all messages.
 type early struct {
 	*stored
 

@@ -12,12 +12,12 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// mortal counts the steps of a drain and ends its process at one of them: its goroutine, of which only deferred calls
-// then run.
+// mortal counts the steps of a drain and ends its process at one of them: its goroutine, which then only runs deferred
+// calls.
 type mortal struct {
 	Undelivered
 
-	steps, last int // none is the last when it is 0
+	steps, last int // last 0: no step is the last
 }
 
 func (m *mortal) step() {
@@ -59,7 +59,7 @@ func (m *mortal) drainOnce(t *testing.T, handle func(context.Context, *prepaid.M
 }
 
 // Killed before or after any list, handling or dismissal, and run again: no message is dismissed that was not handled,
-// none is left, and only the one at hand comes twice.
+// none is left, and only the current one comes twice.
 func TestDrainKilledAtEachStep(t *testing.T) {
 	t.Parallel()
 	killed := 0
@@ -95,7 +95,7 @@ func TestDrainKilledOnTheEmulator(t *testing.T) {
 	client := s.Client()
 	id, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex))
 	require.NoError(t, err)
-	s.InjectDelivery("", prepaidtest.LoseResponse().Always()) // handled, which the service does not learn
+	s.InjectDelivery("", prepaidtest.LoseResponse().Always()) // handled, but the response is lost
 	for i := range 3 {
 		s.Adjust(s.account, strconv.Itoa(i+1)+".00")
 	}

@@ -91,7 +91,7 @@ type ensureSettings struct {
 
 // RotateIn makes [Ensure] change the receiver's keys together with the hook, so that no message is refused meanwhile: the
 // wanted key is added to keys before the hook gets it, and the hook's previous key is accepted for keep longer, by
-// default 1 h. While it is not certain that the hook has changed, both are accepted.
+// default 1 h. Until the hook has certainly changed, both keys are accepted.
 //
 // If the process may be killed in between, start it with both keys in the ring: leave the old one in your configuration
 // until a start has found the hook changed and keep has passed since. Give all replicas the new key before one of them

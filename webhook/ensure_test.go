@@ -290,7 +290,7 @@ func TestEnsureAfterUnknownCreation(t *testing.T) {
 						creations++
 					}
 				}
-				if c.status != 401 { // which is sent once more with a new token
+				if c.status != 401 { // a 401 is repeated with a new token
 					require.Equal(t, 1, creations)
 				}
 				require.NotContains(t, service.calls, "PATCH /hooks/made")
@@ -306,7 +306,7 @@ func TestEnsureAfterUnknownCreation(t *testing.T) {
 	}
 }
 
-// A change that may have taken effect is not sent again: the hook is read, and the key it had is retired when the change is
+// A change that may have taken effect is not sent again: the hook is read, and its old key is retired when the change is
 // seen.
 func TestEnsureAfterUnknownChange(t *testing.T) {
 	t.Parallel()

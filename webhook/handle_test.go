@@ -268,7 +268,7 @@ func (b slowBody) Read(p []byte) (int, error) {
 	return b.text.Read(p)
 }
 
-// A message whose body was still coming when Shutdown began is refused, and is not waited for.
+// A message whose body was arriving when Shutdown began is refused, and is not waited for.
 func TestShutdownDuringReceipt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -186,7 +186,7 @@ func TestVerifierThatFails(t *testing.T) {
 	}
 }
 
-// A Verifier that asks elsewhere is bounded by Timeout, and its context has a deadline.
+// Timeout bounds a Verifier that asks elsewhere, and its context has a deadline.
 func TestVerifierHasDeadline(t *testing.T) {
 	t.Parallel()
 	handler := newHandler(t, Config{OnTransaction: ignore, Verifier: verifierFunc(func(ctx context.Context, _ http.Header, _ []byte) error {

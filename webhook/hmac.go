@@ -17,7 +17,7 @@ import (
 // HMAC is a [Verifier] for HMAC-SHA256. The reference does not say how messages are signed, so nothing has a default:
 // every field is required unless stated otherwise. An HMAC without a required field refuses every message.
 type HMAC struct {
-	// Header is the name of the header with the signature. If there are several, one that matches is enough.
+	// Header is the name of the header with the signature. If there are several, one match is enough.
 	Header string
 	// Prefix precedes the sum in the header, such as "sha256="; a value without it does not match. Optional.
 	Prefix string

@@ -260,7 +260,7 @@ func TestHMACSign(t *testing.T) {
 	require.NoError(t, stamped().Sign(http.Header{"X-Time": {"1"}}, "k1", nil))
 }
 
-// Changing keys while messages come: both are taken between Add and Remove.
+// Messages come while keys change: both keys work between Add and Remove.
 func TestKeyChange(t *testing.T) {
 	t.Parallel()
 	ring, err := NewKeys(StaticKeys{"old": prepaid.NewSecret(keyHex)})

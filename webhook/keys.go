@@ -66,7 +66,7 @@ func (k *Keys) Keys() map[string]prepaid.Secret {
 	return keys
 }
 
-// Add accepts a key from now on, even if it was retired; it replaces one with the same ID.
+// Add accepts a key from now on, even if it was retired; it replaces a key of the same ID.
 //
 // Errors: *[prepaid.ValidationError] for an empty ID or a secret that is not 64 hex characters.
 func (k *Keys) Add(id string, secret prepaid.Secret) error {
@@ -82,8 +82,8 @@ func (k *Keys) Add(id string, secret prepaid.Secret) error {
 	return nil
 }
 
-// Retire accepts a key for the duration of after and refuses it then. It reports whether the key was in the ring. An
-// earlier end that was set before stays.
+// Retire accepts a key for the duration of after and refuses it then. It reports whether the key was in the ring. If an
+// earlier end was set, it stays.
 func (k *Keys) Retire(id string, after time.Duration) bool {
 	var found bool
 	end := time.Now().Add(after)
@@ -131,7 +131,7 @@ func (k *Keys) change(edit func(*ringKeys)) {
 	}
 }
 
-// checkKeys adds at most one fault per rule: a fault contains no value, so it cannot say which key.
+// checkKeys adds at most one fault per rule: a fault has no value, so it cannot name the key.
 func checkKeys(faults *faultList, keys map[string]prepaid.Secret) {
 	var noID, badSecret bool
 	for id, secret := range keys {

@@ -92,7 +92,7 @@ func (s *memory) remove(entry *memoryEntry) {
 	delete(s.entries, entry.id)
 }
 
-// settle ends the lease of entry; the lease is lost if the ID has become free or another's.
+// settle ends the lease of entry; the lease is lost if the ID is free or has another entry.
 func (s *memory) settle(entry *memoryEntry, handled bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

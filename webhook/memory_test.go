@@ -81,7 +81,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		c := claim(t, store, "c", 30*time.Second)
 		requireState(t, ClaimWon, c)
 		requireState(t, ClaimDone, claim(t, store, "a", time.Minute))
-		requireState(t, ClaimWon, claim(t, store, "b", 10*time.Second)) // a goes for it
+		requireState(t, ClaimWon, claim(t, store, "b", 10*time.Second)) // b replaces a
 
 		_, err := store.Claim(t.Context(), "d", time.Minute)
 		require.Equal(t, ErrClaimsFull, err)

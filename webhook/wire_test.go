@@ -103,7 +103,7 @@ func TestWireLimitIsLifted(t *testing.T) {
 	config := open(ignore)
 	config.Verifier = verifierFunc(func(ctx context.Context, _ http.Header, _ []byte) error {
 		<-ctx.Done()
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // its own, which is later than that on reading
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // its own deadline, after that on reading
 			return nil
 		}
 		return ctx.Err()

@@ -11,7 +11,7 @@ import (
 
 const pemBegin = "-----BEGIN "
 
-// ParseCertificate reads DER or PEM, or returns the rule that data breaks. Of a PEM file the first CERTIFICATE block counts.
+// ParseCertificate reads DER or PEM, or returns the rule that data breaks. In a PEM file the first CERTIFICATE block counts.
 func ParseCertificate(data []byte) (certificate *x509.Certificate, rule string) {
 	if len(data) == 0 {
 		return nil, "is required"
@@ -36,7 +36,7 @@ func ParseCertificate(data []byte) (certificate *x509.Certificate, rule string) 
 }
 
 // firstCertificate returns the content of the first CERTIFICATE block, or the rule that the file breaks. pem.Decode skips a
-// damaged block silently, which in a chain would choose the issuer's key: so as many blocks must decode as begin.
+// damaged block silently, which in a chain would choose the issuer's key: so every block that begins must decode.
 func firstCertificate(data []byte) (der []byte, rule string) {
 	begins, blocks := bytes.Count(data, []byte(pemBegin)), 0
 	var first *pem.Block

@@ -60,8 +60,8 @@ type Key struct {
 	oaep   rsa.OAEPOptions
 }
 
-// NewKey returns a key that uses hash for OAEP and mgf1 for its mask function, hash if that is 0. Otherwise it returns the rule
-// that is broken: crypto/rsa checks modulus and exponent only in use, so this tries the key.
+// NewKey returns a key that uses hash for OAEP and mgf1 (0 means hash) for its mask function, or else the rule that is broken:
+// crypto/rsa checks modulus and exponent only in use, so NewKey tries the key.
 func NewKey(public *rsa.PublicKey, hash, mgf1 crypto.Hash) (key Key, rule string) {
 	key = Key{public: public, oaep: rsa.OAEPOptions{Hash: hash, MGFHash: mgf1}}
 	if _, err := key.wrap(make([]byte, keySize)); err != nil {

@@ -92,7 +92,7 @@ func TestSealPayload(t *testing.T) {
 	}
 }
 
-// Every length of padding, among them a whole block, and nothing left behind by a buffer that had to grow.
+// Every length of padding is right, even a whole block, and no buffer grows and leaves data behind.
 func TestPayloadPaddingAndBuffer(t *testing.T) {
 	t.Parallel()
 	paddings := map[byte]bool{}

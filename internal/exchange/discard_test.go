@@ -60,7 +60,7 @@ func (c *watchedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// named is a connection of the caller's own that has NetConn, and hiding one that has not.
+// named is the caller's connection type with NetConn, and hiding one without it.
 type named struct{ net.Conn }
 
 func (c named) NetConn() net.Conn { return c.Conn }

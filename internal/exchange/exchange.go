@@ -56,15 +56,15 @@ func (e secondConnectionError) Error() string { return string(e) }
 func (secondConnectionError) Is(target error) bool { return target == ErrRepeated }
 
 // Exchange is one request. It gets one connection, because net/http repeats requests by itself: over HTTP/1.1 a GET whose kept
-// connection broke before the response, even if the service has read it, and any request of which nothing was written,
-// which is safe; over HTTP/2 also complete requests of any method, as often as the peer resets the stream. So a second
-// connection ends the exchange before anything is written to it.
+// connection broke before the response, even if the service has read it, and (safely) any request of which nothing was
+// written; over HTTP/2 also complete requests of any method, as often as the peer resets the stream. So a second connection
+// ends the exchange before anything is written to it.
 //
 // Transport hooks and a body that is read later refer to an Exchange, so it may outlive its call and is never reused. Call
 // [New], Begin, Send and, unless the body is streamed, End.
 type Exchange struct {
 	timer     attemptTimer
-	ends      time.Duration               // its limit, since the Sender was made
+	ends      time.Duration               // its time limit, since the Sender was made
 	conn      atomic.Pointer[net.TCPConn] // carries a request with an effect
 	hooks     httptrace.ClientTrace
 	request   http.Request
@@ -81,7 +81,7 @@ const (
 	seenAsked     = 1 << iota // for a connection
 	seenConnected             // got one
 	seenHTTP2                 // over HTTP/2
-	seenNew                   // the first one was new, so that net/http does not repeat the request on another one
+	seenNew                   // the first connection was new, so that net/http does not repeat on another
 )
 
 // New returns an Exchange. With a body, its reader is allocated together with it.
@@ -117,7 +117,7 @@ type Request struct {
 	// it is one of HTTP/1.1 that is kept for the next such request. When the exchange or the process ends, the kernel discards
 	// the bytes that it has not delivered.
 	Effect bool
-	// Limit is that of Begin: for a request with an effect, the kernel gives up as well.
+	// Limit is that of Begin. The kernel also applies it to a request with an effect.
 	Limit time.Duration
 	// Lead makes an exception from Fresh for the first such request of a Sender, which has a body: if the service offers HTTP/2,
 	// later requests use its connection, too.
@@ -149,7 +149,7 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 		out.ContentLength = int64(len(r.Body))
 		x.content.reader.Reset(r.Body)
 		out.Body = io.NopCloser(&x.content.reader) // net/http knows this type, see body
-		body := r.Body                             // of r, the function would hold all of it
+		body := r.Body                             // with r.Body, the function would hold all of r
 		out.GetBody = func() (io.ReadCloser, error) { return x.body(body) }
 	}
 	transport := s.kept
@@ -268,8 +268,8 @@ func (x *Exchange) Abort() {
 	}
 }
 
-// body returns the body for another connection, but never over HTTP/2. net/http recognises its type as in memory, like that of
-// the first body. It then writes the head and the body of a request at once, and no response or disconnection can fall
+// body returns the body for another connection, but never over HTTP/2. By its type, like the first body's, net/http knows that
+// it is in memory. net/http then writes the head and the body of a request at once, and no response or disconnection can fall
 // between the two.
 func (x *Exchange) body(content []byte) (io.ReadCloser, error) {
 	if x.has(seenHTTP2) {
@@ -278,8 +278,8 @@ func (x *Exchange) body(content []byte) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(content)), nil
 }
 
-// roundTrip turns a panic or an invalid result of a transport into an error: otherwise it would end the caller's goroutine
-// while a slot is held.
+// roundTrip turns a panic or an invalid result of a transport into an error: otherwise the caller's goroutine would end
+// while it holds a slot.
 func roundTrip(transport http.RoundTripper, req *http.Request) (response *http.Response, err error) {
 	defer func() {
 		if recover() != nil {
@@ -297,8 +297,8 @@ func roundTrip(transport http.RoundTripper, req *http.Request) (response *http.R
 	return response, err
 }
 
-// describe returns the error of a broken exchange: the context's error if that ended it, and never one that contains a query
-// or a part of a response.
+// describe returns the error of a broken exchange: the context's error if the context ended it, and never a query or a part
+// of a response.
 func describe(ctx context.Context, sent bool, err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err

@@ -279,7 +279,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A fresh connection is one of HTTP/1.1, unless the transport speaks nothing but HTTP/2 or dials TLS itself.
+// A fresh connection uses HTTP/1.1, unless the transport supports only HTTP/2 or dials TLS itself.
 func TestFreshConnections(t *testing.T) {
 	t.Parallel()
 	h2 := new(http.Protocols)

@@ -11,14 +11,14 @@ import (
 // errNotHTTP2 ends the lead of a request before anything is written.
 var errNotHTTP2 = errors.New("not HTTP/2")
 
-// leads reports whether a request may go first on a connection that is kept. Only one does, before there are others.
+// leads reports whether a request may go first on a connection that is kept. Only the first one does.
 func (s *Sender) leads(r Request) bool {
 	t, ok := s.kept.(*http.Transport)
 	return r.Lead && ok && !s.http2Only && r.URL.Scheme == "https" &&
 		t.DialTLSContext == nil && t.DialTLS == nil && s.led.CompareAndSwap(false, true) //nolint:staticcheck // a caller may
 }
 
-// lead sends out on a kept connection if that is one of HTTP/2, where bytes after a response are never read or logged. Over
+// lead sends out on a kept connection if it uses HTTP/2, where bytes after a response are never read or logged. Over
 // HTTP/1.1 it returns errNotHTTP2 and has sent nothing; the connection stays for the next request, since net/http completes
 // the dial of a request that was cancelled.
 func (x *Exchange) lead(s *Sender, out *http.Request) (*http.Response, error) {
@@ -35,7 +35,7 @@ func (x *Exchange) lead(s *Sender, out *http.Request) (*http.Response, error) {
 				check(state)
 			}
 		},
-		GotConn: func(info httptrace.GotConnInfo) { // also if it arrives together with the end of the context
+		GotConn: func(info httptrace.GotConnInfo) { // also if the context ends at the same time
 			if conn, ok := info.Conn.(*tls.Conn); !ok || !check(conn.ConnectionState()) {
 				_ = info.Conn.Close()
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The first request that leads shares its connection with later ones over HTTP/2, and only then. Over HTTP/1.1 it has its
-// own connection, and the one that was tried first serves the next request: no connection is opened in vain.
+// Over HTTP/2 only, the first request that leads shares its connection with later ones. Over HTTP/1.1 it has its own
+// connection; the next request uses the one tried first: no connection is opened in vain.
 func TestLead(t *testing.T) {
 	t.Parallel()
 	for _, http2 := range []bool{true, false} {

@@ -10,13 +10,13 @@ import (
 )
 
 // neverLeft is the only rule that decides whether it is certain that a request without a response did not reach the service.
-// For an [*http.Transport] it is enough that it asked for a connection and never got one. For any other RoundTripper,
-// the hooks or a failed dial may be about one path of several: its error must say so, see [NotSent].
+// For an [*http.Transport] it is enough that it asked for a connection and got none. For any other RoundTripper, the hooks
+// or a failed dial may be about one path of several: its error must be certain, see [NotSent].
 func (s *Sender) neverLeft(x *Exchange, err error) bool {
 	switch {
 	case x.has(seenConnected):
 		return false
-	case s.netHTTP && (x.has(seenAsked) || s.owned != nil): // a protocol registered with the caller's may not ask
+	case s.netHTTP && (x.has(seenAsked) || s.owned != nil): // a registered protocol may not ask
 		return true
 	}
 	return NotSent(err)

@@ -13,15 +13,15 @@ import (
 type Sender struct {
 	kept, alone, fresh http.RoundTripper // alone keeps connections of HTTP/1.1 for requests with an effect
 	netHTTP            bool              // all use *http.Transport
-	http2Only          bool              // they support only HTTP/2, with TLS or without
+	http2Only          bool              // all support only HTTP/2, with TLS or without
 	owned              *http.Transport
 	made               time.Time
 	led                atomic.Bool // a request was the first on a kept connection
 	hidden             atomic.Bool // the TCP connection of a request could not be reached
 }
 
-// NewSender returns a Sender for transport. If transport is nil, it creates one with own. CloseIdle closes connections of that one and
-// of its clones, but not those of the caller's transport.
+// NewSender returns a Sender for transport. If transport is nil, it creates one with own. CloseIdle closes the connections of that
+// transport and its clones, not those of the caller's transport.
 func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender {
 	netHTTP, isNetHTTP := transport.(*http.Transport)
 	s := &Sender{made: time.Now()}
@@ -52,8 +52,8 @@ func (s *Sender) CloseIdle() {
 // discarded.
 func (s *Sender) Hidden() bool { return s.hidden.Load() }
 
-// http1Of returns a clone of t that uses HTTP/1.1 only; false if t supports only HTTP/2 or has its own TLS dialer, which the clone then
-// does too.
+// http1Of returns a clone of t that uses HTTP/1.1 only; false if t supports only HTTP/2 or has its own TLS dialer, as the clone then
+// does.
 func http1Of(t *http.Transport) (clone *http.Transport, ok bool) {
 	clone = t.Clone()
 	if http2Only(t) || clone.DialTLSContext != nil || clone.DialTLS != nil { //nolint:staticcheck // a caller may
@@ -75,7 +75,7 @@ func freshOf(t *http.Transport) *http.Transport {
 	return fresh
 }
 
-// aloneOf returns a clone of t whose connections carry one request at a time: of HTTP/1.1, or else used once.
+// aloneOf returns a clone of t whose connections carry one request at a time: by HTTP/1.1, or by a single use.
 func aloneOf(t *http.Transport) *http.Transport {
 	alone, http1 := http1Of(t)
 	alone.DisableKeepAlives = alone.DisableKeepAlives || !http1
@@ -89,7 +89,7 @@ type closer interface {
 }
 
 // separate returns t or, if it may use HTTP/2, a transport that opens a connection for each request: concurrent requests of one
-// *http.Transport share a connection of HTTP/2 even without keep-alives, and the end of one would end the others.
+// *http.Transport share a connection of HTTP/2 even without keep-alives, and aborting one would end the others.
 func separate(t *http.Transport) closer {
 	if p := t.Protocols; p != nil && !p.HTTP2() && !p.UnencryptedHTTP2() {
 		return t
@@ -117,8 +117,8 @@ func (c *aloneContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// freshConnection requests the same from a RoundTripper that is not an [*http.Transport]: the connection is not kept, and a GET
-// seems to have a body that cannot be read twice, so that net/http does not repeat it.
+// freshConnection requests a new one from a RoundTripper that is not an [*http.Transport]: the connection is not kept, and a
+// GET seems to have a body that cannot be read twice, so that net/http does not repeat it.
 type freshConnection struct{ next http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].

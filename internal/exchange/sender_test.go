@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Concurrent requests with an effect have a connection each, also of a transport that knows only HTTP/2, and so have those that Fresh
-// asks for.
+// Concurrent requests with an effect have a connection each, even on a transport that supports only HTTP/2. So have requests with
+// Fresh.
 func TestConnectionsAreNotShared(t *testing.T) {
 	t.Parallel()
 	const all = 8

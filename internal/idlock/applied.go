@@ -11,8 +11,8 @@ const maxApplied = 1 << 16
 
 // appliedPayments holds the digests of the last maxApplied payments by ID: 48 bytes each, plus the overhead of a map. It holds
 // only hashes of IDs: an ID can have 100 characters, and can keep a much longer text in memory. Without the seeds no caller can
-// choose IDs that collide; otherwise two collide in fewer than one of 2^90 clients. The effect is that a payment which was
-// never sent is refused.
+// choose IDs that collide; by chance two collide in fewer than one of 2^90 clients. A collision refuses a payment that was
+// never sent.
 type appliedPayments struct {
 	payments map[idHash]digest
 	order    []idHash // a ring once it is full
@@ -50,7 +50,7 @@ func (a *appliedPayments) add(key idHash, payment digest) {
 }
 
 // digest identifies the content of a payment. It is cryptographic, because two payments with the same digest would count as the
-// same. Its key prevents arranging that, and learning the payee from a memory dump.
+// same. Its key prevents chosen collisions and hides the payee in a memory dump.
 type digest [16]byte
 
 // digester computes digests: SHA-256 of a random key and the payment, truncated to 128 bits. HMAC would protect against

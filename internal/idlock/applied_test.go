@@ -23,7 +23,7 @@ func through(t testing.TB, g *Guard, id, body string, result Result) error {
 	return err
 }
 
-// The last 65,536 payments that were made are remembered, whatever else is, and no more.
+// The last 65,536 payments that were made are remembered, and no more, whatever else is.
 func TestSettledIDsAreBounded(t *testing.T) {
 	t.Parallel()
 	g := New(atOnce)

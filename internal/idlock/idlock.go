@@ -1,9 +1,9 @@
 // Package idlock prevents two requests with the same request ID from being in progress at the same time, and the use of a
 // request ID for two payments.
 //
-// The service returns the cached response for a repeat only if the first request is finished: a second one that
-// overtakes it may move the money again. So a [Guard] admits calls with the same ID one by one, and a call after an unknown
-// outcome gets the time before which it may not be sent.
+// The service returns the cached response for a repeat only if the first request is finished: a repeat that overtakes it
+// may move the money again. So a [Guard] admits calls with the same ID one by one, and a call after an unknown outcome gets
+// the time before which it may not be sent.
 //
 // The package promises:
 //   - between Enter and Leave, a call is the only one with its ID;
@@ -12,8 +12,8 @@
 //     with their ID;
 //   - only a keyed digest of a payment is kept, so that a memory dump does not reveal the payee.
 //
-// It does not wait for that time, or decide when a request may be repeated and how to judge a response. It knows only the calls of
-// one Guard: across processes, the caller must keep them apart, and pass on unknown outcomes ([Payment].NotBefore).
+// It does not wait for that time, decide when a request may be repeated, or judge a response. It knows only the calls of one
+// Guard: across processes, the caller must keep them apart, and pass on unknown outcomes ([Payment].NotBefore).
 package idlock
 
 import (
@@ -95,8 +95,8 @@ type Lock struct {
 	payment digest
 }
 
-// Enter waits for the per-ID lock. The error is [ErrOtherPayment] or the context's. The latter means [ErrInFlight]; NotBefore is
-// then when to try again. After an error, do not call Leave.
+// Enter waits for the per-ID lock. The error is [ErrOtherPayment] or the context's. The latter means [ErrInFlight]: try again at
+// NotBefore. After an error, do not call Leave.
 func (g *Guard) Enter(ctx context.Context, p Payment) (Lock, error) {
 	t := Lock{guard: g, id: p.ID, state: g.join(p.ID)}
 	select {

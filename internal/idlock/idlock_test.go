@@ -23,7 +23,7 @@ func clocked(t *testing.T, test func(t *testing.T)) {
 	synctest.Test(t, test)
 }
 
-// Calls with one id go one after the other, those with different ids at the same time.
+// Calls with one id run one after the other, calls with different ids at the same time.
 func TestOneAtATime(t *testing.T) {
 	clocked(t, func(t *testing.T) {
 		g := New(afterWait)
@@ -98,7 +98,7 @@ func TestARepeatKnowsItsTime(t *testing.T) {
 	})
 }
 
-// A call that waits goes when its context ends, and the one under way is not disturbed.
+// A waiting call returns when its context ends; the call in progress continues.
 func TestAWaitEndsWithItsContext(t *testing.T) {
 	clocked(t, func(t *testing.T) {
 		g, p := New(afterWait), Payment{ID: "1"}

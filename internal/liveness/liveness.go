@@ -1,10 +1,10 @@
 // Package liveness decides when a request of unknown outcome may be repeated.
 //
-// Time alone does not show that a request is over: a network or a service that stood still may deliver and carry it out later.
-// So a repeat waits until the service has responded to a request that was sent after the first one had ended, and from that
-// response on for as long as the service may need for the requests received.
+// Time alone does not show that a request is over: a network or a service that was suspended may deliver and carry it out
+// later. So a repeat waits until the service has responded to a request that was sent after the first one had ended, and then
+// for as long as the service may need for the requests received.
 //
-// The package promises that no repeat is admitted earlier, that a busy client admits it soon after that and without reads, that a
+// The package promises that no repeat is admitted earlier, that a busy client admits it soon afterwards without reads, that a
 // service that responds gets at most perWait reads in one wait, and that nothing waits for ever. Memory is constant.
 //
 // It does not know requests or decide which response counts. A response proves nothing about another replica of the service, nor
@@ -94,13 +94,13 @@ func (t *Tracker) recent() time.Duration {
 	return t.wait/perWait - time.Since(t.seen[t.newest].at)
 }
 
-// Read makes one request that is safe to repeat, and whose response, if it counts, is reported by Responded. If final is true, there
-// is no point in another one.
+// Read makes one request that is safe to repeat, and whose response, if it counts, is reported by Responded. If final is true,
+// another read is pointless.
 type Read func(ctx context.Context) (final bool, err error)
 
 // Await waits until a request may be repeated that must have ended one wait before notBefore. It waits until notBefore, and until
-// one wait after a response to a request that was sent later than that end. If there is none, it reads, with growing pauses, for at
-// most limit from now or from that end.
+// one wait after a response to a request that was sent later than that end. Without such a response, it reads, with growing pauses,
+// for at most limit from now or from that end.
 //
 // Errors: that of ctx, without a wait that would outlast its deadline; a *[SilentError] after limit; that of a final read.
 func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Duration, read Read) error {

@@ -48,7 +48,7 @@ func clocked(t *testing.T, test func(t *testing.T, s *service)) {
 	synctest.Test(t, func(t *testing.T) { test(t, &service{Tracker: New(wait)}) })
 }
 
-// The repeat waits for a response to a request that was sent when the first one had ended, and for the service's time after that.
+// The repeat waits for a response to a request that was sent after the first one had ended, and then for the service's time.
 func TestOneRead(t *testing.T) {
 	clocked(t, func(t *testing.T, s *service) {
 		sent := time.Now()
@@ -130,7 +130,7 @@ func TestReadsAreShared(t *testing.T) {
 }
 
 // A clock that is set back does not make earlier responses seem to be later than the request. Times of synctest have no monotonic
-// reading, so this needs the system's.
+// reading, so this uses the system clock.
 func TestClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	back := func(t *time.Time) { // to its value if the clock is set back by an hour now

@@ -23,11 +23,11 @@ func Sequential[P any](ctx context.Context, start int, fetch Fetcher[P]) iter.Se
 }
 
 // Prefetched reads up to ahead pages in addition to the one that the consumer waits for or works on, and yields them in order.
-// The first page is read alone, since it says how many there are, and no page after the last is requested. So n pages take
-// 1 + ceil((n-1) / (ahead+1)) rounds.
+// The first page is read alone, since it counts the pages, and no page after the last is requested. So n pages take
+// 1+ceil((n-1)/(ahead+1)) rounds.
 //
-// An item that is added moves others to later pages. So a page that may have been served before its predecessor is read again
-// unless X-TotalItems shows that it was not, together with all such pages that have arrived.
+// An item that is added moves others to later pages. So a page that may have been served before its predecessor is read
+// again, together with all such pages that have arrived, unless X-TotalItems shows that it was not.
 func Prefetched[P any](ctx context.Context, start, ahead int, fetch Fetcher[P], head func(P) Head) iter.Seq2[P, error] {
 	return func(yield func(P, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

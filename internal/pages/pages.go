@@ -138,7 +138,7 @@ func (p *Progress) End() (last bool, err error) {
 }
 
 // outgrows ends an iteration over a list that grows as fast as it is read, for example because the reader adds an item for
-// each. If no item has moved, the added ones follow all that existed at first, so those are complete.
+// each. If no item has moved, the added items follow all original ones, which were thus all seen.
 func (p *Progress) outgrows() (last bool, err error) {
 	const allowance = 1000 // items
 	if p.growth() <= p.items+allowance || p.page.Number < p.start+p.due-1 {
@@ -150,11 +150,10 @@ func (p *Progress) outgrows() (last bool, err error) {
 	return true, p.missing()
 }
 
-// repeats reports whether a page has nothing new, or in a list that grows an item at the same place as before or a later one, because
-// the service ignores page_number. Added items move others from the end of one page to the start of the next, so to an earlier
-// place, unless a whole page is added meanwhile. Each added item may have caused one repeated item. Unless pages and items are
-// counted, a page whose last item was seen before also counts as a repetition; otherwise a service that adds to its only page
-// would be read for ever.
+// repeats reports whether the service ignores page_number: a page has nothing new or, in a list that grows, an item at the same place
+// as before or a later one. Added items move others from the end of one page to the start of the next, so to an earlier place, unless
+// a whole page is added meanwhile. Each added item may have caused one repeated item. Unless pages and items are counted, a page
+// whose last item was seen before also counts as a repetition; otherwise a service that adds to its only page would be read for ever.
 func (p *Progress) repeats() bool {
 	growth := p.growth()
 	again := p.fresh == 0 || growth > 0 && p.restarts

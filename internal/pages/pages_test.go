@@ -24,7 +24,7 @@ type page struct {
 
 func (p *page) head() Head { return p.Head }
 
-// listOf returns a service that has n items at first, size of them a page, and added before the pages that change names.
+// listOf returns a service with n items at first, size per page. It adds change[number] items before it serves page number.
 func listOf(n, size int, change map[int]int, count bool) Fetcher[*page] {
 	first := 0
 	return func(_ context.Context, number int, _ <-chan struct{}) (*page, error) {
@@ -99,8 +99,8 @@ func TestListsThatEndEarly(t *testing.T) {
 	require.ErrorIs(t, err, ErrRepeated)
 }
 
-// A service that ignores the page number and gets one item per request is noticed. Items that are added while nearly as many
-// leave are not the same: they repeat the end of the page before.
+// A service that ignores the page number while one item is added per request is noticed. It is different if nearly as many
+// items leave as are added: they repeat the end of the page before.
 func TestRepeatedPages(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -309,7 +309,7 @@ func TestPagesOfAShorterListAreReadOnce(t *testing.T) {
 		c.readAll(t, 1, 4, 10*time.Second)
 		require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, slices.Sorted(slices.Values(c.fetched)))
 	})
-	synctest.Test(t, func(t *testing.T) { // page 6 follows page 5 as that is at first, and not as it is when it is read again
+	synctest.Test(t, func(t *testing.T) { // page 6 follows the first copy of page 5, not the second
 		c := counts{pages: 6, items: map[int][]int{2: {100, 100}, 3: {101}, 4: {101}, 5: {100, 102}, 6: {101, 103}}}
 		c.readAll(t, 1, 4, 10*time.Second)
 		require.Equal(t, []int{1, 2, 3, 4, 5, 5, 6, 6}, slices.Sorted(slices.Values(c.fetched)))

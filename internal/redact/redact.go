@@ -21,7 +21,7 @@ import (
 // Mark replaces every hidden value.
 const Mark = "[REDACTED]"
 
-// Format prints a struct for any verb: the fields that are set, by name, with Mark instead of the value of marked ones.
+// Format prints a struct for any verb: the fields that are set, by name, with Mark instead of hidden values.
 func Format(f fmt.State, _ rune, v any) {
 	value := reflect.ValueOf(v)
 	var b strings.Builder
@@ -40,7 +40,7 @@ func Format(f fmt.State, _ rune, v any) {
 	_, _ = f.Write([]byte(b.String()))
 }
 
-// LogValue returns the same as a slog group.
+// LogValue returns that as a slog group.
 func LogValue(v any) slog.Value {
 	var attrs []slog.Attr
 	for name, field := range setFields(reflect.ValueOf(v)) {

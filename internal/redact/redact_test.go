@@ -42,7 +42,7 @@ func TestFormat(t *testing.T) {
 		{person{Home: "https://ann:s3cr%40t@h.example:8443/a@b?c#d"}, "person{Home:https://[REDACTED]@h.example:8443/a@b?c#d}"},
 		{person{Home: "https://h.example/?c=a:b@d"}, "person{Home:https://h.example/?c=a:b@d}"},
 		{person{Home: "https://ann@h.example"}, "person{Home:https://[REDACTED]@h.example}"},
-		{person{Home: "ann:s3cret@h.example"}, "person{Home:[REDACTED]}"}, // no address without its host
+		{person{Home: "ann:s3cret@h.example"}, "person{Home:[REDACTED]}"}, // no URL without its host
 		{person{Home: "s3cret@h.example/a"}, "person{Home:[REDACTED]}"},
 		{person{Home: "https:ann:s3cret@h.example"}, "person{Home:[REDACTED]}"},
 		{person{Home: "https:///ann:s3cret@h.example"}, "person{Home:[REDACTED]}"},

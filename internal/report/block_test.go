@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever is in the middle of plain text, at any distance from the words and blocks it is read in, is un-escaped as
-// encoding/json does, and its rows are counted as byte by byte.
+// Any text inside plain text, at any distance from the ends of words and blocks, is un-escaped as by encoding/json, and
+// its rows are counted as byte by byte.
 func TestBlocks(t *testing.T) {
 	t.Parallel()
 	for _, special := range []string{

@@ -31,7 +31,7 @@ func readCSVRows(text string, chunk int) (rows [][]string, c *Rows, err error) {
 const csvBefore, csvAfter = "x\n", "\n0123456789\n"
 
 // countCSVRows counts the rows of text while it is un-escaped, in chunks of the given size and in large ones, from short
-// escapes and from long ones, and as it is. closed is false if the text ends inside quotes.
+// and long escapes, and without escapes. closed is false if the text ends inside quotes.
 func countCSVRows(t testing.TB, text string, chunk int) (rows int64, closed bool) {
 	t.Helper()
 	var long strings.Builder

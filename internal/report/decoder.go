@@ -48,7 +48,7 @@ func (e *Malformed) Unwrap() error { return e.Err }
 
 // Decoder yields the un-escaped text of reportdata. JSON packages hold a whole string in memory; a Decoder holds one buffer.
 //
-// The members may have either order and others between them. Names match without regard to case, and bytes that are not UTF-8
+// The members may be in any order, with others between them. Names match without regard to case, and bytes that are not UTF-8
 // become U+FFFD, as with encoding/json.
 type Decoder struct {
 	src io.Reader

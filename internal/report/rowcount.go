@@ -6,7 +6,7 @@ import "encoding/csv"
 // quoting is not an error here, so that such a report can still be read as text: quotes are then read as encoding/csv reads
 // them with LazyQuotes.
 //
-// Quotes and line ends are escaped in JSON, so a [Decoder] counts them where it un-escapes them. Of the text in between it
+// Quotes and line ends are escaped in JSON, so a [Decoder] counts them where it un-escapes them. In the text between, it
 // examines only the first and last byte: the text is not scanned twice.
 type Counter struct {
 	rows  int64 // complete rows so far

@@ -6,7 +6,7 @@
 //
 // Slots alone would be used up in a burst and return in a burst one window later, again and again, and requests in between
 // would wait. So Call and Bulk are also spaced, as soon as one of them must wait: at the rate at which all slots are used
-// once in the time that each takes to return. Money counts, but is not spaced itself. While none of them waits, unused pace
+// once in the time that each takes to return. Money counts, but is not spaced itself. While neither lane waits, unused pace
 // is saved, up to a burst of the whole allowance after a window without requests.
 //
 // A 429 pauses all lanes. From then on all of them are spaced, and nothing is saved.
@@ -56,7 +56,7 @@ type Options struct {
 	Share float64
 	// MaxPause limits the pause after a 429.
 	MaxPause time.Duration
-	// MaxRandomPause limits it further if the 429 had no Retry-After.
+	// MaxRandomPause limits that pause if the 429 had no Retry-After.
 	MaxRandomPause time.Duration
 }
 
@@ -161,7 +161,7 @@ func (l *Limiter) advance() time.Duration {
 	return now
 }
 
-// supply lets the owner, of which there is one, change the number of slots.
+// supply lets the owner change the number of slots. There is an owner.
 func (l *Limiter) supply(now time.Duration) {
 	l.options.Owner.Advance(now, &l.stock)
 	l.stock.adjust()
@@ -226,7 +226,7 @@ func (l *Limiter) waiting(top ratelimit.Lane) ratelimit.Lane {
 }
 
 // nextLane returns the lane that gets the next slot: top, the highest waiting lane, unless another lane was passed too often.
-// That one then gets it at top's pace, because at its own it might never get one.
+// That lane then gets it at top's pace: at its own pace it might never get one.
 func (l *Limiter) nextLane(top ratelimit.Lane) ratelimit.Lane {
 	for lane := top + 1; lane < LaneCount; lane++ {
 		if l.queues[lane].Len() > 0 && l.queues[lane].passed >= maxPassed {
@@ -271,7 +271,7 @@ func (l *Limiter) wake() {
 	l.dispatch(l.advance())
 }
 
-// pacedAt returns at, when a lane will have a slot after ahead others, or later if its pace requires it.
+// pacedAt returns at, the time of a lane's slot after ahead others, or later if the lane's pace requires it.
 func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at time.Duration) time.Duration {
 	if !l.stock.spaced(lane) {
 		return at

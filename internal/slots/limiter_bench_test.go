@@ -56,8 +56,8 @@ func BenchmarkSlotLimiterParallel(b *testing.B) {
 	})
 }
 
-// BenchmarkSlotLimiterLine has 10,000 callers wait for slots that return one at a time, and counts those that got theirs
-// before an earlier one. They are payments: a backlog of others is spaced by a timer.
+// BenchmarkSlotLimiterLine has 10,000 callers wait for slots that return one at a time, and counts callers that got
+// theirs before earlier callers. All are payments: a timer spaces a backlog of others.
 func BenchmarkSlotLimiterLine(b *testing.B) {
 	const callers = 10_000
 	overtaken := 0

@@ -54,7 +54,7 @@ func releaseSlots(slots []ratelimit.Slot, f ratelimit.Feedback) {
 	}
 }
 
-// slotWait returns how long the next slot of a lane takes. It is given back unused.
+// slotWait returns how long the next slot of a lane takes. The slot is given back.
 func slotWait(t *testing.T, l *Limiter, lane ratelimit.Lane) time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -153,8 +153,7 @@ func TestSlotLimiterShare(t *testing.T) {
 	}
 }
 
-// In every lane an idle client sends its whole allowance at once, and after a backlog it saves up the time
-// without one.
+// In every lane an idle client sends its whole allowance at once, and after a backlog it saves time without a backlog.
 func TestSlotLimiterIdleBurst(t *testing.T) {
 	for _, lane := range []ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk, Token} {
 		for _, size := range []int{1, 3, 50, 1000} {

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// asker is an owner without slots: it asks for each one that a call must wait for, and expects it in expects.
+// asker is an owner without slots: it asks for each slot a call must wait for, and expects it in expects.
 type asker struct {
 	limiter *Limiter
 	limit   int

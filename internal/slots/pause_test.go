@@ -87,7 +87,7 @@ func TestSlotLimiterPaced(t *testing.T) {
 		took := time.Since(start)
 		require.Equal(t, 199*l.stock.interval-l.stock.slack, took, "99.5 a second, of which 10 ms may be caught up")
 
-		// A request that was not sent gives its place back, but places do not add up.
+		// A request that was not sent gives its place back, but places are not saved.
 		for range 500 {
 			slot, err := l.Acquire(t.Context(), ratelimit.Call)
 			require.NoError(t, err)

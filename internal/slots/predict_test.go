@@ -67,7 +67,7 @@ func TestSlotLimiterDeadlineInFlight(t *testing.T) {
 		_, err := l.Acquire(ctx, ratelimit.Call)
 		require.Equal(t, &ratelimit.RefusedError{Wait: 10 * time.Second}, err, "even if it were released now")
 
-		// One that looks possible but is then held up ends with its context.
+		// A wait that looks possible but is then delayed ends with its context.
 		ctx, cancel = context.WithTimeout(t.Context(), 11*time.Second)
 		defer cancel()
 		time.AfterFunc(2*time.Second, func() { releaseSlots(slots, responded) })
@@ -126,7 +126,7 @@ func TestSlotLimiterPauseRefusesWaiters(t *testing.T) {
 	})
 }
 
-// The prediction for a lane that slots have passed by holds: it gets the slot of a higher lane.
+// The prediction is right for a lane that slots passed by: it gets a higher lane's slot.
 func TestSlotLimiterPredictsTurn(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newLimiter(1000, 10*time.Second, 1)

@@ -35,8 +35,8 @@ func (s *slidingServer) admit(at time.Duration) bool {
 	return true
 }
 
-// fixedServer allows limit arrivals in each window of a clock that runs phase ahead. A weighing one counts the
-// window before as well, by the part of it that a sliding window would still see.
+// fixedServer allows limit arrivals in each window of a clock that runs phase ahead. A weighing server also counts the
+// previous window, by the part that a sliding window would still see.
 type fixedServer struct {
 	limit           int
 	window, phase   time.Duration
@@ -152,7 +152,7 @@ func TestSlotLimiterNever429(t *testing.T) {
 	}
 }
 
-// A gateway that weighs two windows needs spaced requests, and they cost nothing.
+// A gateway that weighs two windows needs spaced requests, and spacing costs nothing.
 func TestSlotLimiterWeighedWindows(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []time.Duration{0, 2500 * time.Millisecond, 5 * time.Second, 9 * time.Second} {

@@ -13,7 +13,7 @@ import (
 // request. Allocation in blocks makes this cheap.
 type Slot struct {
 	queue *waitQueue    // of its lane
-	taken time.Duration // released afterwards
+	taken time.Duration // finally released
 }
 
 const released time.Duration = -1

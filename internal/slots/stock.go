@@ -19,9 +19,9 @@ const (
 type Stock struct {
 	// Held is how many slots there are: free, in use and resting. Free slots come and go with Add.
 	Held int
-	// Free is how many a request may use now.
+	// Free is how many slots may be used now.
 	Free int
-	// Limit is how many slots may stay. Those above it leave as soon as they are free.
+	// Limit is how many slots may stay. Slots above it leave once they are free.
 	Limit int
 	// Need is how many slots the requests of each lane wait for, use, or have resting.
 	Need [LaneCount]int
@@ -117,7 +117,7 @@ func (s *Stock) Pause(now, wait time.Duration) bool {
 type Owner interface {
 	// Advance changes the stock as time demands.
 	Advance(now time.Duration, s *Stock)
-	// Expect returns the earliest time, after now, at which others may have handed over so many slots.
+	// Expect returns the earliest time, after now, at which others may have handed over lacking slots.
 	Expect(now time.Duration, s *Stock, lacking int) time.Duration
 	// Arrive is called for each request. It reports whether the owner asks others for a slot. If so, a request that must wait
 	// is not refused before an exchange has shown that its wait would outlast its deadline.
@@ -126,8 +126,8 @@ type Owner interface {
 	Paused()
 }
 
-// Update lets an owner change the stock, and hands out the slots then available. Waiters that arrived when Exchange was below
-// the number that change returns are refused if their wait would outlast their deadline: younger ones have not been asked for.
+// Update lets an owner change the stock, and hands out the slots then available. Waiters that arrived when Exchange was below the
+// number that change returns are refused if their wait would outlast their deadline: the exchange did not ask for younger ones.
 func (l *Limiter) Update(change func(now time.Duration, s *Stock) (exchanged uint64)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 // exchange fetches one token, shared by all callers that wait for it. It is independent of them: a caller that gives up does
 // not cancel it, and its token is kept even if all callers give up.
 type exchange struct {
-	startAt time.Duration // not before; later than its creation during a hold-off
+	startAt time.Duration // the earliest start, after a hold-off if any
 	beganAt time.Duration
 	cancel  context.CancelFunc
 	awaited bool // callers without a valid token wait for it; guarded by the manager's mu
@@ -40,7 +40,7 @@ func (x *exchange) wait(ctx context.Context) (*oauth2.Token, error) {
 // start begins an exchange at the given time. The caller holds mu, no exchange is pending and the manager is open, so that
 // background.Go does not race with the Wait in Close.
 func (m *Manager) start(startAt time.Duration) {
-	// Not the caller's context: its end must not affect other callers, and its values (a capture) must not see the exchange.
+	// Not the caller's context: its end must not affect other callers, and its values (such as a Trace) must not see it.
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &exchange{startAt: startAt, cancel: cancel, done: make(chan struct{})}
 	m.pending = x

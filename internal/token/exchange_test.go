@@ -47,7 +47,7 @@ func (o *reports) options() Options {
 	}
 }
 
-// failing makes the exchanges numbered from to to fail with err.
+// failing makes exchanges from through to fail with err.
 func failing(from, to int64, err error) func(int64) error {
 	return func(n int64) error {
 		if n >= from && n <= to {
@@ -267,7 +267,7 @@ func TestCancelEndsOneWaitOnly(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		var callers sync.WaitGroup
-		callers.Go(func() { // the one that starts the exchange
+		callers.Go(func() { // this caller starts the exchange
 			began := time.Now()
 			_, err := m.Token(ctx, nil)
 			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond {

@@ -116,7 +116,7 @@ type state struct {
 	arrivedAt time.Duration
 	refused   bool // the service responded to it with 401
 	refusedAt time.Duration
-	before    int // tokens refused before it, each soon after its arrival but the first
+	before    int // refused before it, all but the first soon after arrival
 }
 
 // is reports whether token is the token of s.
@@ -165,14 +165,14 @@ func (m *Manager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.To
 		if pending == nil {
 			return token, err
 		}
-		if token, err = pending.wait(ctx); !errors.Is(err, errStale) { // the exchange after it began after the refusal
+		if token, err = pending.wait(ctx); !errors.Is(err, errStale) { // the next exchange began after the refusal
 			return token, err
 		}
 	}
 }
 
-// Refuse reports that the service refused token with 401: no caller is given it again. The next one that needs a token starts an
-// exchange, which for a second or later token that was refused soon after its arrival may have to wait, see DefaultHold.
+// Refuse reports that the service refused token with 401: no caller is given it again. The next caller that needs a token starts
+// an exchange. It may have to wait if token, like others before, was refused soon after its arrival, see DefaultHold.
 func (m *Manager) Refuse(token *oauth2.Token) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -184,7 +184,7 @@ func (m *Manager) Refuse(token *oauth2.Token) {
 	}
 }
 
-// Current returns token, or the token that has replaced it meanwhile, or nil if callers wait for that one.
+// Current returns token, or the token that has replaced it meanwhile, or nil if callers wait for the new one.
 func (m *Manager) Current(token *oauth2.Token) *oauth2.Token {
 	switch s := m.state.Load(); {
 	case s.is(token) && !s.refused:
@@ -237,8 +237,8 @@ func (m *Manager) join(ctx context.Context) (*oauth2.Token, *exchange, error) {
 // refusalHold is how soon after its arrival a refused token counts for DefaultHold.
 func (m *Manager) refusalHold() time.Duration { return min(m.opts.Hold, DefaultHold) }
 
-// outlasts returns why an exchange is delayed if its start is after the deadline of ctx. The caller then gets that error at once,
-// not a deadline exceeded after a useless wait.
+// outlasts returns why an exchange is delayed if its start is after the deadline of ctx. The caller then gets that error at
+// once, not a deadline exceeded after a useless wait.
 func (m *Manager) outlasts(ctx context.Context, wait time.Duration) error {
 	why := m.failure
 	if why == nil && m.state.Load().refused {
@@ -282,7 +282,7 @@ func (m *Manager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Tok
 	return pending.wait(ctx)
 }
 
-// Adopt makes a spare token the shared one if suspect still is.
+// Adopt makes a spare token the shared one if suspect still is shared.
 func (m *Manager) Adopt(token, suspect *oauth2.Token) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -321,8 +321,8 @@ func lifeOf(token *oauth2.Token) time.Duration {
 	return min(max(0, time.Until(token.Expiry)), MaxLife)
 }
 
-// newState returns the state of a token that arrived now and replaces previous. A token refused within hold of its arrival was
-// refused soon.
+// newState returns the state of a token that arrived now and replaces previous. A token refused within hold of its arrival
+// counts as refused soon.
 func newState(token *oauth2.Token, now, hold time.Duration, previous *state) *state {
 	life := lifeOf(token)
 	early := max(life/2, minRenewalGap)

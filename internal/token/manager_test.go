@@ -70,7 +70,7 @@ func withManager(t *testing.T, e *endpoint, opts Options, test func(t *testing.T
 	})
 }
 
-// mustToken returns the manager's token, which must come without waiting.
+// mustToken returns the manager's token, which must need no waiting.
 func mustToken(t *testing.T, m *Manager, rejected *oauth2.Token) *oauth2.Token {
 	t.Helper()
 	began := time.Now()
@@ -283,8 +283,8 @@ func TestSteadyStateAllocatesNothing(t *testing.T) { // serial: it counts alloca
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = m.Token(ctx, old) }))
 }
 
-// TestTokenManagerUnderStress is for the race detector: callers that reject, leave and come while exchanges fail
-// and the manager is closed at last.
+// TestTokenManagerUnderStress is for the race detector: callers reject, leave and come while exchanges fail and the
+// manager finally closes.
 func TestTokenManagerUnderStress(t *testing.T) {
 	e := &endpoint{life: 3 * time.Second, delay: 20 * time.Millisecond, fail: func(n int64) error {
 		if n%3 == 0 {

@@ -130,8 +130,8 @@ func TestRejectionDuringAnEarlyRenewalJoinsIt(t *testing.T) {
 	})
 }
 
-// Token after token is revoked within a second of its arrival: the first replacement is fetched at once, and the others a
-// second after the one before. All calls wait for them, also those that met no 401.
+// Token after token is revoked within a second of its arrival: the first replacement is fetched at once, and each other
+// one a second after the last. All calls wait for them, even those without a 401.
 func TestRevokedAgainWithinASecond(t *testing.T) {
 	e := &endpoint{life: 24 * time.Hour, delay: 100 * time.Millisecond}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {

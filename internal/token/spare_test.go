@@ -10,7 +10,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// mustSpare returns a token other than suspect, which must come without waiting.
+// mustSpare returns a token other than suspect, which must need no waiting.
 func mustSpare(t *testing.T, m *Manager, suspect *oauth2.Token) *oauth2.Token {
 	t.Helper()
 	began := time.Now()
@@ -56,7 +56,7 @@ func TestSpareServesAllForASecond(t *testing.T) {
 	})
 }
 
-// Without a valid token a spare one is the next shared one. An early renewal that is in progress is waited for.
+// Without a valid token a spare one becomes the shared one. The call waits for an early renewal in progress.
 func TestSpareJoinsTheRenewal(t *testing.T) {
 	e := &endpoint{life: time.Hour}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {

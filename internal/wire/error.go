@@ -11,7 +11,7 @@ import (
 )
 
 // HasError reports whether body contains "error" in quotes. Nearly no body does, and a search for a quote or a letter stops
-// at each one. So this looks for r, r, any byte, r first, in words of eight bytes that overlap by three.
+// at each. So it first looks for r, r, any byte, r, in words of eight bytes that overlap by three.
 func HasError(body []byte) bool {
 	rest := body
 	for len(rest) >= 13 {

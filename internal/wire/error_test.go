@@ -19,7 +19,7 @@ func TestHasError(t *testing.T) {
 	}
 }
 
-// FuzzHasError compares it with a plain search.
+// FuzzHasError compares HasError to a search.
 func FuzzHasError(f *testing.F) {
 	for _, seed := range []string{"", `"error"`, `{"balance":1,"occurred":"mirror","terror":"error"}`, `rrrrrrrrrror"error`, `"err"error"`} {
 		f.Add([]byte(seed))

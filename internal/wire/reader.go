@@ -8,7 +8,7 @@
 // prepaid_nofastpath switches both off, so that every test can run on the library alone.
 //
 // The parameters of a reading function are the destination and the Reader, in this order, so that the method expression of a
-// type that reads itself is one. Those of structs are generated from their tags (internal/wiregen).
+// type that reads itself is one. Those for structs are generated from their tags (internal/wiregen).
 //
 // The package knows no type of the service. A type with its own form reads itself with [Reader.Null], [Reader.PlainText],
 // [Reader.StringOrInteger], [Reader.Number] and [Reader.Set].
@@ -102,7 +102,7 @@ func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 	return list, r.ended()
 }
 
-// extend returns list with a zero element more, as a rule without a copy: the capacity after list was never used.
+// extend returns list with one more zero element, mostly without a copy: the capacity after list was never used.
 func extend[T any](list []T) []T {
 	if len(list) < cap(list) {
 		return list[:len(list)+1]

@@ -92,7 +92,7 @@ func TestReader(t *testing.T) {
 	require.Equal(t, thing{Names: []string{}, Counts: []int{}}, readThing(t, `{"names":[],"counts":[ ]}`))
 }
 
-// Of a repeated member the last counts, but for a FirstText.
+// Repeated members: the last counts, except for FirstText.
 func TestRepeatedMembers(t *testing.T) {
 	t.Parallel()
 	v := readThing(t, `{"id":"a","id":"b","owner":{"name":"a"},"owner":null,"names":["a","b","c"],"names":["d"],"sure":true,"sure":null}`)
