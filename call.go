@@ -54,8 +54,8 @@ type family struct {
 	authorization atomic.Pointer[bearerHeader] // for the last token sent
 }
 
-// core is shared by the calls of a client: its family, and settings that a derived client can override. It knows no
-// services. NewClient and Client.With set it; only left changes later.
+// core is shared by the calls of a client: its family, and settings that a derived client can override. It is
+// independent of the services. NewClient and Client.With set it; only left changes later.
 type core struct {
 	*family
 	config   Config

@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// An empty list is a good response, and a token of unknown life reports none.
+// An empty list is a good response, and a token may have no known lifetime.
 func TestCheckWithoutDetails(t *testing.T) {
 	t.Parallel()
 	config := harness.Config("https://cards.example")

@@ -53,7 +53,7 @@ type Config struct {
 	BaseURL string `json:"base_url" yaml:"base_url"`
 	// Vendor is the vendor in the media type application/vnd.<vendor>+json. Required.
 	Vendor string `json:"vendor" yaml:"vendor"`
-	// Environment says which environment BaseURL belongs to. Default: production. The simulator requires EnvironmentTest.
+	// Environment is the environment of BaseURL. Default: production. The simulator requires EnvironmentTest.
 	Environment Environment `json:"environment,omitzero" yaml:"environment,omitempty"`
 	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It requires
 	// EnvironmentTest: the client secret, tokens and personal data are sent unencrypted. NewClient logs a warning if BaseURL
@@ -176,10 +176,10 @@ type RetryPolicy struct {
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
 	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended.
 	// Default: 10 s. A payment of unknown outcome is sent again no earlier than AttemptTimeout plus InFlightWait after its last
-	// attempt (40 s with the defaults, see [AccountsService.NotBefore]), because the service caches only finished ones, and no
-	// earlier than InFlightWait after the response to a later request (see [AccountsService.AwaitRepeat]). This holds for every
-	// kind of failure. A call whose deadline is earlier ends at once, with unknown outcome. The reference states no limit: raise
-	// this if the operator names one.
+	// attempt (40 s with the defaults, see [AccountsService.NotBefore]), because the service caches only finished payments, and
+	// no earlier than InFlightWait after the response to a later request (see [AccountsService.AwaitRepeat]). This holds for
+	// every kind of failure. A call whose deadline is earlier ends at once, with unknown outcome. The reference states no limit:
+	// raise this if the operator names one.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials
 	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. A token that the

@@ -190,7 +190,7 @@ func TestIssueNotSeen(t *testing.T) {
 }
 
 // A key is unique only within its program: after a lost response, an account of another program with the same key does
-// not end the wait for the new one.
+// not end the wait.
 func TestIssueLostBesideAnotherProgram(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -276,7 +276,7 @@ func FuzzDate(f *testing.F) {
 		var d Date
 		if err := d.UnmarshalText([]byte(s)); err != nil {
 			require.ErrorIs(t, err, ErrDateSyntax)
-			// Package time also takes an hour of one digit and other forms that no standard has.
+			// Package time also accepts an hour of one digit and other non-standard forms.
 			parsed, err := time.Parse(time.RFC3339Nano, s)
 			require.True(t, err != nil || parsed.Format(time.RFC3339Nano) != s || s[:4] == "0000", "a real date-time was refused")
 			return

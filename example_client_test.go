@@ -160,8 +160,8 @@ func ExampleConfig_Validate() {
 	// rate_share must be above 0 and at most 1
 }
 
-// sharedTokens is a source of package oauth2 as a client's. If it returns a token again that was rejected, the call ends with
-// the 401. The source does not know the context, so a call does not wait for it any longer than that allows.
+// sharedTokens adapts a source of package oauth2. If it returns a rejected token again, the call ends with the 401. The
+// source does not receive the context, so a call stops waiting for it when its context ends.
 type sharedTokens struct{ oauth2.TokenSource }
 
 func (s sharedTokens) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {

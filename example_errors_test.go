@@ -89,9 +89,9 @@ func ExampleCallError_inTests() {
 	// settled
 }
 
-// When a refusal resolves an outcome that another process has left unknown: only if the service itself refuses the same
-// params, sent when the first request can no longer be in flight. A refusal by a gateway proves nothing, since it never
-// reached the service.
+// A refusal resolves an outcome that another process has left unknown only if the service itself refuses the same
+// params, sent when the first request can no longer be in flight. A gateway's refusal proves nothing: the service never
+// received the request.
 func ExampleProvesNotApplied() {
 	srv := emulator()
 	defer srv.Close()

@@ -46,7 +46,7 @@ func ExampleConfig_logger() {
 	// <nil>
 }
 
-// Count all calls by operation and outcome, for a metric with few labels.
+// Count all calls by operation and outcome: a metric with few labels.
 func ExampleTrace() {
 	srv := emulator()
 	defer srv.Close()

@@ -303,7 +303,7 @@ func ExamplePolicyService_EnsureMerchants() {
 	// 0 added, 2 as wanted
 }
 
-// A dry run. With RemoveOthers the list is the whole policy: a category that is not in it has no rule afterwards.
+// A dry run. With RemoveOthers the list is the whole policy: other categories have no rule afterwards.
 func ExamplePolicyService_EnsureCategories_dryRun() {
 	srv := emulator()
 	defer srv.Close()
@@ -324,7 +324,7 @@ func ExamplePolicyService_EnsureCategories_dryRun() {
 	// Output: add [5993] remove [5933] keep [7995]
 }
 
-// A list for a program whose rules block is refused by one whose rules allow.
+// If a program's rules allow, a list for rules that block is refused.
 func ExamplePolicyService_EnsureTerminals() {
 	srv := emulator()
 	defer srv.Close()

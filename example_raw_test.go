@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// operatorsTest stands for a test environment that has one operation more than the reference describes.
+// operatorsTest stands for a test environment with one operation that the reference does not describe.
 func operatorsTest() *httptest.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /3.0/token", func(w http.ResponseWriter, _ *http.Request) {
@@ -30,8 +30,8 @@ func operatorsTest() *httptest.Server {
 }
 
 // The reference names PUT /accounts/{id}/expiry without its shape, so the client has no method for it. Once the operator has
-// described it, Do calls it. Here the operator has said: the body has gift_card_expiry, the response no body, and a repeat
-// that arrives late would overwrite a newer date. So it is never repeated, which is the default.
+// described it, Do calls it. Here the operator has said: the request has gift_card_expiry, the response has no body, and a
+// late repeat would overwrite a newer date. So the call is never repeated: the default.
 func ExampleClient_Do() {
 	service := operatorsTest()
 	defer service.Close()
@@ -75,8 +75,8 @@ func ExampleClient_Do_known() {
 	// 0 requests
 }
 
-// A service for users and a nightly job in one process: two policies, one allowance, and one memory of request IDs. A call for
-// a user fails soon; the job has time, and its calls wait until those of users have a slot.
+// A service for users and a nightly job in one process: two policies, one allowance, and one memory of request IDs. Calls for
+// users fail soon; the job has time, and its calls wait until calls for users have a slot.
 func ExampleClient_With() {
 	srv := emulator()
 	defer srv.Close()

@@ -140,8 +140,8 @@ func ExampleReportingService_Run_waitForPrevious() {
 	// Report{Data: 10 bytes, TotalRecords: 1}
 }
 
-// Rows are valid only when the loop ends without an error: the service counts the records, and fewer or more than it
-// counted is an error at the end.
+// Rows are valid only when the loop ends without an error: the service counts the records, and another number of rows
+// is an error at the end.
 func ExampleReportReader_Rows() {
 	srv := emulator()
 	defer srv.Close()

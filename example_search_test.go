@@ -207,7 +207,7 @@ func ExampleAccountsService_Issue_responseLost() {
 	// Output: true true 1
 }
 
-// A limit keeps a filter that matches more than expected from filling the memory.
+// With a limit, a filter that matches too much does not fill the memory.
 func ExampleCollect_tooMany() {
 	srv := emulator()
 	defer srv.Close()

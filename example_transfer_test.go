@@ -88,7 +88,7 @@ func ExampleAccountsService_Transfer_refused() {
 	// 10.00
 }
 
-// The service gives no reason for a transfer that failed. The accounts as they are now indicate one.
+// The service gives no reason for a transfer that failed. The accounts as they are now may show one.
 func ExampleAccountsService_DiagnoseTransfer() {
 	srv := emulator()
 	defer srv.Close()
@@ -197,7 +197,7 @@ func ExampleAccountsService_FindMovement_unseen() {
 	// 45.60 not seen up to now: true
 }
 
-// A program that stores its payments itself waits before it repeats one with unknown outcome.
+// A program with its own store waits before it repeats a payment of unknown outcome.
 func ExampleAccountsService_NotBefore() {
 	srv := emulator()
 	defer srv.Close()
@@ -215,7 +215,7 @@ func ExampleAccountsService_NotBefore() {
 	// Output: 03:00:40
 }
 
-// A store waits before it takes a payment of unknown outcome into work, so that its lease is for the call alone.
+// Wait before you claim a payment of unknown outcome, so that the lease covers only the call.
 func ExampleAccountsService_AwaitRepeat() {
 	srv := emulator()
 	defer srv.Close()

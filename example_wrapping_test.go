@@ -70,7 +70,7 @@ func sum(ctx context.Context, r reporter) (total prepaid.Amount, err error) {
 	return total, nil
 }
 
-// A fake report passes the checks of a download, or fails as one that was cut short.
+// A fake report passes the checks of a download, or fails like a truncated one.
 func ExampleNewReportReader() {
 	const rows = "EA1,25.50\nEA2,-0.50\n"
 	for _, count := range []int64{2, 3} {
@@ -114,8 +114,8 @@ func Example_consumerInterface() {
 	// again false false true
 }
 
-// A built refusal that ProvesNotApplied accepts is in the service's form, which its media type shows, and was sent when the
-// lost request could no longer be running.
+// ProvesNotApplied accepts a built refusal if its media type shows the service's form and it was sent when the lost
+// request could no longer be running.
 func ExampleProvesNotApplied_built() {
 	lost := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC) // when the lost request was sent
 	for _, header := range []http.Header{{"Content-Type": {"application/vnd.vendor+json"}}, nil} {

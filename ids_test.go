@@ -307,7 +307,7 @@ func TestDeriveRequestIDKeepsPartsApart(t *testing.T) {
 	}
 }
 
-// A day that does not exist could stand for another one, and two payments would have one ID.
+// If a non-existent day became another day, two payments could have one ID.
 func TestDeriveRequestIDNeedsADay(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)

@@ -245,7 +245,7 @@ func TestTracesOfSiblingContexts(t *testing.T) {
 	require.Len(t, right.lines, 6)
 }
 
-// The context of CallStart is that of every later hook of the call, whether or not something is sent.
+// Every later hook of a call gets the context of CallStart, whether or not something is sent.
 func TestCallStart(t *testing.T) {
 	t.Parallel()
 	var j journal
@@ -286,7 +286,7 @@ func TestCallStart(t *testing.T) {
 	require.Equal(t, []string{"start Accounts.Get", "rejected in call"}, j.lines)
 }
 
-// A CallStart that panics or returns nothing leaves the context as it was.
+// A CallStart that panics or returns nil leaves the context unchanged.
 func TestCallStartThatFails(t *testing.T) {
 	t.Parallel()
 	for name, hook := range map[string]func(context.Context, prepaid.Operation) context.Context{

@@ -73,7 +73,7 @@ func (h *recordingHandler) records(t *testing.T) []map[string]any {
 	return list
 }
 
-// One record a call, its level by the outcome, and one for each attempt that is repeated.
+// Each call has one record, with a level by outcome; each repeated attempt has one, too.
 func TestLogRecords(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -177,7 +177,7 @@ func TestLogHoldsNoContent(t *testing.T) {
 	})
 }
 
-// A logger that wants no debug records gets none.
+// A logger without the debug level gets no debug records.
 func TestLogLevel(t *testing.T) {
 	t.Parallel()
 	var log recordingHandler

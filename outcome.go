@@ -27,9 +27,9 @@ const (
 	// with the same request ID, when the cause is gone (a balance, a 409). If you pay some other way instead, never send this
 	// request ID again. After [ErrRequestIDReused], do not pay some other way.
 	//
-	// The client knows its own requests. For a payment of unknown outcome that another process sent, or this one before a
-	// restart, set LastSent in its params ([TransferParams], [DirectEntryOutParams]); otherwise this outcome says only that
-	// this call moved nothing. The cause says whose fault a refusal is: a 403 ([ErrForbidden]) is about your permissions, not
+	// The client knows its own requests. For a payment of unknown outcome that another process sent, or this program before a
+	// restart, set LastSent in its params ([TransferParams], [DirectEntryOutParams]); otherwise rejected means only that this
+	// call moved nothing. The cause says whose fault a refusal is: a 403 ([ErrForbidden]) is about your permissions, not
 	// about the payment.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
@@ -182,7 +182,7 @@ const (
 	responseRaw                        // unspecified by the reference
 )
 
-// operation is the contract of one operation: everything that the core's decisions depend on.
+// operation is the contract of one operation: all data for the core's decisions.
 type operation struct {
 	Operation
 	class   class
@@ -211,7 +211,7 @@ func (o *operation) ownConnection() bool {
 	return o.class == classNever || o.class == classToken || o.kind == responseNone || o.bodyAfter204
 }
 
-// movesMoney reports whether the body of a success says if money moved.
+// movesMoney reports whether the body of a success shows if money moved.
 func (o *operation) movesMoney() bool { return o.class == classKeyed || o.modelsFailure }
 
 // query is the query of a request, sorted by name; pathValues are the values of the path template's parameters, in order.

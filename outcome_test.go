@@ -63,8 +63,8 @@ func TestOperationsAreAllThere(t *testing.T) {
 	require.Len(t, found, len(allOperations()), found)
 }
 
-// TestOperationsHaveGoMethods finds each row's method, and each exported service method's row: its own, or that of the
-// operation that it calls in another form.
+// TestOperationsHaveGoMethods finds each row's method, and each exported service method's row: its own, or the row of
+// the operation that it uses.
 func TestOperationsHaveGoMethods(t *testing.T) {
 	t.Parallel()
 	forms := []string{

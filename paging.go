@@ -284,7 +284,7 @@ func (v *validator) paging(p Paging) {
 	}
 }
 
-// skew returns the service's clock, which is reported in whole seconds, minus the local one; 0 if they agree to a second.
+// skew returns the service's clock, reported in whole seconds, minus the local clock; 0 if they agree to a second.
 func skew(service, local time.Time) time.Duration {
 	difference := service.Sub(local.Truncate(time.Second))
 	if difference.Abs() <= time.Second {

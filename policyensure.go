@@ -68,7 +68,7 @@ type EnsureTerminalsParams struct {
 type EnsuredRules[Rule any] struct {
 	// Added had no rule before.
 	Added []Rule
-	// Replaced had another text before; these are the new ones.
+	// Replaced had another text before; here with the new text.
 	Replaced []Rule
 	// Removed had a rule before.
 	Removed []Rule
@@ -77,7 +77,7 @@ type EnsuredRules[Rule any] struct {
 	// Left differ from the wanted rules: rules for others without RemoveOthers, and rules with another text without
 	// ReplaceTexts. After an error also unchanged rules.
 	Left []Rule
-	// Missing are wanted and have no rule. There are none without an error.
+	// Missing are wanted and have no rule. Empty without an error.
 	Missing []Rule
 }
 
@@ -95,7 +95,7 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // the rest is sent; otherwise the error is of [OutcomeUnknown]: run again later. With every error that follows a change the
 // result lists existing and missing rules.
 //
-// Errors: [*ValidationError]; [ErrPolicyAction] for another default action, and [ErrAmbiguous] if the service has two rules for a
+// Errors: [*ValidationError]; [ErrPolicyAction] for another default action and [ErrAmbiguous] if the service has two rules for a
 // category, both before anything is sent; [ErrPolicyChanged] if the last rules are not the first ones plus the sent changes;
 // those of [PolicyService.Categories] and [PolicyService.ChangeCategories]. If an earlier change of the same run was applied, the
 // outcome of an error is [OutcomeApplied], or OutcomeUnknown. Safety: reads, and changes that are never repeated once they may

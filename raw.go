@@ -73,8 +73,8 @@ type RawRequest struct {
 	// a [Secret] and an [EphemeralKey] unredacted. The rules are those of encoding/json/v2: to leave out a zero use omitzero,
 	// since omitempty keeps 0 and false.
 	Body any `redact:"content"`
-	// Header has further headers. Those of the client and the connection, such as Authorization, Content-Type and Cookie, are
-	// refused, and so are names with "idempotency", for which net/http would repeat a request, or "http-method".
+	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie,
+	// are refused. So are names with "http-method" or "idempotency", for which net/http would repeat requests.
 	Header http.Header `redact:"content"`
 	// Safety says whether the request may be sent again. The zero value is SafetyNeverRepeated.
 	Safety Safety
@@ -197,7 +197,7 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 	return segments
 }
 
-// segments returns the segments of the path with their values, none after a fault. ok reports whether the template is valid.
+// segments returns the segments of the path with their values, nil after a fault. ok reports whether the template is valid.
 func (r *RawRequest) segments(v *validator) (segments []string, ok bool) {
 	names := 0
 	root, path, _ := strings.Cut(r.Path, "/")
@@ -226,7 +226,7 @@ func (r *RawRequest) segments(v *validator) (segments []string, ok bool) {
 	return segments, true
 }
 
-// notOfTemplate reports whether a template cannot contain r. Digits are those of an ID.
+// notOfTemplate reports whether a template cannot contain r. Digits belong to IDs.
 func notOfTemplate(r rune) bool {
 	return !ascii.IsLower(r) && !ascii.IsUpper(r) && r != '-' && r != '_'
 }

@@ -28,7 +28,7 @@ type StartReportParams struct {
 }
 
 // Start starts a run. Although it is a GET, it has an effect: each start makes a run, and the template accepts no other
-// until that run has finished.
+// run until it has finished.
 //
 // Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400
 // may also be about the token (section 4.2): the built-in token manager then fetches a new one, at most one per second,

@@ -144,7 +144,7 @@ type FindMovementParams struct {
 	To time.Time
 	// VisibleWithin is how long to look for a movement that is not visible yet. Zero means 2 min.
 	VisibleWithin time.Duration
-	// Exclude are transactions known to be different ones, such as an earlier payment of the same amount.
+	// Exclude are transactions known to be others, such as an earlier payment of the same amount.
 	Exclude []TransactionID
 }
 
@@ -168,7 +168,7 @@ func (p FindMovementParams) Around(err error) FindMovementParams {
 
 // Finding is the result of FindMovement. It is evidence, not a decision.
 type Finding struct {
-	// Transactions are the matching ones. A single one may still be a different movement that looks the same: exclude
+	// Transactions are those that match. A single one may still be a different movement that looks the same: exclude
 	// those that you know.
 	Transactions []Transaction
 	// From is the start of the searched time: the From of the params, earlier by the time that the service's clock may

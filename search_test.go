@@ -218,7 +218,7 @@ func TestFindMovementErrors(t *testing.T) {
 	require.Nil(t, finding)
 }
 
-// A movement is found whatever the service's clock, at once and after its window has passed. A second search is made
+// A movement is found despite any clock difference, at once and after its window has passed. A second search is made
 // only if the first page shows that the window was too narrow.
 func TestFindMovementClocks(t *testing.T) {
 	t.Parallel()

@@ -112,8 +112,8 @@ func scattered(id string) uint64 {
 	return (n + 1) * 0x9e3779b97f4a7c15
 }
 
-// Every item that existed when page 1 was served is yielded once, and a later one at most once, whatever the clocks,
-// the order, the page size and the prefetching.
+// Every item that existed when page 1 was served is yielded once, and a later one at most once, for any clocks, order,
+// page sizes and prefetching.
 func TestHistoryIsWhole(t *testing.T) {
 	t.Parallel()
 	orders := map[string]func(a, b filed) int{"oldest first": oldestFirst, "newest first": newestFirst, "scattered": byName}

@@ -79,12 +79,12 @@ type TransferResult struct {
 	RequestID RequestID `json:"-"`
 }
 
-// Transfer moves money from source to another account, once per RequestID. Calling it again with the same params within
-// 30 days returns the first result; the service ignores other values sent with a known RequestID. To resolve
-// [OutcomeUnknown], send the same params again. The service returns the cached response only for a finished transfer,
-// so a repeat must not overtake the first request: calls of one client with the same RequestID run one at a time, and
-// one after an unknown outcome waits until [CallError].NotBefore. Across processes and restarts the same holds if LastSent
-// of the params is set.
+// Transfer moves money from source to another account, once per RequestID. Calling it again with the same params within 30
+// days returns the first result; the service ignores other values sent with a known RequestID. To resolve
+// [OutcomeUnknown], send the same params again. The service returns the cached response only for a finished transfer, so a
+// repeat must not overtake the first request: calls of one client with the same RequestID run one at a time, and a call
+// after an unknown outcome waits until [CallError].NotBefore. Across processes and restarts the same holds if LastSent of
+// the params is set.
 //
 // Errors: [ErrTransferFailed] when the service responds with an empty transaction ID: nothing moved (an ID that is not
 // a number above zero leaves the outcome unknown); [ErrRequestIDExpired] when RequestID is too old to be safe (the
@@ -354,8 +354,8 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 // the time of a call.
 //
 // Any complete response to a call of this client counts that has a vendor media type (application/vnd.…, which proxies do not
-// write) and is neither 429 nor 5xx. If there is none, AwaitRepeat reads the summary of source, with growing pauses; calls that
-// wait share these reads. So a payment is repeated a round trip after NotBefore, at most InFlightWait/8 later if there are other
+// write) and is neither 429 nor 5xx. Without one, AwaitRepeat reads the summary of source, with growing pauses; waiting calls
+// share these reads. So a payment is repeated a round trip after NotBefore, at most InFlightWait/8 later if there are other
 // calls, or after a restart InFlightWait and a round trip later. A response proves nothing about another replica of the service
 // or the queue of a proxy.
 //

@@ -96,7 +96,7 @@ func (v *validator) pathID(field, value string) {
 	}
 }
 
-// readID checks a path value of a read, which is escaped: only segments that climb are refused, also if a gateway decodes them.
+// readID checks a path value of a read, which is escaped: only segments "." and ".." are refused, also if a gateway decodes them.
 func (v *validator) readID(field, value string) {
 	if !v.required(field, value) {
 		return

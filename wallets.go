@@ -292,8 +292,8 @@ type KeyExchange struct {
 // ephemeral key.
 //
 // The ephemeral key is used up once the service has responded, so the data is returned whatever its content or declared
-// type: decrypting it shows whether it is the requested data. Only an empty body and one declared as HTML, which is a
-// page from a proxy or gateway, are refused with a *[DecodeError].
+// type: decrypting it shows whether it is the requested data. Only an empty body and declared HTML (a page from a proxy
+// or gateway) are refused with a *[DecodeError].
 //
 // Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated once
 // the request may have arrived.

@@ -10,9 +10,9 @@ import (
 // ID: the old holder cannot end a lease that has expired.
 type ClaimStore interface {
 	// Claim tries to take messageID for the duration of lease. A [Handler] passes an ID that identifies one message of
-	// one hook: the ID of the hook, in which % and / are escaped as in a URL, a slash and the ID of the message, or a
-	// hash of them: 1 to 128 printable ASCII characters without white space. An error means that the store does not know
-	// which caller holds the ID.
+	// one hook: the hook's ID (% and / escaped as in a URL), a slash and the message's ID, or a hash of them. It has 1
+	// to 128 printable ASCII characters without white space. An error means that the store does not know which caller
+	// holds the ID.
 	Claim(ctx context.Context, messageID string, lease time.Duration) (Claim, error)
 }
 

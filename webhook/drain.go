@@ -207,7 +207,7 @@ func lastPage(page *prepaid.Page[prepaid.Message], number, size int) bool {
 	return page.Last() || len(page.Items) < size
 }
 
-// work handles the messages of one page and reports whether some may have left the list. It stops at a failed dismissal:
+// work handles the messages of one page and reports whether any may have left the list. It stops at a failed dismissal:
 // the list, read again, shows whether the message is still there.
 func (d *drain) work(ctx context.Context, messages []prepaid.Message) (moved bool, err error) {
 	for i := range messages {

@@ -58,8 +58,8 @@ func (m *mortal) drainOnce(t *testing.T, handle func(context.Context, *prepaid.M
 	return finished
 }
 
-// Killed before or after any list, handling or dismissal, and run again: no message is dismissed that was not handled,
-// none is left, and only the current one comes twice.
+// Killed before or after any list, handling or dismissal, and run again: no message is dismissed unhandled, none is
+// left, and only the current one comes twice.
 func TestDrainKilledAtEachStep(t *testing.T) {
 	t.Parallel()
 	killed := 0

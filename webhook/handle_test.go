@@ -128,8 +128,8 @@ func TestFailureReleasesTheClaim(t *testing.T) {
 	}
 }
 
-// A function that ignores its context does not hold up the response, and as long as it runs the message is not handled
-// a second time here, although its lease has ended.
+// A function that ignores its context does not delay the response. While it runs, the message is not handled again
+// here, even after its lease has ended.
 func TestOverrun(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]error{"succeeds late": nil, "fails late": errors.New("late")} {

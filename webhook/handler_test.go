@@ -81,7 +81,7 @@ func TestServeHTTPStatus(t *testing.T) {
 	}
 }
 
-// The media type may have been changed on the way, and the message must be kept as it came.
+// A proxy may change the media type, and the message must be kept as received.
 func TestMessageIsPassedOnWhole(t *testing.T) {
 	t.Parallel()
 	var seen recorder

@@ -145,7 +145,7 @@ func (q *memoryQueue) Push(x any) {
 	*q = append(*q, entry)
 }
 
-// Pop returns the last entry, where package heap has put the one to remove.
+// Pop returns the last entry: package heap puts there the one to remove.
 func (q *memoryQueue) Pop() any {
 	last := len(*q) - 1
 	entry := (*q)[last]

@@ -117,7 +117,7 @@ type Request struct {
 	// it is one of HTTP/1.1 that is kept for the next such request. When the exchange or the process ends, the kernel discards
 	// the bytes that it has not delivered.
 	Effect bool
-	// Limit is that of Begin. The kernel also applies it to a request with an effect.
+	// Limit is the limit passed to Begin. The kernel applies it to requests with an effect.
 	Limit time.Duration
 	// Lead makes an exception from Fresh for the first such request of a Sender, which has a body: if the service offers HTTP/2,
 	// later requests use its connection, too.

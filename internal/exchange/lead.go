@@ -22,7 +22,7 @@ func (s *Sender) leads(r Request) bool {
 // HTTP/1.1 it returns errNotHTTP2 and has sent nothing; the connection stays for the next request, since net/http completes
 // the dial of a request that was cancelled.
 func (x *Exchange) lead(s *Sender, out *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancelCause(out.Context()) // ends with that of the exchange
+	ctx, cancel := context.WithCancelCause(out.Context()) // ends with the exchange's
 	check := func(state tls.ConnectionState) (ok bool) {
 		if ok = state.NegotiatedProtocol == "h2"; !ok {
 			cancel(errNotHTTP2)

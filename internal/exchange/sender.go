@@ -89,7 +89,7 @@ type closer interface {
 }
 
 // separate returns t or, if it may use HTTP/2, a transport that opens a connection for each request: concurrent requests of one
-// *http.Transport share a connection of HTTP/2 even without keep-alives, and aborting one would end the others.
+// *http.Transport share a connection of HTTP/2 even without keep-alives, and aborting one ends the others.
 func separate(t *http.Transport) closer {
 	if p := t.Protocols; p != nil && !p.HTTP2() && !p.UnencryptedHTTP2() {
 		return t
@@ -117,8 +117,8 @@ func (c *aloneContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// freshConnection requests a new one from a RoundTripper that is not an [*http.Transport]: the connection is not kept, and a
-// GET seems to have a body that cannot be read twice, so that net/http does not repeat it.
+// freshConnection requests a new connection from a RoundTripper that is not an [*http.Transport]: the connection is not
+// kept, and a GET seems to have a body that cannot be read twice, so that net/http does not repeat it.
 type freshConnection struct{ next http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].

@@ -191,8 +191,8 @@ func TestPrefetched(t *testing.T) {
 	}
 }
 
-// counts is a service that responds after a second with the counts that it is given for the copies of a page, one after the
-// other; -1 leaves the counts out.
+// counts is a service that responds after a second with the counts that it is given for each copy of a page in turn; -1
+// leaves the counts out.
 type counts struct {
 	mu      sync.Mutex
 	pages   int
@@ -288,7 +288,7 @@ func TestOldPagesAreReadAgain(t *testing.T) {
 				if one.Number == tc.pages {
 					break
 				}
-				time.Sleep(time.Millisecond) // those that arrive at the same time have arrived
+				time.Sleep(time.Millisecond) // pages due at the same time have arrived
 			}
 			for number := 1; number <= tc.pages; number++ {
 				i := slices.Index(c.fetched, number)

@@ -54,7 +54,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// slog gets the same as a group: nested, by name, with the values' own types in JSON.
+// slog gets this as a group: nested, by name, with the values' own types in JSON.
 func TestLogValue(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -19,8 +19,8 @@
 //   - no goroutines: callers wait on channels, and one timer runs only while there are waiters;
 //   - every operation takes O(1), except the start of a pause and [Limiter.Update], which examine each waiter once.
 //
-// It does not know the slots used before the process started. Nor does it know of other processes with the same address, unless
-// an [Owner] shares the slots with them.
+// It does not know the slots used before the process started, nor those of other processes with the same address, unless an
+// [Owner] shares the slots with them.
 package slots
 
 import (
