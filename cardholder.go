@@ -30,10 +30,10 @@ func (s Sex) Known() bool { return s == SexMale || s == SexFemale }
 // fmt and slog print only which fields are set.
 //
 // The limits below apply to new values. A Cardholder that the client read, and each copy of it, also keeps the JSON
-// that the service sent, so that it can be sent back: an unchanged field is not checked and is sent as received, such
-// as a postcode with a space, an expired passport, or a date of birth with a time. Marshalling to JSON writes the
-// values only: a Cardholder read from that JSON, like one built from fields, has only new values, and a date of birth
-// without a time. Members that the reference does not list are dropped.
+// that the service sent. An unchanged field is not checked and is sent back as received, such as a postcode with a
+// space, an expired passport, or a date of birth with a time. Marshalling to JSON writes the values only: a Cardholder
+// read from that JSON, like one built from fields, has only new values, and a date of birth without a time. Members
+// that the reference does not list are dropped.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`

@@ -87,7 +87,7 @@ type Config struct {
 	MediaTypes []string `json:"media_types,omitzero" yaml:"media_types,omitempty"`
 	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at most 1.
 	// Default: 1. For four replicas behind one address, use 0.25. A slot is free again 10 s after its response: if the reads of
-	// a new process use up a small share at once, payments wait up to 10 s, so give payments a longer deadline.
+	// a new process use up a small share at once, payments wait up to 10 s. Give payments a longer deadline.
 	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
 	// SkipValueChecks sends values that the client would otherwise refuse. Set it if the service accepts more than this version
 	// knows. You lose the early, complete list of faults: the service reports a mistyped value after the request, or not at
@@ -130,7 +130,7 @@ type Config struct {
 	//
 	// With any other RoundTripper, only an error for which [transport.NotSent] is true means that the call was not processed; the call
 	// is not repeated. After every other error, including a failed dial, the request may have arrived. If you wrap an *http.Transport,
-	// for example to trace, wrap it with [transport.Wrappable] first, so that the Client still knows.
+	// for example to trace, first wrap it with [transport.Wrappable]: the Client then still knows.
 	//
 	// An attempt gets one connection. If the RoundTripper takes a second one, to repeat, to hedge or to fail over, the
 	// Client closes that connection and ends the attempt; the Client then repeats the request itself where that is safe.
@@ -147,8 +147,8 @@ type Config struct {
 	// next 429 if the service also weighs neighbouring windows.
 	Limiter ratelimit.Limiter `json:"-" yaml:"-"`
 	// Logger receives one record per call (level debug, also for a report that is not ready yet; info if it failed, error if
-	// its outcome is unknown) and one per repeated attempt (warn): operation, path template, status, duration, outcome; never a
-	// body, a query or a header. Default: no log.
+	// its outcome is unknown) and one per repeated attempt (warn). A record has operation, path template, status, duration and
+	// outcome, never a body, query or header. Default: no log.
 	Logger *slog.Logger `json:"-" yaml:"-"`
 	// Trace observes every call. For more than one, use [JoinTraces].
 	Trace *Trace `json:"-" yaml:"-"`
@@ -164,7 +164,7 @@ type Config struct {
 type RetryPolicy struct {
 	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. It does not count requests refused with
 	// 429; one 401, or one 400 of a report start, that is followed by another token; and the first read that is lost
-	// because the service closes a kept connection: it is repeated at once.
+	// because the service closes a kept connection: that read is repeated at once.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
 	// MinWait is the pause before the second attempt. It doubles with each attempt; half of it is jitter. Default: 250 ms.
 	MinWait time.Duration `json:"min_wait,omitzero" yaml:"min_wait,omitempty"`

@@ -21,7 +21,7 @@
 // # Authentication
 //
 // Authentication is automatic. The client obtains its access token with the client-credentials grant and renews it in the
-// background 10 minutes before it expires (halfway through its lifetime if that is short); calls continue with the old token
+// background 10 minutes before it expires (halfway through its lifetime if that is short). Calls continue with the old token
 // meanwhile. After a 401 the client renews the token once and sends the call again. [Config].TokenSource replaces all of
 // this.
 //

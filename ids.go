@@ -120,7 +120,7 @@ func NewRequestID() RequestID {
 // DeriveRequestID returns the same ID for the same day and parts, on every machine and after every crash:
 // DeriveRequestID(payday, "payroll-2026-11", "emp-7"). Day and parts together must identify one payment. Choose a day
 // that belongs to the payment and stays the same when the run is repeated, such as its payday: the ID is accepted from 7
-// days before that day to 22 days after.
+// days before that day to 22 days after it.
 //
 // Parts are separate: ("ab", "c") and ("a", "bc") give different IDs. If every part is empty, or day is not an existing
 // day, the ID is empty and a transfer refuses it.
@@ -145,8 +145,8 @@ func DeriveRequestID(day Date, parts ...string) RequestID {
 // for any other ID.
 //
 // A transfer refuses an ID whose day, counted from midnight UTC, began more than 22 days ago, or begins more than 7 days
-// from now, with [ErrRequestIDExpired]: the service may have forgotten it, or would forget it before the ID expires
-// here, and would pay again. If you use IDs in your own format, check their age yourself.
+// from now, with [ErrRequestIDExpired]. The service may have forgotten it, or would forget it before it expires here,
+// and would pay again. If you use IDs in your own format, check their age yourself.
 func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return Date{}, false

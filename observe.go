@@ -252,7 +252,7 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 	}
 }
 
-// LogValue logs the fields for a support request, each as an attribute, and the text of Error: operation, outcome, attempts with the
+// LogValue logs the text of Error and, each as an attribute, the fields for a support request: operation, outcome, attempts with the
 // times of the first and last, request ID, correlation ID, and status and code of an error response. The account is omitted, and so
 // is an ID refused as invalid. slog does not unwrap: log the CallError itself.
 func (e *CallError) LogValue() slog.Value {

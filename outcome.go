@@ -18,9 +18,9 @@ const (
 	// OutcomeUnknown: the call may have been applied. It is also the outcome of an error that is not from this package.
 	// Resolve it; never send an unkeyed call again blindly.
 	OutcomeUnknown Outcome = iota
-	// OutcomeApplied: the call took effect. Either the error is nil, or there is no result: the response arrived but could not
-	// be used ([*DecodeError], [*TransportError]), a later step failed (Issue, Reporting.Run), or the client remembers that
-	// an earlier call with the same request ID and params moved the money.
+	// OutcomeApplied: the call took effect. Either the error is nil, or there is no result. Then the response arrived but
+	// could not be used ([*DecodeError], [*TransportError]), a later step failed (Issue, Reporting.Run), or the client
+	// remembers that an earlier call with the same request ID and params moved the money.
 	OutcomeApplied
 	// OutcomeRejected: the service or a check refused the call, and nothing happened: validation, a failed transfer, or 400,
 	// 403, 404 or 409 in the service's own form (after a gateway's page the outcome is unknown). The call may succeed later
@@ -206,7 +206,7 @@ type operation struct {
 // ownConnection reports whether a request opens its own connection, which is closed afterwards. The service may be closing
 // a kept connection: an operation that is never repeated would then have an unknown outcome although the service never
 // read its request. On a kept connection, net/http also reads bytes after a response without a body as the next response
-// or logs them, and it logs bytes that follow a token; over HTTP/2 neither can happen: see [exchange.Request].Lead.
+// or logs them, and it logs bytes that follow a token. Neither can happen over HTTP/2: see [exchange.Request].Lead.
 func (o *operation) ownConnection() bool {
 	return o.class == classNever || o.class == classToken || o.kind == responseNone || o.bodyAfter204
 }

@@ -83,11 +83,11 @@ type RawRequest struct {
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
 // limiter (in [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own connection.
 //
-// A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise; for the same reason, the
-// outcome is unknown after a success that cannot be read, except for a read. out is a pointer that receives the JSON value of
-// the response; a 204 sets it to zero, and an error leaves it as it is. Names of members must match exactly. A missing member is
-// zero in your own types. In types of this package such as [Account], also within yours, a missing required member is an error.
-// For the unchanged body, pass a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
+// A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise. So after a success that
+// cannot be read, except for a read, the outcome is unknown. out is a pointer that receives the JSON value of the response; a
+// 204 sets it to zero, and an error leaves it as it is. Names of members must match exactly. A missing member is zero in your
+// own types. In types of this package such as [Account], also within yours, a missing required member is an error. For the
+// unchanged body, pass a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
 //
 // Of the operations of the reference, Do calls those that move no money, also in the simulator: pass the template of the reference
 // as Path, and no Safety. Reads are repeated, all others are not. For any other method and path of an operation the error names

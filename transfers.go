@@ -43,9 +43,9 @@ type TransferParams struct {
 	Type TransferType `json:"transaction_type"`
 	// InitiatorUsername identifies the user who initiated the request; optional.
 	InitiatorUsername string `json:"initiator_username,omitzero"`
-	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart:
-	// the [CallError].LastSent of that call or, if its process died, the time at which it could no longer send. Zero without
-	// such a call. It is in the JSON of params, so that stores keep it, but not sent and not a part of the payment.
+	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart.
+	// It is the [CallError].LastSent of that call or, if its process died, the time at which it could no longer send. Zero
+	// without such a call. It is in the JSON of params, so that stores keep it, but not sent and not a part of the payment.
 	//
 	// The client then treats that call as one of its own: it waits until [AccountsService.NotBefore] of LastSent, and the
 	// outcome stays unknown until a success, or a refusal that proves that nothing moved ([ProvesNotApplied]). Without
@@ -335,10 +335,10 @@ func (r *TransferResult) missing() bool {
 }
 
 // NotBefore returns the earliest time at which a transfer or direct entry out with unknown outcome, last sent at lastSent, may be
-// sent again with its request ID: AttemptTimeout plus Retry.InFlightWait later, 40 s with the defaults. Until then the first
-// request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat too. It is a
-// pure function of time; [AccountsService.AwaitRepeat] has the second condition. For the zero time it returns the zero time. The
-// longest AttemptTimeout of a client and those derived from it ([Client.With]) counts: any of them may have sent it.
+// sent again with its request ID. It is lastSent plus AttemptTimeout and Retry.InFlightWait: 40 s by default. Until then the
+// first request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat too. It
+// is a pure function of time; [AccountsService.AwaitRepeat] has the second condition. For the zero time it returns the zero time.
+// The longest AttemptTimeout of a client and those derived from it ([Client.With]) counts: any of them may have sent it.
 //
 // The reference states no time limit for a transfer: a service that takes longer may pay twice. Ask the operator for
 // the limit, and raise Retry.InFlightWait accordingly.
@@ -355,9 +355,9 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 //
 // Any complete response to a call of this client counts that has a vendor media type (application/vnd.…, which proxies do not
 // write) and is neither 429 nor 5xx. Without one, AwaitRepeat reads the summary of source, with growing pauses; waiting calls
-// share these reads. So a payment is repeated a round trip after NotBefore, at most InFlightWait/8 later if there are other
-// calls, or after a restart InFlightWait and a round trip later. A response proves nothing about another replica of the service
-// or the queue of a proxy.
+// share these reads. So a payment is repeated a round trip after NotBefore; with other calls, at most InFlightWait/8 later;
+// after a restart, InFlightWait and a round trip later. A response proves nothing about another replica of the service or the
+// queue of a proxy.
 //
 // If another process may have sent the payment, lastSent is the latest time at which it can have done so, such as when you
 // took over its lock.

@@ -85,8 +85,8 @@ func (v *validator) noControl(field, value string) {
 	}
 }
 
-// pathID checks a value that becomes one segment of the path of an operation with an effect: url.PathEscape does not change "..",
-// and an empty segment, or a slash or escape that a gateway decodes, may call another operation.
+// pathID checks a value that becomes one segment of the path of an operation with an effect: url.PathEscape keeps "..", and an
+// empty segment, or a slash or escape that a gateway decodes, may call another operation.
 func (v *validator) pathID(field, value string) {
 	if !v.required(field, value) {
 		return

@@ -16,9 +16,9 @@ import (
 //
 // Call and Bulk may use the whole allowance, at once if the client was idle. Once such a request has to wait, these
 // requests are spaced evenly, at a rate that leaves room for Money, until no request has waited for a while. Slots then
-// become free at an even rate, and Money, which is not spaced, gets one at once or waits for the next: about window /
-// allowance, which is 10 ms for the whole allowance and 200 ms for a share of 0.05. The exception is a burst: if reads of
-// an idle client use the whole allowance, payments wait for the rest of those 10 s.
+// become free at an even rate, and Money, which is not spaced, gets one at once or waits for the next. The wait is about
+// window / allowance: 10 ms for the whole allowance, 200 ms for a share of 0.05. The exception is a burst: if reads of an
+// idle client use the whole allowance, payments wait for the rest of those 10 s.
 //
 // No lane starves: after 15 slots in a row for lanes above it, a lane gets the next slot.
 type Lane int

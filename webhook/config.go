@@ -48,9 +48,9 @@ type Config struct {
 	// message was not passed to the function because it was handled before. It is not called for messages that are only
 	// acknowledged. OnHandled must return soon.
 	OnHandled func(ctx context.Context, m *prepaid.Message, duplicate bool)
-	// OnFailure is called with the reason when a request did not get a 200, since the response does not contain it.
-	// status is the response's, or 0 for a claim that could not be marked as done or released, which does not change
-	// the response. The error contains content only if your function put it there. OnFailure must return soon.
+	// OnFailure is called with the reason when a request did not get a 200; the response does not contain the reason.
+	// status is the response's, or 0 for a claim that could not be marked as done or released: the response is then
+	// unchanged. The error contains content only if your function put it there. OnFailure must return soon.
 	OnFailure func(ctx context.Context, status int, err error)
 }
 

@@ -62,10 +62,10 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // tried up to three times while the message is still listed.
 //
 // It returns how many messages handle accepted, and all errors joined: a *[MessageError] for each message that is still
-// stored (the first 100, then their number), and the cause of an early end: an error of the list, ctx, [ErrShutdown],
-// dismissals that fail for one message after the other, or a *[prepaid.IncompleteListError] if the list ended three times
-// with fewer messages than the service counts. Another Drain of the same hook may be the reason; otherwise run Drain
-// again.
+// stored (the first 100, then their number), and the cause of an early end. This is an error of the list, ctx,
+// [ErrShutdown], dismissals that fail for successive messages, or a *[prepaid.IncompleteListError] if the list ended
+// three times with fewer messages than the service counts. Another Drain of the same hook may be the reason; otherwise
+// run Drain again.
 func Drain(ctx context.Context, hooks Undelivered, hookID prepaid.HookID, handle func(context.Context, *prepaid.Message) error) (handled int, err error) {
 	var faults faultList
 	if hooks == nil {

@@ -55,10 +55,10 @@ func (e secondConnectionError) Error() string { return string(e) }
 // Is matches ErrRepeated: both have the same consequences.
 func (secondConnectionError) Is(target error) bool { return target == ErrRepeated }
 
-// Exchange is one request. It gets one connection, because net/http repeats requests by itself: over HTTP/1.1 a GET whose kept
-// connection broke before the response, even if the service has read it, and (safely) any request of which nothing was
-// written; over HTTP/2 also complete requests of any method, as often as the peer resets the stream. So a second connection
-// ends the exchange before anything is written to it.
+// Exchange is one request. It gets one connection, because net/http repeats requests by itself. Over HTTP/1.1, it repeats a
+// GET whose kept connection broke before the response, even if the service has read it, and (safely) any request of which
+// nothing was written. Over HTTP/2, it repeats complete requests, too, as often as the peer resets the stream. A second
+// connection ends the exchange before anything is written to it.
 //
 // Transport hooks and a body that is read later refer to an Exchange, so it may outlive its call and is never reused. Call
 // [New], Begin, Send and, unless the body is streamed, End.

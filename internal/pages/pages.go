@@ -189,8 +189,8 @@ func (p *Progress) missing() error {
 	return nil
 }
 
-// short is like missing, but added items do not hide those that were not seen: the pages of a list that nothing leaves have
-// at least as many items, repeated ones included, as were counted before the last page was served.
+// short is like missing, but added items do not hide unseen items. If nothing leaves a list, its pages have at least as
+// many items, repeated ones included, as were counted before the last page was served.
 func (p *Progress) short() error {
 	due := p.expected + max(p.maxItems-p.items, 0)
 	if p.counted && !p.leaves && len(p.seen)+p.repeated < due {

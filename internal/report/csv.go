@@ -25,8 +25,8 @@ var (
 
 const utf8BOM = "\uFEFF"
 
-// Rows reads the rows of a CSV text as encoding/csv does with its defaults (RFC 4180; \n or \r\n ends a line, also inside
-// quotes, where it is returned as \n; empty lines are skipped), with three differences: rows may have different numbers of
+// Rows reads the rows of a CSV text as encoding/csv does by default (RFC 4180; \n or \r\n ends a line, also inside quotes,
+// where it is returned as \n; empty lines are skipped). There are three differences: rows may have different numbers of
 // fields, a byte order mark at the start is dropped, and the length of a row is bounded. It is several times as fast.
 type Rows struct {
 	decoder  *Decoder // src, if it is one

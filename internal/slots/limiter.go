@@ -284,8 +284,8 @@ func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at 
 	return max(at, l.stock.PausedUntil, first+time.Duration(ahead)*l.stock.interval)
 }
 
-// returned computes when a number of slots will have returned. known is false if that depends on a request in flight, whose slot is
-// then assumed to start its rest now, or on slots that have yet to arrive.
+// returned computes when a number of slots will have returned. known is false if that depends on slots that have yet to arrive or
+// on a request in flight: its slot is then assumed to start its rest now.
 func (l *Limiter) returned(now time.Duration, returns int) (at time.Duration, known bool) {
 	at, known = now, true
 	if busy := l.stock.Held - l.stock.Free; returns > busy {

@@ -1,11 +1,11 @@
 // Package wire is the fast path of JSON: it reads list responses, and writes the bodies of payments, without reflection.
 //
 // A [Reader] reads plain JSON into the fields of structs, member by member, several times as fast as reflection. It never
-// refuses anything. Whatever is not plain (an escaped name, an ambiguous number, invalid UTF-8, malformed JSON) makes it
-// fall back: [Read] and [ReadItems] then return false, and the caller reads the body again from the start with its JSON
-// library, which alone decides about acceptance and errors. The values that a Reader reads must equal those
-// of that library: the fuzz tests of the callers compare the two. A [Writer] makes the same promise for bodies. The build tag
-// prepaid_nofastpath switches both off, so that every test can run on the library alone.
+// refuses anything. Whatever is not plain (an escaped name, an ambiguous number, invalid UTF-8, malformed JSON) makes it fall
+// back. [Read] and [ReadItems] then return false, and the caller reads the body again from the start with its JSON library,
+// which alone decides about acceptance and errors. The values that a Reader reads must equal those of that library: the fuzz
+// tests of the callers compare the two. A [Writer] makes the same promise for bodies. The build tag prepaid_nofastpath
+// switches both off, so that every test can run on the library alone.
 //
 // The parameters of a reading function are the destination and the Reader, in this order, so that the method expression of a
 // type that reads itself is one. Those for structs are generated from their tags (internal/wiregen).
