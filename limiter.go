@@ -28,8 +28,8 @@ type freeSlot struct{}
 // Release does nothing.
 func (freeSlot) Release(ratelimit.Feedback) {}
 
-// slot acquires a slot. While c.request.awaited is open (not nil), the request is ahead of need and waits in Bulk. A refusal
-// counts only after that: if ctx has a deadline, Bulk may refuse a request that the call's lane admits.
+// slot acquires a slot. Until c.request.awaited, if not nil, is closed, the request is ahead of need and waits in Bulk. A
+// refusal counts only afterwards: if ctx has a deadline, Bulk may refuse a request that the call's lane admits.
 func (c *call) slot(ctx context.Context) (ratelimit.Slot, error) {
 	awaited := c.request.awaited
 	if awaited == nil {

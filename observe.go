@@ -178,7 +178,7 @@ func (o observer) wantsAttempts(ctx context.Context, again bool) bool {
 	return o.traced() || again && o.log.Enabled(ctx, slog.LevelWarn)
 }
 
-// attemptDone reports an attempt, to each Trace by report if not nil: report has the context that AttemptStart
+// attemptDone reports an attempt. report, if not nil, reports to each Trace with the context that AttemptStart
 // returned.
 func (o observer) attemptDone(ctx context.Context, op Operation, seen Attempt, report func(*Trace, Attempt)) {
 	if seen.WillRetry {

@@ -18,9 +18,9 @@ const (
 	// OutcomeUnknown: the call may have been applied. It is also the outcome of an error that is not from this package.
 	// Resolve it; never send an unkeyed call again blindly.
 	OutcomeUnknown Outcome = iota
-	// OutcomeApplied: the call took effect. Either the error is nil, or there is no result. Then the response arrived but
-	// could not be used ([*DecodeError], [*TransportError]), a later step failed (Issue, Reporting.Run), or the client
-	// remembers that an earlier call with the same request ID and params moved the money.
+	// OutcomeApplied: the call took effect. Either the error is nil, or there is no result because the response arrived
+	// but could not be used ([*DecodeError], [*TransportError]), a later step failed (Issue, Reporting.Run), or the
+	// client remembers that an earlier call with the same request ID and params moved the money.
 	OutcomeApplied
 	// OutcomeRejected: the service or a check refused the call, and nothing happened: validation, a failed transfer, or 400,
 	// 403, 404 or 409 in the service's own form (after a gateway's page the outcome is unknown). The call may succeed later

@@ -75,7 +75,7 @@ type EnsuredRules[Rule any] struct {
 	// Unchanged were as wanted.
 	Unchanged []Rule
 	// Left differ from the wanted rules: rules for others without RemoveOthers, and rules with another text without
-	// ReplaceTexts. After an error also unchanged rules.
+	// ReplaceTexts. After an error also rules whose change was not made.
 	Left []Rule
 	// Missing are wanted and have no rule. Empty without an error.
 	Missing []Rule
@@ -95,11 +95,11 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // the rest is sent; otherwise the error is of [OutcomeUnknown]: run again later. With every error that follows a change the
 // result lists existing and missing rules.
 //
-// Errors: [*ValidationError]; [ErrPolicyAction] for another default action and [ErrAmbiguous] if the service has two rules for a
-// category, both before anything is sent; [ErrPolicyChanged] if the last rules are not the first ones plus the sent changes;
-// those of [PolicyService.Categories] and [PolicyService.ChangeCategories]. If an earlier change of the same run was applied, the
-// outcome of an error is [OutcomeApplied], or OutcomeUnknown. Safety: reads, and changes that are never repeated once they may
-// have arrived.
+// Errors: [*ValidationError]; [ErrPolicyAction] for another default action and [ErrAmbiguous] if the service has several rules
+// for a category, both before anything is sent; [ErrPolicyChanged] if the final rules are not the initial ones with the sent
+// changes; those of [PolicyService.Categories] and [PolicyService.ChangeCategories]. If an earlier change of the same run was
+// applied, the outcome of an error is [OutcomeApplied], or OutcomeUnknown. Safety: reads, and changes that are never repeated
+// once they may have arrived.
 //
 // API: GET /policy/{id}/categories, POST /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureCategoriesParams) (*EnsuredRules[MCC], error) {

@@ -81,7 +81,7 @@ func (r ReportRun) ExpiresAt() time.Time {
 // once; any other use returns ErrReportUsed. Close the reader.
 //
 // All three succeed only if the complete response is well-formed and the number of CSV rows is the service's
-// totalrecords. With column headers, the rows may be one more: the reference does not specify whether the service
+// totalrecords. With column headers, there may be one more row: the reference does not specify whether the service
 // counts the header row. Until the end, the report can still fail with a *ReportError: do not treat a part of a report
 // as complete.
 //

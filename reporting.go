@@ -34,8 +34,7 @@ type StartReportParams struct {
 // may also be about the token (section 4.2): the built-in token manager then fetches a new one, at most one per second,
 // and the start is sent once more. The new token is then shared only if that start succeeds. After [OutcomeUnknown] the
 // run's ID is lost: Run with WaitForPrevious waits until the lost run has finished and starts a new one. A run whose ID
-// cannot be requested is a *[ReportRunError], with outcome applied. Safety: never repeated once it may have started a
-// run.
+// cannot be sent is a *[ReportRunError], with outcome applied. Safety: never repeated once it may have started a run.
 //
 // API: GET /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
