@@ -182,7 +182,7 @@ type ruleSet[K, R comparable] struct {
 }
 
 // ruleChange is one call. It adds or removes, never both: the reference does not say which the service does first, nor whether
-// it carries out a refused change in part.
+// it makes a refused change in part.
 type ruleChange[K, R any] struct {
 	add    []R
 	remove []K
