@@ -12,16 +12,16 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// leaseOf returns a claim of payments that belong to a worker for so long: no other worker sends one before the call that this worker
-// starts at the last moment, after half the time of a call, has ended, and the service has had its time after that.
+// leaseOf returns a claim that holds payments long enough: the worker may start a call until half a call's time has passed, and
+// another worker sends the payment only after that call has ended and the service has had its time.
 func leaseOf(call time.Duration, sender Sender) Claim {
 	return Claim{Sends: call/2 + call, Rest: restOf(sender)}
 }
 
-// restOf returns how long a payment of unknown outcome rests after it was sent.
+// restOf returns how long a payment of unknown outcome rests after its last request.
 func restOf(sender Sender) time.Duration {
 	now := time.Now()
-	return min(max(sender.NotBefore(now).Sub(now), 0), Window) // it is not sent after that
+	return min(max(sender.NotBefore(now).Sub(now), 0), Window) // after Window it is not sent
 }
 
 // held is a payment that this worker holds, by the clock of this process.
@@ -29,11 +29,11 @@ type held struct {
 	Held
 
 	taken time.Time // before the claim was sent
-	wall  time.Time // the same without its monotonic reading
+	wall  time.Time // taken without its monotonic reading
 }
 
-// age returns how long ago the payment was claimed. A machine that was suspended has a monotonic clock that stood still, and one
-// whose clock is set has a wall clock that is wrong: the longer one counts.
+// age returns how long ago the payment was claimed. The monotonic clock stops while a machine is suspended, and the wall clock
+// is wrong if somebody sets it: the longer age counts.
 func (h *held) age() time.Duration {
 	now := time.Now()
 	return max(now.Sub(h.taken), now.Round(0).Sub(h.wall))
@@ -92,8 +92,8 @@ func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
 	return all, nil
 }
 
-// room returns how many payments may be claimed: none while more than a quarter of those that may wait are waiting, so that claims
-// are worth their commit.
+// room returns how many payments may be claimed. It is none while more than a quarter of the waiting places are full, so that a
+// claim is worth its commit.
 func (r *work) room() int {
 	ahead := r.ahead.Load()
 	free := int64(r.N) + ahead - r.held.Load()
@@ -103,8 +103,8 @@ func (r *work) room() int {
 	return int(min(free, int64(r.Claim)))
 }
 
-// admit waits for the service's response that payments of unknown outcome need before they are sent again, so that they use up
-// neither a lease nor the time of a call.
+// admit waits for the service's response without which payments of unknown outcome may not be sent again. Waiting here uses
+// neither their lease nor a call's time.
 func (r *work) admit(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; {
 		next, err := r.resting(ctx)
@@ -156,7 +156,7 @@ func guard(f func()) error {
 		err := errGoexit
 		defer func() {
 			if cause := recover(); cause != nil {
-				err = fmt.Errorf("journal: panic: %T", cause) // its text may be anything
+				err = fmt.Errorf("journal: panic: %T", cause) // its text may be private
 			}
 			ended <- err
 		}()
@@ -166,7 +166,7 @@ func guard(f func()) error {
 	return <-ended
 }
 
-// sleep waits for d, a signal or the end of ctx. A nil channel gives no signal.
+// sleep waits for d, a signal or the end of ctx. A nil channel never signals.
 func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) {
 	select {
 	case <-time.After(d):
@@ -188,11 +188,11 @@ type brake struct {
 	until time.Time
 }
 
-// press is for a payment that was not sent, release for one that was.
+// press is called after a payment that was not sent, release after a sent one.
 func (b *brake) press() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if now := time.Now(); now.After(b.until) { // those that were in progress meanwhile count once
+	if now := time.Now(); now.After(b.until) { // calls that fail during a pause do not count
 		b.until = now.Add(backoff(100*time.Millisecond, 30*time.Second, b.count))
 		b.count++
 	}

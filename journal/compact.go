@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// Compact rewrites the file with the last record of each payment, in the same order, without payments that were done, rejected or
-// withdrawn before a given time; the zero time drops none. Payments may continue meanwhile, but wait. A crash leaves the old file or the new
-// one, and the lock is held throughout.
+// Compact rewrites the file with the last record of each payment, in the same order, without payments that were done, rejected or withdrawn
+// before a given time; the zero time drops none. Payments that run meanwhile wait. A crash leaves the old or the new file, and the lock is
+// held throughout.
 //
-// A dropped payment is unknown to the journal: if it is run again, it is sent again, also if it was withdrawn. Drop none that
-// could be run again: 30 days after its first request the service has forgotten it too, and pays twice unless the client refuses
+// The journal does not know a dropped payment: if you run it again, it is sent again, also if it was withdrawn. Drop none that
+// could run again: 30 days after the first request the service has forgotten it too, and pays twice unless the client refuses
 // the request ID as expired.
 //
-// Errors: [ErrNotCompacted], and the journal is unchanged; it is an [ErrNotRecorded] too if the file could not be read.
-// [ErrNotRecorded] as everywhere, for example [ErrMoved], and if the file was replaced but its name may not be durable: open the
-// journal again.
+// Errors: [ErrNotCompacted] if the journal is unchanged; it is also [ErrNotRecorded] if the file could not be read.
+// [ErrNotRecorded] for its usual reasons, such as [ErrMoved], or if the file was replaced but its name may not be durable: open
+// the journal again.
 func (j *Journal) Compact(before time.Time) error {
 	j.commit.Lock()
 	defer j.commit.Unlock()
@@ -30,7 +30,7 @@ func (j *Journal) Compact(before time.Time) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotCompacted, err)
 	}
-	if err := j.usable(); err != nil { // another process may have the path now
+	if err := j.usable(); err != nil { // the path may be another file now
 		return errors.Join(j.stop(err), fresh.Close(), j.disk.remove(j.path+temporary))
 	}
 	j.mu.Lock()
@@ -38,7 +38,7 @@ func (j *Journal) Compact(before time.Time) error {
 	now, moved, err := j.disk.replace(j.file, fresh, j.path+temporary, j.path)
 	j.file = now
 	if err != nil && !moved {
-		_ = fresh.Close() // may be closed
+		_ = fresh.Close() // replace may have closed it
 		return fmt.Errorf("%w: %w", ErrNotCompacted, errors.Join(err, j.disk.remove(j.path+temporary)))
 	}
 	clear(j.index)
@@ -56,8 +56,7 @@ func (j *Journal) Compact(before time.Time) error {
 	return nil
 }
 
-// write creates the new file, with the lines of the old one; everything except its name is durable. If it fails, it leaves no
-// file.
+// write creates the new file from lines of the old one. All but the name is durable. If write fails, it leaves no file.
 func (j *Journal) write(before time.Time) (fresh file, kept []located, err error) {
 	fresh, err = j.disk.create(j.path+temporary, j.mode)
 	if err != nil {

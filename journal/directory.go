@@ -12,10 +12,10 @@ const temporary = ".compact"
 type directory interface {
 	// create creates a file at a path where a killed compaction may have left one, and locks it.
 	create(path string, mode fs.FileMode) (file, error)
-	// replace renames fresh, which create created at temporary, to path in place of old, and closes old. It returns the
-	// file to continue with; if moved is false that is old, unchanged.
+	// replace renames fresh, which create created at temporary, to path in place of old, and closes old. now is the
+	// file to continue with; if moved is false, now is old, unchanged.
 	replace(old, fresh file, temporary, path string) (now file, moved bool, err error)
-	// names returns ErrMoved unless each of paths means the open file.
+	// names returns ErrMoved unless each of paths is the open file.
 	names(open file, paths []string) error
 	// remove removes the file at path, if there is one.
 	remove(path string) error
@@ -23,8 +23,7 @@ type directory interface {
 	sync(path string) error
 }
 
-// osDirectory is the directory of the operating system. The methods that depend on the system are in the files of the
-// lock.
+// osDirectory uses the operating system. The files lock_*.go have the methods that depend on the system.
 type osDirectory struct{}
 
 func (osDirectory) names(open file, paths []string) error {

@@ -12,8 +12,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// Window is how long after its first intent a payment of unknown outcome may be sent again: a day less than the service
-// remembers.
+// Window is how long after its first intent a payment of unknown outcome may be sent again: one day less than the
+// service remembers the request ID.
 const Window = 29 * 24 * time.Hour
 
 // Entry is the record of one payment.
@@ -30,46 +30,45 @@ type Entry struct {
 	Destination string `json:"destination"`
 	// Params is the digest of all params, in hex.
 	Params string `json:"params"`
-	// State is its progress.
+	// State is the payment's progress.
 	State State `json:"state"`
-	// Began is when it was first intended, UTC; zero if it never was.
+	// Began is the time of the first intent, UTC; zero without one.
 	Began time.Time `json:"began"`
 	// Changed is when this state was written, UTC.
 	Changed time.Time `json:"changed"`
-	// Runs counts the calls that may have sent it: those that were about to, except those that ended with
-	// [prepaid.ErrRequestIDExpired] or were given back. It is 0 if this store has never sent it.
+	// Runs counts the calls that may have sent the payment: all that recorded an intent, except those that ended
+	// with [prepaid.ErrRequestIDExpired] or were given back. It is 0 if this store never sent the payment.
 	Runs int `json:"runs"`
-	// FirstSent is when the first request may have been sent, UTC; zero if unknown. Like LastSent and Attempts it comes
-	// from the [prepaid.CallError] of failed runs: a run that succeeded adds nothing to the three, and one whose process died
-	// only LastSent.
+	// FirstSent is when the first request may have been sent, UTC; zero if unknown. FirstSent, LastSent and Attempts are from
+	// the [prepaid.CallError] of failed runs. A successful run sets none of the three; a run whose process died sets only
+	// LastSent.
 	FirstSent time.Time `json:"first_sent,omitzero"`
 	// LastSent is when the last request may have been sent, UTC; zero if unknown. See [Entry.Died].
 	LastSent time.Time `json:"last_sent,omitzero"`
 	// Attempts counts the requests that may have been sent, in all runs for which the number is known.
 	Attempts int `json:"attempts,omitzero"`
-	// NotBefore is when a payment of unknown outcome may be sent again, UTC: [prepaid.CallError].NotBefore of its last
-	// run, or the time set by [Entry.Died]. It is kept when [NotMoved] resolves the payment. It is zero for any other payment and
-	// while a call is running.
+	// NotBefore is when a payment of unknown outcome may be sent again, UTC: [prepaid.CallError].NotBefore of its last run, or
+	// the time set by [Entry.Died]. It is kept if [NotMoved] resolves the payment, and is zero for other payments and while a
+	// call is running.
 	NotBefore time.Time `json:"not_before,omitzero"`
-	// TransactionID is the movement's, when done.
+	// TransactionID is the movement's, if done.
 	TransactionID prepaid.TransactionID `json:"transaction_id,omitzero"`
-	// CorrelationID is the service's, if its response had one.
+	// CorrelationID is from the service's response, if there.
 	CorrelationID string `json:"correlation_id,omitzero"`
 	// Code is the service's error code, if it rejected the payment with one.
 	Code prepaid.ErrorCode `json:"code,omitzero"`
 	// Resolved: the outcome was recorded by [Entry.Resolve] and does not come from the service.
 	Resolved bool `json:"resolved,omitzero"`
-	// Review is why a person must decide, see [Entry.NeedsPerson]; empty if not needed.
+	// Review is why a person must decide, see [Entry.NeedsPerson]; else empty.
 	Review Review `json:"review,omitzero"`
-	// Rest is how long after the end of a run that a journal began its last request may be in progress; only while it runs. It is for
-	// the case that its process dies.
+	// Rest is set while a run of a journal is running, in case its process dies: the last request may be in progress for Rest after
+	// that.
 	Rest time.Duration `json:"rest,omitzero"`
-	// Sealed are the params, from [Entry.Seal], if the store keeps them here. They are dropped when the payment is done or
-	// withdrawn.
+	// Sealed are the params, from [Entry.Seal], if the store keeps them here. A done or withdrawn payment has none.
 	Sealed []byte `json:"sealed,omitzero"`
 }
 
-// Review is why only a person can decide about a payment: sending it again resolves nothing.
+// Review is why a person must decide about a payment: sending it again does not resolve it.
 type Review string
 
 const (
@@ -99,22 +98,22 @@ func (e Entry) Due() bool { return e.State.Pending() && e.Review == "" }
 func (e Entry) outsideWindow(now time.Time) bool { return e.State.Open() && now.Sub(e.Began) > Window }
 
 // Earliest returns when the payment may be sent through sender; the zero time means at once. A payment of unknown outcome rests
-// until the first request can no longer be in progress: the later of NotBefore and the sender's NotBefore of the last request. So
-// does one that a person resolved as [NotMoved]: the person may have been wrong or early.
+// until the first request can no longer be in progress: the later of NotBefore and the sender's NotBefore of the last request. A
+// payment that a person resolved as [NotMoved] rests too: the person may have been wrong or early.
 func (e Entry) Earliest(sender Sender, now time.Time) time.Time {
 	if !e.Rests() {
 		return time.Time{}
 	}
 	last := e.lastSending()
-	// A clock that was set back must not make it longer: counted from now, any of the waits is enough.
+	// If a clock was set back, the wait must not become longer: each wait, counted from now, is enough.
 	return earlier(later(sender.NotBefore(last), e.NotBefore), later(sender.NotBefore(now), now.Add(e.NotBefore.Sub(last))))
 }
 
 // Await waits until the payment may be sent through sender: until Earliest, and until the service has responded to a request that
-// was sent after the earlier one had ended, see [Sender].AwaitRepeat. It returns at once for a payment that need not wait, or whose
-// request ID the client refuses as too old.
+// was sent after the earlier one had ended, see [Sender].AwaitRepeat. It returns at once if the payment need not wait, or if the
+// client refuses the request ID as too old.
 //
-// Errors: those of ctx and of AwaitRepeat; the payment must not be sent.
+// Errors: those of ctx and AwaitRepeat: then do not send the payment.
 func (e Entry) Await(ctx context.Context, sender Sender) error {
 	now := time.Now()
 	at := e.Earliest(sender, now)
@@ -122,7 +121,7 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 		return nil
 	}
 	lastSent := earlier(e.lastSending(), now)                     // by another clock
-	if longer := at.Sub(sender.NotBefore(lastSent)); longer > 0 { // another sender gave its attempts more time
+	if longer := at.Sub(sender.NotBefore(lastSent)); longer > 0 { // an earlier sender gave its attempts more time
 		lastSent = lastSent.Add(longer)
 		if err := pause.For(ctx, time.Until(lastSent)); err != nil {
 			return err
@@ -131,21 +130,21 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 	return sender.AwaitRepeat(ctx, e.AccountID, lastSent)
 }
 
-// Rests reports whether the payment must wait before it is sent again: its outcome is unknown, or only a person says that it moved
-// nothing.
+// Rests reports whether the payment must wait before it is sent again: its outcome is unknown, or a person and not the service
+// says that it moved nothing.
 func (e Entry) Rests() bool { return e.State.Open() || e.Resolved && e.State != StateDone }
 
-// Died returns e after a run that never ended, because its process died: it can have sent until heldUntil, and its last request
-// may be in progress for rest after that. A store calls it before the payment is claimed again: a [Journal] when it is opened, a
-// database with the end of the worker's lease.
+// Died returns e after a run whose process died: the run can have sent until heldUntil, and its last request may be in progress
+// for rest after that. A store calls it before the payment is claimed again: a [Journal] when it is opened, a database with the
+// end of the worker's lease.
 func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
 	e.LastSent, e.Rest = heldUntil.UTC(), 0
 	e.NotBefore = e.LastSent.Add(rest)
 	return e
 }
 
-// bounded returns e with the time until which it can have been sent, if it has none, or one that lies in the future because a clock
-// was set back: then it can have been sent until now. No run of e may be in progress.
+// bounded sets the last time at which e can have been sent to now, if that time is missing, or is in the future because a clock was
+// set back. No run of e may be in progress.
 func (e Entry) bounded(now time.Time) (Entry, bool) {
 	switch {
 	case e.State.Open() && (e.NotBefore.IsZero() || e.LastSent.IsZero()):
@@ -178,8 +177,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// Resolve returns e with the outcome found in another way than by sending it again: done or rejected, with Resolved set. No run
-// may be in progress.
+// Resolve returns e with an outcome that was found without sending e again: done or rejected, with Resolved set. No run may be
+// in progress.
 //
 // Errors: [ErrNotUnknown] unless the payment is intended or unknown, a [*prepaid.ValidationError] of the resolution.
 func (e Entry) Resolve(now time.Time, resolution Resolution) (Entry, error) {
@@ -200,14 +199,14 @@ func (e Entry) Resolve(now time.Time, resolution Resolution) (Entry, error) {
 	return next, nil
 }
 
-// Withdraw returns e as withdrawn: it moved nothing, and is not sent any more, for example because it was paid some other way.
+// Withdraw returns e as withdrawn: it moved nothing and is not sent any more, for example because you paid some other way.
 //
-// Errors: a [*StateError] unless the payment is queued, not sent or rejected. One that is intended or unknown may have moved the
+// Errors: a [*StateError] unless the payment is queued, not sent or rejected. An intended or unknown payment may have moved the
 // money: resolve it first.
 func (e Entry) Withdraw(now time.Time) (Entry, error) { return e.after(now, EventWithdraw) }
 
-// Retry returns e as due again, with the same request ID. It is for a payment that was rejected for a reason that is gone, and for
-// one that was withdrawn by mistake. One that was resolved still rests, see [Entry.Earliest].
+// Retry returns e as due again, with the same request ID. Use it if the reason of a rejection is gone, or if a payment was
+// withdrawn by mistake. A resolved payment still rests, see [Entry.Earliest].
 //
 // Errors: a [*StateError] unless the payment is rejected or withdrawn.
 func (e Entry) Retry(now time.Time) (Entry, error) { return e.after(now, EventRetry) }
@@ -231,8 +230,8 @@ const (
 )
 
 // NewEntry returns the queued entry of a payment from account, with digests of its params under key; an empty key gives plain
-// SHA-256, see [Options].DigestKey. If params have LastSent, the payment was sent without this store, with unknown outcome, and the
-// entry is unknown since then. It does not call params.Validate.
+// SHA-256, see [Options].DigestKey. If params have LastSent, the payment was sent without this store, with unknown outcome: the
+// entry is unknown since LastSent. It does not call params.Validate.
 //
 // Errors: a [*prepaid.ValidationError] if params are a pointer or nil.
 func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.PaymentParams) (Entry, error) {

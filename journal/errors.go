@@ -10,47 +10,47 @@ import (
 
 // Sentinels, for errors.Is.
 var (
-	// ErrLocked: another Journal has the file open. If the system has no other lock than a lock file, the error names
-	// that file, since after a crash it must be removed manually.
+	// ErrLocked: another Journal has the file open. If the system has only lock files, the error names the lock file,
+	// which you must remove manually after a crash.
 	ErrLocked = errors.New("journal: locked by another journal")
 	// ErrClosed: the Journal was closed.
 	ErrClosed = errors.New("journal: closed")
 	// ErrCorrupt: the file is damaged before its end, or is not a journal.
 	ErrCorrupt = errors.New("journal: corrupt")
-	// ErrChanged: the request ID is recorded for a payment with different params. This call was not sent, and never can
-	// be. Do not pay under a new request ID: the recorded payment, whose state is in the [ChangedError], may have been
-	// made. A person must decide which of the two is right. It is a [prepaid.ErrRequestIDReused] too.
+	// ErrChanged: the request ID is recorded for a payment with different params. These params were not sent, and never
+	// can be. Do not pay under a new request ID: the recorded payment may have been made; its state is in the
+	// [ChangedError]. A person must decide which payment is right. The error is also [prepaid.ErrRequestIDReused].
 	ErrChanged = errors.New("journal: params changed under their request id")
 	// ErrWindow: the outcome is unknown and the service may have forgotten the request ID, or the client refuses it as
-	// too old. Look at the history with FindMovement, and record the result with [Journal.Resolve]; if [Entry].Runs is 0,
-	// this journal has never sent it.
+	// too old. Look at the history with FindMovement, and record the result with [Journal.Resolve]. If [Entry].Runs is 0,
+	// this journal never sent it.
 	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
 	// ErrNotRecorded: the file could not be written or read. Nothing more is sent by this Journal.
 	ErrNotRecorded = errors.New("journal: not recorded")
-	// ErrMoved: the file was renamed, removed or replaced while the Journal had it open. Another process can open a file under the
-	// same name, and the next run would not find the records of this one. Restore the name of the file before you run again.
+	// ErrMoved: the file was renamed, removed or replaced while the Journal had it open. Another process can open a file under its
+	// name, and the next run would not find these records. Restore the name of the file before you run again.
 	ErrMoved = errors.New("journal: the file was renamed or removed while it was open")
-	// ErrNotUnknown: there is nothing to resolve, because the outcome or no payment under the request ID is known.
+	// ErrNotUnknown: there is nothing to resolve: the outcome is known, or there is no such payment.
 	ErrNotUnknown = errors.New("journal: no payment of unknown outcome under this request id")
-	// ErrUnderWay: a call for the request ID is running and will determine the outcome.
+	// ErrUnderWay: a call for the request ID is running and will find the outcome.
 	ErrUnderWay = errors.New("journal: payment under way")
-	// ErrState: the event is not possible in the state of the payment, which is unchanged. The error is a [*StateError].
+	// ErrState: the event is not possible in the payment's state; nothing changed. The error is a [*StateError].
 	ErrState = errors.New("journal: not possible in this state")
-	// ErrWithdrawn: the payment was withdrawn: it moved nothing and is not sent any more, unless it is due again by Retry.
+	// ErrWithdrawn: the payment was withdrawn: it moved nothing and is not sent any more, unless Retry made it due.
 	ErrWithdrawn = errors.New("journal: withdrawn")
 	// ErrNoPayment: there is no payment under the request ID.
 	ErrNoPayment = errors.New("journal: no payment under this request id")
-	// ErrNoParams: the entry has no sealed params, because the journal was opened without [Options].Seal when it was written.
+	// ErrNoParams: the entry has no sealed params: it was written without [Options].Seal.
 	ErrNoParams = errors.New("journal: no sealed params")
 	// ErrKey: the params were sealed with a key that the AEAD does not have.
 	ErrKey = errors.New("journal: sealed with another key")
-	// ErrSealed: the sealed params were changed, belong to another payment, or their digest was made with another DigestKey.
+	// ErrSealed: the sealed params were changed, belong to another payment, or were digested with another DigestKey.
 	ErrSealed = errors.New("journal: sealed params are damaged or belong to another payment")
-	// ErrNotCompacted: the file is unchanged.
+	// ErrNotCompacted: Compact failed; the file is unchanged.
 	ErrNotCompacted = errors.New("journal: not compacted")
 )
 
-// CorruptError says where the file is damaged.
+// CorruptError is where the file is damaged.
 type CorruptError struct {
 	// Line is the number of the line, from 1; 0 if the damage was found after the file was opened.
 	Line int
@@ -69,7 +69,7 @@ func (e *CorruptError) Error() string {
 // Is matches [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// ChangedError lists the fields that differ from the recorded payment, never the values.
+// ChangedError lists the fields, never the values, that differ from the recorded payment.
 type ChangedError struct {
 	// Fields are any of operation, account_id, amount, destination and params (any other field).
 	Fields []string

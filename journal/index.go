@@ -12,8 +12,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// key stands for a request ID in the index: half of its SHA-256, so that no two are expected to be equal. If they were, reading the
-// record would show it.
+// key is a request ID in the index: half of its SHA-256, so that no two IDs are expected to have equal keys. If they did, reading
+// the record would detect it.
 type key [sha256.Size / 2]byte
 
 func keyOf(id prepaid.RequestID) key {
@@ -21,10 +21,10 @@ func keyOf(id prepaid.RequestID) key {
 	return key(sum[:])
 }
 
-// place is where the current record of a payment is. It has no pointers and is small: there may be millions.
+// place is where the current record of a payment is. It is small and has no pointers: there may be millions.
 type place struct {
 	at     int64
-	length int32 // with the end of the line
+	length int32 // with its line feed
 	state  int8  // its index in States
 }
 
@@ -44,18 +44,17 @@ func (j *Journal) Get(id prepaid.RequestID) (Entry, bool) {
 	return e, known
 }
 
-// All iterates over the current entries, in the order of their records in the file; those of the time of the call, as they are when
-// the loop gets to them. If a record cannot be read, or the Journal is closed, the loop ends early: check [Journal.Err] after it.
+// All iterates over the payments that exist at the call, in the order of their records in the file, each entry as it is when the
+// loop gets to it. If a record cannot be read, or the Journal is closed, the loop ends early: check [Journal.Err] then.
 func (j *Journal) All() iter.Seq[Entry] { return j.each(anyState, anyState) }
 
 // Pending iterates over the entries that still have to be sent, see [State.Pending]: run them again, or [Journal.Resume]. A rejected
-// payment is not pending, but is sent when it is called again: [Journal.Withdraw] it if you pay some other way. Otherwise like
-// [Journal.All].
+// payment is not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Otherwise like [Journal.All].
 func (j *Journal) Pending() iter.Seq[Entry] { return j.each(State.Pending, State.Pending) }
 
 func anyState(State) bool { return true }
 
-// each iterates over the entries that are in a wanted state now, and still are when the loop gets to them.
+// each iterates over the entries that are in a wanted state now, and in a still state when the loop gets to them.
 func (j *Journal) each(wanted, still func(State) bool) iter.Seq[Entry] {
 	j.mu.Lock()
 	all := make([]located, 0, len(j.index)) // does not grow: garbage would double the memory
@@ -76,11 +75,11 @@ func (j *Journal) each(wanted, still func(State) bool) iter.Seq[Entry] {
 	}
 }
 
-// find is Get with the error: if there is one, nothing may be concluded from the entry.
+// find is Get with an error. If there is an error, the entry proves nothing.
 func (j *Journal) find(id prepaid.RequestID) (Entry, bool, error) { return j.read(keyOf(id), id) }
 
-// read returns the entry of a key from its record, which must be that of id unless id is empty. After an error nothing is recorded,
-// and so nothing sent, any more.
+// read returns the entry of a key. Its record must be that of id unless id is empty. After an error nothing more is recorded or
+// sent.
 func (j *Journal) read(k key, id prepaid.RequestID) (e Entry, known bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

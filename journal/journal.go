@@ -20,11 +20,10 @@ import (
 type Options struct {
 	// FileMode is the mode of a new file, by default 0600.
 	FileMode fs.FileMode
-	// DigestKey is the key of the digests; keep it the same for the life of the file. If empty, digests are plain
-	// SHA-256.
+	// DigestKey is the key of the digests; never change it for a file. If empty, digests are plain SHA-256.
 	DigestKey prepaid.Secret
-	// Seal encrypts the params of each payment into its record, until it is done or withdrawn, so that [Journal.Resume] can send
-	// it without your list; see [NewAEAD]. If nil, records have digests only. You can set it for a file that had none.
+	// Seal encrypts params into the record of each payment that is not done or withdrawn, so that [Journal.Resume] can send it
+	// without your list; see [NewAEAD]. If nil, records have only digests. You can set it later for the same file.
 	Seal AEAD
 }
 
@@ -40,7 +39,7 @@ type file interface {
 // batch holds the records that share one sync.
 type batch struct {
 	data    []byte
-	records []located // from the start of data
+	records []located // offsets in data
 	flushed bool      // guarded by Journal.commit
 	err     error
 }
@@ -49,22 +48,22 @@ type batch struct {
 type Journal struct {
 	options Options
 	path    string      // without links
-	names   []string    // which must mean the open file: as the caller wrote it, and path
-	mode    fs.FileMode // of the file, for the one that replaces it
+	names   []string    // of the open file: as the caller wrote it, and path
+	mode    fs.FileMode // for the file that replaces it
 	disk    directory
 	unlock  func() error
 	torn    int64
 	unbound map[key]struct{} // until bound
 
 	commit sync.Mutex // held while writing
-	mu     sync.Mutex // held after commit
+	mu     sync.Mutex // locked after commit
 	file   file       // changed with both held
 	size   int64      // of file; guarded by commit
 	next   *batch
 	index  map[key]place // changed with both held
-	turns  sync.Map      // a chan struct{} for each request ID that a call works on
+	turns  sync.Map      // request ID in use by a call: chan struct{}
 	holds  map[prepaid.RequestID]hold
-	failed error // the first failure to write or read, otherwise ErrClosed; it stays, also when the Journal is closed later
+	failed error // the first failure to write or read, which stays after Close; otherwise ErrClosed
 	closed bool
 
 	recording      sync.Mutex // held while ends are recorded
@@ -74,8 +73,8 @@ type Journal struct {
 	candidatesTook time.Duration
 }
 
-// Open opens or creates the journal at path and locks it. An incomplete last line is cut off; see [Journal.Torn].
-// Leftovers of a killed compaction are removed.
+// Open opens or creates the journal at path and locks it. It cuts off an incomplete last line, see
+// [Journal.Torn], and removes leftovers of a killed compaction.
 //
 // Errors: [ErrLocked], [*CorruptError], those of the file system.
 func Open(path string, options Options) (*Journal, error) {
@@ -138,7 +137,7 @@ func load(f file, options Options) (*Journal, error) {
 		}
 		good = int64(len(header))
 	}
-	// Data that was read may not have been durable yet.
+	// Data that can be read may not be durable yet.
 	if err := f.Sync(); err != nil {
 		return nil, err
 	}
@@ -148,8 +147,8 @@ func load(f file, options Options) (*Journal, error) {
 	}, nil
 }
 
-// bound records until when payments can have been sent whose process died: until now, since this process has the lock. It is
-// written at once, so that the wait does not begin again when the file is opened again.
+// bound records for payments whose process died that they can have been sent until now, when this process has the lock. It
+// writes that at once, so that the wait does not begin again when the file is opened again.
 func (j *Journal) bound() error {
 	now := time.Now()
 	keys := slices.SortedFunc(maps.Keys(j.unbound), func(a, b key) int { return cmp.Compare(j.index[a].at, j.index[b].at) })
@@ -173,8 +172,8 @@ func (j *Journal) bound() error {
 // Torn returns how many bytes of an incomplete last line Open cut off.
 func (j *Journal) Torn() int64 { return j.torn }
 
-// Close waits until records have been written and releases the file. Running payments can no longer be recorded. If the
-// Journal could not be written, that error is returned also later.
+// Close waits until records have been written and releases the file. Running payments can no longer be recorded. If a
+// write failed earlier, calls still return that error.
 func (j *Journal) Close() error {
 	j.commit.Lock()
 	defer j.commit.Unlock()
@@ -196,8 +195,8 @@ func (j *Journal) Err() error {
 	return j.failed
 }
 
-// record returns when entries are durable, which are written together. Calls that arrive while another is writing share the
-// next sync.
+// record writes entries together and returns when they are durable. Calls that arrive while another call is writing share
+// the next sync.
 func (j *Journal) record(entries ...Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -236,7 +235,7 @@ func (j *Journal) flush(b *batch) {
 			err = j.file.Sync()
 		}
 		if err == nil {
-			err = j.usable() // if not, the next run will not find the written records
+			err = j.usable() // or the next run would not find the records
 		}
 	}
 	j.mu.Lock()
@@ -253,7 +252,7 @@ func (j *Journal) flush(b *batch) {
 	j.size += int64(len(b.data))
 }
 
-// usable returns why nothing can be written, if so. The caller holds j.commit.
+// usable returns why nothing can be written, or nil. The caller holds j.commit.
 func (j *Journal) usable() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -263,8 +262,8 @@ func (j *Journal) usable() error {
 	return j.disk.names(j.file, j.names)
 }
 
-// fail keeps the first failure, after which the content of the file is unknown, and returns err as the caller's. The caller
-// holds j.mu.
+// fail keeps the first failure, since the file's content is then unknown, and returns err for the caller. The caller holds
+// j.mu.
 func (j *Journal) fail(err error) error {
 	j.failed = cmp.Or(j.failed, err)
 	return fmt.Errorf("%w: %w", ErrNotRecorded, err)

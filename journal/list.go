@@ -22,12 +22,12 @@ type Payment struct {
 
 // PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do, with at most concurrency of them in
 // progress at a time; less than 1 means 1. After a crash, run the whole list again with the same params. Resting payments are sent
-// last and hold up no others, so that a program which is often restarted completes its list.
+// last and delay no others, so that a program completes its list even if it is often restarted.
 //
-// The loop gets each payment of the list once, in the order in which they end: its entry as it is recorded then, and its error as that
-// of [Journal.Transfer]; nil means done, now or by an earlier run. After the end of ctx nothing more is sent, and the loop gets
-// the remaining payments with the error of ctx. If you leave the loop, no further payment is sent, and those in progress are waited for.
-// Payments are read by another goroutine, while others are sent.
+// The loop gets each payment of the list once, when it ends, with its recorded entry and the error that [Journal.Transfer] would return;
+// nil means done, now or by an earlier run. After the end of ctx nothing more is sent, and the loop gets the remaining payments with the
+// error of ctx. If you leave the loop, no further payment is sent, and PayAll waits for those in progress. Another goroutine reads
+// payments, while others are sent.
 func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, payments iter.Seq[Payment]) iter.Seq2[Entry, error] {
 	return j.settle(ctx, concurrency, func(yield func(task) bool) {
 		for p := range payments {
@@ -48,12 +48,12 @@ func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, pa
 //
 //   - [ErrNoParams], [ErrKey] or [ErrSealed]: the params cannot be opened. Run your list again, or resolve the payment.
 //   - [ErrWindow] or [prepaid.ErrRequestIDReused]: a person must decide, see [Entry.NeedsPerson].
-//   - [ErrState]: another call resolved the payment meanwhile, as rejected or withdrawn. One that Compact then dropped is not in the loop,
-//     or has [ErrNoPayment].
+//   - [ErrState]: another call resolved the payment meanwhile, as rejected or withdrawn. If Compact then dropped it, the loop does not get
+//     it, or gets [ErrNoPayment].
 //   - The error of ctx, if it ended before the payment was sent.
 //   - [ErrNotRecorded], once and with the zero Entry: the journal could not be read, see [Journal.Err]. Payments are missing.
 //
-// None of these has sent anything; [prepaid.OutcomeOf] reports the known outcome of earlier runs.
+// With these errors nothing was sent; [prepaid.OutcomeOf] reports the known outcome of earlier runs.
 func (j *Journal) Resume(ctx context.Context, sender Sender, concurrency int) iter.Seq2[Entry, error] {
 	return j.settle(ctx, concurrency, func(yield func(task) bool) {
 		for e := range j.each(State.Pending, anyState) {
@@ -75,7 +75,7 @@ type task struct {
 	err  error
 }
 
-// settle sends payments: first those that may be sent at once.
+// settle sends payments, first those that need not wait.
 func (j *Journal) settle(ctx context.Context, concurrency int, tasks iter.Seq[task]) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		looping, leave := context.WithCancel(ctx)
@@ -113,13 +113,13 @@ func (j *Journal) settle(ctx context.Context, concurrency int, tasks iter.Seq[ta
 			}
 			slices.SortStableFunc(resting, func(a, b task) int { return a.at.Compare(b.at) })
 			for _, t := range resting {
-				_ = pause.For(looping, time.Until(t.at)) // if there is not enough time, the run reports it
+				_ = pause.For(looping, time.Until(t.at)) // without enough time, the run reports that
 				start(t)
 			}
 		}()
 		defer func() { // also if the body of the loop panics
 			leave()
-			for range results { // until all have ended
+			for range results { // wait for all
 			}
 		}()
 		for r := range results {
@@ -136,7 +136,7 @@ func (j *Journal) resume(ctx context.Context, sender Sender, p Entry) error {
 	switch why := e.NeedsPerson(time.Now()); {
 	case err != nil:
 		return p.notBegun(sender, err)
-	case !known: // resolved by another call, and dropped by Compact
+	case !known: // another call resolved it, and Compact dropped it
 		return p.failure(prepaid.OutcomeUnknown, ErrNoPayment)
 	case e.State == StateDone:
 		return nil

@@ -32,7 +32,7 @@ func (d osDirectory) create(path string, mode fs.FileMode) (file, error) {
 // replace closes both files first: an open file cannot be renamed on every system.
 func (osDirectory) replace(old, fresh file, temporary, path string) (now file, moved bool, err error) {
 	if err := errors.Join(fresh.Close(), old.Close()); err != nil {
-		return old, true, err // it is unknown which file is open now
+		return old, true, err // which file is open now is unknown
 	}
 	renamed := os.Rename(temporary, path)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -45,7 +45,7 @@ func (osDirectory) replace(old, fresh file, temporary, path string) (now file, m
 	return f, renamed == nil, renamed
 }
 
-// sync has no equivalent here.
+// sync is not possible here.
 func (osDirectory) sync(string) error { return nil }
 
 // release does nothing: the lock is not on the journal's file.

@@ -5,26 +5,26 @@ import (
 	"fmt"
 )
 
-// State is the progress of a payment. [State.Next] is the whole machine: the journal and any store built on [Entry] move a
-// payment from state to state by it, and in no other way.
+// State is the progress of a payment. [State.Next] has all transitions: the journal, and any store that uses [Entry],
+// change a state only through Next.
 type State string
 
 const (
-	// StateQueued: nothing was ever sent. It is for a store that accepts payments before it sends them; a [Journal] has none.
+	// StateQueued: nothing was ever sent. A store that accepts payments before it sends them has this state; a [Journal] does not.
 	StateQueued State = "queued"
-	// StateIntended: it is about to be sent, or being sent, and nothing was unknown before. If its process died, it may have
-	// moved the money.
+	// StateIntended: the payment is about to be sent, or being sent, and was not unknown before. If its process died, the
+	// money may have moved.
 	StateIntended State = "intended"
-	// StateNotSent: nothing moved, and the request itself was not at fault: send it when the cause is gone.
+	// StateNotSent: nothing moved, and the request was not the cause: send it when the cause is gone.
 	StateNotSent State = "not_sent"
-	// StateUnknown: it may have moved the money. It stays unknown while it is sent again.
+	// StateUnknown: the money may have moved. A payment stays unknown while it is sent again.
 	StateUnknown State = "unknown"
 	// StateDone: the money moved.
 	StateDone State = "done"
-	// StateRejected: nothing moved, because the service or a check refused it or because of a [Resolution], see [Entry]. It is
-	// not sent by itself again. If you call Transfer or DirectEntryOut again, it is.
+	// StateRejected: nothing moved: the service or a check refused the payment, or there is a [Resolution], see [Entry]. It is
+	// sent again only if you call Transfer or DirectEntryOut.
 	StateRejected State = "rejected"
-	// StateWithdrawn: nothing moved, and a person decided that it is not sent any more, see [Entry.Withdraw].
+	// StateWithdrawn: nothing moved, and a person decided not to send the payment again, see [Entry.Withdraw].
 	StateWithdrawn State = "withdrawn"
 )
 
@@ -33,34 +33,34 @@ func States() []State {
 	return []State{StateQueued, StateIntended, StateNotSent, StateUnknown, StateDone, StateRejected, StateWithdrawn}
 }
 
-// Open reports whether the payment may have moved the money without the store knowing: intended, if it is not being sent now,
-// and unknown.
+// Open reports whether the money may have moved without a record: the state is unknown, or intended (and no call is sending
+// it).
 func (s State) Open() bool { return s == StateIntended || s == StateUnknown }
 
-// Pending reports whether the payment still has to be sent: queued, not sent, intended or unknown. Any other is settled: it is
-// done, or it waits for a person.
+// Pending reports whether the payment still has to be sent: queued, not sent, intended or unknown. Any other is settled: done,
+// or waiting for a person.
 func (s State) Pending() bool { return s == StateQueued || s == StateNotSent || s.Open() }
 
 // Event is something that happens to a payment. The zero value is not valid.
 type Event uint8
 
 const (
-	// EventBegin: it is about to be sent. Store the next state, durably, before anything leaves.
+	// EventBegin: a run begins. Store the next state durably before anything leaves.
 	EventBegin Event = iota + 1
-	// EventNotSent: the run is over. It moved nothing, and the request is not at fault ([prepaid.OutcomeNotProcessed]).
+	// EventNotSent: the run ended. It moved nothing; the request is not the cause ([prepaid.OutcomeNotProcessed]).
 	EventNotSent
-	// EventRefused: the run is over. It moved nothing, because it was refused, but that proves nothing about earlier runs.
+	// EventRefused: the run ended. It was refused and moved nothing, which proves nothing about earlier runs.
 	EventRefused
-	// EventUnknown: the run is over, and may have moved the money.
+	// EventUnknown: the run ended, and may have moved the money.
 	EventUnknown
 	// EventDone: the money moved, according to the service or a person.
 	EventDone
 	// EventNotMoved: there is proof that no run moved the money: a refusal that [prepaid.ProvesNotApplied] accepts, or a
 	// person's word.
 	EventNotMoved
-	// EventWithdraw: a person decides that it is not sent any more.
+	// EventWithdraw: a person decides not to send the payment again.
 	EventWithdraw
-	// EventRetry: a person decides that it is sent again.
+	// EventRetry: a person decides to send the payment again.
 	EventRetry
 )
 
@@ -73,7 +73,7 @@ func (e Event) String() string {
 	return names[e]
 }
 
-// Next returns the state after an event; ok is false if the event is not possible in this state, which then stays.
+// Next returns the state after an event. If the event is not possible in s, ok is false and the state is unchanged.
 //
 //	             queued    intended   not_sent   unknown   done  rejected   withdrawn
 //	begin        intended  unknown    intended   unknown   -     intended   -
@@ -85,9 +85,9 @@ func (e Event) String() string {
 //	withdraw     withdrawn -          withdrawn  -         -     withdrawn  -
 //	retry        -         -          -          -         -     not_sent   not_sent
 //
-// While a payment is being sent it is intended or unknown, so that nothing needs to be written when a process dies. A payment
-// that begins as intended had a sender that died: the outcome of that run is unknown. From unknown, only success or proof leads
-// on. Done is final.
+// A payment that is being sent is intended or unknown, so that nothing needs to be written when a process dies. If a run finds
+// it intended, the process of the last run died: the outcome of that run is unknown. Only success or proof ends unknown. Done
+// is final.
 func (s State) Next(e Event) (next State, ok bool) {
 	if e <= EventRetry {
 		next = machine[s][e]
@@ -110,10 +110,10 @@ var machine = map[State][EventRetry + 1]State{
 	StateWithdrawn: {EventRetry: StateNotSent},
 }
 
-// StateError says that an event is not possible in the state of a payment. It is [ErrState] and, if the payment is withdrawn,
+// StateError: an event is not possible in the state of a payment. It is [ErrState] and, if the payment is withdrawn,
 // [ErrWithdrawn].
 type StateError struct {
-	// State is the state of the payment, unchanged.
+	// State is the unchanged state of the payment.
 	State State
 	// Event is the impossible event.
 	Event Event

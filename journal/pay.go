@@ -8,21 +8,21 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Transfer makes a card-to-card transfer once, however often it is called with the same params. A payment that was not
-// sent or was rejected is sent.
+// Transfer makes a card-to-card transfer once, however often you call it with the same params. It sends a payment that
+// was not sent or was rejected.
 //
-// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports the outcome. In addition to the sender's causes:
-// [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWithdrawn] (the same
-// outcome), [ErrWindow], [ErrNotRecorded], those of [Options].Seal. If the payment was made but its outcome could not be recorded, both result and error are returned.
+// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports the outcome. In addition to the sender's causes: [ErrChanged] (not
+// sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWithdrawn] (the same outcome), [ErrWindow],
+// [ErrNotRecorded], those of [Options].Seal. If the payment was made but not recorded, Transfer returns both result and error.
 //
-// An unknown outcome stays unknown until a later request, for which the call waits until [Journal.NotBefore], succeeds or
-// is refused in a way that [prepaid.ProvesNotApplied] accepts: a failed transfer, or a 400 in the service's own form with a
-// code that resolves it. Anything else proves nothing and leaves it unknown: a request that was not processed, another
-// unknown outcome, a fault found before sending, a gateway's response. A wait that would outlast the deadline of ctx is
-// not started. Use [Journal.Resolve] for findings of a person or of FindMovement.
+// An unknown outcome stays unknown until a later request succeeds, or is refused in a way that [prepaid.ProvesNotApplied]
+// accepts: a failed transfer, or a 400 in the service's own form with a code that resolves it. The call waits until
+// [Journal.NotBefore] to send that request, but not if the wait would outlast the deadline of ctx. Nothing else is proof: a
+// request that was not processed, another unknown outcome, a check before sending, a gateway's response. Use
+// [Journal.Resolve] for results of a person or of FindMovement.
 //
-// The journal knows when it sent a payment: LastSent of params is only for one that was sent without it, with unknown
-// outcome, and is taken over as such.
+// The journal records when it sent a payment. Set LastSent of params only if you sent the payment without the
+// journal, with unknown outcome; the journal then records it as unknown.
 func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	return j.pay(ctx, sender, source, params)
 }
@@ -43,12 +43,12 @@ func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.Account
 	e, known, leave, err := j.enter(ctx, fresh.RequestID)
 	defer leave()
 	switch {
-	case err != nil: // another call is working on it, or an earlier run may have sent it
+	case err != nil: // a call is working on it, or an earlier run may have sent it
 		fresh.NotBefore = sender.NotBefore(time.Now())
 		return nil, fresh.failure(prepaid.OutcomeUnknown, err)
 	case !known:
 		e = fresh
-	case e.Match(fresh) != nil: // never sent: with any other outcome a loop would retry forever
+	case e.Match(fresh) != nil: // never sent; another outcome would make loops retry forever
 		return nil, fresh.failure(prepaid.OutcomeRejected, e.Match(fresh))
 	case e.State == StateDone:
 		return &prepaid.TransferResult{TransactionID: e.TransactionID, CorrelationID: e.CorrelationID, RequestID: e.RequestID}, nil
@@ -56,7 +56,7 @@ func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.Account
 	return j.run(ctx, sender, e, params)
 }
 
-// run makes one run of the payment e, whose per-ID lock the caller has.
+// run makes one run of payment e. The caller holds its per-ID lock.
 func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
 	now := time.Now()
 	run, err := e.Begin(now)
@@ -89,7 +89,7 @@ func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepai
 	return result, err
 }
 
-// notBegun returns the error of a run that sent nothing, because of err.
+// notBegun returns the error of a run that sent nothing due to err.
 func (e Entry) notBegun(sender Sender, err error) error {
 	known, outcome := e, prepaid.OutcomeNotProcessed
 	known.NotBefore = time.Time{}
@@ -99,18 +99,18 @@ func (e Entry) notBegun(sender Sender, err error) error {
 	return known.failure(outcome, err)
 }
 
-// NotBefore returns when [Journal.Transfer] and [Journal.DirectEntryOut], which wait for it, send a payment again through
-// sender; the zero time means at once: see [Entry.Earliest]. If a process died, its last request is unknown: it was before the
-// journal was opened for the first time after that.
+// NotBefore returns the time until which [Journal.Transfer] and [Journal.DirectEntryOut] wait before they send a payment again
+// through sender; zero means no wait: see [Entry.Earliest]. If a process died, its last request counts as sent when the
+// journal was next opened.
 func (j *Journal) NotBefore(sender Sender, id prepaid.RequestID) time.Time {
 	e, _ := j.Get(id)
 	return e.Earliest(sender, time.Now())
 }
 
-// enter waits until no other call works on a request ID, keeps others away until leave, also after an error, and finds the entry.
+// enter waits for the per-ID lock, which leave releases, and finds the entry. Call leave after an error too.
 func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (e Entry, known bool, leave func(), err error) {
 	for {
-		leave, busy := j.tryEnter(id) // whether or not ctx has ended
+		leave, busy := j.tryEnter(id) // also if ctx has ended
 		if leave != nil {
 			e, known, err = j.find(id)
 			return e, known, leave, err
@@ -123,7 +123,7 @@ func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (e Entry, kno
 	}
 }
 
-// tryEnter returns no leave if another call works on the ID, until busy is closed.
+// tryEnter returns no leave while another call has the per-ID lock; busy is then closed at its end.
 func (j *Journal) tryEnter(id prepaid.RequestID) (leave func(), busy <-chan struct{}) {
 	mine := make(chan struct{})
 	if other, taken := j.turns.LoadOrStore(id, mine); taken {

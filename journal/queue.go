@@ -11,8 +11,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// hold is a Journal's state of a payment that workers have claimed. It ends with the run or, if the payment is due again, with the
-// next claim.
+// hold is a Journal's state of a payment that workers have claimed. It is deleted after the run or, if the payment is due again,
+// by the next claim.
 type hold struct {
 	fence string
 	leave func()
@@ -20,7 +20,7 @@ type hold struct {
 	due   time.Time // when the payment may be claimed again, once ended
 }
 
-// candidate is a payment that may be claimed, from a time on.
+// candidate is a payment that may be claimed from due on.
 type candidate struct {
 	id      prepaid.RequestID
 	due     time.Time
@@ -28,7 +28,7 @@ type candidate struct {
 	rests   bool
 }
 
-// candidates returns the payments that workers can send, those due first first: pending ones with sealed params. If reading the
+// candidates returns the payments that workers can send, sorted by due time: pending ones with sealed params. If reading the
 // file takes longer than poll, the result is used for 20 times as long. The caller holds claiming.
 func (j *Journal) candidates() ([]candidate, error) {
 	began := time.Now()
@@ -45,7 +45,7 @@ func (j *Journal) candidates() ([]candidate, error) {
 			continue
 		}
 		c := candidate{id: e.RequestID, account: e.AccountID, rests: e.Rests()}
-		if sent := e.lastSending(); c.rests && !sent.After(began) { // otherwise the clock was set back: claim corrects it
+		if sent := e.lastSending(); c.rests && !sent.After(began) { // or the clock was set back, and claim corrects it
 			c.due = later(e.NotBefore, sent)
 		}
 		c.due = later(c.due, h.due)
@@ -56,7 +56,7 @@ func (j *Journal) candidates() ([]candidate, error) {
 	return all, j.Err()
 }
 
-// Claim implements [Store], for payments that have sealed params. A process that dies gives up its claims with the lock of the file.
+// Claim implements [Store] for payments with sealed params. When a process dies, its claims end with its lock of the file.
 func (j *Journal) Claim(_ context.Context, c Claim) ([]Held, error) {
 	j.claiming.Lock()
 	defer j.claiming.Unlock()
@@ -71,7 +71,7 @@ func (j *Journal) Claim(_ context.Context, c Claim) ([]Held, error) {
 		if len(list) == c.N || next.due.After(now) || next.rests && next.due.After(c.Admitted) {
 			return false
 		}
-		if h, intent, ok := j.claim(next.id, now, c); ok { // no other call is working on it, or was faster
+		if h, intent, ok := j.claim(next.id, now, c); ok { // no other call works on it or was faster
 			list, intents = append(list, h), append(intents, intent)
 		}
 		return true
@@ -85,7 +85,7 @@ func (j *Journal) Claim(_ context.Context, c Claim) ([]Held, error) {
 	return list, nil
 }
 
-// claim claims one payment; its intent is to be recorded.
+// claim claims one payment; the caller records the intent.
 func (j *Journal) claim(id prepaid.RequestID, now time.Time, c Claim) (h Held, intent Entry, ok bool) {
 	leave, _ := j.tryEnter(id)
 	if leave == nil {
@@ -94,7 +94,7 @@ func (j *Journal) claim(id prepaid.RequestID, now time.Time, c Claim) (h Held, i
 	e, _, err := j.find(id)
 	ok = err == nil && e.Due()
 	if bound, moved := e.bounded(now); ok && moved {
-		_, ok = j.record(bound), false // it must wait; after an error of record, all later ones fail
+		_, ok = j.record(bound), false // it must wait; if record fails, so do all later ones
 	}
 	if !ok {
 		leave()

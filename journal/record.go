@@ -26,7 +26,7 @@ import (
 
 const header = "prepaid-journal 1\n"
 
-// asBefore are the options for the JSON that encoding/json writes, which wrote the first journals.
+// asBefore are the options for JSON as encoding/json writes it, like the first journals.
 var asBefore = json.JoinOptions(jsontext.EscapeForHTML(true), jsontext.EscapeForJS(true), jsonv1.FormatDurationAsNano(true))
 
 func encode(e Entry) ([]byte, error) {
@@ -35,7 +35,7 @@ func encode(e Entry) ([]byte, error) {
 		return nil, err
 	}
 	line := append(frame(body), body...)
-	if !decode(line, new(Entry)) { // or the whole file would become unreadable
+	if !decode(line, new(Entry)) { // or the whole file would be unreadable
 		return nil, errors.New("a field cannot be read again")
 	}
 	return append(line, '\n'), nil
@@ -52,11 +52,11 @@ func frame(body []byte) []byte {
 // prefix is the length of the text before the JSON in a line.
 const prefix = 18
 
-// decode parses a line without its end into e. It accepts only the output of encode, so that nothing is lost when the record is
-// written again.
+// decode parses a line without its end into e. It accepts only output of encode, so that writing the record again loses
+// nothing.
 func decode(line []byte, e *Entry) bool { return decodeText(line, string(line), e) }
 
-// decodeText is decode for a line whose text is at hand as a string, of which the strings of e are parts.
+// decodeText is decode for a line that is also available as text; the strings of e are parts of text.
 func decodeText(line []byte, text string, e *Entry) bool {
 	*e = Entry{}
 	if len(line) < prefix {
@@ -78,8 +78,8 @@ func decodeText(line []byte, text string, e *Entry) bool {
 	return e.RequestID != "" && slices.Contains(States(), e.State)
 }
 
-// overrun reports whether rest, a last line without its end, is more than a whole record: then its end is damaged, not
-// missing.
+// overrun reports whether rest, a last line without line feed, is longer than its record: the line feed is damaged,
+// not missing.
 func overrun(rest []byte) bool {
 	if len(rest) <= prefix {
 		return false
@@ -91,9 +91,9 @@ func overrun(rest []byte) bool {
 	return decode(rest[:prefix+int(length)], new(Entry))
 }
 
-// scan reads a file and passes each record to keep: where its line begins, the line and its entry, which are valid during the call.
-// good is the length of the valid part; the rest, up to size, is an incomplete last line. After an error the records are
-// invalid.
+// scan reads a file and calls keep for each record: where its line begins, the line and its entry; line and entry are valid only
+// during the call. good is the length of the valid part; the rest, up to size, is an incomplete last line. After an error ignore
+// all records.
 func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, size int64, err error) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	head, err := r.Peek(len(header))
@@ -141,14 +141,14 @@ func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, siz
 	}
 }
 
-// block is some lines of a file. They are decoded while others are read and kept, which takes as long.
+// block is some lines of a file. They are decoded while others are read and kept.
 type block struct {
 	text    []byte
 	entries []Entry
 	decoded chan []Entry // fewer than lines if the next is damaged
 }
 
-// read reads lines and begins to decode them. At the end of the file it returns the remaining text, without its end.
+// read reads lines and begins to decode them. At the end of the file it returns an incomplete last line.
 func (b *block) read(r *bufio.Reader) (left []byte, err error) {
 	text := slices.Grow(b.text[:0], 66<<10)[:64<<10]
 	n, err := io.ReadFull(r, text)
@@ -187,7 +187,7 @@ type member struct {
 	omit  bool   // if zero
 }
 
-// members has the fields in their order, which is that of the JSON.
+// members has the fields in the order of the JSON.
 var members = sync.OnceValue(func() (all []member) {
 	start := `{"`
 	for field := range reflect.TypeFor[Entry]().Fields() {
@@ -198,8 +198,8 @@ var members = sync.OnceValue(func() (all []member) {
 	return all
 })
 
-// decodePlain decodes the JSON of an Entry, into a zero one, in the form that encode nearly always writes: no escapes, and times
-// in UTC. It accepts nothing that encode would write in another way. If it returns false, the text may still be valid.
+// decodePlain decodes the JSON of an Entry, into a zero one, in the usual form of encode: no escapes, and times in UTC. It
+// rejects text that encode would write in another way. If it returns false, the text may be valid.
 func decodePlain(text string, into *Entry) bool {
 	fields := reflect.ValueOf(into).Elem()
 	for i, m := range members() {
@@ -252,7 +252,7 @@ func setPlain(field reflect.Value, text string, quoted bool) bool {
 		if !quoted || !strings.HasSuffix(text, "Z") || to.UnmarshalText([]byte(text)) != nil {
 			return false
 		}
-		again, _ = to.AppendText(again) // the time just read
+		again, _ = to.AppendText(again) // to compare with text
 	case *prepaid.Amount:
 		if quoted || to.UnmarshalText([]byte(text)) != nil {
 			return false

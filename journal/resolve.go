@@ -10,25 +10,24 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Resolution is the outcome of a payment, found in another way than by sending it again. Create one with [Moved] or
-// [NotMoved].
+// Resolution is the outcome of a payment, found without sending it again. Create it with [Moved] or [NotMoved].
 type Resolution struct {
 	event       Event
 	transaction prepaid.TransactionID
 }
 
-// Moved says that the money moved, in the transaction that FindMovement or a person found.
+// Moved: the money moved, in the transaction that FindMovement or a person found.
 func Moved(transaction prepaid.TransactionID) Resolution {
 	return Resolution{event: EventDone, transaction: transaction}
 }
 
-// NotMoved says that no money moved and none will. A history without the movement is not proof soon after the last
-// request: ask the operator, or wait.
+// NotMoved: no money moved and none will. Soon after the last request, a history without the movement is no proof:
+// ask the operator, or wait.
 func NotMoved() Resolution { return Resolution{event: EventNotMoved} }
 
-// Resolve records the result of a payment of unknown outcome, as Done or Rejected with [Entry].Resolved set. One that
-// moved is never sent again. One that did not is no longer pending; if run again it is sent again, and after its request
-// ID has expired it needs a new one.
+// Resolve records a payment of unknown outcome as Done or Rejected, with [Entry].Resolved set. A moved payment is never
+// sent again. One that did not move is no longer pending: another run sends it again, and after its request ID has
+// expired it needs a new ID.
 //
 // Errors: [ErrNotUnknown], [ErrUnderWay], a [*prepaid.ValidationError] of the resolution, [ErrNotRecorded].
 func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
@@ -39,8 +38,8 @@ func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
 	return err
 }
 
-// Withdraw records that a payment is not sent any more, for example because you paid it some other way. It must have moved
-// nothing: not sent or rejected. From then on, Transfer and DirectEntryOut refuse its request ID with [ErrWithdrawn].
+// Withdraw records that a payment is not sent any more, for example because you paid some other way. Its state must be not
+// sent or rejected: nothing moved. From then on, Transfer and DirectEntryOut refuse its request ID with [ErrWithdrawn].
 //
 // Errors: [ErrState] for a payment that is done, already withdrawn, or that may have moved the money (resolve it first),
 // [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
@@ -48,7 +47,7 @@ func (j *Journal) Withdraw(id prepaid.RequestID) error {
 	return j.Decide(context.Background(), id, func(e Entry, now time.Time) (Entry, error) { return e.Withdraw(now) })
 }
 
-// Retry makes a payment pending that was rejected or withdrawn; see [Entry.Retry].
+// Retry makes a rejected or withdrawn payment pending, see [Entry.Retry].
 //
 // Errors: [ErrState] for any other payment, [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
 func (j *Journal) Retry(id prepaid.RequestID) error {
@@ -59,11 +58,11 @@ func refused(field, rule string) error {
 	return fmt.Errorf("journal: %w", &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: field, Rule: rule}}})
 }
 
-// Total is a number of payments and their sum.
+// Total is the number and the sum of some payments.
 type Total struct {
 	// Count is the number of payments.
 	Count int
-	// Sum is in currency units, whatever the currency.
+	// Sum is in currency units of any currency.
 	Sum prepaid.Amount
 }
 
@@ -71,17 +70,17 @@ type Total struct {
 type Stats struct {
 	// Queued are payments that were accepted and never sent; a Journal has none.
 	Queued Total
-	// Intended are payments about to be sent, or being sent when a process died.
+	// Intended are payments that a call sends, or sent when its process died.
 	Intended Total
-	// NotSent are payments not sent for a reason that is not in the request.
+	// NotSent are payments not sent for a reason outside the request.
 	NotSent Total
-	// Unknown are payments that may have been applied.
+	// Unknown are payments whose money may have moved.
 	Unknown Total
 	// Done are payments whose money moved.
 	Done Total
-	// Rejected are payments that did not move and are not pending.
+	// Rejected are payments that moved nothing and are not pending.
 	Rejected Total
-	// Withdrawn are payments that did not move and are not sent any more.
+	// Withdrawn are payments that moved nothing and are not sent again.
 	Withdrawn Total
 }
 
@@ -95,7 +94,7 @@ func (s *Stats) Of(state State) *Total {
 
 // Stats returns the current totals. Payments dropped by Compact are not counted.
 //
-// Errors: [prepaid.ErrAmountRange] if a sum has too many digits; the counts are correct nevertheless. Otherwise that of
+// Errors: [prepaid.ErrAmountRange] if a sum has too many digits; the counts are correct nevertheless. Otherwise
 // [Journal.Err]: the totals may be incomplete.
 func (j *Journal) Stats() (Stats, error) {
 	var stats Stats

@@ -13,8 +13,8 @@ import (
 type Sender interface {
 	// NotBefore returns the earliest time at which a payment of unknown outcome may be sent again, as in [prepaid.AccountsService].
 	NotBefore(lastSent time.Time) time.Time
-	// AwaitRepeat waits until then, and until the service has responded to a later request, as in [prepaid.AccountsService]. A sender
-	// of your own that cannot know waits by time alone. The payment stays unsent if it returns an error.
+	// AwaitRepeat waits until NotBefore and a response to a later request, as in [prepaid.AccountsService]. Your own sender, if it
+	// does not see responses, waits by time alone. After an error the payment is not sent.
 	AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) error
 	// Transfer is as in [prepaid.AccountsService].
 	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
@@ -22,27 +22,27 @@ type Sender interface {
 	DirectEntryOut(ctx context.Context, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error)
 }
 
-// Run is one run of a payment: the intent, the call and its meaning. Your own store works like a [Journal]:
+// Run is one run of a payment: intent, call and result. Your own store works like a [Journal]:
 //
-//  1. Wait with [Entry.Await] or, in a queue, until [Entry.Earliest] before that, and make sure that no other worker has the payment.
-//  2. [Entry.Begin], and commit Run.Entry. Nothing may leave before that.
+//  1. Wait with [Entry.Await] (in a queue, first until [Entry.Earliest]), and make sure that no other worker has the payment.
+//  2. [Entry.Begin], and commit Run.Entry. Send nothing before.
 //  3. [Run.Send].
-//  4. [Run.End], and commit the entry that it returns; or [Run.GiveBack], if Send was not called.
+//  4. [Run.End], and commit its entry; or [Run.GiveBack], if Send was not called.
 //
-// A process that dies in between leaves Run.Entry, from which the next run begins.
+// If the process dies in between, the next run begins from Run.Entry.
 type Run struct {
 	// Before is the entry before the run.
 	Before Entry
 	// Entry is the entry with the intent.
 	Entry Entry
-	// LastSent is the latest time at which an earlier run can have sent the payment, if that run's outcome is unknown; otherwise
-	// zero. Send sets it in the params.
+	// LastSent is the latest time at which an earlier run of unknown outcome can have sent the payment; zero if there is none.
+	// Send sets it in params.
 	LastSent time.Time
 }
 
 // Begin begins a run of e: call it after Await, just before you store Run.Entry.
 //
-// Errors: a [*prepaid.CallError]. [ErrWindow] if the outcome is unknown and the first intent is longer ago than [Window];
+// Errors: a [*prepaid.CallError]. [ErrWindow] if the outcome is unknown and the first intent is older than [Window];
 // [ErrWithdrawn] with [prepaid.OutcomeRejected]; [ErrState] with [prepaid.OutcomeApplied] if the payment is done.
 func (e Entry) Begin(now time.Time) (Run, error) {
 	next, err := e.Intent(now)
@@ -62,7 +62,7 @@ func (e Entry) Begin(now time.Time) (Run, error) {
 	return run, nil
 }
 
-// Intent returns e as it is while it is sent, for a [Store] that claims it.
+// Intent returns e as a [Store] stores it when it claims the payment.
 //
 // Errors: a [*StateError] if the payment is done or withdrawn.
 func (e Entry) Intent(now time.Time) (Entry, error) {
@@ -79,7 +79,7 @@ func (e Entry) Intent(now time.Time) (Entry, error) {
 }
 
 // Send sends params, which are those of the entry, through sender. It adds LastSent, so that the client treats an earlier
-// run's request as its own: it waits, and takes no refusal for proof that is none.
+// run's request as its own: the client waits, and takes a refusal as proof only if it is.
 //
 // Errors: those of the sender; a [*prepaid.ValidationError] if params are a pointer or nil. If the sender panics or calls
 // runtime.Goexit, the outcome is unknown.
@@ -106,18 +106,18 @@ func (r Run) send(ctx context.Context, sender Sender, params prepaid.PaymentPara
 	return nil, r.Entry.failure(prepaid.OutcomeRejected, errParamsType())
 }
 
-// GiveBack returns the entry after a run for which Send was not called, for example because the process stops: as it was before,
-// not sent or, if an earlier run may have moved the money, unknown.
+// GiveBack returns the entry after a run without Send, for example because the process stops. It is as before the run, not sent
+// or, if an earlier run may have moved the money, unknown.
 func (r Run) GiveBack() Entry {
 	e := r.Before
 	e.State, _ = r.Entry.State.Next(EventNotSent) // always possible: the run began
 	return e
 }
 
-// End returns the entry after Send has returned result and err, and the error for the caller: nil if the payment is done,
-// otherwise a [*prepaid.CallError] that covers all runs. An unknown outcome of an earlier run stays unknown until a
-// success, or a refusal that [prepaid.ProvesNotApplied] accepts. After [prepaid.ErrRequestIDExpired] and
-// [prepaid.ErrRequestIDReused] a person must decide: see [Entry.NeedsPerson].
+// End returns the entry after Send has returned result and err, and the caller's error: nil if the payment is done,
+// otherwise a [*prepaid.CallError] for all runs. An unknown outcome of an earlier run stays unknown until a success, or a
+// refusal that [prepaid.ProvesNotApplied] accepts. After [prepaid.ErrRequestIDExpired] and [prepaid.ErrRequestIDReused] a
+// person must decide: see [Entry.NeedsPerson].
 func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entry, error) {
 	e, old := r.Entry, r.Before
 	e.Rest = 0
@@ -141,11 +141,11 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 	case StateDone:
 		e.TransactionID, e.CorrelationID = result.TransactionID, result.CorrelationID
 	case StateUnknown:
-		// Applied without a usable response: sending again can still return the result. Expired is unknown even if this store
-		// has never sent the payment: a run that it has lost or dropped may have, and the next step is a new ID, which pays.
+		// Applied without a usable response: sending again can still return the result. An expired ID is unknown even if this
+		// store has never sent it: a run that the store lost or dropped may have, and the next step is a new ID, which pays.
 		if call != nil || expired || err != nil && outcome != prepaid.OutcomeUnknown {
 			e.NotBefore = later(e.NotBefore, old.NotBefore)
-		} // otherwise it may have sent until now, whatever earlier runs said
+		} // else it may have sent until now, whatever earlier runs returned
 		if day, _ := e.RequestID.Date(); expired && day.Time(time.UTC).Before(now) {
 			e.Review = ReviewTooOld
 			err = tooOld(e, old, fmt.Errorf("%w: %w", ErrWindow, err))
@@ -195,8 +195,8 @@ func (e Entry) failure(outcome prepaid.Outcome, err error) error {
 	}
 }
 
-// tooOld returns the error for a payment that cannot be sent again. If a run died, its intent is known and gives
-// FindMovement where to look; a payment that this store never sent has no times.
+// tooOld returns the error for a payment that cannot be sent again. After a run that died, FindMovement searches
+// from its intent; a payment that this store never sent has no times.
 func tooOld(e, old Entry, err error) error {
 	if old.State.Open() && old.Runs > 0 {
 		if e.FirstSent.IsZero() {

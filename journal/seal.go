@@ -13,16 +13,16 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// AEAD is authenticated encryption with associated data, in the form of Tink's: the result of Encrypt contains all that Decrypt
-// needs but for the key and the associated data. [NewAEAD] makes one; a key in a KMS is another.
+// AEAD is authenticated encryption with associated data, like Tink's: Decrypt needs only the result of Encrypt, the key and the
+// associated data. Use [NewAEAD], or a key in a KMS.
 type AEAD interface {
 	// Encrypt returns the ciphertext.
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
-	// Decrypt returns the plaintext. It fails unless ciphertext and associated data are exactly as they were.
+	// Decrypt returns the plaintext. It fails if ciphertext or associated data have changed.
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 }
 
-// Form of a ciphertext: one byte, the ID of the key, the nonce, the output of GCM.
+// A ciphertext is: one byte, the ID of the key, the nonce, the output of GCM.
 const (
 	sealVersion = 1
 	keyIDSize   = 4
@@ -37,14 +37,14 @@ type sealKey struct {
 }
 
 // NewAEAD returns an AEAD with AES-256-GCM and random nonces. key has 32 random bytes, such as from crypto/rand; it is not a
-// password. New data is sealed with key; data sealed with one of older can still be opened, so that you can rotate: put the
-// new key first, and remove the old one when nothing is sealed with it any more. A ciphertext starts with five bytes that name its
-// key and is 33 bytes longer than the plaintext.
+// password. New data is sealed with key; the older keys only open. To rotate, put the new key first, and remove the old one when
+// nothing is sealed with it any more. A ciphertext starts with five bytes that name its key, and is 33 bytes longer than the
+// plaintext.
 //
-// Do not seal more than 2³² payments with one key: beyond that, two of the random nonces could be equal, which reveals data and
-// breaks the authentication.
+// Do not seal more than 2³² payments with one key: two of the random nonces could become equal, which reveals data and breaks
+// the authentication.
 //
-// Errors: a [*prepaid.ValidationError] if a key does not have 32 bytes. Those of its Decrypt: [ErrKey], [ErrSealed].
+// Errors: a [*prepaid.ValidationError] if a key does not have 32 bytes. Errors of its Decrypt: [ErrKey], [ErrSealed].
 func NewAEAD(key []byte, older ...[]byte) (AEAD, error) {
 	ring := &keyring{}
 	for _, key := range append([][]byte{key}, older...) {
@@ -92,8 +92,8 @@ func (r *keyring) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("journal.A
 
 func (r *keyring) LogValue() slog.Value { return slog.StringValue("journal.AEAD") }
 
-// Seal returns the params of e, encrypted. Store the result with e: as [Entry].Sealed, or in a column. It is bound to request ID,
-// operation and account of e, so that it cannot be moved to another payment unnoticed.
+// Seal returns the params of e, encrypted. Store the result with e: as [Entry].Sealed, or in a column. The result is bound to
+// request ID, operation and account of e: Open refuses it for another payment.
 //
 // Errors: those of aead.
 func (e Entry) Seal(aead AEAD, params prepaid.PaymentParams) ([]byte, error) {
@@ -105,11 +105,11 @@ func (e Entry) Seal(aead AEAD, params prepaid.PaymentParams) ([]byte, error) {
 	return sealed, nil
 }
 
-// Open returns the params that Seal has encrypted, a [prepaid.TransferParams] or [prepaid.DirectEntryOutParams], without LastSent:
-// [Run.Send] sets it. digestKey is the one of e, whose digests must be those of the params.
+// Open returns the params that Seal encrypted, a [prepaid.TransferParams] or [prepaid.DirectEntryOutParams], without LastSent:
+// [Run.Send] sets it. digestKey is the key with which the digests of e were made.
 //
-// Errors: [ErrNoParams] if sealed is empty, [ErrKey] also if aead is nil, [ErrSealed] if it was changed, sealed for another payment, or has other
-// params than the digests say; those of aead. None contains any of the params.
+// Errors: [ErrNoParams] if sealed is empty, [ErrKey] also if aead is nil, [ErrSealed] if sealed was changed, belongs to another payment, or
+// its params do not match the digests; those of aead. None contains params.
 func (e Entry) Open(aead AEAD, digestKey prepaid.Secret, sealed []byte) (prepaid.PaymentParams, error) {
 	switch {
 	case len(sealed) == 0:
@@ -146,7 +146,7 @@ func decodeParams(operation string, plaintext []byte) (prepaid.PaymentParams, er
 	return nil, ErrSealed
 }
 
-// sealContext is the associated data: each text with its length, so that no two payments have the same.
+// sealContext is the associated data: each text with its length, so that it differs for any two payments.
 func (e Entry) sealContext() []byte {
 	context := []byte("prepaid journal params 1")
 	for _, text := range [...]string{string(e.RequestID), e.Operation, string(e.AccountID)} {

@@ -43,11 +43,11 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	switch {
 	case errors.Is(err, ErrWindow):
 		return r.end(h, h.Entry)
-	case err != nil: // the store takes no other
+	case err != nil: // the store takes no other end
 		return r.giveBack(h, h.Entry, firstWait, err)
 	case r.stops():
 		return r.giveBack(h, run.GiveBack(), 0, errStopping)
-	case h.age() > r.lease.Sends-r.CallTimeout: // there is no time for a whole call
+	case h.age() > r.lease.Sends-r.CallTimeout: // not enough time for a whole call
 		r.ahead.Store(max(r.ahead.Load()/2, 1)) // fewer will wait
 		return r.giveBack(h, run.GiveBack(), 0, errLate)
 	}
@@ -60,7 +60,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	if ahead := r.ahead.Load(); ahead < int64(r.Claim) {
 		r.ahead.CompareAndSwap(ahead, ahead+1)
 	}
-	if h.Entry.RequestID.Expired(now) { // as the client would report, also if the params cannot be read
+	if h.Entry.RequestID.Expired(now) { // as the client would, even if the params cannot be read
 		after, _ := run.End(now, nil, prepaid.ErrRequestIDExpired)
 		return r.end(h, after)
 	}
@@ -77,7 +77,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	result, err := run.Send(call, r.sender, params)
 	took := time.Since(now)
 	switch {
-	case prepaid.OutcomeOf(err) != prepaid.OutcomeNotProcessed: // of this call, whatever earlier ones did
+	case prepaid.OutcomeOf(err) != prepaid.OutcomeNotProcessed: // of this call alone
 		r.brake.release()
 	case ctx.Err() == nil:
 		r.brake.press()
@@ -100,7 +100,7 @@ func (r *work) end(h *held, after Entry) *outcome {
 	if !after.Due() {
 		return h.ends(after, 0)
 	}
-	// Attempts are 0 after a kill, and runs grow with each.
+	// Runs grow with each kill, Attempts do not.
 	wait := backoff(firstWait, longestWait, min(after.Runs, after.Attempts)-1)
 	wait = wait/2 + rand.N(wait/2+1) //nolint:gosec // spreads load only
 	return h.ends(after, max(wait, time.Until(after.Earliest(r.sender, time.Now()))))
@@ -115,8 +115,8 @@ func (r *work) giveBack(h *held, after Entry, wait time.Duration, why error) *ou
 	return o
 }
 
-// record records outcomes until there are no more. Those that are ready at the same time are recorded together. One that cannot be
-// recorded holds up no other: it is tried again later.
+// record records outcomes until there are no more, and all that are ready at a time together. An outcome that cannot be recorded
+// delays no other: it is tried again later.
 func (r *work) record(ctx context.Context) {
 	var left []*outcome // not recorded yet
 	var again time.Time // when these are tried again
@@ -140,7 +140,7 @@ func (r *work) record(ctx context.Context) {
 			release = sync.OnceFunc(func() { <-r.collecting })
 			if list = ready(next, append(list, o)); len(list) == group {
 				release()
-			} else { // later outcomes get a commit of their own only if this one is slow
+			} else { // only if this commit is slow, later outcomes get another
 				time.AfterFunc(patience, release)
 			}
 		case <-retry:
@@ -178,8 +178,8 @@ func ready(ended <-chan *outcome, list []*outcome) []*outcome {
 	return list
 }
 
-// finish records outcomes, so many together, and returns those that are not recorded. A store that is down comes back, and nothing more
-// is claimed meanwhile. Only if Run is to end is an outcome given up, when its lease is over.
+// finish records outcomes in groups of size, and returns those that are not recorded. While a store is down, nothing more is claimed.
+// finish drops an outcome only if Run is to end and its lease is over.
 func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*outcome) {
 	for some := range slices.Chunk(list, size) {
 		recorded, err := r.write(ctx, some)
@@ -197,7 +197,7 @@ func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*o
 			r.report(ctx, o, recorded[i])
 		}
 	}
-	pause.Wake(r.wake) // one may be due before its lease would have ended
+	pause.Wake(r.wake) // a payment may be due before its lease would have ended
 	return slices.DeleteFunc(left, func(o *outcome) bool {
 		lost := r.stops() && o.held.age() > r.lease.Sends+r.lease.Rest
 		if lost {
@@ -207,7 +207,7 @@ func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*o
 	})
 }
 
-// write bounds one attempt, so that a store that does not respond is given up.
+// write bounds one attempt, for a store that does not respond.
 func (r *work) write(ctx context.Context, list []*outcome) ([]Recorded, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
 	defer cancel()

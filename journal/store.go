@@ -7,25 +7,25 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Store keeps payments durably for [Workers]. A [Journal] is one, contrib/postgres another; implement it on a database of your own, and
-// test that with package storetest.
+// Store keeps payments durably for [Workers]. A [Journal] is a Store, contrib/postgres has another; you can implement it on your own
+// database, and test it with package storetest.
 //
-// A payment in a store has an [Entry], a time at which it is due, and a fence. The fence changes with each claim and each decision, and
-// never takes an earlier value again, even if a commit was lost or a backup was restored: make it random. Fence and due time are
-// compared on the store's clock alone.
+// A payment in a store has an [Entry], a time at which it is due, and a fence. Each claim and each decision changes the fence, which
+// must never have an earlier value again, even if a commit was lost or a backup was restored: make it random. Due times are compared
+// with the store's clock alone.
 type Store interface {
 	// Claim begins a run of at most c.N payments that are due and that no other worker holds, the longest due first. It returns
-	// them as they were before. When it returns, each payment is durably as [Entry.Begin] makes it, has a new fence, and is due
-	// again c.Sends + c.Rest later. After an error nothing may be sent, but the claim may have been committed.
+	// them as they were before. By then each payment is stored durably as [Entry.Begin] makes it, with a new fence, due again
+	// c.Sends + c.Rest later. After an error nothing may be sent, but the claim may have been committed.
 	Claim(ctx context.Context, c Claim) ([]Held, error)
-	// Record ends runs, durably, and returns the result for each, in the same order. It may be called again with ends that an
-	// earlier call has recorded, although that call returned an error.
+	// Record ends runs, durably, and returns the result for each, in the same order. Workers may call it again with ends that
+	// an earlier call has recorded, although it returned an error.
 	Record(ctx context.Context, ends []End) ([]Recorded, error)
 	// Resting returns the first payment that rests, see [Entry.Rests], and is due after admitted, or nil if there is none.
 	Resting(ctx context.Context, admitted time.Time) (*Resting, error)
-	// Decide replaces the entry of a payment by that which decision returns, with a new fence, so that no end of an earlier run
-	// is recorded, except a success. now is by the store's clock. A payment that is to be sent again is due at once, or at its
-	// NotBefore.
+	// Decide replaces the entry of a payment by the result of decision, with a new fence, so that an end of an earlier run is
+	// recorded only if it is a success. now is by the store's clock. A payment that is to be sent again is due at once, or at
+	// its NotBefore.
 	//
 	// Errors: [ErrNoPayment], [ErrUnderWay] if a worker holds the payment, those of decision, those of the store.
 	Decide(ctx context.Context, id prepaid.RequestID, decision func(e Entry, now time.Time) (Entry, error)) error
@@ -37,52 +37,52 @@ type Claim struct {
 	N int
 	// Sends is how long after the claim the worker may send.
 	Sends time.Duration
-	// Rest is how long after that its last request may be in progress: AttemptTimeout and InFlightWait of its client. No other
-	// worker gets the payment until both are over.
+	// Rest is how long its last request may be in progress after Sends: AttemptTimeout plus InFlightWait of its client. No
+	// other worker gets the payment before the end of Rest.
 	Rest time.Duration
-	// Admitted holds back payments that rest, see [Entry.Rests]: only those are taken that became due up to then, by the store's clock.
+	// Admitted bounds payments that rest, see [Entry.Rests]: only those due up to then are claimed, by the store's clock.
 	Admitted time.Time
 }
 
 // Held is a payment that a worker holds.
 type Held struct {
-	// Entry is the payment before the claim, with its sealed params, by the store's clock. If its last run never ended, it is as
-	// [Entry.Died] returns it for that worker's [Claim].
+	// Entry is the payment before the claim, with sealed params, by the store's clock. If its last run never ended, Entry is the
+	// result of [Entry.Died] for that worker's [Claim].
 	Entry Entry
 	// Fence is the fence of the claim.
 	Fence string
-	// Now is the time of the store's clock at the claim.
+	// Now is the time of the claim by the store's clock.
 	Now time.Time
 }
 
 // End is the end of a run.
 type End struct {
-	// Fence is that of the claim. If the payment has another one, only a success is recorded.
+	// Fence is the claim's. If the payment has another fence, only a success is recorded.
 	Fence string
-	// Entry is the payment after the run, by the clock of the process: a store on another machine keeps its times as ages.
+	// Entry is the payment after the run, by the process's clock: a store on another machine converts its times to ages.
 	Entry Entry
 	// GivenBack reports that nothing was sent.
 	GivenBack bool
-	// Wait is how long it is until the payment is due again, if [Entry.Due] reports that it is to be.
+	// Wait is the time until the payment is due again, if [Entry.Due] reports true.
 	Wait time.Duration
 }
 
-// Final reports whether the run was sent and nothing is left to do for workers: done, rejected, or for a person.
+// Final reports whether the run was sent and workers are finished: the payment is done, rejected, or for a person.
 func (e End) Final() bool { return !e.GivenBack && !e.Entry.Due() }
 
 // Recorded is the result of recording an [End].
 type Recorded struct {
-	// Written reports that the payment is as the end says.
+	// Written reports that the end was stored.
 	Written bool
-	// Overtaken reports that the payment had another fence: another worker has claimed it since, or a person has decided. A success
-	// is written nevertheless.
+	// Overtaken reports that the payment had another fence: another worker claimed it since, or a person decided. A success is
+	// written nevertheless.
 	Overtaken bool
 	// Gone reports that the payment is no longer in the store: nothing was written.
 	Gone bool
-	// Locked reports that nothing was written yet, because another transaction has locked the payment: it is recorded again. A
-	// store that waits for such a lock instead holds up the other outcomes.
+	// Locked reports that nothing was written yet, because another transaction has locked the payment: workers record it
+	// again. If a store waits for such a lock instead, it delays the other outcomes.
 	Locked bool
-	// Known is the transaction of a payment that was done before a success was to be written.
+	// Known is the transaction of a payment that was already done when a success arrived.
 	Known prepaid.TransactionID
 }
 
@@ -92,7 +92,7 @@ type Resting struct {
 	Account prepaid.AccountID
 	// Due is when the payment is due, by the store's clock.
 	Due time.Time
-	// Wait is how long it is until then; negative if it has passed.
+	// Wait is the time until Due; negative after it.
 	Wait time.Duration
 }
 

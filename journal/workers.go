@@ -12,18 +12,18 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Workers send the payments of a [Store]. The zero value is ready to use, but for the keys of the sealed params.
+// Workers send the payments of a [Store]. The zero value is ready to use, except for the keys.
 type Workers struct {
-	// N is how many payments are sent at the same time: 100 by default, the number that one address may send in a second.
+	// N is how many payments are sent at the same time: 100 by default, as many as one address may send in a second.
 	N int
 	// Claim is how many payments one claim takes, and how many wait in this process at most: 20 by default. A payment that
-	// waits too long to be sent safely is given back.
+	// waited too long to be sent safely is given back.
 	Claim int
-	// CallTimeout bounds one call of the sender with all its attempts: 2 minutes by default, from 10 ms to 24 h. A longer one
-	// makes the time longer until another worker takes over from a dead one.
+	// CallTimeout bounds one call of the sender with all its attempts: 2 minutes by default, from 10 ms to 24 h. The longer
+	// it is, the later another worker takes over from a dead one.
 	CallTimeout time.Duration
-	// Grace is how long calls may still run after the context of Run has ended; then they are cancelled. By default, and
-	// at most, CallTimeout: each call ends by itself. Cancelling a payment makes its outcome unknown.
+	// Grace is how long calls may still run after the context of Run has ended; then they are cancelled. The default and
+	// the maximum is CallTimeout: each call ends by itself. Cancelling a call makes the outcome unknown.
 	Grace time.Duration
 	// DigestKey is the key of the entries' digests, see [Options].
 	DigestKey prepaid.Secret
@@ -32,7 +32,7 @@ type Workers struct {
 	// Logger gets a record of each failure of the store or of the sender, with request IDs and without personal data. If nil,
 	// nothing is logged.
 	Logger *slog.Logger
-	// Trace observes.
+	// Trace gets events.
 	Trace Trace
 }
 
@@ -47,15 +47,15 @@ type Trace struct {
 	Recorded func(e Entry)
 	// GivenBack is called for a payment that was claimed and not sent; why is the reason.
 	GivenBack func(id prepaid.RequestID, why error)
-	// Lost is called if another worker had taken over before an outcome was recorded. If the payment is done, that was recorded
-	// nevertheless; otherwise the outcome is dropped, since the other worker will know more.
+	// Lost is called if another worker had taken over before an outcome was recorded. A success was recorded nevertheless; any
+	// other outcome is dropped, since the other worker will know more.
 	Lost func(e Entry)
 	// Gone is called if the payment was no longer in the store when its outcome was to be recorded, for example after a failover
-	// to a server that lacks the last commits. This call is all that is left of the outcome: keep it.
+	// to a server that lacks the last commits. Only this call has the outcome: keep it.
 	Gone func(e Entry)
-	// PaidTwice is called if the service reported two different transactions for one payment: known is the one that was recorded
-	// first. It must never happen; an operator must look. It cannot see a second movement whose response was lost: only a
-	// comparison of the account's history with the payments finds that.
+	// PaidTwice is called if the service reported two different transactions for one payment: known is the one recorded first.
+	// This must never happen; an operator must look. A second movement whose response was lost is not reported: only a
+	// comparison of the account's history with the payments finds it.
 	PaidTwice func(e Entry, known prepaid.TransactionID)
 	// Failed is called if the store could not be used. The workers try again.
 	Failed func(err error)
@@ -66,22 +66,22 @@ const (
 	defaultClaim       = 20
 	defaultCallTimeout = 2 * time.Minute
 	leastCallTimeout   = 10 * time.Millisecond
-	mostCallTimeout    = 24 * time.Hour // a sum of more could overflow, and make a lease that is over at once
+	mostCallTimeout    = 24 * time.Hour // a longer one could overflow in sums, and a lease be over at once
 	// group is how many outcomes are recorded together at most.
 	group = 64
 	// recorders is how many groups are recorded at the same time.
 	recorders = 2
-	// patience is how long a group that is not full has the others wait for its commit.
+	// patience is how long other groups wait for the commit of one that is not full.
 	patience = 20 * time.Millisecond
 	// storeLimit bounds one call of the store.
 	storeLimit = 30 * time.Second
 	// poll is how long an idle Run waits until it asks for payments again.
 	poll = 250 * time.Millisecond
-	// restingPoll is how long it waits until it asks for one that rests.
+	// restingPoll is how long Run waits until it asks for a resting one.
 	restingPoll = 30 * time.Second
-	// unreadableWait is how long a payment waits whose params this worker cannot open; another may have the key.
+	// unreadableWait delays a payment whose params this worker cannot open; another may have the key.
 	unreadableWait = 10 * time.Second
-	// admitPause is how long it waits after it admitted one, so that a store with wrong waits does not make it spin.
+	// admitPause is Run's wait after it admitted a payment, so that a store with wrong waits does not make it spin.
 	admitPause = 10 * time.Millisecond
 	// Waits after a failure grow from the first to the longest.
 	firstWait, longestWait = time.Second, 5 * time.Minute
@@ -114,19 +114,19 @@ func (w Workers) check(sender Sender) error {
 	return nil
 }
 
-// Run sends the payments of store that are due, until ctx ends. It returns when its calls have ended, their outcomes are recorded,
-// and unsent payments are given back: within Grace, if the store works. Call it in as many processes as the store allows, also of
+// Run sends the due payments of store until ctx ends. It returns when its calls have ended, their outcomes are recorded, and
+// unsent payments are given back: within Grace, if the store works. Call it in as many processes as the store allows, even of
 // different versions. sender is client.Accounts of a [prepaid.Client].
 //
 // A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a call only in
-// the first half CallTimeout, so that the call and the service's work after it are over before another worker may send;
-// otherwise it gives the payment back. A payment of unknown outcome is claimed only when its sender may send it again
-// ([Sender].AwaitRepeat), so that it occupies no worker while it waits.
+// the first half of a CallTimeout, so that the call and the service's work are over before another worker may send. After that it
+// gives the payment back. A payment of unknown outcome is claimed only when its sender may send it again ([Sender].AwaitRepeat),
+// so that it occupies no worker while it waits.
 //
-// Failures of the store or of the service do not end Run: it tries again, at longer and longer intervals. See Logger and Trace.
+// Failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace.
 //
-// Errors: a [*prepaid.ValidationError] of w, at once; [ErrNotRecorded] if an outcome could not be recorded before the end: it is
-// then unknown, and the payment is sent again under its request ID when it may be.
+// Errors: a [*prepaid.ValidationError] of w, at once; [ErrNotRecorded] if an outcome could not be recorded before the end: the
+// outcome is then unknown, and the payment is sent again under its request ID when that is allowed.
 func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	if err := w.check(sender); err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -171,14 +171,14 @@ type work struct {
 	sender Sender
 	lease  Claim
 
-	stops      func() bool // reports whether no more is claimed
+	stops      func() bool // reports whether claims have stopped
 	queue      chan *held
 	ended      chan *outcome
 	collecting chan struct{} // full while a recorder takes a group
-	wake       chan struct{} // something may be due, or there is room
-	rested     chan struct{} // there is another payment of unknown outcome
-	held       atomic.Int64  // payments claimed, and whose call has not ended
-	ahead      atomic.Int64  // how many may wait
+	wake       chan struct{} // a payment may be due, or there is room
+	rested     chan struct{} // another payment has an unknown outcome
+	held       atomic.Int64  // payments claimed, without those whose call has ended
+	ahead      atomic.Int64  // how many payments may wait
 	brake      brake
 	lost       atomic.Int64              // outcomes that could not be recorded
 	admitted   atomic.Pointer[time.Time] // payments of unknown outcome that became due up to this time may be sent, by the store's clock

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Each due payment is claimed once only. Claim returns the entry as it was, and stores the intent.
+// Each due payment is claimed only once. Claim returns the entry as it was, and stores the intent.
 func claimWhatIsDue(s *suite) {
 	s.none("does not exist")
 	s.enqueue("a", "b", "c")
@@ -97,7 +97,7 @@ func claimInManyWorkers(s *suite) {
 	}
 }
 
-// A payment whose worker died is claimed again when the worker's last request cannot be in progress any more, and not before.
+// If a worker died, its payment is claimed again when the worker's last request can no longer be in progress, and not before.
 func claimAfterDeath(s *suite) {
 	s.enqueue("a")
 	first := s.await(short())
@@ -116,7 +116,7 @@ func claimAfterDeath(s *suite) {
 	if list := s.claim(held); len(list) > 0 {
 		s.Fatal("Claim took a payment whose worker died, which rests and is not admitted")
 	}
-	s.dies() // a restart does not start the rest again
+	s.dies() // a restart does not prolong the wait
 	second := s.await(long(1))
 	if early := second.to.Sub(from); early < short().Rest-inaccuracy {
 		s.Fatalf("Claim took a payment %v after its worker can have sent, which is before its rest is over", early)
@@ -135,7 +135,7 @@ func claimAfterDeath(s *suite) {
 	s.none("is held by the second worker")
 }
 
-// Claim.Admitted delays payments that rest, and no others; Resting reports the first that it delays.
+// Claim.Admitted delays only payments that rest; Resting reports the first delayed one.
 func claimWhatIsAdmitted(s *suite) {
 	if r, err := s.Store.Resting(s.Context(), time.Time{}); r != nil || err != nil {
 		s.Fatalf("Resting returned %+v, %v for an empty store", r, err)
@@ -172,7 +172,7 @@ func claimWhatIsAdmitted(s *suite) {
 	if err != nil || r == nil || r.Account != "later" || r.Wait > 2*time.Hour || r.Wait < 2*time.Hour-time.Since(s.began)-inaccuracy {
 		s.Fatalf("Resting returned %+v, %v instead of the first payment that is not admitted, which is due in 2 h", r, err)
 	}
-	c.Admitted = r.Due // a payment that is not due is never taken
+	c.Admitted = r.Due // a payment that is not due is never claimed
 	if list := s.claim(c); len(list) != 1 || list[0].Entry.RequestID != "a" {
 		s.Fatalf("Claim took %d payments instead of the one that is due", len(list))
 	}

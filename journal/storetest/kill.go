@@ -20,8 +20,8 @@ const (
 
 var errKilled = errors.New("storetest: the process was killed")
 
-// killWorkers runs workers that are killed before or after calls of the store. Commits are slow, or are reported as failed although they
-// were carried out; responses are lost. In the end each payment was made exactly once.
+// killWorkers runs workers that are killed before or after calls of the store. Commits are slow, or succeed and are reported as failed;
+// responses are lost. In the end each payment was made exactly once.
 func killWorkers(s *suite) {
 	seed := time.Now().UnixNano()
 	s.Logf("seed %d", seed)
@@ -41,7 +41,7 @@ func killWorkers(s *suite) {
 	for life := range lives {
 		ctx, kill := context.WithCancel(running)
 		p := &process{Store: s.Store, bank: b, kill: kill, dead: make(chan struct{}), random: rand.New(rand.NewPCG(uint64(seed), uint64(life+1)))} //nolint:gosec // a test
-		p.left, p.loses = 1+random.IntN(12), life == 0                                                                                             // a later one would have to wait for longer until it sends again
+		p.left, p.loses = 1+random.IntN(12), life == 0                                                                                             // a later life would have to wait longer before it sends again
 		last := life == lives-1
 		if last {
 			p.left = -1
@@ -59,7 +59,7 @@ func killWorkers(s *suite) {
 		}
 		select {
 		case <-p.dead:
-		case <-time.After(time.Second): // little is left to do
+		case <-time.After(time.Second): // few are left
 			p.die()
 		}
 		s.dies()
@@ -91,12 +91,12 @@ func (s *suite) awaitDone(ids []prepaid.RequestID) {
 
 func transaction(id prepaid.RequestID) prepaid.TransactionID { return "t-" + prepaid.TransactionID(id) }
 
-// bank makes the payments. A request ID is made once, unless one of its requests begins while another is in progress.
+// bank makes the payments. Each request ID is paid once, unless one of its requests begins while another is in progress.
 type bank struct {
 	mu    sync.Mutex
 	moved map[prepaid.RequestID]int
-	sent  map[prepaid.RequestID]time.Time // the last request
-	lost  map[prepaid.RequestID]bool      // the first response
+	sent  map[prepaid.RequestID]time.Time // last request
+	lost  map[prepaid.RequestID]bool      // first response
 }
 
 // process is a process with a store and a sender. It dies at one of its calls of the store.
@@ -109,8 +109,8 @@ type process struct {
 	dead chan struct{} // guarded by bank.mu, like random
 
 	random *rand.Rand
-	left   int  // calls that it lives for; negative if it does not die
-	loses  bool // responses
+	left   int  // calls until it dies; negative if it does not
+	loses  bool // whether responses are lost
 }
 
 func (p *process) die() {
@@ -131,7 +131,7 @@ func (p *process) isDead() bool {
 	}
 }
 
-// around carries out a call of the store: not at all, and not its result, if the process dies.
+// around makes a call of the store. If the process dies, it makes no call or returns no result.
 func (p *process) around(call func() error) error {
 	p.bank.mu.Lock()
 	p.left--
@@ -190,7 +190,7 @@ func (p *process) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent
 	}
 }
 
-// Transfer makes a payment. The time of a request counts from when it leaves the process, so that a slow machine changes nothing.
+// Transfer makes a payment. The time of a request is when it leaves the process, so that a slow machine changes nothing.
 func (p *process) Transfer(ctx context.Context, _ prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	now := time.Now()
 	p.bank.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// The entry of an end is stored with all its fields, and only one that is due is claimed again.
+// An end's entry is stored with all its fields, and is claimed again only if it is due.
 func recordEveryField(s *suite) {
 	for _, tc := range []struct {
 		id   prepaid.RequestID
@@ -23,10 +23,10 @@ func recordEveryField(s *suite) {
 	} {
 		s.enqueue(tc.id)
 		s.records(s.ends(s.await(long(1)), "", fails(prepaid.OutcomeNotProcessed)), written)
-		end := s.ends(s.await(long(1)), "t-"+prepaid.TransactionID(tc.id), tc.err) // adds to the first run
+		end := s.ends(s.await(long(1)), "t-"+prepaid.TransactionID(tc.id), tc.err) // added to the first run
 		tc.edit(&end.Entry)
 		if end.Entry.Due() {
-			end.Wait = 100 * time.Millisecond // after the next ones
+			end.Wait = 100 * time.Millisecond // due after the checks
 		}
 		s.records(end, written)
 		s.is(end.Entry)
@@ -47,7 +47,7 @@ func recordEveryField(s *suite) {
 	}
 }
 
-// A commit was carried out and reported as failed, so that the same ends are recorded again.
+// A commit succeeded and was reported as failed, so that the same ends are recorded again.
 func recordAgain(s *suite) {
 	s.enqueue("a", "b")
 	a, b := s.await(long(1)), s.await(long(1))
@@ -64,14 +64,14 @@ func recordAgain(s *suite) {
 	again := s.await(long(1))
 	s.none("is done or held")
 	want := journal.Recorded{Overtaken: true}
-	s.records(unknown, want) // once more, but the payment was claimed since
+	s.records(unknown, want) // again, but the payment was claimed since
 	s.is(s.begin(again).Entry)
 	s.records(s.ends(again, "t", nil), written)
 	s.records(unknown, want)
 	s.is(s.ends(again, "t", nil).Entry)
 }
 
-// A payment that was not sent is as it was before, except that its run began.
+// A payment given back is as before, except that its run began.
 func recordGivenBack(s *suite) {
 	s.enqueue("a", "b")
 	for _, h := range s.claim(long(2)) {
@@ -113,7 +113,7 @@ func (s *suite) takeOver(id prepaid.RequestID) (first, second held) {
 	return first, s.await(long(1))
 }
 
-// Another worker has the payment since. It knows more than any end of an earlier run, except a success.
+// Another worker has claimed the payment since. It knows more than an end of an earlier run, except a success.
 func recordOvertaken(s *suite) {
 	overtaken := journal.Recorded{Overtaken: true}
 	first, second := s.takeOver("a")
@@ -126,7 +126,7 @@ func recordOvertaken(s *suite) {
 	s.records(back, overtaken)
 	s.is(before)
 	s.none("is held by the second worker")
-	s.records(s.ends(second, "", fails(prepaid.OutcomeUnknown)), written) // its fence is still valid
+	s.records(s.ends(second, "", fails(prepaid.OutcomeUnknown)), written) // the second fence is valid
 	s.records(s.ends(s.await(long(1)), "t-1", nil), written)
 
 	first, second = s.takeOver("b")
@@ -141,7 +141,7 @@ func recordOvertaken(s *suite) {
 	s.none("is done")
 }
 
-// The first success stays. The second one learns of its transaction.
+// The first success stays. The second Record returns its transaction.
 func recordTwoSuccesses(s *suite) {
 	first, second := s.takeOver("a")
 	done := s.ends(second, "t-1", nil)
@@ -156,7 +156,7 @@ func recordTwoSuccesses(s *suite) {
 	s.isDone("b", "t-3")
 }
 
-// The other ends of the same call are written.
+// One payment is gone; other ends of the call are written.
 func recordGone(s *suite) {
 	if s.Remove == nil {
 		s.Skip("the store cannot lose payments")

@@ -1,11 +1,11 @@
-// Package storetest tests implementations of [journal.Store]: a store that passes keeps payments so that none is made twice or left
-// out, whenever a process dies.
+// Package storetest tests implementations of [journal.Store]: with a store that passes, no payment is made twice or left out,
+// whenever a process dies.
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t testing.TB) storetest.Subject { ... })
 //	}
 //
-// The example is a small store with all that the tests need.
+// The example is a small store that passes.
 package storetest
 
 import (
@@ -28,16 +28,16 @@ type Subject struct {
 	Enqueue func(t testing.TB, account prepaid.AccountID, params prepaid.TransferParams)
 	// Get returns the entry of a payment as it is stored, with or without its sealed params.
 	Get func(t testing.TB, id prepaid.RequestID) journal.Entry
-	// Restart returns the store as the next process finds it after the death of this one. The other functions then work on that.
+	// Restart returns the store as the next process finds it after this one died. The other functions then use that store.
 	Restart func(t testing.TB) journal.Store
-	// Remove deletes a payment, like a failover to a server that does not have it. If nil, the store cannot lose payments.
+	// Remove deletes a payment, as if after a failover to a server that lacks it. If nil, the store cannot lose payments.
 	Remove func(t testing.TB, id prepaid.RequestID)
-	// OneProcess says that claims do not expire: only the death of the process frees them, as with the file of a [journal.Journal].
+	// OneProcess: claims do not expire; only the death of the process frees them, as with the file of a [journal.Journal].
 	OneProcess bool
 }
 
-// Run tests a store. open is called for each test, for another store each time. The tests take some seconds, because they wait for
-// claims to expire; a slow machine makes them slower, but does not make them fail.
+// Run tests a store. Each test calls open for a new store. The tests take some seconds, because they wait for claims to expire. On
+// a slow machine they take longer, but do not fail.
 func Run(t *testing.T, open func(t testing.TB) Subject) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { test.run(newSuite(t, open(t))) })
@@ -117,7 +117,7 @@ func (s *suite) enqueue(ids ...prepaid.RequestID) {
 	}
 }
 
-// long keeps a payment for the whole test, short only for a moment.
+// long claims for the whole test, short only for a moment.
 func long(n int) journal.Claim {
 	return journal.Claim{N: n, Sends: time.Hour, Rest: time.Hour, Admitted: everything()}
 }
@@ -126,13 +126,13 @@ func short() journal.Claim {
 	return journal.Claim{N: 1, Sends: 60 * time.Millisecond, Rest: 40 * time.Millisecond, Admitted: everything()}
 }
 
-// everything admits all payments, whatever the store's clock.
+// everything admits all payments by any store's clock.
 func everything() time.Time { return time.Now().AddDate(1, 0, 0) }
 
 const (
 	// patience is how long a test waits for something that must happen. Only a store that fails makes it wait that long.
 	patience = 30 * time.Second
-	// inaccuracy is by how much two clocks may differ in addition to the time that calls take.
+	// inaccuracy is how much two clocks may differ, in addition to the time of calls.
 	inaccuracy = 20 * time.Millisecond
 )
 
@@ -189,7 +189,7 @@ func (s *suite) none(why string) {
 	}
 }
 
-// dies ends the process, and returns between which times.
+// dies ends the process, between from and to.
 func (s *suite) dies() (from, to time.Time) {
 	from = time.Now()
 	s.Store = s.Restart(s)
@@ -248,15 +248,14 @@ func (s *suite) records(end journal.End, want journal.Recorded) {
 
 var written = journal.Recorded{Written: true}
 
-// is requires that a payment is stored as want says, which is by the clock of the process. Times may differ by as much as the calls of
-// this test took.
+// is requires that the store has want, with times by the process's clock. They may differ by as much as the calls of this test took.
 func (s *suite) is(want journal.Entry) {
 	s.Helper()
 	got := s.Get(s, want.RequestID).Shift(-s.ahead)
 	if got.State == journal.StateDone && len(got.Sealed) > 0 {
 		s.Error("Record: a payment that is done still has its sealed params")
 	}
-	if want.State.Open() && want.NotBefore.IsZero() { // being sent: nothing reads when an earlier run was
+	if want.State.Open() && want.NotBefore.IsZero() { // being sent: the time of an earlier run is not used
 		got.LastSent, want.LastSent = time.Time{}, time.Time{}
 	}
 	tolerance := time.Since(s.began) + inaccuracy
@@ -281,7 +280,7 @@ func (s *suite) is(want journal.Entry) {
 	}
 }
 
-// isDone is for a success that is written although the payment was overtaken: a store may keep the other facts of its runs.
+// isDone is for a success of an overtaken run: a store may keep the other facts of its runs.
 func (s *suite) isDone(id prepaid.RequestID, transaction prepaid.TransactionID) {
 	s.Helper()
 	e := s.Get(s, id)
@@ -291,7 +290,7 @@ func (s *suite) isDone(id prepaid.RequestID, transaction prepaid.TransactionID) 
 	}
 }
 
-// decides makes a decision, which must be possible.
+// decides makes a decision, which must succeed.
 func (s *suite) decides(id prepaid.RequestID, decision func(e journal.Entry, now time.Time) (journal.Entry, error)) {
 	s.Helper()
 	if err := s.Store.Decide(context.WithoutCancel(s.Context()), id, decision); err != nil {
