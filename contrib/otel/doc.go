@@ -3,15 +3,15 @@
 //	client, err := prepaid.NewClient(prepaidotel.Instrument(config, prepaidotel.Options{}))
 //
 // A call is a span with the name of the call, such as "Accounts.Transfer", and its outcome. Each of its attempts is a
-// child span that follows the HTTP client conventions, such as "POST /accounts/{id}/transfer". A token renewal is shared
-// by all calls: its span is a root. The span of a streamed report ends when the stream begins.
+// child span that follows the HTTP client conventions, such as "POST /accounts/{id}/transfer". All calls share a token
+// renewal: its span is a root. The span of a streamed report ends when the stream begins.
 //
 // Only names of operations, path templates, statuses, counts, times, outcomes and kinds of errors are recorded: never an
 // address with its path or query, an ID, an amount, a header, a body, or the text of an error.
 //
 // The metrics are http.client.request.duration, with one measurement per attempt, and:
 //
-//   - prepaid.call.unknown: calls that may or may not have been applied. Alert on it;
+//   - prepaid.call.unknown: calls of unknown outcome. Set an alert;
 //   - prepaid.call.count, prepaid.call.duration: calls that ended, by outcome;
 //   - prepaid.attempt.count, prepaid.attempt.throttled: attempts, and those refused with 429;
 //   - prepaid.retry.wait, prepaid.limiter.wait: pauses before another attempt, and waits for the limiter;

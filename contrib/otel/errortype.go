@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// attemptErrorType is the status of an error response, and otherwise the kind of error.
+// attemptErrorType is the status of an error response, or the kind of error.
 func attemptErrorType(a prepaid.Attempt) attribute.KeyValue {
 	if a.StatusCode >= http.StatusBadRequest {
 		return semconv.ErrorTypeKey.String(strconv.Itoa(a.StatusCode))
@@ -21,8 +21,8 @@ func attemptErrorType(a prepaid.Attempt) attribute.KeyValue {
 	return semconv.ErrorTypeKey.String(errorType(a.Err))
 }
 
-// errorType is one word of a short list for any error, or the status of an error response. Texts of errors are left out:
-// those of a caller's token source or transport may contain anything.
+// errorType is one word of a short list for any error, or the status of an error response. It has no text of an error:
+// texts of a caller's token source or transport may be private.
 func errorType(err error) string {
 	for _, kind := range []struct {
 		err  error
@@ -68,7 +68,7 @@ func renewalErrorType(err error) string {
 	return errorType(err)
 }
 
-// transportType distinguishes broken exchanges by the step they reached.
+// transportType is the step at which an exchange broke.
 func transportType(broken *prepaid.TransportError) string {
 	late, ok := errors.AsType[interface {
 		error

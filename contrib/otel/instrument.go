@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// scope names the instrumentation to its readers.
+// scope is the name of the instrumentation.
 const (
 	scope   = "github.com/cardprograms/prepaid/contrib/otel"
 	version = "0.1.0"
@@ -29,15 +29,15 @@ type Options struct {
 	TracerProvider trace.TracerProvider
 	// MeterProvider replaces otel.GetMeterProvider.
 	MeterProvider metric.MeterProvider
-	// Propagator writes the trace context that is sent with every request. If it is nil, none is sent: the service belongs to
+	// Propagator writes the trace context that is sent with every request. If nil, no context is sent: the service belongs to
 	// another party. propagation.TraceContext sends two IDs and the trace state; propagation.Baggage would send everything
 	// that your own services have put into their baggage.
 	Propagator propagation.TextMapPropagator
 }
 
-// Instrument returns config with spans and metrics. An existing Trace is kept and called second, so that its hooks find
-// the spans in their contexts; an existing Propagate is kept as well. An instrument that the meter provider refuses is
-// reported to otel.Handle and measures nothing.
+// Instrument returns config with spans and metrics. It keeps an existing Propagate and an existing Trace, which is
+// called second: its hooks find the spans in their contexts. An instrument that the meter provider refuses is reported
+// to otel.Handle and measures nothing.
 func Instrument(config prepaid.Config, options Options) prepaid.Config {
 	if options.TracerProvider == nil {
 		options.TracerProvider = otel.GetTracerProvider()

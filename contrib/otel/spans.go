@@ -37,12 +37,12 @@ type observer struct {
 	tracer  trace.Tracer
 	metrics *metrics
 	server  []attribute.KeyValue
-	known   sync.Map // prepaid.Operation to *described; there are some 50
+	known   sync.Map // prepaid.Operation to *described; about 50
 }
 
 // described holds the attributes that all calls of an operation share.
 type described struct {
-	request []attribute.KeyValue // attributes that the conventions require, in spans and metrics alike
+	request []attribute.KeyValue // attributes that conventions require in spans and metrics
 	attempt string               // name of an attempt's span
 	options struct{ call, attempt []trace.SpanStartOption }
 }
@@ -65,7 +65,7 @@ func (o *observer) describe(op prepaid.Operation) *described {
 	return d
 }
 
-// spanKey finds the observer's own span in a context, since other hooks may add spans.
+// spanKey finds the observer's own span in a context: other hooks may add spans.
 type spanKey struct {
 	of      *observer
 	attempt bool
@@ -133,7 +133,7 @@ func (o *observer) attemptDone(ctx context.Context, op prepaid.Operation, a prep
 	o.metrics.attemptDone(ctx, op, a)
 }
 
-// resultOf returns the end of an attempt in the terms of the conventions.
+// resultOf returns the end of an attempt as the conventions name it.
 func resultOf(a prepaid.Attempt) []attribute.KeyValue {
 	var attributes []attribute.KeyValue
 	if a.StatusCode != 0 {
@@ -158,7 +158,7 @@ func (o *observer) callDone(ctx context.Context, op prepaid.Operation, c prepaid
 	o.metrics.callDone(ctx, op, c)
 }
 
-// failed reports whether err is a failure: a report that is not ready is the usual response to a poll.
+// failed reports whether err is a failure. "Not ready" is none: polls of a report usually return it.
 func failed(err error) bool { return err != nil && !errors.Is(err, prepaid.ErrReportNotReady) }
 
 func outcomeName(outcome prepaid.Outcome) string {

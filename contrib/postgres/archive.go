@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// archiveAge is the time that the service remembers, and how far a request ID may be ahead of the day on which it is enqueued.
+	// archiveAge is how long the service remembers a request ID, plus how far its day may be ahead when it is enqueued.
 	archiveAge = (30 + 7) * 24 * time.Hour
-	// expiredAge is how old the day of an ID must be: no client has sent it for a week, and Enqueue refuses it.
+	// expiredAge is the least age of an ID's day: then no client has sent the ID for a week, and Enqueue refuses it.
 	expiredAge  = 30 * 24 * time.Hour
-	archiveRows = 500 // of one transaction
+	archiveRows = 500 // in one transaction
 )
 
 const (
@@ -32,18 +32,17 @@ const (
 	from p`
 )
 
-// Archive moves payments that were settled before a time out of the table that workers use, and returns how many. Call it
-// now and then, such as each night: the table, its backups and its vacuum stay small. It moves 500 in a transaction and does
-// not hold up workers; if it is stopped, call it again.
+// Archive moves payments settled before a time out of the workers' table, and returns how many. Call it for example each
+// night, to keep the table, its backups and its vacuum small. Each transaction moves 500. Workers do not wait for it. If
+// Archive is stopped, call it again.
 //
-// It moves payments that are done, rejected or withdrawn, if the request ID carries a day that is more than 30 days ago, so that it can
-// neither be enqueued nor sent any more. It never touches a payment that workers or a person have to do with, nor one whose
-// Settled function has not succeeded yet. A request ID in a format of your own is never archived: it may be used again at any
-// time, and a forgotten ID pays again.
+// It moves payments that are done, rejected or withdrawn, if the day in the request ID is more than 30 days ago: such an ID can no
+// longer be enqueued or sent. It never moves a payment that needs workers or a person, or whose Settled has not succeeded yet. Archive
+// never moves a request ID in your own format: it may be used again at any time, and a forgotten ID pays again.
 //
-// [Store.Get] and [Store.All] see archived payments, and so does the view all_payments; [Store.Retry] does not, and
-// sealed params of rejected payments are dropped. Account, amount, states, times and digests remain. When you no longer have to
-// keep that, delete it yourself, for example:
+// [Store.Get], [Store.All] and the view all_payments include archived payments, [Store.Retry] does not. Archive drops sealed
+// params of rejected payments and keeps account, amount, states, times and digests. Delete these yourself when you may, for
+// example:
 //
 //	with gone as (delete from prepaid.archive where changed < now() - interval '7 years' returning number)
 //	delete from prepaid.history where payment in (select number from gone)
@@ -59,7 +58,7 @@ func (s *Store) Archive(ctx context.Context, before time.Time) (moved int, err e
 		return 0, failure("archive", &prepaid.ValidationError{Faults: []prepaid.Fault{fault}})
 	}
 	for _, state := range journal.States() {
-		var id string // of the last row that was read, which may not be archived
+		var id string // of the last row that was read, archived or not
 		var changed time.Time
 		for read := archiveRows; read == archiveRows && !state.Pending(); {
 			n := 0

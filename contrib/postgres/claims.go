@@ -29,13 +29,13 @@ type Claims struct {
 	sql    *strings.Replacer // of statements
 }
 
-// NewClaims returns a store of claims in a schema that [Migrate] has made. Faults of the options are returned as a
+// NewClaims returns a store of claims in a schema that [Migrate] has made, or faults of options as a
 // *[prepaid.ValidationError]. The caller closes pool.
 //
 // Each ID is one row. A claim writes its own token into it, and only the holder of that token can settle it: a caller that
 // overran the lease gets [webhook.ErrClaimLost] and changes nothing. Postgres's clock decides when a lease ends. An ID is 1
-// to 128 printable ASCII characters without white space, a lease at least 1 ms long. Each claim deletes up to ten rows that
-// have expired; there is no goroutine. A claim that has been acknowledged survives a crash.
+// to 128 printable ASCII characters without white space, a lease at least 1 ms long. Each claim deletes up to ten expired
+// rows; there is no goroutine. A claim that returned survives a crash.
 func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
 	var f faults.List
 	f.Require(pool != nil, "pool", "is required")
@@ -58,11 +58,11 @@ func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
 	return &Claims{shared: shared, sql: sql}, nil
 }
 
-// A row is live until ends: leased, or handled. Time is read while a statement runs, since it may wait for another
-// transaction that has the row. $1 is the ID.
+// A row (leased or handled) is live until its ends. Statements use clock_timestamp(), since they may wait for
+// another transaction that has the row. $1 is the ID.
 const (
-	// claimIDSQL does not wait for a holder that has an open transaction, unless its lease has ended. The loser of a race
-	// reports "in flight", which was its state. It returns a [webhook.ClaimState].
+	// claimIDSQL does not wait for a holder that has an open transaction, unless its lease has ended. It returns a
+	// [webhook.ClaimState]: the loser of a race gets "in flight".
 	claimIDSQL = `with live as (
 	select handled from {s}.claims where id = $1 and ends > clock_timestamp()
 ), expired as (
@@ -84,7 +84,7 @@ select case when exists (select from won) then 1 when exists (select from live w
 	releaseIDSQL = `with p as (delete from {s}.claims where id = $1 and token = $2 and not handled and ends > clock_timestamp()
 	and $3::bigint = 0 returning id) select count(*) from p`
 
-	// bookIDSQL needs no token: the first commit has handled it.
+	// bookIDSQL needs no token: the first commit has handled the ID.
 	bookIDSQL = `insert into {s}.claims as c (id, token, ends, handled)
 	values ($1, $2, clock_timestamp() + $3 * interval '1 microsecond', true)
 	on conflict (id) do update set handled = true, ends = excluded.ends where not c.handled or c.ends <= clock_timestamp()`
@@ -95,9 +95,9 @@ func (s *Claims) Claim(ctx context.Context, messageID string, lease time.Duratio
 	return s.shared.Claim(ctx, messageID, lease)
 }
 
-// DoneTx marks a message as handled when the caller commits tx: the effect of the message, in the same transaction, takes
-// place exactly once, whatever happens to the process, the connection or the lease. Call it in the function that handles
-// the message, with [webhook.ClaimID] of it.
+// DoneTx marks a message as handled when the caller commits tx: changes in tx for the message happen exactly once,
+// whatever happens to the process, the connection or the lease. Call it in the function that handles the message, with
+// its [webhook.ClaimID].
 //
 // It returns [webhook.ErrClaimLost], and changes nothing, if the message has been handled: roll back. It waits for another
 // transaction that marks the same message.

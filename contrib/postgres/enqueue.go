@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// newEntry checks a payment as the client would before sending, and seals it. An error leaves the request ID in it.
+// newEntry checks a payment as the client would before sending, and seals it. After an error the entry has the request ID.
 func (s *Store) newEntry(account prepaid.AccountID, params prepaid.PaymentParams, now time.Time) (journal.Entry, error) {
 	e, err := journal.NewEntry(s.options.DigestKey, account, params)
 	if err == nil {
@@ -48,16 +48,16 @@ func validate(e journal.Entry, params prepaid.PaymentParams) error {
 	return f.Err()
 }
 
-// Enqueue adds a payment to tx, the caller's own transaction: if it is committed, the payment will be sent once by the
-// workers of any [Store.Run]; if it is rolled back, nothing was requested. params are a [prepaid.TransferParams] or a
+// Enqueue adds a payment to tx, the caller's own transaction: after its commit, workers of any [Store.Run] send the
+// payment once; after its rollback, nothing was requested. params are a [prepaid.TransferParams] or a
 // [prepaid.DirectEntryOutParams], as values, and are encrypted with Options.Seal.
 //
-// The same payment again has no effect, whatever its state: one that was rejected is due again only after [Store.Retry]. If
-// another transaction adds a payment under the same request ID at the same moment, Enqueue waits for its end. LastSent
-// of params is for a payment that was sent without the store, with unknown outcome: it is stored as unknown.
+// Enqueueing the same payment again has no effect in any state: a rejected one is due again only after [Store.Retry]. If
+// another transaction adds a payment under the same request ID at that moment, Enqueue waits until it ends. Set LastSent of
+// params if the payment was sent without the store, with unknown outcome: it is stored as unknown.
 //
 // Errors, none of which affects tx: a [*prepaid.ValidationError] of account or params; [prepaid.ErrRequestIDExpired] if the
-// request ID carries a day more than 22 days ago or 7 days ahead, which the client would not send (also if the payment is
+// request ID carries a day more than 22 days ago or 7 days ahead, which the client would not send (even if the payment is
 // known); [*journal.ChangedError] if the request ID is known with another account or other params. Then do not pay under a
 // new request ID: a person must decide. After an error of the database, tx is rolled back, as usual.
 func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountID, params prepaid.PaymentParams) error {
@@ -72,20 +72,19 @@ func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountI
 // Payment is one payment of a batch.
 type Payment = journal.Payment
 
-// BatchError lists the payments because of which nothing of a batch was added. errors.Is and errors.As look into each
-// fault.
+// BatchError lists the payments that prevented a batch; nothing was added. errors.Is and errors.As search its faults.
 type BatchError struct {
-	// Faults are in the order of the batch, at most 100: the batch is not read any further then.
+	// Faults are in the order of the batch. After 100 it is not read further.
 	Faults []BatchFault
 }
 
 // BatchFault is one payment of a batch that cannot be added.
 type BatchFault struct {
-	// Index is its place in the batch, from 0.
+	// Index is the place in the batch, from 0.
 	Index int
-	// RequestID is its request ID, empty if the params have none.
+	// RequestID is the payment's, empty if the params have none.
 	RequestID prepaid.RequestID
-	// Err is an error as of [Store.Enqueue]: a [*prepaid.ValidationError], [prepaid.ErrRequestIDExpired] or a
+	// Err is an error of [Store.Enqueue]: a [*prepaid.ValidationError], [prepaid.ErrRequestIDExpired] or a
 	// [*journal.ChangedError].
 	Err error
 }
@@ -109,17 +108,17 @@ func (e *BatchError) Unwrap() []error {
 }
 
 const (
-	batchRows   = 1000 // of one statement: the memory of a batch
+	batchRows   = 1000 // in one statement, and in memory
 	batchFaults = 100
 )
 
-// EnqueueBatch adds payments to tx, the caller's own transaction, as [Store.Enqueue] does for one: all of them, or none. It
-// returns how many were new; those that are known with the same params, or occur twice, are no error and have no effect. The
-// payments can be any number: it keeps 1,000 of them in memory. An error in payments, such as a line that cannot be read, ends
-// the batch: nothing is added, and it is returned.
+// EnqueueBatch adds payments to tx, the caller's own transaction, like [Store.Enqueue]: all of them, or none. It returns how
+// many were new. Payments that are known with the same params, or occur twice, are no error and have no effect. Any number of
+// payments is possible: 1,000 are in memory. An error in payments, such as an unreadable line, ends the batch: nothing is
+// added, and EnqueueBatch returns the error.
 //
 // Errors, none of which affects tx: a [*BatchError] with the payments to correct; the first error in payments; those of the
-// database, such as a deadlock with another batch that has the same payments in another order.
+// database, such as a deadlock with a batch of the same payments in another order.
 func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[Payment, error]) (added int, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { // a savepoint
 		var faults []BatchFault
@@ -172,9 +171,9 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 	return 0, err
 }
 
-// insertSQL adds payments with their history, the first of each request ID, and returns the request IDs that were new. An insert that
-// meets another transaction's row under the same request ID waits for its end. $1 is the entries in JSON, and $2 is now by the clock of
-// their times. The archive is searched for one at a time: a plan that Postgres keeps would otherwise read all of it.
+// insertSQL adds the first payment of each request ID, with its history, and returns the new request IDs. If another transaction has a
+// row under the same request ID, the insert waits until it ends. $1 is the entries in JSON, $2 is now by the clock of their times. The
+// archive is searched for each ID singly: otherwise a plan that Postgres keeps could read all of it.
 const insertSQL = `with b as (
 	select *, last_sent + (now() - $2::timestamptz) as sent from rows from (json_to_recordset($1::json) as (request_id text, operation text,
 		account_id text, amount numeric, destination text, params text, sealed text, state text, last_sent timestamptz)) with ordinality
@@ -188,7 +187,7 @@ const insertSQL = `with b as (
 
 const knownSQL = `select {columns} from {s}.all_payments p where p.request_id = any($1)`
 
-// add adds payments, and returns how many were new. refuse gets those that are known with other params.
+// add adds payments, and returns how many were new. refuse gets payments known with other params.
 func (s *Store) add(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse func(i int, err error)) (int, error) {
 	if len(list) == 0 {
 		return 0, nil

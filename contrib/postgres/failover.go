@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// recoverSQL makes each pending payment one that an unknown worker holds and may send for $1 microseconds. One for which a person
-// must decide is not claimed: it only counts as sent until now.
+// recoverSQL makes each pending payment one that an unknown worker holds and may send for $1 microseconds. If a person must
+// decide, the payment is not claimed: it only counts as sent until now.
 const recoverSQL = `with p as (
 	update {s}.payments set state = 'unknown', changed = now(), began = coalesce(began, now()), resolved = false,
 		lease = lease + {fence}, last_sent = now(), not_before = now(),
@@ -17,15 +17,15 @@ const recoverSQL = `with p as (
 ), {history} select count(*) from p`
 
 // Recover is for a server that may have lost its last commits: a promoted asynchronous standby, or a backup. Call it once on that
-// server, before workers start there. It returns the number of pending payments, all of which count as sent from then on: a lost
-// claim may be that of a payment which its worker is still sending. They become due after 1.5 times Options.CallTimeout, which must
-// not be shorter than that of earlier workers, and rest for AttemptTimeout and InFlightWait of the client after that. Workers then send
-// them under the same request IDs, for which the service returns its first response if it has paid.
+// server, before workers start there. It returns the number of pending payments. All count as sent from then on: if the server lost a
+// claim, its worker may still be sending. They become due after 1.5 times Options.CallTimeout, which must not be shorter than that of
+// earlier workers, and then rest for AttemptTimeout and InFlightWait of the client. Workers then send them under the same request IDs:
+// if the service has paid, it returns its first response.
 //
-// An earlier worker that still runs can only record that the money moved. A payment for which a person must decide keeps its
-// Review. Settled payments do not change. The package documentation names the remaining risks.
+// Earlier workers that still run can only record that money moved. If a person must decide, the payment keeps its Review.
+// Settled payments do not change. The package documentation names the remaining risks.
 //
-// Errors: those of the database. Nothing has changed then, and you can call it again.
+// Errors: those of the database. Then nothing has changed; you can call Recover again.
 func (s *Store) Recover(ctx context.Context) (n int, err error) {
 	sends := s.options.CallTimeout + s.options.CallTimeout/2
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {

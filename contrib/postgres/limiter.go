@@ -22,29 +22,28 @@ import (
 type LimiterOptions struct {
 	// Schema is the database schema that [Migrate] has made, "prepaid" by default.
 	Schema string
-	// Name is the name of the limit in the schema, at most 128 printable ASCII characters without white space, one per address
-	// that the service sees: "default" by default.
+	// Name is the name of the limit in the schema, "default" by default: at most 128 printable ASCII characters without white
+	// space. Use one per address that the service sees.
 	Name string
-	// Replicas is the maximum number of replicas. A tenth of each one's equal share is reserved for it, so that it can
-	// start without Postgres. If zero, the number is learnt from Postgres, nothing is reserved, and a replica that has never
-	// reached Postgres assumes 10.
+	// Replicas is the maximum number of replicas. Each has a reserve of a tenth of its equal share, to start without
+	// Postgres. If zero, Postgres reports the number, there is no reserve, and a replica that has never reached Postgres
+	// assumes 10.
 	Replicas int
 	// Allowance is how many requests the service allows the address in a Window: 1,000 by default.
 	Allowance int
 	// Window is the service's window: by default 10 s, at least 100 ms.
 	Window time.Duration
-	// Lease is how long a replica continues unchanged when it cannot reach Postgres; after that it is limited to its equal
-	// share. It is also how long a killed replica keeps its slots, before they rest for a window: by default 5 s, at
-	// least 100 ms.
+	// Lease is how long a replica that cannot reach Postgres continues unchanged; then it is limited to its equal share. A
+	// killed replica keeps its slots for a Lease, then they rest for a window. By default 5 s, at least 100 ms.
 	Lease time.Duration
-	// Timeout bounds one exchange with Postgres: 1 s by default, at most half of Lease. No call waits for more than one. An
-	// exchange that it ends costs a connection, which pgx then closes.
+	// Timeout bounds one exchange with Postgres: 1 s by default, at most half of Lease. No call waits for two. pgx closes
+	// the connection of an exchange that times out.
 	Timeout time.Duration
 	// MaxPause is the longest pause after a 429: 15 s by default.
 	MaxPause time.Duration
 	// Logger gets a record when Postgres becomes unreachable and when it is back.
 	Logger *slog.Logger
-	// OnChange is called at the same moments, one call at a time. It must return soon.
+	// OnChange is called when Logger is, one call at a time. It must return soon.
 	OnChange func(LimiterStatus)
 }
 
@@ -64,22 +63,20 @@ type LimiterStatus struct {
 type Limiter struct{ fleet *fleet.Limiter }
 
 // NewLimiter returns the limiter of one replica and starts its exchange with Postgres, which runs until Close. Faults of the
-// options are returned as a *[prepaid.ValidationError]. It does not wait for Postgres: if the schema is missing or older than
-// this program, [LimiterStatus] says so.
+// options are returned as a *[prepaid.ValidationError]. It does not wait for Postgres: see [LimiterStatus] if the schema is
+// missing or too old.
 //
 // It is the limiter of contrib/redis on another store, and as strict. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes
-// how slots are granted and spaced, how it handles a 429, and its rules while the store cannot be reached or after it was restarted; so
-// count a recovery from a crash and a failover. Close the limiter, or the next start waits. See [ratelimit.Limiter] for the errors of
-// Acquire.
+// how slots are granted and spaced, how a 429 is handled, and the rules while the store is unreachable or after its restart, which includes
+// a recovery from a crash and a failover. Close the limiter, or the next start waits. See [ratelimit.Limiter] for the errors of Acquire.
 //
 // # Cost
 //
-// An exchange is two statements on one row, each its own transaction, without a wait for the disk or a standby; no lock is
-// held between them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with four
-// replicas each, at the full rate, take 20 % of one core of Postgres. The pool needs a connection for it within Timeout: if your own
-// transactions can occupy all of them, give the limiter a pool of its own, of two connections. The server must be the primary, and its
-// pg_postmaster_start_time and pg_last_wal_replay_lsn must be those of Postgres: servers that only speak its protocol may not have
-// them, which shows in [LimiterStatus].
+// An exchange is two transactions, each of one statement on one row, that wait for neither disk nor standby; no lock is held between
+// them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with four replicas each, at
+// the full rate, take 20 % of one core of Postgres. The exchange needs a connection of pool within Timeout: if your own transactions
+// can occupy all, give the limiter its own pool of two. The server must be the primary, with pg_postmaster_start_time and
+// pg_last_wal_replay_lsn of Postgres. If a server with only the same protocol lacks them, [LimiterStatus] has the error.
 func NewLimiter(pool *pgxpool.Pool, options LimiterOptions) (*Limiter, error) {
 	options.Name = cmp.Or(options.Name, "default")
 	var f faults.List
@@ -112,15 +109,15 @@ func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.S
 func (l *Limiter) Status() LimiterStatus { return LimiterStatus(l.fleet.Status()) }
 
 // Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with Postgres. An error means
-// that Postgres could not be reached; the others then get the slots a Lease and a Window later. It takes at most two
-// Timeouts. A second Close waits for the first and returns the same. Close the pool afterwards.
+// that Postgres could not be reached; the others then get the slots a Lease and a Window later. It takes at most two Timeouts. A
+// second Close waits for the first and returns its error. Close the pool afterwards.
 func (l *Limiter) Close() error { return l.fleet.Close() }
 
-// limit is one rate limit in Postgres: the newest row of its name. An exchange reads it, computes the grant here and replaces
-// the row, unless another exchange has been faster; then it starts again. So nothing is locked while a replica computes.
+// limit is one rate limit in Postgres: the newest row of its name. An exchange reads the row, computes the grant here and
+// replaces the row. If another exchange was faster, it starts again. So nothing is locked while a replica computes.
 //
-// The version is part of the key. An index on the name alone finds every dead version that a long transaction elsewhere keeps,
-// before the newest: five seconds of one made exchanges five times slower.
+// The version is part of the key. An index on the name alone would first find every dead version that a long transaction
+// keeps: five seconds of such a transaction made exchanges five times slower.
 type limit struct {
 	pool *pgxpool.Pool
 	name string
@@ -131,8 +128,8 @@ func newLimit(pool *pgxpool.Pool, schema, name string) *limit {
 	return &limit{pool: pool, name: name, sql: newSQL(pgx.Identifier{schema}.Sanitize())}
 }
 
-// The commit of an exchange waits for no disk: a crash may undo exchanges. That is noticed, as a restart is, by the server's
-// start together with the end of its last recovery, which also differs after a failover.
+// The commit of an exchange waits for no disk: a crash may undo exchanges. The server's start time and the end of its last
+// recovery identify its run: they change with a restart, a crash or a failover.
 const (
 	readLimit = `
 select version, state,
@@ -141,7 +138,7 @@ select version, state,
 	extract(epoch from pg_postmaster_start_time()) || ' ' || coalesce(pg_last_wal_replay_lsn()::text, '')
 from {s}.rate_limits where name = $1 order by version desc limit 1`
 
-	// If it arrives late, after the row has got other versions, its own is never the newest.
+	// If it arrives after newer versions of the row, its own is never the newest.
 	createLimit = `insert into {s}.rate_limits (name, version, state) values ($1, 0, '{}') on conflict do nothing`
 
 	writeLimit = `
@@ -152,7 +149,7 @@ update {s}.rate_limits set version = version + 1, state = $3 from unsynced where
 // Exchange implements fleet.Pool.
 func (l *limit) Exchange(ctx context.Context, r fleet.Report) (grant fleet.Grant, err error) {
 	err = l.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		for { // until no other exchange has been faster
+		for { // until no other exchange is faster
 			var version int64
 			var state fleet.State
 			var server fleet.Server
@@ -170,7 +167,7 @@ func (l *limit) Exchange(ctx context.Context, r fleet.Report) (grant fleet.Grant
 			}
 			text, _ := json.Marshal(state) // numbers and valid names
 			written, err := c.Exec(ctx, l.sql.Replace(writeLimit), l.name, version, string(text))
-			tooStrict := isCode(err, serializationFailure) // for the transactions of the pool
+			tooStrict := isCode(err, serializationFailure) // if pool's default isolation is stricter
 			if written.RowsAffected() == 1 || err != nil && !tooStrict {
 				return err
 			}

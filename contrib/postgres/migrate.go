@@ -21,10 +21,10 @@ import (
 )
 
 var (
-	// ErrSchemaOld is returned by [Open]: the schema, or a table in it, is missing or of an older version than this program
-	// needs. Call [Migrate], or apply the missing [Migrations] with your own tool, before new programs start.
+	// ErrSchemaOld is returned by [Open]: the schema, or a table in it, is missing or too old for this program. Before new
+	// programs start, call [Migrate], or apply the missing [Migrations] with your own tool.
 	ErrSchemaOld = errors.New("prepaidpg: the schema is older than this program: migrate it first")
-	// ErrMigrationChanged is returned by [Migrate]: a file that was applied is not the one in this program.
+	// ErrMigrationChanged is returned by [Migrate]: an applied file differs from this program's.
 	ErrMigrationChanged = errors.New("a migration that was applied has been changed")
 )
 
@@ -37,17 +37,17 @@ type Migration struct {
 	Version int
 	// Name is the name of the file, such as 0001_payments.sql.
 	Name string
-	// SQL is its text: statements for one transaction, whose search_path is the schema alone. It records the version.
+	// SQL is the file's statements, for one transaction with only the schema in search_path. They record the version.
 	SQL string
 }
 
-// Migrations returns all versions in order, for a migration tool of your own. Apply each in one transaction, once, with
-// search_path set to the schema, which must exist, and to nothing else: names in the files are not qualified. For example,
+// Migrations returns all versions in order, for your own migration tool. Apply each once, in one transaction, with
+// search_path set to only the schema, which must exist: names in the files are not qualified. For example,
 //
 //	PGOPTIONS='-c search_path=prepaid' psql --single-transaction -v ON_ERROR_STOP=1 -f 0001_payments.sql
 //
-// with Flyway, set defaultSchema; with goose, add search_path=prepaid to the connection string and its own markers to a copy
-// of the file. [Migrate] can continue after another tool.
+// With Flyway, set defaultSchema. With goose, add search_path=prepaid to the connection string, and goose's markers to a
+// copy of the file. [Migrate] can continue after another tool.
 func Migrations() []Migration {
 	files, _ := fs.ReadDir(schemaFiles, "schema") // embedded: it exists
 	migrations := make([]Migration, 0, len(files))
@@ -63,15 +63,14 @@ func (m Migration) checksum() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Migrate creates the schema, if it does not exist, and applies the versions that are missing. An empty schema means
-// "prepaid"; see [Options]. It can run in any number of processes at once, while workers of the previous version run: versions
-// only add tables, columns with a constant default, and indexes, which older programs do not notice. A program accepts
-// every version from its own on, so migrate first and then replace the programs, one by one; to go back to an older program,
-// leave the tables as they are.
+// Migrate creates the schema, if it does not exist, and applies the missing versions. An empty schema means "prepaid"; see
+// [Options]. Any number of processes can run it at once, while workers of the previous version run: versions only add tables,
+// columns with a constant default, and indexes, which older programs ignore. A program accepts its own and all later versions:
+// migrate first, then replace the programs one by one. To go back to an older program, keep the tables as they are.
 //
-// Each version is one transaction, which waits at most 2 s at a time for the lock of a table, so that it does not hold up
-// others for longer, and is repeated until ctx ends. The user needs the right to create the schema, or to create tables in
-// it; workers need only USAGE on it and SELECT, INSERT, UPDATE and DELETE on its tables.
+// Each version is one transaction. It waits at most 2 s at a time for the lock of a table, so that it does not delay
+// others for longer, and is repeated until ctx ends. Its user must be allowed to create the schema, or tables in it.
+// Workers need only USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables.
 //
 // Errors: a [*prepaid.ValidationError] of the schema's name, [ErrMigrationChanged], those of the database.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
@@ -93,7 +92,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string, migrations 
 	for {
 		done, err := migrateNext(ctx, pool, schema, migrations)
 		if isCode(err, lockNotAvailable) {
-			err = pause.For(ctx, retryPause) // others that waited for the table go first
+			err = pause.For(ctx, retryPause) // others waiting for the table go first
 		}
 		if done || err != nil {
 			return err
@@ -132,7 +131,7 @@ func migrateNext(ctx context.Context, pool *pgxpool.Pool, schema string, migrati
 	return done, failure(step, err)
 }
 
-// enterSchema makes this transaction the only one that migrates the schema, which it creates if it does not exist.
+// enterSchema creates the schema if it does not exist, and locks it against other migrations.
 func enterSchema(ctx context.Context, tx pgx.Tx, schema string) error {
 	if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended('prepaidpg ' || $1, 0))", schema); err != nil {
 		return err
@@ -147,7 +146,7 @@ func enterSchema(ctx context.Context, tx pgx.Tx, schema string) error {
 	return err
 }
 
-// appliedVersions returns the checksums of the applied versions, empty where another tool did it.
+// appliedVersions returns the checksums of applied versions, empty if another tool applied one.
 func appliedVersions(ctx context.Context, tx pgx.Tx) (applied map[int]string, err error) {
 	var exists bool
 	if err := tx.QueryRow(ctx, "select to_regclass('versions') is not null").Scan(&exists); err != nil || !exists {
@@ -157,7 +156,7 @@ func appliedVersions(ctx context.Context, tx pgx.Tx) (applied map[int]string, er
 	return applied, err
 }
 
-// checkVersion returns ErrSchemaOld unless the schema has all versions up to need. A newer one is accepted.
+// checkVersion returns ErrSchemaOld unless the schema has all versions up to need. It may be newer.
 func checkVersion(ctx context.Context, pool *pgxpool.Pool, quoted string, need int) error {
 	var have int
 	err := pool.QueryRow(ctx, "select count(*) from "+quoted+".versions where version <= $1", need).Scan(&have)
@@ -173,7 +172,7 @@ func checkVersion(ctx context.Context, pool *pgxpool.Pool, quoted string, need i
 	return nil
 }
 
-// schemaOf returns the name of a schema, by default that of the package, and adds a fault if it is not valid.
+// schemaOf returns name or the default, and adds a fault if it is not valid.
 func schemaOf(name string, f *faults.List) string {
 	name = cmp.Or(name, defaultSchema)
 	plain := strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""

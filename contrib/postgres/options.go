@@ -22,28 +22,28 @@ type Options struct {
 	// Schema is the database schema of the tables, "prepaid" by default: at most 40 lower-case letters, digits and
 	// underscores.
 	Schema string
-	// DigestKey is the key of the digests by which a payment is recognised. Keep it as long as the payments: with
-	// another one each payment that is enqueued again is [journal.ErrChanged], and none that is stored can be sent.
+	// DigestKey is the key of the digests that identify a payment. Keep it as long as the payments: with another
+	// key, enqueueing again is [journal.ErrChanged], and no stored payment can be sent.
 	DigestKey prepaid.Secret
-	// Seal encrypts the params, bank details included, see [journal.NewAEAD]. A payment that is done or withdrawn no
-	// longer has it.
+	// Seal encrypts the params, including bank details, see [journal.NewAEAD]. Done and withdrawn payments have no
+	// params.
 	Seal journal.AEAD
 	// CallTimeout is that of [journal.Workers]: 2 minutes by default.
 	CallTimeout time.Duration
 	// Logger gets a record of each failure of the database, of a hook or of a panic, with request IDs and without personal
 	// data. If nil, nothing is logged.
 	Logger *slog.Logger
-	// SessionPooler has Open accept a pooler or proxy that keeps one session for each connection, such as PgBouncer in session mode.
+	// SessionPooler: Open accepts a pooler or proxy that keeps one session for each connection, such as PgBouncer in session mode.
 	SessionPooler bool
-	// Unsafe has Open accept a server that may lose commits (fsync or full_page_writes off). After a crash
-	// of its machine, such a server has people paid twice. It is for tests.
+	// Unsafe: Open accepts a server that may lose commits (fsync or full_page_writes off). Use it only in
+	// tests: after a crash of its machine, such a server pays people twice.
 	Unsafe bool
 }
 
 // ErrUnsafeServer: the server may lose commits, because fsync or full_page_writes is off.
 var ErrUnsafeServer = errors.New("prepaidpg: the server may lose what it has committed: fsync and full_page_writes must be on")
 
-// Store is the payments of one database schema. Create one with [Open]; its methods are safe for concurrent use.
+// Store has the payments of one database schema. Create it with [Open]; it is safe for concurrent use.
 type Store struct {
 	pool    *pgxpool.Pool
 	schema  string // quoted
@@ -54,7 +54,7 @@ type Store struct {
 	horizon horizon
 }
 
-// Open returns the store of a schema that [Migrate] has made. The caller closes pool, when no Run is left.
+// Open returns the store of a schema that [Migrate] has made. Close pool after the last Run has ended.
 //
 // Errors: a [*prepaid.ValidationError] of options, [ErrPooler], [ErrUnsafeServer], [ErrSchemaOld], those of
 // the database.
@@ -77,7 +77,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 	if err := s.checkPooler(ctx); err != nil { // before a statement is prepared
 		return nil, err
 	}
-	// The settings that make a commit durable, except for synchronous_commit, which each transaction of a Store sets.
+	// These settings make a commit durable, with synchronous_commit, which each transaction sets.
 	var safe bool
 	err := pool.QueryRow(ctx, `select current_setting('fsync') = 'on' and current_setting('full_page_writes') = 'on'`).Scan(&safe)
 	if err != nil {
@@ -92,7 +92,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 	return s, nil
 }
 
-// Format prints no key, whatever the AEAD is.
+// Format prints no key with any AEAD.
 func (o Options) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "prepaidpg.Options{Schema:%s CallTimeout:%s}", o.Schema, o.CallTimeout)
 }
@@ -108,13 +108,13 @@ func (s *Store) Format(f fmt.State, _ rune) {
 // LogValue logs the same as Format prints.
 func (s *Store) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }
 
-// ErrPooler: the pool prepares statements, and a pooler is in front of Postgres. In transaction mode it runs the statements of one
-// connection in different sessions of the server, which do not have the statements of pgx. Set default_query_exec_mode=exec in the
-// address of the pool, or [Options].SessionPooler if the pooler is in session mode. A pooler that keeps track of prepared statements
-// itself, as PgBouncer 1.21 can, is refused too.
+// ErrPooler: the pool prepares statements, and a pooler is in front of Postgres. In transaction mode it runs statements of one
+// connection in different server sessions, which lack the prepared statements of pgx. Set default_query_exec_mode=exec in the
+// address of the pool, or [Options].SessionPooler if the pooler is in session mode. Poolers that track prepared statements, as
+// PgBouncer 1.21 can, are refused too.
 var ErrPooler = errors.New("prepaidpg: a pooler may break prepared statements: set default_query_exec_mode=exec, or Options.SessionPooler")
 
-// checkPooler returns ErrPooler if the pool prepares statements that a pooler may run in other sessions.
+// checkPooler returns ErrPooler if the pool prepares statements and may use a pooler.
 func (s *Store) checkPooler(ctx context.Context) error {
 	mode := s.pool.Config().ConnConfig.DefaultQueryExecMode
 	if s.options.SessionPooler || mode == pgx.QueryExecModeExec || mode == pgx.QueryExecModeSimpleProtocol {
@@ -125,7 +125,7 @@ func (s *Store) checkPooler(ctx context.Context) error {
 		login = c.Conn().PgConn().PID()
 		return c.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeExec).Scan(&pid)
 	})
-	if err == nil && pid != login { // a pooler has responded to the login, and not Postgres itself
+	if err == nil && pid != login { // a pooler, not Postgres, responded to the login
 		return ErrPooler
 	}
 	return failure("open", err)

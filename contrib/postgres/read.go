@@ -12,8 +12,8 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Get returns the entry of a request ID, also of an archived payment. Its times are Postgres's. A payment that a worker holds is
-// intended or unknown.
+// Get returns the entry of a request ID, archived or not, with Postgres's times. A payment that a worker holds is intended or
+// unknown.
 //
 // Errors: [journal.ErrNoPayment], those of the database.
 func (s *Store) Get(ctx context.Context, id prepaid.RequestID) (journal.Entry, error) {
@@ -28,15 +28,15 @@ func (s *Store) Get(ctx context.Context, id prepaid.RequestID) (journal.Entry, e
 	return e, nil
 }
 
-// All iterates over all payments in the order of their request IDs, archived ones included. It reads them in pages, so a
-// payment that changes meanwhile may be seen before or after that. An error ends it.
+// All iterates over all payments in the order of their request IDs, archived ones included. It reads them in pages: a
+// payment that changes meanwhile may be seen before or after the change. An error ends the loop.
 func (s *Store) All(ctx context.Context) iter.Seq2[journal.Entry, error] {
 	return s.list(ctx, "all", "all_payments p where")
 }
 
-// Waiting iterates over the payments for which a person must decide, in the order of their request IDs: sending them again
-// would not resolve them. [journal.Entry].Review says why. If the outcome is unknown, look at the account's history, then call
-// [Store.Resolve]. A rejected one (the client knows another payment under its request ID) is for [Store.Withdraw] or [Store.Retry].
+// Waiting iterates over the payments for which a person must decide, in the order of their request IDs: sending them again would
+// not resolve them. [journal.Entry].Review is the reason. If the outcome is unknown, look at the account's history, then call
+// [Store.Resolve]. If rejected (the client knows another payment under the request ID), use [Store.Withdraw] or [Store.Retry].
 func (s *Store) Waiting(ctx context.Context) iter.Seq2[journal.Entry, error] {
 	return s.list(ctx, "waiting", "payments p where p.review is not null and")
 }
@@ -72,7 +72,7 @@ const columns = `p.request_id, p.operation, p.account_id, p.amount::text, encode
 	p.changed, p.runs, p.attempts, p.resolved, coalesce(p.transaction_id, ''), coalesce(p.correlation_id, ''), coalesce(p.code, ''),
 	coalesce(p.review, ''), p.began, p.first_sent, p.last_sent, p.not_before`
 
-// scan reads an entry, with Postgres's times, and the further columns of the statement.
+// scan reads an entry, with Postgres's times, and more columns.
 func scan(row pgx.Row, e *journal.Entry, more ...any) error {
 	var amount string
 	var began, firstSent, lastSent, notBefore pgtype.Timestamptz

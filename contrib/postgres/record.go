@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Events in the history, next to those that are journal.Event in words.
+// Events in the history, in addition to names of journal.Event.
 const (
 	eventEnd      = "end"
 	eventGiveBack = "give back"
@@ -25,7 +25,7 @@ func (s *Store) Record(ctx context.Context, ends []journal.End) ([]journal.Recor
 	return s.record(ctx, ends, false)
 }
 
-// record marks final outcomes for Workers.Settled, if settles is set. If the row of one is locked, they are recorded one by one.
+// record marks final outcomes for Workers.Settled if settles is set. If a row is locked, it records them one by one.
 func (s *Store) record(ctx context.Context, ends []journal.End, settles bool) ([]journal.Recorded, error) {
 	recorded, err := s.recordAll(ctx, ends, settles)
 	if !isCode(err, lockNotAvailable) {
@@ -49,7 +49,7 @@ func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool)
 	recorded := make([]journal.Recorded, len(ends))
 	leases := make([]int64, len(ends))
 	for i, end := range ends {
-		leases[i], _ = strconv.ParseInt(end.Fence, 10, 64) // any other fence is of no claim here
+		leases[i], _ = strconv.ParseInt(end.Fence, 10, 64) // any other fence is of no claim
 	}
 	err := durably(ctx, s.pool, func(batch *pgx.Batch) {
 		batch.Queue(impatient)
@@ -70,7 +70,7 @@ func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool)
 	return recorded, err
 }
 
-// recordLate is for an end whose row is no longer as the claim left it. Only a success is written.
+// recordLate is for an end whose row changed after the claim. It writes only a success.
 func (s *Store) recordLate(ctx context.Context, end journal.End, lease int64, settles bool) (r journal.Recorded, err error) {
 	e := end.Entry
 	err = durably(ctx, s.pool, func(batch *pgx.Batch) {
@@ -83,7 +83,7 @@ func (s *Store) recordLate(ctx context.Context, end journal.End, lease int64, se
 				switch {
 				case errors.Is(err, pgx.ErrNoRows):
 					r, err = journal.Recorded{Gone: true}, nil
-				case mine: // the connection broke during a commit that was carried out
+				case mine: // an earlier commit succeeded, but its connection broke
 					r = journal.Recorded{Written: true}
 				}
 				return err
@@ -92,7 +92,7 @@ func (s *Store) recordLate(ctx context.Context, end journal.End, lease int64, se
 	return r, err
 }
 
-// outcomeArgs returns the arguments of outcomeSQL. Times are counted from now, again at each attempt to write.
+// outcomeArgs returns the arguments of outcomeSQL. Each attempt to write converts times to ages anew.
 func outcomeArgs(ends []journal.End, leases []int64, settles bool) []any {
 	var ids, events, states, transactions, correlations, codes, reviews []string
 	var waits, firsts, lasts, rests, changes []*int64
@@ -103,7 +103,7 @@ func outcomeArgs(ends []journal.End, leases []int64, settles bool) []any {
 		end := &ends[i]
 		e := &end.Entry
 		event, changed, wait := eventEnd, (*int64)(nil), (*int64)(nil)
-		if end.GivenBack { // its rest does not begin again
+		if end.GivenBack { // the rest does not begin again
 			event, changed = eventGiveBack, age(now, e.Changed)
 		}
 		if e.Due() {
@@ -131,14 +131,14 @@ func age(now, t time.Time) *int64 {
 	return new(now.Sub(t).Microseconds())
 }
 
-// storable returns a text of the service as Postgres can store it: an outcome must not be lost because of it.
+// storable returns a text of the service as Postgres can store it: no text may prevent recording an outcome.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 }
 
 const beginSQL = "begin isolation level read committed read write"
 
-// durably executes the statements that queue adds, in one transaction and round trip, and returns when its commit is durable.
+// durably executes the statements that queue adds, in one transaction and round trip, with a durable commit.
 func durably(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Batch)) error {
 	batch := &pgx.Batch{}
 	batch.Queue(beginSQL)

@@ -11,8 +11,8 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Resolve records in tx the outcome of a payment of unknown outcome, found out in another way than by sending it again.
-// One that moved is never sent again. One that did not is rejected; see [Store.Retry].
+// Resolve records in tx the outcome of a payment of unknown outcome, found without sending it again. A payment that
+// moved the money is never sent again. Any other is rejected; see [Store.Retry].
 //
 // Errors: [journal.ErrNoPayment], [journal.ErrNotUnknown], [journal.ErrUnderWay] if a worker holds it, a
 // [*prepaid.ValidationError] of the resolution, those of the database.
@@ -22,8 +22,8 @@ func (s *Store) Resolve(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, re
 	})
 }
 
-// Withdraw records in tx that a payment that moved nothing is not sent any more, for example because it was paid some other
-// way. Its params are erased. Never use its request ID again.
+// Withdraw records in tx that a payment is not sent again, for example because you paid some other way. The payment must
+// have moved nothing. Withdraw erases its params. Never use its request ID again.
 //
 // Errors: [journal.ErrNoPayment], [journal.ErrState] unless the payment is queued, not sent or rejected,
 // [journal.ErrUnderWay] if a worker holds it, those of the database.
@@ -31,20 +31,20 @@ func (s *Store) Withdraw(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) e
 	return s.decide(ctx, tx, id, "withdraw", journal.Entry.Withdraw)
 }
 
-// Retry makes in tx a rejected payment due again, with the same request ID and params, when the reason is gone. One that was resolved as
-// not moved is not sent before its earlier request can no longer be in progress.
+// Retry makes in tx a rejected payment due again, with the same request ID and params: use it when the reason is gone. If the payment
+// was resolved as not moved, it is not sent while its earlier request can be in progress.
 //
 // Errors: [journal.ErrNoPayment], [journal.ErrState] unless the payment is rejected, those of the database.
 func (s *Store) Retry(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) error {
 	return s.decide(ctx, tx, id, "retry", func(e journal.Entry, now time.Time) (journal.Entry, error) {
-		if e.State == journal.StateWithdrawn { // its params are erased
+		if e.State == journal.StateWithdrawn { // it has no params
 			return e, &journal.StateError{State: e.State, Event: journal.EventRetry}
 		}
 		return e.Retry(now)
 	})
 }
 
-// Decide implements [journal.Store], in a transaction of its own. decision must be one of [journal.Entry]: Resolve, Withdraw or Retry.
+// Decide implements [journal.Store], in its own transaction. decision must be Resolve, Withdraw or Retry of [journal.Entry].
 func (s *Store) Decide(ctx context.Context, id prepaid.RequestID, decision func(e journal.Entry, now time.Time) (journal.Entry, error)) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, durable); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Run is [journal.Workers.Run] on this store, with [Workers].Settled. It returns when the outcomes are settled too. A call of Settled
-// that fails while Run ends is left to another Run. Call it in as many processes as you like, also of different versions. sender is
-// client.Accounts of a [prepaid.Client].
+// Run is [journal.Workers.Run] on this store, with [Workers].Settled. It returns when the outcomes are settled too. If a call of
+// Settled fails while Run ends, another Run repeats it. Call Run in as many processes as you like, even of different versions. sender
+// is client.Accounts of a [prepaid.Client].
 //
 // Errors: a [*prepaid.ValidationError] of workers, at once; [journal.ErrNotRecorded], as there.
 func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers) error {
@@ -31,7 +31,7 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	h := &settler{Store: s, workers: workers, due: make(chan struct{}, 1), stopping: recording.Done()}
 	h.stops = func() bool { return recording.Err() != nil }
 	var settling sync.WaitGroup
-	for i := range int(min(max(s.pool.Config().MaxConns/2, 1), mostSettlers)) { // half of the pool is left for payments
+	for i := range int(min(max(s.pool.Config().MaxConns/2, 1), mostSettlers)) { // half of the pool is for payments
 		settling.Go(func() { h.run(calls, i >= quickSettlers) })
 	}
 	grace := min(cmp.Or(workers.Grace, s.options.CallTimeout), s.options.CallTimeout)
@@ -55,19 +55,19 @@ type Workers struct {
 	// Trace is that of [journal.Workers].
 	Trace journal.Trace
 	// Settled is called after an outcome was recorded, when e is done, rejected, or waits for an operator
-	// ([journal.Entry].Review): write the payment to your books in tx. The store commits tx together with the mark that
-	// Settled has been called, so that your books have each outcome once. The outcome was committed with the mark that the call
-	// is due: no crash loses it.
+	// ([journal.Entry].Review): write the payment to your books in tx. The store commits tx together with the mark that Settled
+	// has been called, so that your books have each outcome once. The mark that the call is due was committed with the outcome:
+	// no crash loses the call.
 	//
-	// Set it in every Run of a schema: an outcome that a Run without it records is never settled. If Settled fails, panics, or
-	// does not return within 10 s, tx is rolled back, and the call is repeated after a second, later after up to 5 minutes, by any
-	// worker that has Settled. One that ignores the end of its context is abandoned: its connection is closed. Calls run side by
-	// side, but not for the same payment. Anything outside tx may happen more than once: only write to tx. A payment
-	// that an operator has retried is settled again. Resolve, Withdraw and Retry do not call it: write to the books in the
+	// Set it in every Run of a schema: outcomes of a Run without it are never settled. If Settled fails, panics, or does not
+	// return within 10 s, tx is rolled back, and any worker that has Settled repeats the call, after a second at first, later
+	// after up to 5 minutes. If a call ignores the end of its context, it is abandoned and its connection closed. Calls are
+	// concurrent, but not for the same payment. Only write to tx: anything else may happen more than once. A payment that an
+	// operator has retried is settled again. Resolve, Withdraw and Retry do not call Settled: write to the books in the
 	// transaction that you pass to them.
 	//
-	// Several calls share one transaction. If two of them lock rows of yours in different order, Postgres ends one of the
-	// transactions, and the calls are repeated.
+	// Several calls share one transaction. If two transactions lock your rows in different orders, Postgres ends one of
+	// them, and its calls are repeated.
 	Settled func(ctx context.Context, tx pgx.Tx, e journal.Entry) error
 	// SettledFailed is called if Settled failed, panicked or did not return. It may be nil.
 	SettledFailed func(e journal.Entry, err error)
@@ -82,10 +82,10 @@ const (
 	settledLimit = 10 * time.Second
 	// abandonAfter is how long a call may take to return when its context has ended.
 	abandonAfter = 100 * time.Millisecond
-	// quickSettlers is how many transactions call Settled at the same time, mostSettlers how many do so if calls are slow, and mostSettled
+	// quickSettlers is how many transactions call Settled at the same time, mostSettlers how many do if calls are slow, and mostSettled
 	// how many calls share one.
 	quickSettlers, mostSettlers, mostSettled = 2, 8, 64
-	// slowSettled is how long the calls of one transaction may take until it ends with fewer of them.
+	// slowSettled is the time of calls after which a transaction gets no more of them.
 	slowSettled = 250 * time.Millisecond
 	// mostFound is how many outcomes are kept in memory for Settled; the others are searched for.
 	mostFound = 100_000

@@ -24,14 +24,14 @@ type settler struct {
 	workers  Workers
 	due      chan struct{}   // there is an outcome to settle
 	stopping <-chan struct{} // closed when no more outcomes are recorded
-	stops    func() bool     // reports whether it is
+	stops    func() bool     // reports whether stopping is closed
 
 	mu     sync.Mutex
-	found  []string  // outcomes of this process, and others that a search found
+	found  []string  // outcomes of this process and of searches
 	search time.Time // when to search for others
-	more   bool      // the last search did not find all
+	more   bool      // the last search was not complete
 
-	slow atomic.Bool // the last calls were
+	slow atomic.Bool // whether the last calls were slow
 }
 
 // Record marks the outcomes for which Settled is to be called.
@@ -51,8 +51,8 @@ func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Rec
 	return recorded, nil
 }
 
-// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. A spare one does so while calls are slow:
-// quick ones share more transactions without it.
+// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. A spare one does so only while calls are
+// slow: without it, more quick calls share a transaction.
 func (h *settler) run(ctx context.Context, spare bool) {
 	for group, failures := mostSettled, 0; ctx.Err() == nil; {
 		stops := h.stops()
@@ -62,7 +62,7 @@ func (h *settler) run(ctx context.Context, spare bool) {
 			ids, err = h.next(ctx, group)
 		}
 		if err == nil && len(ids) > 0 {
-			pause.Wake(h.due) // there may be work for another
+			pause.Wake(h.due) // for another: there may be more work
 			group, err = h.settle(ctx, ids)
 		}
 		timer, woken := firstWait, h.stopping
@@ -89,8 +89,8 @@ func (h *settler) run(ctx context.Context, spare bool) {
 	}
 }
 
-// next returns at most n outcomes to settle. Now and then, and if it knows none, it searches for those of other processes, and for
-// calls that failed.
+// next returns at most n outcomes to settle. At times, and if it has none, it searches for those of other processes, and for calls
+// that failed.
 func (h *settler) next(ctx context.Context, n int) (ids []string, err error) {
 	if h.searches() {
 		ctx, cancel := context.WithTimeout(ctx, databaseLimit)
@@ -126,16 +126,15 @@ func (h *settler) searches() bool {
 	return true
 }
 
-// again has outcomes settled next that were not.
+// again puts back outcomes that were not settled.
 func (h *settler) again(ids []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.found = append(slices.Clone(ids), h.found...)
 }
 
-// settle calls Settled for outcomes in one transaction, for as many as are quick, and returns how many to take next. If a call fails,
-// or the transaction cannot be committed, nothing was written: the others have a transaction each next, and the call that is
-// the cause is repeated later.
+// settle calls Settled for outcomes in one transaction, for as many as are quick, and returns how many to take next. If a call or the
+// commit fails, nothing was written: then the other outcomes get a transaction each, and the failed call is repeated later.
 func (h *settler) settle(parent context.Context, ids []string) (next int, err error) {
 	ctx, cancel := context.WithTimeout(parent, databaseLimit)
 	defer cancel()
@@ -153,7 +152,7 @@ func (h *settler) settle(parent context.Context, ids []string) (next int, err er
 		h.again(rest)
 	}()
 	for i, e := range entries {
-		if i > 0 && time.Since(began) > slowSettled { // others can call Settled for the rest at the same time
+		if i > 0 && time.Since(began) > slowSettled { // others can settle the rest at the same time
 			rest = requestIDs(entries[i:])
 			h.slow.Store(true)
 			entries = entries[:i]
@@ -171,7 +170,7 @@ func (h *settler) settle(parent context.Context, ids []string) (next int, err er
 	switch err = t.commit(ctx, requestIDs(entries)); {
 	case err == nil:
 		return min(2*len(entries), mostSettled), nil
-	case len(entries) > 1: // any of them may be the cause
+	case len(entries) > 1: // any may be the cause
 		t.close(ctx)
 		h.again(requestIDs(entries))
 		return 1, nil
@@ -187,7 +186,7 @@ func requestIDs(entries []journal.Entry) []string {
 	return ids
 }
 
-// later has the call of Settled for e repeated. The text of its error may contain anything, so only SettledFailed gets it.
+// later schedules the call of Settled for e again. Only SettledFailed gets the error: its text may be private.
 func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why error) error {
 	h.log.LogAttrs(ctx, slog.LevelError, "prepaid: Settled failed; it is called again later", slog.String("request_id", string(e.RequestID)),
 		slog.Bool("abandoned", errors.Is(why, errAbandoned)))
@@ -199,11 +198,11 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 		h.search = at
 	}
 	h.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit) // Settled may have used up the other
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit) // Settled may have used up ctx
 	defer cancel()
 	arguments := []any{e.RequestID, firstWait.Microseconds(), longestWait.Microseconds()}
-	if t.open() { // before the row is unlocked, or another worker calls at once
-		_, err := t.conn.Exec(ctx, "rollback to savepoint calls") // first: no statement is prepared in a transaction that has failed
+	if t.open() { // while the row is locked, or another worker calls at once
+		_, err := t.conn.Exec(ctx, "rollback to savepoint calls") // first: a failed transaction prepares no statement
 		batch := &pgx.Batch{}
 		batch.Queue(h.sql.Replace(hookLaterSQL), arguments...)
 		batch.Queue("commit").Exec(committed)
@@ -219,11 +218,11 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 type settling struct {
 	*settler
 
-	conn *pgxpool.Conn // nil once it is closed
+	conn *pgxpool.Conn // nil after close
 	tx   pgx.Tx
 }
 
-// begin returns the outcomes to settle, locked. Those that another transaction is settling are left out.
+// begin returns the outcomes to settle, locked. It omits those that another transaction is settling.
 func (t *settling) begin(ctx context.Context, ids []string) (entries []journal.Entry, err error) {
 	if t.conn, err = t.pool.Acquire(ctx); err != nil {
 		return nil, failure("settle", err)
@@ -281,7 +280,7 @@ var (
 	errNotYours  = errors.New("prepaidpg: the store commits or rolls back the transaction of Settled")
 )
 
-// call calls Settled for one outcome, in a goroutine of its own: one that does not return is abandoned.
+// call calls Settled for one outcome, in its own goroutine: a call that does not return is abandoned.
 func (t *settling) call(ctx context.Context, e journal.Entry) error {
 	ctx, cancel := context.WithTimeout(ctx, settledLimit)
 	defer cancel()
@@ -318,7 +317,7 @@ func (t *settling) call(ctx context.Context, e journal.Entry) error {
 	return nil
 }
 
-// settledTx is the transaction that Settled gets: it does not end it.
+// settledTx is Settled's transaction: Settled cannot end it.
 type settledTx struct{ pgx.Tx }
 
 func (settledTx) Commit(context.Context) error { return errNotYours }

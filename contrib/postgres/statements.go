@@ -6,14 +6,13 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Times go in as intervals in microseconds and are counted from Postgres's clock, which is the only one that decides.
+// Times are passed as intervals in microseconds from Postgres's now: only its clock decides.
 
-// durable makes the commit of a transaction durable whatever its session has set.
+// durable makes the commit durable whatever the session has set.
 const durable = `select set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on'
 	else current_setting('synchronous_commit') end, true)`
 
-// indexed is for statements on many payments: a plan that was made before the table was analysed, and is kept, must not read the whole
-// table.
+// indexed is for statements on many payments: a kept plan from before the table was analysed must not read the whole table.
 const indexed = `set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
 	set_config('enable_sort', 'off', true)`
 
@@ -26,8 +25,8 @@ const unplanned = `select set_config('enable_seqscan', null, true), set_config('
 	set_config('enable_sort', null, true)`
 
 // newSQL returns a replacer, in statements, of the schema, the columns of an entry and the rules of package journal. {history} adds
-// the rows of p to the history. {fence} is how far the number of a lease moves on. It is random, so that no number is given again
-// after a claim whose commit was lost, such as in a failover.
+// the rows of p to the history. {fence} is the increment of a lease number. It is random, so that no number is reused after a claim
+// whose commit was lost, for example in a failover.
 func newSQL(schema string) *strings.Replacer {
 	var begin strings.Builder
 	var open, pending []string
@@ -48,9 +47,9 @@ func newSQL(schema string) *strings.Replacer {
 		"{fence}", "1 + floor(random() * 1000000000000)::bigint", "{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")
 }
 
-// claimSQL takes payments that are due: $1 is how many, $2 the lease and $3 how long this worker may send, in microseconds; $4 is when
-// a payment that rests must have become due; $5 is the horizon. It returns them as they were before. Its commit is the intent: the
-// row then is the entry that journal.Entry.Intent returns.
+// claimSQL claims due payments: $1 is how many, $2 the lease and $3 how long this worker may send, in microseconds; payments that rest
+// must have become due by $4; $5 is the horizon. It returns payments as they were before. Its commit is the intent: the row then is
+// the entry that journal.Entry.Intent returns.
 const claimSQL = `with d as (
 	select request_id, state, due, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until
 	from {s}.payments where due <= now() and due >= coalesce($5::timestamptz, '-infinity')
@@ -69,8 +68,8 @@ const claimSQL = `with d as (
 )
 select {columns}, now(), p.sealed, p.lease, p.due, p.sends_until from p`
 
-// outcomeSQL ends leases, each fenced by its number: the row is as this worker's claim left it, or it is not touched. It returns the
-// positions of those that were.
+// outcomeSQL ends leases, each fenced by its number: it changes only rows that still have this worker's claim, and returns their
+// positions.
 const outcomeSQL = `with o as (
 	select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
 		$9::integer[], $10::integer[], $11::text[], $12::text[], $13::text[], $14::text[], $15::boolean[], $16::boolean[], $17::boolean[],
@@ -91,9 +90,9 @@ const outcomeSQL = `with o as (
 	returning q.number, q.lease, o.event, q.state, q.code, q.attempts, o.position
 ), {history} select position from p`
 
-// lateSQL is for the end of a claim that the row does not have any more: lease $2, unless this end was recorded before. If $3 is set,
-// the money moved, which never becomes false: it is recorded under any lease, unless the service has reported it before. It
-// returns no row if there is no such payment, or if it was archived as one that did not move the money.
+// lateSQL is for an end of lease $2 that the row has no more, or whose end was recorded before. If $3 is set, the money moved, which
+// stays true: it is recorded under any lease, unless a success of the service is recorded. It returns no row if there is no such
+// payment, or if $3 is set and the payment was archived as not moved.
 const lateSQL = `with old as (
 	select number, lease = $2 and sends_until is null as mine, state = 'done' and not resolved as done, transaction_id
 	from {s}.payments where request_id = $1 for no key update
@@ -110,7 +109,7 @@ union all select false, false, coalesce(case when $3 then transaction_id end, ''
 
 const restingSQL = `select account_id, due, now() from {s}.payments where due > $1::timestamptz and {rests} order by due limit 1`
 
-// hooksDueSQL leaves out those that another transaction is settling.
+// hooksDueSQL omits rows that another transaction is settling.
 const hooksDueSQL = `select request_id from {s}.payments where hook_due <= now()
 	order by hook_due limit $1 for no key update skip locked`
 
@@ -118,16 +117,16 @@ const hooksOfSQL = `select {columns} from {s}.payments p where request_id = any(
 
 const settledHooksSQL = `update {s}.payments set hook_due = null, hook_tries = 0 where request_id = any($1)`
 
-// hookLaterSQL has the hook called again: $2 is the first wait and $3 the longest, in microseconds.
+// hookLaterSQL schedules the hook again: $2 is the first wait, $3 the longest, in microseconds.
 const hookLaterSQL = `update {s}.payments set hook_tries = hook_tries + 1,
 	hook_due = now() + least($2::bigint * power(2, least(hook_tries + 1, 40)), $3::bigint) * interval '1 microsecond'
 	where request_id = $1 and hook_due is not null`
 
-// lockSQL locks no payment that a worker holds: its outcome would have to wait.
+// lockSQL skips a payment that a worker holds: the outcome would have to wait.
 const lockSQL = `select {columns}, now() from {s}.payments p
 	where p.request_id = $1 and (p.sends_until is null or p.due <= now()) for no key update`
 
-// writeSQL writes a person's decision, and fences off the earlier worker. $6 is the wait until it is due, or null.
+// writeSQL writes a person's decision, and fences off the earlier worker. $6 is the wait until due, or null.
 const writeSQL = `with p as (
 	update {s}.payments set state = $2, changed = now(), lease = lease + {fence}, sends_until = null, review = null,
 		transaction_id = nullif($3, ''), resolved = $4, sealed = case when $5 then sealed end, hook_due = null, idle = 0,

@@ -12,21 +12,21 @@ import (
 
 // Stats is the state of all payments that are not archived.
 type Stats struct {
-	// Stats are counts and sums by state. Intended are those that a worker holds or held when it died.
+	// Stats are counts and sums by state. Intended are payments that a worker holds, or held when it died.
 	journal.Stats
-	// OldestQueued is how long ago the oldest payment was enqueued that is queued, not sent or intended; zero if none is. Alert on it.
+	// OldestQueued is the age, since Enqueue, of the oldest payment that is queued, not sent or intended; or zero. Set an alert.
 	OldestQueued time.Duration
-	// OldestUnknown is how long the oldest payment of unknown outcome has been unknown; zero if none is. Alert on it.
+	// OldestUnknown is how long the oldest payment of unknown outcome has been unknown; or zero. Set an alert.
 	OldestUnknown time.Duration
-	// Waiting is the number of payments for which a person must decide, see [Store.Waiting]. Alert on it.
+	// Waiting is how many payments wait for a person, see [Store.Waiting]. Set an alert.
 	Waiting int
-	// Held is the number of payments that workers hold at the moment.
+	// Held is the number of payments that workers hold now.
 	Held int
-	// Unsettled is the number of outcomes that your books lack: Workers.Settled is due, or is called again. Alert if it stays.
+	// Unsettled is how many outcomes your books lack: Workers.Settled is due, or due again. Set an alert if it stays.
 	Unsettled int
 }
 
-// statsSQL reads the payments that are open, and of those that are not only an index.
+// statsSQL reads open payments, and only an index of the others.
 const statsSQL = `select state, count(*), sum(amount)::text, coalesce(extract(epoch from now() - min(since))::float8, 0),
 	coalesce(sum(waiting), 0), coalesce(sum(held), 0) from (
 		select state, amount, case when state = 'unknown' then coalesce(first_sent, began, last_sent, changed) else enqueued end as since,
@@ -38,7 +38,7 @@ const statsSQL = `select state, count(*), sum(amount)::text, coalesce(extract(ep
 		select null, 0, coalesce(first_sent, began, last_sent, changed), 1, 0 from {s}.payments where review is not null
 	) p group by state`
 
-// Stats returns counts, sums and ages. It reads each payment that is open, and an index of the others: call it a few times a minute.
+// Stats returns counts, sums and ages. It reads each open payment, and an index of the others: call it at most a few times a minute.
 //
 // Errors: those of the database; [prepaid.ErrAmountRange] if a sum has too many digits.
 func (s *Store) Stats(ctx context.Context) (Stats, error) {
@@ -51,7 +51,7 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 	_, err := pgx.ForEachRow(rows, []any{&state, &count, &sum, &oldest, &waiting, &held}, func() error {
 		stats.Held += held
 		age := time.Duration(oldest * float64(time.Second))
-		if state == nil { // those that wait for a person, which are counted under their states as well
+		if state == nil { // wait for a person; also counted under their states
 			stats.Waiting, stats.OldestUnknown = waiting, max(stats.OldestUnknown, age)
 			return nil
 		}

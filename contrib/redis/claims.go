@@ -22,15 +22,15 @@ type ClaimsOptions struct {
 	Timeout time.Duration
 }
 
-// NewClaims returns a store of claims that replicas share. Faults of the options are returned as a
+// NewClaims returns a store of claims that replicas share, or faults of options as a
 // *[github.com/cardprograms/prepaid.ValidationError].
 //
-// Each ID is one key that expires, after its lease or, once handled, after Keep. A claim writes its own token into the
+// Each ID is one key that expires after its lease or, if handled, after Keep. A claim writes its own token into the
 // key, and only the holder of that token can settle it: a caller that overran the lease gets [webhook.ErrClaimLost] and
 // changes nothing. An ID is 1 to 128 printable ASCII characters without white space, a lease at least 1 ms long.
 //
-// A command that go-redis repeats has the effect of one. IDs that Redis itself forgets, in a failover or for lack of memory,
-// may be handled a second time: set noeviction, and a suitable persistence.
+// If go-redis repeats a command, the effect is that of one. If Redis loses IDs, in a failover or for lack of memory, they
+// may be handled again: set noeviction and suitable persistence.
 func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.ClaimStore, error) {
 	options.Prefix = cmp.Or(options.Prefix, "prepaid:claim:")
 	var f faults.List
@@ -52,11 +52,10 @@ func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.Cla
 	return store, nil
 }
 
-// A leased ID has the value "l" and the token of its holder, a handled one "d" and the token of the caller that handled
-// it.
+// The value of a leased ID is "l" and the holder's token, that of a handled ID "d" and the token of the caller that
+// handled it.
 const (
-	// claimScript returns a [webhook.ClaimState]. The first response to a claim may have been lost: a caller that finds its own
-	// token has won.
+	// claimScript returns a [webhook.ClaimState]. A caller that finds its own token has won: the first response was lost.
 	claimScript = `
 local held = redis.call('GET', KEYS[1])
 if not held then
@@ -67,7 +66,7 @@ if held == 'l' .. ARGV[1] then return 1 end
 if string.sub(held, 1, 1) == 'd' then return 3 end
 return 2`
 
-	// settleScript releases the ID if its life is 0.
+	// settleScript releases the ID if life is 0.
 	settleScript = `
 local held = redis.call('GET', KEYS[1])
 if ARGV[2] == '0' then return held == 'l' .. ARGV[1] and redis.call('DEL', KEYS[1]) or 0 end

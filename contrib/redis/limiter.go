@@ -18,28 +18,27 @@ import (
 // LimiterOptions configures [NewLimiter]. All replicas behind one address need the same Key, Allowance, Window, Replicas
 // and Lease.
 type LimiterOptions struct {
-	// Key is the name of the limit in Redis, at most 128 printable ASCII characters, one per address that the service
-	// sees: "prepaid:limit" by default.
+	// Key is the name of the limit in Redis, "prepaid:limit" by default: at most 128 printable ASCII characters. Use
+	// one per address that the service sees.
 	Key string
-	// Replicas is the maximum number of replicas. A tenth of each one's equal share is reserved for it, so that it can
-	// start without Redis. If zero, the number is learnt from Redis, nothing is reserved, and a replica that has never
-	// reached Redis assumes 10.
+	// Replicas is the maximum number of replicas. Each has a reserve of a tenth of its equal share, to start without
+	// Redis. If zero, Redis reports the number, there is no reserve, and a replica that has never reached Redis
+	// assumes 10.
 	Replicas int
 	// Allowance is how many requests the service allows the address in a Window: 1,000 by default.
 	Allowance int
 	// Window is the service's window: by default 10 s, at least 100 ms.
 	Window time.Duration
-	// Lease is how long a replica continues unchanged when it cannot reach Redis; after that it is limited to its equal
-	// share. It is also how long a killed replica keeps its slots, before they rest for a window: by default 5 s, at
-	// least 100 ms.
+	// Lease is how long a replica that cannot reach Redis continues unchanged; then it is limited to its equal share. A
+	// killed replica keeps its slots for a Lease, then they rest for a window. By default 5 s, at least 100 ms.
 	Lease time.Duration
-	// Timeout bounds one exchange with Redis: 250 ms by default, at most half of Lease. No call waits for more than one.
+	// Timeout bounds one exchange with Redis: 250 ms by default, at most half of Lease. No call waits for two.
 	Timeout time.Duration
 	// MaxPause is the longest pause after a 429: 15 s by default.
 	MaxPause time.Duration
 	// Logger gets a record when Redis becomes unreachable and when it is back.
 	Logger *slog.Logger
-	// OnChange is called at the same moments, one call at a time. It must return soon.
+	// OnChange is called when Logger is, one call at a time. It must return soon.
 	OnChange func(Status)
 }
 
@@ -61,28 +60,28 @@ type Limiter struct{ fleet *fleet.Limiter }
 // NewLimiter returns the limiter of one replica and starts its exchange with Redis, which runs until Close. Faults of the
 // options are returned as a *[github.com/cardprograms/prepaid.ValidationError]. It does not wait for Redis.
 //
-// The allowance is a number of slots. A slot rests for one window after the response headers arrived, and at any time at
-// most one replica owns it. So no fixed or sliding window of the service has more requests than it allows, whichever
-// replicas send them. Slots that a replica does not need go back to Redis, where a script grants them: money before calls
-// before bulk, in equal parts among replicas that need more than there is, and recalled from those with more. Owned slots
-// are reused without asking. Redis is asked in the background, 100 times per window while there is traffic and four times
-// per lease when there is none, and at once if it could help a waiting call.
+// The allowance is a number of slots. A slot rests for one window after the response headers arrived, and at most one
+// replica owns it at a time. So no fixed or sliding window of the service has more requests than it allows, from all
+// replicas together. Slots that a replica does not need go back to Redis, where a script grants them: money before calls
+// before bulk, in equal parts among replicas that need more than there is. It recalls slots from replicas with more.
+// Replicas reuse their slots without asking. They ask Redis in the background, 100 times per window while there is
+// traffic and four times per lease when there is none, and at once if that could help a waiting call.
 //
-// While slots are scarce, calls and bulk are spaced evenly in each replica, so that slots return evenly and a payment
-// waits only for the next one, in its own replica or granted from another. A replica with very few slots may need up to a
-// Window to get those that its payments want. Redis reserves the last 0.4 % of the slots from calls and the last 2 % from
-// bulk, for replicas whose payments have none.
+// While slots are scarce, each replica spaces calls and bulk evenly, so that slots return evenly and a payment waits only
+// for the next slot, of its own or another replica. A replica with very few slots may need up to a Window to get those
+// for its payments. Redis reserves the last 0.4 % of the slots from calls and the last 2 % from bulk, for replicas whose
+// payments have none.
 //
-// If Redis is unreachable, a replica continues with the slots it owns. Once its Lease has ended it uses at most its equal
-// share of the allowance, and about one Window later, when every other replica does the same, no less. Redis that was
-// restarted or lost its data grants nothing for a Lease and a Window, until it has heard from all replicas; so does one
-// that has not been up for that long, and one that heard of no replica for a Lease, up to an hour, unless all replicas had closed
-// their limiters: those it did not hear of may have been at work. So close the limiter, or the next start waits. A replica that
-// alone is cut off for longer keeps its share, although the others may be granted it: they may then get a 429. A replica that
-// starts without Redis does not know the earlier use.
+// If Redis is unreachable, a replica continues with the slots it owns. After its Lease it uses at most its equal share of the
+// allowance. About one Window later, when every other replica does the same, it can use all of that share. Redis grants nothing
+// for a Lease and a Window, until all replicas have reported, after a restart or a loss of data, while it has been up for less
+// than that, and after a Lease (up to an hour) without any report, unless all replicas had closed their limiters: unreported
+// replicas may have used slots. So close the limiter, or the next start waits. A replica that alone is cut off for longer keeps
+// its share, which the others may also get: they may then get a 429. A replica that starts without Redis does not know the
+// earlier use.
 //
-// A 429 of any replica pauses all: itself at once, the others with their next exchange, and from then on requests are
-// spaced evenly. See [github.com/cardprograms/prepaid.Config] for how long, and [ratelimit.Limiter] for the errors of Acquire.
+// A 429 pauses its replica at once and the others with their next exchange; from then on requests are spaced evenly. See
+// [github.com/cardprograms/prepaid.Config] for how long, and [ratelimit.Limiter] for the errors of Acquire.
 func NewLimiter(client redis.UniversalClient, options LimiterOptions) (*Limiter, error) {
 	options.Key = cmp.Or(options.Key, "prepaid:limit")
 	var f faults.List
@@ -103,7 +102,7 @@ func NewLimiter(client redis.UniversalClient, options LimiterOptions) (*Limiter,
 	return &Limiter{shared}, nil
 }
 
-// checkClient checks that client ends its calls with their context. A client of an unknown type is accepted.
+// checkClient checks that client ends its calls with their context. It accepts a client of unknown type.
 func checkClient(f *faults.List, client redis.UniversalClient) {
 	ends := true
 	switch c := client.(type) {
@@ -128,8 +127,8 @@ func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.S
 func (l *Limiter) Status() Status { return Status(l.fleet.Status()) }
 
 // Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with Redis. An error means
-// that Redis could not be reached; the others then get the slots a Lease and a Window later. It takes at most two
-// Timeouts. A second Close waits for the first and returns the same.
+// that Redis could not be reached; the others then get the slots a Lease and a Window later. It takes at most two Timeouts. A
+// second Close waits for the first and returns its error.
 func (l *Limiter) Close() error { return l.fleet.Close() }
 
 //go:embed exchange.lua

@@ -8,8 +8,8 @@ import (
 // boundKey is a value, or a pseudonym, of one kind.
 type boundKey struct{ kind, text string }
 
-// bindings are a replay's knowledge of the caller's values: which pseudonyms are this cassette's, and which of
-// them each of the caller's own values stands for. An ID is bound by its first use and may not change afterwards.
+// bindings are a replay's mapping of values: the pseudonyms of this cassette, and the pseudonym for which each of
+// the caller's values stands. The first use of an ID binds it; it may not change afterwards.
 type bindings struct {
 	onTape map[string]bool
 	tape   map[boundKey]string // the pseudonym of an ID
@@ -30,8 +30,8 @@ func (b *bindings) learn(leaves []leaf) {
 	}
 }
 
-// distinguishes reports whether a pseudonym identifies its value: constants and zeros do not, and there are too few dates; the
-// client may also write a date in another form than it read.
+// distinguishes reports whether a pseudonym identifies its value. Constants, zeros and dates do not: there are too few dates,
+// and the client may write one in another form than it read.
 func distinguishes(pseudonym string) bool {
 	switch pseudonym {
 	case stateConstant, alpha2Constant, alpha3Constant, sexConstant:
@@ -40,7 +40,7 @@ func distinguishes(pseudonym string) bool {
 	return strings.Trim(pseudonym, "0") != "" && !isDate(pseudonym)
 }
 
-// contradictions returns the places that show that request, although alike, is about another thing than recorded.
+// contradictions returns the places where request, although alike, is about something else than recorded.
 func (b *bindings) contradictions(request, recorded *scrubbedRequest) []string {
 	var places []string
 	for l, there := range pairsOf(request, recorded) {
@@ -79,8 +79,8 @@ func (b *bindings) bind(request, recorded *scrubbedRequest) {
 	}
 }
 
-// pairsOf iterates over the scrubbed values of request that can be distinguished, each with the pseudonym in its place.
-// Names that are not in the schema may be in a different order on the two sides.
+// pairsOf iterates over scrubbed values of request that can be distinguished, with the recorded pseudonyms. Names that
+// are not in the schema may be in different orders in both.
 func pairsOf(request, recorded *scrubbedRequest) func(yield func(leaf, string) bool) {
 	return func(yield func(leaf, string) bool) {
 		there, next := recorded.scrubbedValues(), map[string]int{}
@@ -100,8 +100,8 @@ func pairsOf(request, recorded *scrubbedRequest) func(yield func(leaf, string) b
 	}
 }
 
-// kindOf returns the kind of ID in this place; empty if it is not an ID. Texts may change freely from run to run: two
-// that were made within one second may be equal in one run and different in the next.
+// kindOf returns the kind of ID in this place; empty if it is not an ID. Other texts may change with each run: two
+// made within one second may be equal in one run and different in the next.
 func kindOf(op *operation, where string) string {
 	if op == nil || op.name == tokenName {
 		return ""

@@ -19,12 +19,12 @@ import (
 
 // CheckOptions are the settings of a check. By default only pseudonyms are allowed.
 type CheckOptions struct {
-	// MadeUp reports whether a value is known to be fictional, so that manually written fixtures can be checked; nil
-	// allows none. It must not keep the value.
+	// MadeUp reports whether a value is known to be fictional, for checks of manually written fixtures; nil allows
+	// none. It must not keep the value.
 	MadeUp func(value string) bool
 }
 
-// Finding is a place with content that must not be in a file. It does not contain the value.
+// Finding is a place in a file with a value that must not be there. It does not contain that value.
 type Finding struct {
 	// Line counts from 1.
 	Line int
@@ -44,7 +44,7 @@ func CheckFile(path string, options CheckOptions) error {
 	return at(path, Check(bytes.NewReader(content), options))
 }
 
-// at adds the file's path to the error of a check.
+// at adds the file's path to a check's error.
 func at(path string, err error) error {
 	if found, ok := errors.AsType[*UnscrubbedError](err); ok {
 		found.Path = path
@@ -55,12 +55,12 @@ func at(path string, err error) error {
 	return err
 }
 
-// Check reads a cassette, or a JSON fixture like those of this project, and compares everything in it with the schema
-// that scrubs recordings: a value that the schema does not keep and that is not a pseudonym is a finding. Text in a
-// fixture about itself (about, reference) is not checked.
+// Check reads a cassette, or a JSON fixture like those of this project, and compares all of it with the schema that
+// scrubs recordings. A value is a finding if the schema does not keep it and it is not a pseudonym. The members about
+// and reference of a fixture are not checked.
 //
-// A pseudonym is recognised by its form. One real number in ten thousand with nine digits has that form, longer ones far
-// more rarely; no text does except "anon" and a number. A recording does not depend on that: it replaces every value.
+// Check recognises a pseudonym by its form. Of real numbers with nine digits, one in ten thousand has that form, of longer
+// ones far fewer; of texts, only "anon" and a number. A recording does not depend on the form: it replaces every value.
 //
 // Errors: *[UnscrubbedError], *[CassetteError] if r is neither.
 func Check(r io.Reader, options CheckOptions) error {
@@ -108,12 +108,12 @@ func (c *checker) leaves(what, text string, line int, leaves []leaf) {
 	}
 }
 
-// seen is the visible content of one exchange, with the line numbers of its parts.
+// seen is the visible content of one exchange, with line numbers.
 type seen struct {
 	method, url, sent, received                 string
 	status                                      int
 	methodLine, urlLine, sentLine, receivedLine int
-	queryLines                                  map[string]int // if the parameters have separate lines
+	queryLines                                  map[string]int // if each parameter has its line
 	columns                                     columns
 }
 
@@ -145,7 +145,7 @@ func (c *checker) exchange(s seen) {
 	work := &scrubber{names: newPseudonyms(), columns: s.columns}
 	_, leaves := c.schema.response(work, request.operation, s.status, []byte(s.received))
 	if !slices.Equal(work.header, s.columns.names) || !isSubset(s.columns.amounts, work.header) {
-		c.find(s.receivedLine, "response header "+columnsHeader) // nothing else may hide there
+		c.find(s.receivedLine, "response header "+columnsHeader) // other text may not hide there
 	}
 	c.leaves("response", s.received, s.receivedLine, leaves)
 }
@@ -154,7 +154,7 @@ func isSubset(some, all []string) bool {
 	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
 }
 
-// cassette reads the file as YAML, so that nothing that go-vcr would skip is skipped here.
+// cassette reads the file as YAML, to find also text that go-vcr would skip.
 func (c *checker) cassette(content []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var document yaml.Node
@@ -180,7 +180,7 @@ func (c *checker) cassette(content []byte) error {
 var (
 	// outerLine is a line that starts in the first column of a cassette.
 	outerLine = regexp.MustCompile(`^(---|version: 2|interactions:( \[\])?|- .*|)\r?$`)
-	// crowdedBlock is the head of a block of text with something after it.
+	// crowdedBlock is the head of a block of text with more on its line.
 	crowdedBlock = regexp.MustCompile(`^ *(- )?[a-z_]+: [|>][-+0-9]*[ \t]+[^ \t\r]`)
 )
 
@@ -196,7 +196,7 @@ func (c *checker) lines(content string) {
 	}
 }
 
-// plain reports elements that can hide text in YAML: comments, anchors, tags.
+// plain reports YAML elements that can hide text: comments, anchors, tags.
 func (c *checker) plain(node *yaml.Node) {
 	if node.HeadComment != "" || node.LineComment != "" || node.FootComment != "" {
 		c.find(node.Line, "a comment")
@@ -212,7 +212,7 @@ func (c *checker) plain(node *yaml.Node) {
 	}
 }
 
-// plainTags are the tags of values that have none written.
+// plainTags are the tags of values without explicit tags.
 func plainTags() []string {
 	return []string{"!!map", "!!seq", "!!str", "!!int", "!!bool", "!!float", "!!null"}
 }
@@ -299,7 +299,7 @@ func (c *checker) number(node *yaml.Node, what string) {
 	}
 }
 
-// headers checks those of one side, which may have only names, and returns their values.
+// headers checks one side's headers, of which names has all, and returns their values.
 func (c *checker) headers(node *yaml.Node, what string, names []string) map[string][]string {
 	found := map[string][]string{}
 	if node == nil || node.Kind == yaml.MappingNode && len(node.Content) == 0 {
@@ -330,7 +330,7 @@ func text(node *yaml.Node) string {
 	return node.Value
 }
 
-// line returns where the text of a node starts: that of a block starts below it.
+// line returns where a node's text starts: for a block, one line below.
 func line(node *yaml.Node) int {
 	switch {
 	case node == nil:

@@ -53,8 +53,8 @@ func members(raw []byte, first int) (map[string]located, bool) {
 	return found, err == nil
 }
 
-// fixture checks a request and its response in the form described in the project's testdata/README.md. Text about them is
-// not checked.
+// fixture checks a request and its response in the form described in the project's testdata/README.md. It does not check
+// text about them.
 func (c *checker) fixture(content []byte) error {
 	refused := &CassetteError{Rule: "is neither a cassette nor a fixture"}
 	root, ok := members(content, 1)
@@ -131,7 +131,7 @@ func fixtureBody(side map[string]located) placed {
 	return placed{side["text"].text(), side["text"].line}
 }
 
-// fixtureHeader allows headers that a cassette keeps, and media types in Accept. A fixture shows the credentials of a request.
+// fixtureHeader allows headers that a cassette keeps, Accept with media types, and fictional credentials of a request.
 func (c *checker) fixtureHeader(what string, header located) {
 	values, ok := members(header.raw, header.line)
 	if header.raw != nil && !ok {

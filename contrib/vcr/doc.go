@@ -1,5 +1,5 @@
-// Package prepaidvcr records a partner's own calls once, against the real test environment, and replays them in tests
-// from then on, using gopkg.in/dnaeon/go-vcr.v4:
+// Package prepaidvcr records your program's calls once, against the real test environment, and then replays them in
+// tests, using gopkg.in/dnaeon/go-vcr.v4:
 //
 //	func TestPayOut(t *testing.T) {
 //		recorder := prepaidvcr.Start(t, "testdata/payout", prepaidvcr.Options{})
@@ -7,41 +7,41 @@
 //		…
 //	}
 //
-// PREPAID_VCR=record go test -count=1 -run TestPayOut writes testdata/payout.yaml, which you commit; go test replays it,
-// without network, credentials or address. Only a test that ran to its end without failing writes a cassette.
+// PREPAID_VCR=record go test -count=1 -run TestPayOut writes testdata/payout.yaml, which you commit. go test then replays
+// this cassette, without network, credentials or address. Only a test that ran to its end without failing writes one.
 //
 // # Scrubbing
 //
-// Every exchange is scrubbed before go-vcr sees it, with a schema derived from the client's own types: fields with a
-// redact tag are replaced, and so is everything that the schema does not name. Kept are amounts, statuses and other
-// enumerated values, flags, times that are not personal, currencies, merchant categories, counts, and error codes.
-// Everything else is replaced by a pseudonym of the same form (digits stay digits, a date a date, an address an address).
-// The same value gets the same pseudonym throughout a cassette: the account that one call returns is the one that the
-// next is about. Pseudonyms are numbers in order of appearance, so that a new recording makes a small difference.
+// Every exchange is scrubbed before go-vcr sees it, with a schema derived from the client's own types: the recording
+// keeps amounts, statuses and other enumerated values, flags, times that are not personal, currencies, merchant
+// categories, counts, and error codes. A pseudonym of the same form (digits stay digits, a date a date, an address an
+// address) replaces each other value, so each field with a redact tag and all that the schema does not name. Equal values
+// get equal pseudonyms throughout a cassette: one call returns an account, the next uses the same account. Pseudonyms
+// have numbers in order of appearance, so that a new recording makes a small diff.
 //
-// Cells of reports are scrubbed too. [Options].ReportColumns and ReportAmounts name the kept ones; the cassette lists them.
+// Cells of reports are scrubbed too, except those in [Options].ReportColumns and ReportAmounts; the cassette lists these.
 //
-// Of the headers, media type, page counts and Retry-After are kept, without the vendor's name.
+// Kept headers are media type, without the vendor's name, page counts and Retry-After.
 //
 // # How requests are matched
 //
-// By operation, names of parameters and members, and the values that were kept; scrubbed values and times are not
+// Requests match by operation, names of parameters and members, and kept values; scrubbed values and times are not
 // compared. So a replay may use any IDs, names and credentials. But a value from the cassette must be used where the
-// recording used it, and one of the caller's own IDs stands for the recorded one that it first matched and no other:
-// swapped accounts, or a second request ID for a repeated payment, get no response. Requests that are alike get the
-// recorded responses in their order: polls of a report get 204, 204, 200. Concurrent calls are distinguished by the
-// pseudonyms that they have learnt from earlier responses of the cassette. If there are none, they are matched in order
-// of arrival, so give such calls different amounts or other kept values, or make them one after the other.
+// recording used it, and your own ID stands only for the recorded ID that it first matched: swapped accounts, or a
+// second request ID for a repeated payment, get no response. Equal requests get the recorded responses in order: polls
+// of a report get 204, 204, 200. Pseudonyms from earlier responses of the cassette distinguish concurrent calls.
+// Without any, calls match in order of arrival: give them different amounts or other kept values, or make them one
+// after the other.
 //
 // # Values in responses
 //
-// A value that the caller sends where the recording had a pseudonym takes the place of that pseudonym in the response
-// and all later ones: Get returns the account ID that it was called with, and Accounts.Issue finds the company of its
-// params. Until a value is sent, responses show the pseudonym. If two different values were sent for one recorded value,
-// each is shown in members of the name in which it was sent; where that does not decide, the request fails as one that is
-// not in the cassette, and the error names the place. Nothing of a replay is written.
+// If you send a value where the recording had a pseudonym, your value replaces the pseudonym in this response and all
+// later ones: Get returns the account ID of its call, and Accounts.Issue finds the company of its params. Until then,
+// responses show the pseudonym. If you sent two values for one recorded value, members show the value sent under their
+// name. If that does not decide, the request fails like one that is not in the cassette, and the error names the place. A
+// replay writes nothing.
 //
 // A request that is not in the cassette fails with [*UnrecordedError] inside the call's error: not sent, not processed,
-// not retried. One whose response was lost in the recording has an unknown outcome again. Tokens are the exception: the
-// client requests them when it needs them, and gets generated ones when the recorded ones are used up.
+// not retried. If the recording lost a response, the outcome is unknown again. Tokens are an exception: the client
+// requests them when needed, and gets generated tokens when the recorded ones are used up.
 package prepaidvcr

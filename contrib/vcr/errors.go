@@ -12,15 +12,15 @@ type UnrecordedError struct {
 	Operation string
 	// Recorded counts the requests of this operation in the cassette.
 	Recorded int
-	// Used counts those that have been replayed.
+	// Used counts the replayed requests.
 	Used int
 	// Differing are the places, such as "body.amount" or "query with_personal", in which the request differs from the
-	// most similar recorded one that is left; empty if none is left.
+	// most similar unused recorded request; empty if none is left.
 	Differing []string
-	// Contradicting are the places in which the request is about something else than the recorded one that is like it: a
-	// pseudonym of this cassette that belongs elsewhere, or an ID that stood for another one before. Accounts were
-	// swapped, or a repeated payment has a new request ID. A place that begins with "response" is one where the response
-	// shows a recorded value for which the caller has sent two.
+	// Contradicting are places in which the request is about something else than a recorded request like it: a pseudonym
+	// of this cassette belongs elsewhere, or an ID stood for another before. Accounts were swapped, or a repeated
+	// payment has a new request ID. At a place that begins with "response", the response shows a recorded value for
+	// which you have sent two.
 	Contradicting []string
 }
 
@@ -39,19 +39,19 @@ func (e *UnrecordedError) Error() string {
 // NotSent returns true: the request was never sent, and should not be retried. See prepaid.Config.Transport.
 func (e *UnrecordedError) NotSent() bool { return true }
 
-// stoppedError is the error of a request after the end of a recording.
+// stoppedError is the error of a request after a recording has ended.
 type stoppedError struct{}
 
 func (stoppedError) Error() string { return "prepaidvcr: the recording has ended" }
 
 func (stoppedError) NotSent() bool { return true }
 
-// lostError is the error of a request whose response was lost in the recording: it was sent, and nothing more is known.
+// lostError is the error of a request whose response was lost in the recording: the request was sent, and its outcome is unknown.
 type lostError struct{}
 
 func (lostError) Error() string { return "prepaidvcr: the response was lost in the recording" }
 
-// UnusedError means that a cassette contains requests that were not made.
+// UnusedError means that requests of a cassette were not made.
 type UnusedError struct {
 	// Operations are the Go names of the calls, in the order of the recording.
 	Operations []string
@@ -62,10 +62,10 @@ func (e *UnusedError) Error() string {
 	return "prepaidvcr: recorded and not requested: " + strings.Join(e.Operations, ", ")
 }
 
-// CassetteError means that a cassette cannot be used: it does not exist, cannot be read or written, or the recording of
-// an exchange failed.
+// CassetteError means that a cassette cannot be used: it does not exist or cannot be read or written, or recording an
+// exchange failed.
 type CassetteError struct {
-	// Path is the file; empty if the error is about its content.
+	// Path is the file; empty if only its content is wrong.
 	Path string
 	// Rule is the reason.
 	Rule string
@@ -91,7 +91,7 @@ func (e *CassetteError) Unwrap() error { return e.Err }
 
 // UnscrubbedError means that a cassette or fixture contains values that must not be there.
 type UnscrubbedError struct {
-	// Path is the file; empty if it was read from elsewhere.
+	// Path is the file; empty if not read from a file.
 	Path string
 	// Findings are the places, in order.
 	Findings []Finding

@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// serviceHost replaces the service's address, in a domain that cannot be registered.
+// serviceHost replaces the service's host. Its domain cannot be registered.
 const serviceHost = "service.invalid"
 
-// recordedVendor replaces the vendor word of media types.
+// recordedVendor replaces the vendor name in media types.
 const recordedVendor = "vendor"
 
-// strangeVendor replaces a vendor word that the client did not request.
+// strangeVendor replaces a vendor name that the client did not request.
 const strangeVendor = "another"
 
-// scrubbedRequest is a request in the form that may be written.
+// scrubbedRequest is a request in the form for a cassette.
 type scrubbedRequest struct {
 	operation *operation // nil if unknown
 	url       string
 	body      string
 	leaves    []leaf
-	found     parts // the criteria for a match
+	found     parts // criteria for a match
 }
 
 // name returns the name of the operation, for errors.
@@ -102,7 +102,7 @@ func (s *scrubber) pairs(where, raw string, known map[string]*shape) string {
 		return ""
 	}
 	values, err := url.ParseQuery(raw)
-	if err != nil { // one unknown name replaces the whole
+	if err != nil { // the whole becomes one unknown name
 		values = url.Values{raw: {""}}
 	}
 	var out []string
@@ -128,7 +128,7 @@ func sortedKeys[V any](values map[string]V) []string {
 	return names
 }
 
-// body scrubs a body. If it is not JSON, one pseudonym replaces the whole.
+// body scrubs a body. One pseudonym replaces a body that is not JSON.
 func (s *scrubber) body(where string, body []byte, known *shape, kind bodyKind) string {
 	trimmed := bytes.TrimSpace(body)
 	if len(trimmed) == 0 {
@@ -142,7 +142,7 @@ func (s *scrubber) body(where string, body []byte, known *shape, kind bodyKind) 
 	return s.text(where, string(trimmed), scrubbed())
 }
 
-// response processes the body of a response to operation with work, and returns it with its leaves.
+// response processes a response's body with work, and returns it with its leaves.
 func (s *schema) response(work *scrubber, operation *operation, status int, body []byte) (string, []leaf) {
 	known, kind := scrubbed(), bodyJSON
 	switch {
@@ -165,16 +165,16 @@ var keptHeaders = map[string]func(string) bool{
 	"Content-Type": isKeptType,
 }
 
-// Headers that a recording adds to the response of a report, so that a replay and a check need no settings.
+// Headers that a recording adds to a report, so that replays and checks need no settings.
 const (
-	columnsHeader = "Report-Columns" // the names in the first row, which is kept
-	amountsHeader = "Report-Amounts" // those of the columns whose amounts are kept
+	columnsHeader = "Report-Columns" // the names in the kept first row
+	amountsHeader = "Report-Amounts" // columns whose amounts are kept
 )
 
-// columns are the names of columns of reports that are kept.
+// columns are the names of kept columns of reports.
 type columns struct {
-	names   []string // a first row of only these
-	amounts []string // amounts below these
+	names   []string // kept if a first row has only these
+	amounts []string // amounts below these are kept too
 }
 
 // columnsOf returns the columns that a recorded response lists.
@@ -182,7 +182,7 @@ func columnsOf(header map[string][]string) columns {
 	return columns{names: header[columnsHeader], amounts: header[amountsHeader]}
 }
 
-// isColumn allows no card number, and nothing long.
+// isColumn allows no card number and no long text.
 var isColumn = matching(`^([^0-9]|[0-9]{1,4}([^0-9]|$)){1,64}$`)
 
 func isRetryAfter(value string) bool {
@@ -190,7 +190,7 @@ func isRetryAfter(value string) bool {
 	return isCount(value) || err == nil && len(value) == len(http.TimeFormat)
 }
 
-// headers returns the kept part of header. asked is the vendor word that the request accepts.
+// headers returns the kept part of header. asked is the vendor name that the request accepts.
 func headers(header http.Header, asked string) http.Header {
 	kept := http.Header{}
 	for name, allowed := range keptHeaders {
@@ -205,13 +205,13 @@ func headers(header http.Header, asked string) http.Header {
 	return kept
 }
 
-// keptTypes are the media types that are written unchanged.
+// keptTypes are media types that are written unchanged.
 var keptTypes = []string{
 	"application/json", "application/octet-stream", "application/x-www-form-urlencoded", "text/csv", "text/html",
 	"text/plain", vendorType(recordedVendor), vendorType(strangeVendor), unknownType,
 }
 
-// unknownType replaces any other media type; the client takes it for that of a proxy.
+// unknownType replaces any other media type; the client treats it as a proxy's.
 const unknownType = "application/x-unknown"
 
 func vendorType(vendor string) string { return "application/vnd." + vendor + "+json" }
@@ -242,7 +242,7 @@ func normalType(value, asked string) string {
 	return base
 }
 
-// vendorOf returns the word in a media type application/vnd.<vendor>+json.
+// vendorOf returns <vendor> of a media type application/vnd.<vendor>+json.
 func vendorOf(mediaType string) (string, bool) {
 	mediaType, _, _ = strings.Cut(strings.TrimSpace(mediaType), ";")
 	rest, ok := strings.CutPrefix(strings.ToLower(mediaType), "application/vnd.")
@@ -252,7 +252,7 @@ func vendorOf(mediaType string) (string, bool) {
 	return strings.CutSuffix(rest, "+json")
 }
 
-// askedVendor returns the vendor word that a request accepts.
+// askedVendor returns the vendor name that a request accepts.
 func askedVendor(header http.Header) string {
 	for value := range strings.SplitSeq(strings.Join(header.Values("Accept"), ","), ",") {
 		if vendor, ok := vendorOf(value); ok {

@@ -12,10 +12,10 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// scrubbedPart replaces a value that is not compared.
+// scrubbedPart replaces a value that matching ignores.
 const scrubbedPart = "*"
 
-// parts are the criteria for a match: each place of a request with its kept values.
+// parts are the criteria for a match: the kept values of each place.
 type parts map[string][]string
 
 func (r *scrubbedRequest) parts() parts {
@@ -59,7 +59,7 @@ func (r *scrubbedRequest) scrubbedValues() parts {
 	return p
 }
 
-// player returns the recorded responses: of the requests that look alike and are about the same, the first that is left.
+// player returns recorded responses: that of the first unused request that looks alike and is about the same.
 type player struct {
 	schema *schema
 
@@ -67,9 +67,9 @@ type player struct {
 	tape   *cassette.Cassette
 	known  map[int]*scrubbedRequest // by interaction
 	bound  *bindings
-	asked  bool // whether the recording requested a token
-	given  bool // to that
-	madeUp int  // tokens
+	asked  bool // the recording requested a token
+	given  bool // a recorded token was returned
+	madeUp int  // generated tokens
 }
 
 func newPlayer(s *schema, tape *cassette.Cassette) (*player, error) {
@@ -98,7 +98,7 @@ func (p *player) isToken(interaction *cassette.Interaction) bool {
 	return op != nil && op.name == tokenName
 }
 
-// tokenName is the operation that the client requests whenever it needs to.
+// tokenName is the operation that the client requests at any time.
 const tokenName = "Token"
 
 // find returns the response to request, with its body, and marks it as used.
@@ -130,8 +130,7 @@ func (p *player) find(method string, request *scrubbedRequest) (*cassette.Intera
 	return nil, "", p.missing(request, wanted, alike)
 }
 
-// respond returns the body of i's response to request, with the caller's values, or the places in which the two are about
-// something else.
+// respond returns i's body with the caller's values, or the places in which request and i are about different things.
 func (p *player) respond(request *scrubbedRequest, i *cassette.Interaction) (body string, contradicting []string) {
 	recorded := p.known[i.ID]
 	if contradicting = p.bound.contradictions(request, recorded); len(contradicting) > 0 {
@@ -147,8 +146,8 @@ func (p *player) respond(request *scrubbedRequest, i *cassette.Interaction) (bod
 	return body, slices.Compact(r.ambiguous)
 }
 
-// newToken responds to a token request beyond the recorded ones: of a client that had its own token source, or that
-// requests tokens at other times. Each token is different, because a client does not reuse one that was refused.
+// newToken responds to a token request that was not recorded: the client had its own token source, or requests
+// tokens at other times. Each token is new, because a client does not reuse a refused token.
 func (p *player) newToken() *cassette.Interaction {
 	p.madeUp++
 	body := fmt.Sprintf(`{"access_token":"replay-%d","token_type":"bearer","expires_in":3600}`, p.madeUp)
@@ -157,8 +156,7 @@ func (p *player) newToken() *cassette.Interaction {
 	}}
 }
 
-// take plays the first matching interaction that is left. go-vcr offers those that are left in their order; it is not
-// shown the request.
+// take plays the first unused matching interaction. go-vcr offers unused ones in order; it does not see the request.
 func (p *player) take(fits func(*cassette.Interaction) bool) *cassette.Interaction {
 	next := 0
 	p.tape.Matcher = func(*http.Request, cassette.Request) bool {
@@ -170,12 +168,12 @@ func (p *player) take(fits func(*cassette.Interaction) bool) *cassette.Interacti
 	}
 	found, err := p.tape.GetInteraction(&http.Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}})
 	if err != nil {
-		return nil // there is one error, for all that is left
+		return nil // one error covers all that is left
 	}
 	return found
 }
 
-// missing says why nothing was found: by the most similar request of the same operation.
+// missing returns why nothing was found: the difference to the most similar request of the same operation.
 func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cassette.Interaction) bool) *UnrecordedError {
 	failure := &UnrecordedError{Operation: request.name()}
 	nearest := -1
@@ -205,7 +203,7 @@ func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cas
 	return failure
 }
 
-// unused returns the names of the operations that were recorded and not requested; tokens do not count.
+// unused returns the names of recorded operations that were not requested, except tokens.
 func (p *player) unused() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -218,7 +216,7 @@ func (p *player) unused() []string {
 	return names
 }
 
-// served is the header of a recorded response with the vendor that this request accepts.
+// served is a recorded response's header with the vendor that this request accepts.
 func served(recorded map[string][]string, vendor string) map[string][]string {
 	header := map[string][]string{}
 	for name, values := range recorded {

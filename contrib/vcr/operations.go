@@ -15,7 +15,7 @@ type bodyKind uint8
 
 const (
 	bodyJSON bodyKind = iota
-	bodyText          // a string, bare or quoted
+	bodyText          // a string, quoted or not
 	bodyForm          // a form
 )
 
@@ -31,16 +31,16 @@ type operation struct {
 	response *shape
 }
 
-// schema is everything that is known about the wire format.
+// schema is the known wire format.
 type schema struct {
 	operations []operation
 	failure    *shape
 }
 
-// pathValues are the path parameters that are not scrubbed: names of wallets.
+// pathValues are the kept path parameters: names of wallets.
 func pathValues() map[string]*shape { return map[string]*shape{"{provider}": {keep: isProvider}} }
 
-// of returns the shape of a type; nil for a body that does not exist.
+// of returns the shape of a type; nil if there is no body.
 func of[T any]() *shape { return shapeOf(reflect.TypeFor[T]()) }
 
 // queryOf lists parameters that are scrubbed.
@@ -68,7 +68,7 @@ var (
 	}
 )
 
-// exceptions are the operations whose query or body is not that of their Go method.
+// exceptions are operations whose query or body differs from their Go method.
 func exceptions() map[string]operation {
 	paged := func(q map[string]*shape) map[string]*shape { return with(q, isCount, pagingNames...) }
 	search := with(paged(queryOf("client_id", "client_account_key")), isSet, includeNames...)
@@ -117,7 +117,7 @@ func newSchema() *schema {
 	return made
 }
 
-// bodiesOf returns the parameter of an operation's Go method, if it is a struct, and its result; nil for none.
+// bodiesOf returns the struct parameter and the result of an operation's Go method, or nil.
 func bodiesOf(operation string) (sent, received reflect.Type) {
 	of, name, _ := strings.Cut(operation, ".")
 	service, ok := reflect.TypeFor[prepaid.Client]().FieldByName(of)
@@ -140,17 +140,17 @@ func bodiesOf(operation string) (sent, received reflect.Type) {
 	return sent, received
 }
 
-// pinResponse has the one member that a PIN change needs to continue; the reference shows none.
+// pinResponse has the one member that a PIN change needs; the reference has none.
 func pinResponse() *shape { return object(map[string]*shape{"operation_id": scrubbed()}) }
 
-// apiRoot is the end of every base address.
+// apiRoot ends every base address.
 const apiRoot = "/3.0"
 
 // find returns the operation of a request and the segments of its path below the base address, unescaped. The operation
 // is nil if there is none.
 func (s *schema) find(method string, address *url.URL) (*operation, []string) {
 	path := address.EscapedPath()
-	for rest := path; ; { // a gateway's path may contain the word too: use the last place below which there is an operation
+	for rest := path; ; { // a gateway's path may contain it too: use the last one that is followed by an operation
 		end := strings.LastIndex(rest, apiRoot+"/")
 		if end < 0 {
 			break
@@ -183,7 +183,7 @@ func (s *schema) fitting(method string, segments []string) *operation {
 	var found *operation
 	for i := range s.operations {
 		op := &s.operations[i]
-		// A template without a parameter in this place takes precedence: /policy/mccodes, /accounts/company/{companyid}.
+		// The template with fewer parameters takes precedence: /policy/mccodes, /accounts/company/{companyid}.
 		if op.method == method && fits(op.path, segments) && (found == nil || strings.Count(op.path, "{") < strings.Count(found.path, "{")) {
 			found = op
 		}

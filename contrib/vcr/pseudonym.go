@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// form is the form of a pseudonym, so that the client accepts it where it accepted the value.
+// form is the form of a pseudonym. The client accepts the pseudonym where it accepted the value.
 type form uint8
 
 const (
-	formByValue form = iota // as the value itself looks
-	formZeros               // a few characters whose number matters
+	formByValue form = iota // by the value's own form
+	formZeros               // a few characters; keeps their number
 	formState               // at most six characters
 	formAlpha2              // a country
 	formAlpha3              // a country in a passport
 	formSex                 // one of two
-	formDate                // a date, whatever its value looks like
-	formFuture              // a date that must lie ahead
+	formDate                // a date, for a value of any form
+	formFuture              // a date in the future
 	formCSV                 // a table, cell by cell
 )
 
-// constants replace any value: their fields are too small to distinguish values.
+// constant replaces every value of a field that is too small to distinguish values.
 func (f form) constant() (string, bool) {
 	switch f {
 	case formState:
@@ -49,9 +49,9 @@ const (
 	sexConstant    = "F"
 )
 
-// pseudonyms numbers the values of one cassette in order of appearance. A pseudonym is made of the number and the form of
-// the value, so that nothing can be computed back; the keys are keyed hashes, so that the values themselves are not kept
-// in memory.
+// pseudonyms numbers the values of one cassette in order of appearance. A pseudonym depends only on the number and form
+// of the value, so that the value cannot be computed from it. The keys are keyed hashes, so that no value is kept in
+// memory.
 type pseudonyms struct {
 	key     []byte
 	numbers map[[sha256.Size]byte]int
@@ -76,11 +76,11 @@ func (p *pseudonyms) number(value string) int {
 const (
 	// maxZeros is the longest value that formZeros fills.
 	maxZeros = 8
-	// leastDigits is the length of the shortest pseudonym made of digits; it fits 32 bits.
+	// leastDigits is the length of the shortest pseudonym of digits; 32 bits hold it.
 	leastDigits = 9
 	// cardIDPrefix is the prefix of account IDs.
 	cardIDPrefix = "EA"
-	// leastHex is the length of the shortest text that is treated as binary data in hex.
+	// leastHex is the length of the shortest text treated as hex data.
 	leastHex = 16
 )
 
@@ -94,7 +94,7 @@ var (
 	upperText   = regexp.MustCompile(`^[^\p{Ll}]*\p{Lu}[^\p{Ll}]*$`)
 )
 
-// stand returns the pseudonym of value. The empty text stands for itself.
+// stand returns the pseudonym of value. An empty value has none.
 func (p *pseudonyms) stand(value string, f form) string {
 	if text, ok := f.constant(); ok && value != "" {
 		return text
@@ -140,11 +140,11 @@ func (p *pseudonyms) digitsStand(value string) string {
 	return digitsFor(p.number(value), leastDigits)
 }
 
-// mostNumberDigits is the length of the longest number that fits 64 bits whatever its digits are.
+// mostNumberDigits is the length at which all numbers fit in 64 bits.
 const mostNumberDigits = 18
 
-// readableDigits returns the length of a pseudonym for a text of length digits: the client may read a number of 19, but
-// 99… does not fit. Longer ones are texts to the client.
+// readableDigits returns the length of a pseudonym for a text of length digits. The client may read 19 digits as a
+// number, which 99… would overflow. It reads longer ones as texts.
 func readableDigits(length int) int {
 	if length == mostNumberDigits+1 {
 		return mostNumberDigits
@@ -213,10 +213,10 @@ func decimalFor(n int, value string) string {
 
 func uuidFor(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// checked is a number with two digits that depend on it, by which a check distinguishes it from a real one.
+// checked is n with two check digits, by which a check distinguishes it from real numbers.
 func checked(n int) string { return fmt.Sprintf("%d%02d", n, n*37%97) }
 
-// digitsFor returns a number with that many digits, at least nine.
+// digitsFor returns a number of length digits, at least nine.
 func digitsFor(n, length int) string {
 	text := checked(n)
 	return "99" + strings.Repeat("0", max(0, max(length, leastDigits)-2-len(text))) + text
@@ -246,7 +246,7 @@ func uncheck(digits string) (int, bool) {
 	return n, err == nil && checked(n) == digits
 }
 
-// Days long before anyone's birth and long after any card's end.
+// Days long before any birth and long after any card's end.
 func firstDay(f form) time.Time {
 	if f == formFuture {
 		return time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -284,7 +284,7 @@ func isDatePseudonym(value string) bool {
 		!day.Before(future) && day.Before(future.AddDate(0, 0, futureDays))
 }
 
-// longestTime keeps digits from hiding in the fraction of a second: a kept one has six at most.
+// longestTime limits the fraction of a kept second to six digits, so that no number hides there.
 const longestTime = len("2006-01-02T15:04:05.000000+00:00")
 
 var longFraction = regexp.MustCompile(`^([^.,]*[.,][0-9]{6})[0-9]+`)
@@ -353,7 +353,7 @@ func onlyDigits(value string) string {
 	}, value)
 }
 
-// regroup puts digits where value has them. There are as many, or more, which are appended.
+// regroup puts digits where value has digits, and appends any additional ones.
 func regroup(value, digits string) string {
 	var b strings.Builder
 	for _, r := range value {

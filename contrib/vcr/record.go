@@ -14,8 +14,8 @@ import (
 	"github.com/cardprograms/prepaid/transport"
 )
 
-// maxRecorded bounds a recorded body, before and after scrubbing: short cells of a report grow. A cassette is a fixture,
-// not an archive.
+// maxRecorded bounds a recorded body, before and after scrubbing (short cells of a report grow): cassettes are fixtures,
+// not archives.
 const maxRecorded = 8 << 20
 
 // record sends a request through next and keeps the scrubbed exchange.
@@ -28,7 +28,7 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 	if len(body) > 0 {
 		out.Body = io.NopCloser(bytes.NewReader(body))
 	} else if req.Body != nil && req.Body != http.NoBody {
-		out.Body = unreadBody{} // the client requires a body that cannot be read twice
+		out.Body = unreadBody{} // the client requires one that cannot be read twice
 	}
 	response, err := next.RoundTrip(out)
 	if err != nil {
@@ -74,7 +74,7 @@ func rest(read []byte, next io.Reader, closer io.Closer) io.ReadCloser {
 	}{io.MultiReader(bytes.NewReader(read), next), closer}
 }
 
-// reserve takes the next place in the cassette; there is none once the recording has ended.
+// reserve takes the next place in the cassette; none after the recording has ended.
 func (r *Recorder) reserve() (int, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +94,7 @@ func (r *Recorder) fail(err error) {
 // lost is the status of an interaction without a response.
 const lost = "0 lost"
 
-// keepLost keeps a request that was sent and got no complete response. A caller that stopped reading is ignored.
+// keepLost keeps a request that was sent and got no complete response. It ignores a GET whose caller stopped reading.
 func (r *Recorder) keepLost(place int, req *http.Request, sent []byte) {
 	if req.Method == http.MethodGet && errors.Is(req.Context().Err(), context.Canceled) {
 		return
@@ -126,7 +126,7 @@ func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *htt
 	})
 }
 
-// write scrubs an exchange, one at a time. From here on nothing has the values any more.
+// write scrubs one exchange at a time. After this the values are gone.
 func (r *Recorder) write(place int, req *http.Request, sent []byte, respond func(*scrubbedRequest) cassette.Response) {
 	if len(sent) > maxRecorded {
 		r.fail(&CassetteError{Path: r.file(), Rule: "a request is longer than a cassette may hold"})

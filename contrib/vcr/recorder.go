@@ -17,11 +17,11 @@ import (
 	"github.com/cardprograms/prepaid/transport"
 )
 
-// Mode says where responses come from.
+// Mode is the source of responses.
 type Mode uint8
 
 const (
-	// ModeReplay is the zero value: responses come from the cassette, and nothing uses the network.
+	// ModeReplay, the zero value, takes responses from the cassette, without the network.
 	ModeReplay Mode = iota
 	// ModeRecord sends every request and writes a new cassette.
 	ModeRecord
@@ -31,15 +31,15 @@ const (
 type Options struct {
 	// Mode is ModeReplay by default; Start takes it from the environment.
 	Mode Mode
-	// Transport sends the requests of a recording. By default that of the prepaid.Config passed to Recorder.Config does,
+	// Transport sends the requests of a recording. The default is that of the prepaid.Config passed to Recorder.Config,
 	// or a clone of http.DefaultTransport.
 	Transport http.RoundTripper
-	// ReportColumns are the names of columns of your reports, for a recording. If a report's first row consists only of
-	// these and ReportAmounts, it is kept; every other cell is scrubbed. The cassette lists the kept columns.
+	// ReportColumns are the names of columns of your reports, for a recording. If a report's first row has only these
+	// and ReportAmounts, the row is kept; other cells are scrubbed. The cassette lists the kept columns.
 	ReportColumns []string
-	// ReportAmounts are the names of columns with amounts, for a recording. If the first row is kept, so are the amounts
-	// below these: whole numbers and decimals of at most ten digits before and four after the point. Otherwise sums of a
-	// replay are those of pseudonyms. It must not name columns with IDs.
+	// ReportAmounts are the names of columns with amounts, for a recording. If the first row is kept, so are amounts in
+	// these columns: whole numbers and decimals of at most ten digits before and four after the point. Other numbers
+	// become pseudonyms, with meaningless sums. Do not name columns with IDs.
 	ReportAmounts []string
 	// AllowUnused makes Stop accept recorded requests that were not made.
 	AllowUnused bool
@@ -49,27 +49,27 @@ func (o Options) columns() columns {
 	return columns{names: slices.Concat(o.ReportColumns, o.ReportAmounts), amounts: o.ReportAmounts}
 }
 
-// Recorder is the Transport of a client that records its calls or replays them. It is safe for concurrent use; create one
-// with [New] or [Start].
+// Recorder is the Transport of a client and records or replays its calls. It is safe for concurrent use; create it with
+// [New] or [Start].
 type Recorder struct {
 	path    string
 	options Options
 	schema  *schema
 	next    http.RoundTripper
-	player  *player // of a replay
+	player  *player // for a replay
 	before  []byte  // the older cassette when a recording started
 
 	scrubbing sync.Mutex // guards names
 	names     *pseudonyms
 
 	mu      sync.Mutex
-	taken   []*cassette.Interaction // in the order of the requests; nil for those without a result
+	taken   []*cassette.Interaction // in request order; nil without a result
 	failure error
 	stopped bool
 }
 
-// New opens the cassette at path, to which it adds .yaml if missing. Call Stop at the end. A recording replaces an older
-// cassette only if no other process has written it meanwhile.
+// New opens the cassette at path, and adds .yaml to path if missing. Call Stop at the end. A recording replaces an older
+// cassette only if no other process wrote it meanwhile.
 //
 // Errors: *[CassetteError] if there is nothing to replay, *[UnscrubbedError] if a cassette to replay contains values that
 // must not be there.
@@ -90,7 +90,7 @@ func New(path string, options Options) (*Recorder, error) {
 	}
 	tape, err := cassette.Load(r.path)
 	if err != nil {
-		// The error of a YAML reader contains values.
+		// A YAML reader's error contains values.
 		return nil, &CassetteError{Path: r.file(), Rule: "cannot be replayed: a value has another type than in a recording"}
 	}
 	if len(tape.Interactions) == 0 {
@@ -134,18 +134,17 @@ func sure(next http.RoundTripper) http.RoundTripper {
 func (r *Recorder) Recording() bool { return r.options.Mode == ModeRecord }
 
 // Config returns config with r as its Transport. A recording sends through the transport that config had, with its proxy
-// and certificates, unless [Options] set one. For a replay it fills in missing settings (address, vendor, credentials, the
-// test environment) with fictional values, and turns the rate limit off unless config has a Limiter: a replay needs
-// nothing of the environment it was recorded in. Unless config sets them, it also shortens the times that a replay would
-// only spend waiting: AttemptTimeout to 2 s, Retry.InFlightWait and Retry.MinWait to 1 ms, so that a transfer whose
-// response was lost is repeated after 2 s instead of 40 s.
+// and certificates, unless [Options] set one. For a replay, Config fills in missing settings (address, vendor,
+// credentials, the test environment) with fictional values, and turns the rate limit off unless config has a Limiter: a
+// replay needs no environment. Unless config sets them, it also shortens waits: AttemptTimeout to 2 s, Retry.InFlightWait
+// and Retry.MinWait to 1 ms, so that a transfer whose response was lost is repeated after 2 s instead of 40 s.
 func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	own := config.Transport
 	config.Transport = r
 	if r.Recording() {
 		switch own.(type) {
 		case nil, *Recorder:
-		case through: // of an earlier call
+		case through: // from an earlier call
 			config.Transport = own
 		default:
 			if r.options.Transport == nil {
@@ -167,14 +166,14 @@ func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	if config.Limiter == nil {
 		config.Limiter = ratelimit.None{}
 	}
-	// Nothing can be in flight: before it repeats a lost transfer, the client waits for the sum of the first two.
+	// No request can be in flight, and before the client repeats a lost transfer, it waits for the sum of the first two.
 	config.AttemptTimeout = cmp.Or(config.AttemptTimeout, replayTimeout)
 	config.Retry.InFlightWait = cmp.Or(config.Retry.InFlightWait, time.Millisecond)
 	config.Retry.MinWait = cmp.Or(config.Retry.MinWait, time.Millisecond)
 	return config
 }
 
-// replayTimeout is enough for a loaded machine to respond from memory.
+// replayTimeout is enough to respond from memory on a busy machine.
 const replayTimeout = 2 * time.Second
 
 // through is a recorder with the transport of one client.

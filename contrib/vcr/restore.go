@@ -2,8 +2,7 @@ package prepaidvcr
 
 import "slices"
 
-// sentValues are the caller's values by the pseudonym that each stands for, and by the label of the place in which it
-// was sent.
+// sentValues are the caller's values by pseudonym, and by the label of the place in which each was sent.
 type sentValues map[string]map[string][]string
 
 // add records one value.
@@ -16,7 +15,7 @@ func (s sentValues) add(pseudonym, label, value string) {
 	}
 }
 
-// all returns the values of a pseudonym, whatever their labels, without repeats.
+// all returns the different values of a pseudonym under any label.
 func (s sentValues) all(pseudonym string) []string {
 	var values []string
 	for _, some := range s[pseudonym] {
@@ -26,7 +25,7 @@ func (s sentValues) all(pseudonym string) []string {
 	return slices.Compact(values)
 }
 
-// sentIn returns the values of one request, among them pseudonyms that the caller got from the cassette.
+// sentIn returns the values of one request, including pseudonyms that the caller got from the cassette.
 func sentIn(request, recorded *scrubbedRequest) sentValues {
 	s := sentValues{}
 	for l, there := range pairsOf(request, recorded) {
@@ -43,8 +42,8 @@ func labelOf(op *operation, where string) string {
 	return nameOf(where)
 }
 
-// restorer puts the caller's values back into a response: a program that compares sent with received values
-// must find the same in a replay.
+// restorer puts the caller's values into a response: programs that compare sent with received values must
+// find them equal.
 type restorer struct {
 	operation   *operation
 	before, now sentValues
@@ -52,8 +51,8 @@ type restorer struct {
 	ambiguous   []string // places that could show more than one value
 }
 
-// value returns the caller's value for the pseudonym l: in this request or in an earlier one, under the same label or
-// else anywhere. It returns the pseudonym if nothing was sent for it.
+// value returns the caller's value for the pseudonym l, from this request or an earlier one, under the same label or
+// else any. If no value was sent, it returns the pseudonym.
 func (r *restorer) value(l leaf) string {
 	label := labelOf(r.operation, l.where)
 	for _, values := range [][]string{

@@ -9,14 +9,14 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// Stop ends a recording and writes its cassette, or ends a replay and reports the calls that were not requested. It may be called
-// more than once; only the first call has an effect.
+// Stop ends a recording and writes its cassette, or ends a replay and reports requests that were not made. Only the first of
+// several calls has an effect.
 //
-// A recording that ends in a panic or in runtime.Goexit, as t.FailNow does, is not written, nor is one without requests
-// or one whose file another process has written since [New]. A request after the end of a recording fails as not sent.
+// A recording is not written if it ends in a panic or runtime.Goexit (as in t.FailNow), has no requests, or another
+// process wrote the file since [New]. Requests after the end of a recording fail as not sent.
 //
-// Errors: *[UnusedError], *[CassetteError], *[UnscrubbedError] if the new cassette does not pass [Check]. Then nothing is
-// written, and an older cassette is unchanged.
+// Errors: *[UnusedError], *[CassetteError], *[UnscrubbedError] if the new cassette does not pass [Check]. After an error
+// an older cassette is unchanged.
 func (r *Recorder) Stop() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,7 +67,7 @@ func (r *Recorder) closeIdle() {
 	}
 }
 
-// checkedFile writes a cassette in one step, after it has passed the check.
+// checkedFile checks a cassette and then writes it in one step.
 type checkedFile struct{}
 
 // ReadFile returns the content of a cassette.

@@ -12,22 +12,21 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// shape is the schema of a JSON value. Everything that it does not name is scrubbed, and so is a value that keep
-// refuses.
+// shape is the schema of a JSON value. Values that it does not name, or keep refuses, are scrubbed.
 type shape struct {
 	// keep reports whether a number, text or flag may stay; nil keeps none.
 	keep func(text string) bool
-	// varies: a kept value that is not compared when a request is matched.
+	// varies: a kept value that is not compared in a match.
 	varies bool
 	// form is the form of the pseudonym.
 	form form
-	// members are those of an object, by wire name.
+	// members are an object's, by wire name.
 	members map[string]*shape
-	// element is that of an array.
+	// element is an array's.
 	element *shape
 }
 
-// scrubbed is a value of which nothing is known.
+// scrubbed is the shape of an unknown value.
 func scrubbed() *shape { return &shape{} }
 
 func (s *shape) member(name string) (*shape, bool) {
@@ -44,9 +43,9 @@ func object(members map[string]*shape) *shape {
 	return s
 }
 
-// shapeOf derives the schema from the client's own types. A field with a redact tag is scrubbed, with everything below
-// it. Other fields are kept if their type restricts their content, or if keptMembers lists them; any other text
-// or number is scrubbed as well, so that a new field is safe by default.
+// shapeOf derives the schema from the client's own types. A field with a redact tag is scrubbed, with all its members.
+// Other fields are kept if their type restricts their content, or if keptMembers lists them. All other texts and
+// numbers are scrubbed, so that a new field is safe by default.
 func shapeOf(t reflect.Type) *shape { return typeShape(t, false) }
 
 func typeShape(t reflect.Type, marked bool) *shape {
@@ -103,7 +102,7 @@ func isDateType(t reflect.Type) bool {
 	return t == reflect.TypeFor[prepaid.Date]() || t == reflect.TypeFor[time.Time]()
 }
 
-// narrowMembers are those in which only a special pseudonym fits or passes the client's checks.
+// narrowMembers are members that need a special pseudonym, to fit or to pass the client's checks.
 var narrowMembers = map[string]form{
 	"state": formState, "country": formAlpha2, "passport_issuing_country": formAlpha3, "sex": formSex,
 	"passport_expiry": formFuture, "reportdata": formCSV,
@@ -111,8 +110,8 @@ var narrowMembers = map[string]form{
 	"expiration_date": formZeros, "bsb": formZeros, "direct_entry_bsb": formZeros,
 }
 
-// keptMembers are the texts and numbers that are kept although their type could contain anything: type and wire name, and
-// the form they must have.
+// keptMembers are kept texts and numbers although their type allows any content: type and wire name, and their required
+// form.
 var keptMembers = map[string]func(string) bool{
 	"Transaction.amount_currency":                 isCurrency,
 	"Transaction.fee_amount_currency":             isCurrency,
@@ -187,7 +186,7 @@ func isKnown(t reflect.Type, text string) bool {
 	return ok && enum.Known()
 }
 
-// isErrorCode keeps the codes that the client lists, and words joined by "_": a single word may be a name.
+// isErrorCode keeps codes that the client lists, and words joined by "_": a single word may be a name.
 func isErrorCode(text string) bool {
 	const longest = 64
 	return prepaid.ErrorCode(text).Known() || len(text) <= longest && looksLikeCode(text)
@@ -197,8 +196,8 @@ func isFlag(text string) bool { return text == "true" || text == "false" }
 
 func matching(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
 
-// errorShape is the shape of every error response (section 7 of the reference). A code has the form of those that the
-// reference shows, as in the client's own errors; the description may repeat the request.
+// errorShape is the shape of every error response (section 7 of the reference). A code must have the form of the
+// reference's codes, as in the client's errors; the description may repeat the request.
 func errorShape() *shape {
 	return object(map[string]*shape{
 		"error":             {keep: isErrorCode},
@@ -206,7 +205,7 @@ func errorShape() *shape {
 	})
 }
 
-// messageShape is the envelope of a webhook message (2.14). The rest of it is not in the reference.
+// messageShape is the envelope of a webhook message (2.14). The reference has no more of it.
 func messageShape() *shape {
 	return object(map[string]*shape{
 		"id": scrubbed(), "hook_id": scrubbed(),
@@ -224,14 +223,14 @@ func tokenShape() *shape {
 	})
 }
 
-// changeShape is a change of policy, whose wire type the client does not export.
+// changeShape is a change of policy: the client does not export its wire type.
 func changeShape(add, remove reflect.Type) *shape {
 	return object(map[string]*shape{
 		"reason": scrubbed(), "require_approval": {keep: isFlag}, "add": shapeOf(add), "remove": shapeOf(remove),
 	})
 }
 
-// sealedShape is a request with a PIN envelope, whose members are inlined.
+// sealedShape is a request with the members of a PIN envelope.
 func sealedShape() *shape {
 	members := structMembers(reflect.TypeFor[prepaid.SealedPINParams](), false)
 	delete(members, "envelope")

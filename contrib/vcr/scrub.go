@@ -18,27 +18,27 @@ type leaf struct {
 	varies bool
 	flag   bool // a truth value
 	form   form
-	offset int64 // of the value's end in the JSON text
+	offset int64 // the value's end in the JSON text
 }
 
 // scrubs reports whether a pseudonym replaces the value.
 func (l leaf) scrubs() bool { return !l.kept && !l.flag }
 
-// clean reports whether a value may be in a cassette unchanged.
+// clean reports whether a cassette may have the value unchanged.
 func (l leaf) clean() bool {
 	return l.kept || l.flag && l.value == "false" || !l.flag && isPseudonym(l.value, l.form)
 }
 
-// scrubber processes the parts of one exchange, gives each value its pseudonym, and records the values.
+// scrubber processes the parts of one exchange, replaces values by pseudonyms, and records the values.
 type scrubber struct {
 	names   *pseudonyms
-	restore func(leaf) string // of a replay: the replacement of a pseudonym; nil in a recording
+	restore func(leaf) string // returns a pseudonym's replacement in a replay; nil in a recording
 	columns columns
 	header  []string // the names in the first row of a report, if they are kept
 	leaves  []leaf
 }
 
-// text scrubs one value that is known to be a text.
+// text scrubs one value that is a text.
 func (s *scrubber) text(where, value string, known *shape) string {
 	return s.scalar(where, value, known, false, 0)
 }
@@ -48,7 +48,7 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 		return s.table(where, value, offset)
 	}
 	l := leaf{where: where, value: value, form: known.form, offset: offset, varies: known.varies}
-	if number { // the narrow forms are those of texts
+	if number { // narrow forms are for texts
 		l.form = formByValue
 	} else if known.varies {
 		value = cutFraction(value)
@@ -67,7 +67,7 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 	return s.names.stand(value, known.form)
 }
 
-// flag scrubs a boolean of which nothing is known: that is one bit about a person, and false is its pseudonym.
+// flag scrubs an unknown boolean, which is one bit about a person: its pseudonym is false.
 func (s *scrubber) flag(where string, value bool, known *shape, offset int64) bool {
 	text := strconv.FormatBool(value)
 	kept := known.keep != nil && known.keep(text)
@@ -80,11 +80,11 @@ var (
 	errDeep     = errors.New("too deep")
 )
 
-// maxDepth is the deepest JSON that is accepted as JSON; its lines are indented by as much.
+// maxDepth is the greatest accepted depth of JSON, and so of its indentation.
 const maxDepth = 100
 
-// json scrubs one JSON value. It returns it formatted in lines, for readers of the cassette, or an error if body is not
-// JSON; then nothing of it may be used.
+// json scrubs one JSON value. It returns the value in formatted lines, for readers of the cassette. If body is not
+// JSON, it returns an error: then use no part of the result.
 func (s *scrubber) json(where string, body []byte, known *shape) (string, error) {
 	decoder := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var out bytes.Buffer
@@ -129,7 +129,7 @@ func (s *scrubber) value(where string, in *jsontext.Decoder, out *jsontext.Encod
 		if number.Kind() == '0' && number.IsValid() {
 			return out.WriteValue(number)
 		}
-		return out.WriteToken(jsontext.String(string(number))) // the caller's own ID, which is a text
+		return out.WriteToken(jsontext.String(string(number))) // the caller's ID is a text
 	case 't', 'f':
 		return out.WriteToken(jsontext.Bool(s.flag(where, token.Bool(), known, end)))
 	}
@@ -148,7 +148,7 @@ func (s *scrubber) object(where string, in *jsontext.Decoder, out *jsontext.Enco
 		name := token.String()
 		inner, ok := known.member(name)
 		shown := name
-		if !ok { // the keys of a map may be personal
+		if !ok { // a map's keys may be personal
 			shown = s.text(where+"."+unknownName, name, scrubbed())
 			s.leaves[len(s.leaves)-1].offset = in.InputOffset()
 			name = unknownName
@@ -188,13 +188,13 @@ func (s *scrubber) array(where string, in *jsontext.Decoder, out *jsontext.Encod
 	return out.WriteToken(jsontext.EndArray)
 }
 
-// table scrubs CSV cell by cell. Commas, quotes and line ends are kept, and so is a first row that has only column names
-// given by the caller.
+// table scrubs CSV cell by cell. It keeps commas, quotes, line ends, and a first row of only column names that the
+// caller gave.
 func (s *scrubber) table(where, text string, offset int64) string {
 	var out strings.Builder
 	s.header = s.columns.header(text)
 	column := 0
-	for row, rest := 0, text; rest != "" && out.Len() <= maxRecorded; { // a longer one is not written
+	for row, rest := 0, text; rest != "" && out.Len() <= maxRecorded; { // a longer body is not written
 		cell, length := nextCell(rest)
 		known := scrubbed()
 		switch {
@@ -204,7 +204,7 @@ func (s *scrubber) table(where, text string, offset int64) string {
 			known.keep = isAmount
 		}
 		shown := s.scalar(where+" row "+strconv.Itoa(row), cell, known, false, offset)
-		restored := s.restore != nil && shown != cell // it may need quotes
+		restored := s.restore != nil && shown != cell // may need quotes
 		if rest[0] == '"' || restored && strings.ContainsAny(shown, separators+`"`) {
 			shown = `"` + strings.ReplaceAll(shown, `"`, `""`) + `"`
 		}
@@ -253,8 +253,8 @@ func contains(names []string, name string) bool {
 	return false
 }
 
-// nextCell returns the value of the first cell of text and its length there. A quote without an end makes a cell of the
-// whole rest.
+// nextCell returns the value of the first cell of text and its length there. After a quote without an end, the rest is
+// one cell.
 func nextCell(text string) (cell string, length int) {
 	if !strings.HasPrefix(text, `"`) {
 		if end := strings.IndexAny(text, separators); end >= 0 {

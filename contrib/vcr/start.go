@@ -9,14 +9,14 @@ import (
 // ModeVariable is the environment variable that makes [Start] record instead of replay.
 const ModeVariable = "PREPAID_VCR"
 
-// recordWord is its value for that.
+// recordWord is ModeVariable's value for a recording.
 const recordWord = "record"
 
-// Start opens the cassette at path for a test and stops it with the test. It replays, or records if PREPAID_VCR is
-// "record", whatever the mode in options; go test then needs -count=1, or it uses its cached result. The test fails if
-// the cassette is missing or does not pass [Check], if it cannot be written, or if recorded requests were not made. Only
-// a test that ran to its end without failing writes a cassette: the recording of a test that failed, was skipped or
-// panicked is dropped, and the older cassette stays.
+// Start opens the cassette at path for a test and stops it with the test. It ignores options.Mode: it records if
+// PREPAID_VCR is "record" (go test then needs -count=1, or it uses a cached result), else it replays. The test fails if
+// the cassette is missing, fails [Check] or cannot be written, or if recorded requests were not made. Only a test that
+// ran to its end without failing writes a cassette: if the test failed, was skipped or panicked, the recording is
+// dropped, and the old cassette stays.
 func Start(t testing.TB, path string, options Options) *Recorder {
 	t.Helper()
 	options.Mode = ModeReplay
@@ -43,8 +43,8 @@ func Start(t testing.TB, path string, options Options) *Recorder {
 	return recorder
 }
 
-// unwinding reports whether the caller is running because of a panic or of runtime.Goexit, not because a function
-// returned. A test that panics has not failed yet when its cleanups run: only the stack shows it.
+// unwinding reports whether the caller runs because of a panic or runtime.Goexit, not because a function returned.
+// During the cleanups of a panicking test, it has not failed yet: only the stack shows the panic.
 func unwinding() bool {
 	const most = 256
 	callers := make([]uintptr, most)

@@ -1,5 +1,5 @@
-// Package claims is the part of a shared [webhook.ClaimStore] that does not depend on the server that keeps the claims. The
-// modules below contrib use it, each with its own server.
+// Package claims is the part of a shared [webhook.ClaimStore] that is the same for each server of claims. The modules below
+// contrib use it, each with its server.
 package claims
 
 import (
@@ -13,23 +13,23 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// Store is a [webhook.ClaimStore]. Its functions get the ID, and the token of the claim, which is the fence: a claim changes
-// nothing if the ID has another token, or none.
+// Store is a [webhook.ClaimStore]. Its functions get the ID and the claim's token. The token is the fence: if the ID has
+// another token or none, the claim changes nothing.
 type Store struct {
 	// Keep is how long a handled ID is remembered: by default 24 h, at least 1 ms.
 	Keep time.Duration
 	// Timeout bounds one call, within its context: 2 s by default.
 	Timeout time.Duration
-	// Take claims an ID for a lease, and returns a [webhook.ClaimState]. Its repetition with the same token has no other effect.
+	// Take claims an ID for a lease, and returns a [webhook.ClaimState]. Repeating it with the same token has no effect.
 	Take Command
-	// Done marks an ID as handled for a time, Release releases it, for the time 0. They return 1 if token had the ID, otherwise 0.
+	// Done marks an ID as handled for life, Release frees it (life is 0). Both return 1 if token had the ID, otherwise 0.
 	Done, Release Command
 }
 
 // Command is a command to the server.
 type Command func(ctx context.Context, id, token string, life time.Duration) (int64, error)
 
-// New returns a Store with defaults applied. Faults, after those given, are returned as a *[prepaid.ValidationError].
+// New returns a Store with defaults applied. It returns the given and its own faults as a *[prepaid.ValidationError].
 func New(s Store, given faults.List) (*Store, error) {
 	s.Keep, s.Timeout = cmp.Or(s.Keep, 24*time.Hour), cmp.Or(s.Timeout, 2*time.Second)
 	given.Require(s.Keep >= time.Millisecond, "keep", "must be at least 1 ms")
@@ -67,7 +67,7 @@ type claim struct {
 	settled   atomic.Bool
 }
 
-// call bounds a command. The context's error takes precedence over the one that the server's client makes of it.
+// call bounds a command. If ctx has ended, call returns its error, not the client library's.
 func (c *claim) call(ctx context.Context, command Command, life time.Duration) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -87,7 +87,7 @@ func (c *claim) Done(ctx context.Context) error { return c.settle(ctx, c.store.D
 
 func (c *claim) Release(ctx context.Context) error { return c.settle(ctx, c.store.Release, 0) }
 
-// settle may be retried after an error of the server, when it is unknown whether it took effect.
+// settle may be retried after an error of the server: it may have taken effect.
 func (c *claim) settle(ctx context.Context, command Command, keep time.Duration) error {
 	if c.state != webhook.ClaimWon || !c.settled.CompareAndSwap(false, true) {
 		return webhook.ErrClaimLost

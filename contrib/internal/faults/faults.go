@@ -17,7 +17,7 @@ func (l *List) Require(ok bool, field, rule string) {
 	}
 }
 
-// RequireKey requires that key is fit for the key of a store. It may be empty.
+// RequireKey requires that key is valid as a key of a store, or empty.
 func (l *List) RequireKey(field, key string) {
 	plain := !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 	l.Require(len(key) <= 128 && plain, field, "must be at most 128 printable ASCII characters without white space")

@@ -1,12 +1,12 @@
 // Package fleet shares the rate limit of one address among the replicas of a program, as NewLimiter of contrib/redis describes. The
 // modules below contrib use it, each with its own store, which is a [Pool].
 //
-// A [Limiter] uses and rests the slots that its replica owns by itself, as the limiter of one process does (internal/slots). The
-// pool keeps only how many each replica owns, grants unowned ones, money before calls before bulk, and recalls some from
-// those with more than their part.
+// A [Limiter] uses and rests the slots of its replica without the pool, like the limiter of one process (internal/slots). The
+// pool only counts the slots of each replica, grants free slots (money before calls before bulk), and recalls slots from
+// replicas with more than their part.
 //
-// The package stands above the client, as the modules do that use it. Its exports, and the meaning of a [Report] to a pool,
-// are theirs: a module of another version uses it too if a program updates only the core.
+// Do not change its exports, or what a [Report] means to a pool, in an incompatible way: if a program updates only the
+// core, older versions of those modules use this package. It may import the client.
 package fleet
 
 import (
@@ -60,7 +60,7 @@ type Limiter struct {
 }
 
 // New returns the limiter of one replica and starts its exchange with the pool, which runs until Close. It does not wait
-// for the pool. Faults of the options, after those given, are returned as a *[prepaid.ValidationError].
+// for the pool. It returns the given faults and those of options as a *[prepaid.ValidationError].
 func New(pool Pool, options Options, given ...prepaid.Fault) (*Limiter, error) {
 	options = options.withDefaults()
 	if err := options.check(given).Err(); err != nil {
@@ -110,11 +110,11 @@ func (l *Limiter) Status() Status {
 }
 
 // Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with the pool. It takes at most
-// two Timeouts. A second Close waits for the first and returns the same.
+// two Timeouts. A second Close waits for the first and returns its error.
 func (l *Limiter) Close() error { return l.close() }
 
-// run exchanges with the pool until ctx ends: soon again while slots are used, rarely when not, and at once when kicked.
-// It returns the error of the last exchange.
+// run exchanges with the pool until ctx ends: often while slots are used, rarely when not, and at once when kicked. It
+// returns the last exchange's error.
 func (l *Limiter) run(ctx context.Context) error {
 	soon := min(max(l.options.Window/100, 10*time.Millisecond), 100*time.Millisecond)
 	rarely := l.options.Lease / 4
@@ -149,7 +149,7 @@ func (l *Limiter) run(ctx context.Context) error {
 	}
 }
 
-// leave reports to the pool that this replica is leaving. The slots in use stay on its account until they have rested.
+// leave reports to the pool that this replica is leaving. Used slots stay on its account until they have rested.
 func (l *Limiter) leave(ctx context.Context) error {
 	r := l.report()
 	r.Need, r.Extra, r.Leaving = [LaneCount]int{}, 0, time.Millisecond

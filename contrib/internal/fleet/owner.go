@@ -11,40 +11,40 @@ import (
 )
 
 const (
-	// floorParts is the fraction of its share that a replica keeps whatever the others need.
+	// floorParts: each replica keeps 1/floorParts of its share in any case.
 	floorParts = 10
-	// strangers is how many replicas are assumed if no number is configured and the pool has not been reached yet.
+	// strangers is the assumed number of replicas if none is configured and the pool has not been reached yet.
 	strangers = 10
 	// never is later than any time.
 	never = time.Duration(math.MaxInt64)
 )
 
 // owner decides which slots this replica owns. Since no two replicas own one slot, and a slot is reused only after its rest,
-// here or in another replica, no two uses of it fall into one window of the service.
+// here or in another replica, no window of the service has two uses of one slot.
 //
-// Beyond its lease a replica owns at most its equal share, and no less once the leases of all others must have ended too.
-// This is computed from the clock alone, so nothing that the pool or the network does can delay it.
+// After its lease a replica owns at most its equal share, and exactly that once the leases of all others must have ended
+// too. Only the clock decides this, so neither pool nor network can delay it.
 //
-// Slots are scarce when the pool has no more for calls or bulk. Only then are these spaced: until then more slots may arrive.
+// Slots are scarce when the pool has no more for calls or bulk. Only then these lanes are spaced: before that, more slots may arrive.
 type owner struct {
 	options Options
-	gone    time.Duration // after its last exchange, until a replica owns at most its share and all it used has rested
+	gone    time.Duration // from a replica's last exchange until it owns at most its share, and its used slots have rested
 	floor   int
 	kick    func() // requests an exchange; does not block
 	limiter *slots.Limiter
 
 	// The limiter's lock guards the rest.
 	leaseEnd   time.Duration // 0 when the pool has not been reached
-	growAt     time.Duration // when the share is this replica's own, without the pool
+	growAt     time.Duration // when this replica owns its share without the pool
 	more       promise
-	full       ratelimit.Lane // the pool had no more for lanes from this one on
+	full       ratelimit.Lane // lowest rank for which the pool had no more
 	dozing     bool           // no exchange is due soon
-	learnt     int            // replicas, as last reported by the pool
-	pauses     uint64         // that the pool knows of
-	mustReport bool           // the pool must learn of the pause
+	learnt     int            // number of replicas in the last grant
+	pauses     uint64         // known to the pool
+	mustReport bool           // the next report has the pause
 }
 
-// promise is the slots that may come from others: n slots, one after the other until the time by, or all then.
+// promise is slots that may arrive from others: n slots, spread until the time by, or all then.
 type promise struct {
 	n      int
 	by     time.Duration
@@ -59,12 +59,12 @@ func newOwner(options Options, kick func()) *owner {
 	o.growAt = o.gone
 	o.limiter = slots.New(slots.Options{
 		Owner: o, Window: options.Window,
-		MaxPause: options.MaxPause, MaxRandomPause: options.MaxPause, // the modules have one option for both
+		MaxPause: options.MaxPause, MaxRandomPause: options.MaxPause, // modules have one option for both
 	})
 	return o
 }
 
-// share is the number of slots that each replica may use while the pool is unreachable.
+// share is how many slots each replica may use without the pool.
 func (o *owner) share() int {
 	return max(1, o.options.Allowance/cmp.Or(o.options.Replicas, o.learnt, strangers))
 }
@@ -84,7 +84,7 @@ func (o *owner) Advance(now time.Duration, s *slots.Stock) {
 	}
 	share := o.share()
 	s.Limit = share
-	if o.growAt == never && now >= o.leaseEnd-o.options.Lease+o.gone { // the process was suspended; others own its slots
+	if o.growAt == never && now >= o.leaseEnd-o.options.Lease+o.gone { // it was suspended; others own its slots
 		s.Limit = 0
 	}
 	if now >= o.growAt {
@@ -92,8 +92,8 @@ func (o *owner) Advance(now time.Duration, s *slots.Stock) {
 	}
 }
 
-// Expect implements slots.Owner. It is never now, however late the promise is: promised slots must arrive before they can be
-// used.
+// Expect implements slots.Owner. It is after now even if the promise is overdue: slots can only be used after they have
+// arrived.
 func (o *owner) Expect(now time.Duration, s *slots.Stock, lacking int) time.Duration {
 	switch {
 	case o.alone(now) && now < o.growAt && lacking <= o.share()-s.Held:
@@ -120,8 +120,8 @@ func (o *owner) Paused() {
 	o.kick()
 }
 
-// report begins an exchange. Slots that this replica does not need are given away first: it reports everything that it owns.
-// While the pool is unreachable it keeps its slots, since no other replica would get them.
+// report begins an exchange. First the replica gives away slots that it does not need; the report has all others. While the
+// pool is unreachable, it keeps them, since no other replica would get them.
 func (o *owner) report() (r Report) {
 	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
 		s.Exchange++
@@ -130,7 +130,7 @@ func (o *owner) report() (r Report) {
 			Allowance: o.options.Allowance, Replicas: o.options.Replicas, Floor: o.floor, Lease: o.options.Lease, Gone: o.gone,
 		}
 		copy(r.Need[:], s.Need[ratelimit.Money:])
-		if s.Backlogged() { // it will use the free ones as well, at its pace
+		if s.Backlogged() { // it will use its free slots too, at its pace
 			r.Need[s.Backlog-ratelimit.Money] += s.Free
 		}
 		needed, stock := total(r.Need), 0 // stock is for calls that arrive before the next exchange
@@ -151,14 +151,14 @@ func (o *owner) report() (r Report) {
 	return r
 }
 
-// finish ends a successful exchange, and reports whether the next one is due soon. If not, the next Acquire requests one. The lease
-// counts from the beginning of the exchange, because the pool cannot have known of it earlier.
+// finish ends a successful exchange, and reports whether the next one is due soon. If not, the next Acquire starts one. The lease
+// begins with the exchange: the pool cannot have recorded it earlier.
 func (o *owner) finish(r Report, g Grant) (soon bool) {
-	if g.Granted < 0 { // response to a repetition of the command; the first was lost
+	if g.Granted < 0 { // to a repeated command; the first response was lost
 		return true
 	}
 	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
-		if s.Held > r.Held { // it has grown meanwhile, which the pool must learn first
+		if s.Held > r.Held { // it has grown since: report that first
 			g.Granted = 0
 		}
 		o.leaseEnd, o.growAt, o.learnt = r.at+o.options.Lease, never, g.Replicas
@@ -197,7 +197,7 @@ func (o *owner) finish(r Report, g Grant) (soon bool) {
 			o.pauses = g.Pauses
 			s.Pace(now)
 		}
-		// Another replica started a pause; a difference of less is the duration of the exchange.
+		// Another replica started a pause; a smaller difference is only the exchange's duration.
 		if g.Paused > 0 && now+g.Paused > s.PausedUntil+o.options.Window/100 && s.Pause(now, g.Paused) {
 			return math.MaxUint64
 		}
@@ -211,7 +211,7 @@ func (o *owner) fail(r Report) {
 		if o.growAt == never {
 			o.growAt = r.at + o.gone
 		}
-		if o.leaseEnd == 0 && s.Held == 0 { // it starts without the pool; the floor is reserved for it
+		if o.leaseEnd == 0 && s.Held == 0 { // it starts without the pool, and the floor is its own
 			s.Add(o.floor)
 		}
 		o.full, s.Scarce, o.more = ratelimit.Money, true, promise{}

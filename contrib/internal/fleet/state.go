@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// State is a pool's record of one limit, for pools that compute grants here. All times are milliseconds of the server's
-// clock. The zero value is a limit that was never used, or whose state was lost.
+// State is a pool's record of one limit, for pools that compute grants here. Times are milliseconds of the server's
+// clock. The zero value is a limit without use, or whose state was lost.
 //
-// A member's account is the number it says it holds plus the grants since; free is the slots that no account holds. Free slots have
-// rested, so that a grant can be used at once. The script of contrib/redis computes the same, and a test there compares both.
+// A member's account is the number of slots in its report plus later grants; slots on no account are free. Free slots have rested,
+// so that a grant can be used at once. The script of contrib/redis is equal, and a test there compares both.
 type State struct {
-	Server  string            `json:"server"` // the run of the server
+	Server  string            `json:"server"` // its run
 	Open    int64             `json:"open"`   // when grants begin
 	Seen    int64             `json:"seen"`   // the last exchange
-	Paused  int64             `json:"paused"` // until when all replicas pause
+	Paused  int64             `json:"paused"` // when a pause of all ends
 	Pauses  uint64            `json:"pauses"`
 	Members map[string]Member `json:"members"`
 }
@@ -32,11 +32,11 @@ type Member struct {
 	Leaves bool           `json:"leaves,omitempty"`
 }
 
-// Server is a pool's knowledge of its server at an exchange.
+// Server is the pool's server at an exchange.
 type Server struct {
-	// Run names this run of this server: it is another one after a restart or a failover, and never "".
+	// Run identifies this run of this server: it changes with a restart or a failover, and is never "".
 	Run string
-	// Now is its clock, as Unix milliseconds, and Up how many it has been running.
+	// Now is its clock in Unix milliseconds, Up its uptime in milliseconds.
 	Now, Up int64
 }
 
@@ -46,16 +46,16 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	if now-s.Seen >= max(time.Hour.Milliseconds(), 2*gone) {
 		*s = State{}
 	}
-	// A replica that was there at the last exchange, or had ended without leaving, may still be at work: if none could reach the
-	// server for long, all accounts have ended.
+	// silent: a replica that was there at the last exchange, or ended without leaving, may still use slots, although all
+	// accounts have ended because no replica could reach the server for long.
 	stayed := func(m Member) bool { return !m.Leaves }
 	silent := now-s.Seen > lease && (r.Known || slices.ContainsFunc(slices.Collect(maps.Values(s.Members)), stayed))
 	maps.DeleteFunc(s.Members, func(_ string, m Member) bool { return m.Ends <= now })
 	if r.Seq <= s.Members[r.ID].Seq {
 		return Grant{Granted: Void}
 	}
-	// Until Open, nothing is granted: replicas that are not heard of may still be using slots. So it is when this server is
-	// not the one of the last exchange, when none was heard for a lease, and when a member's state is forgotten.
+	// Until Open, nothing is granted: unreported replicas may be using slots. This happens when this server is not the one
+	// of the last exchange, after a lease without any report, and if the state was lost.
 	switch {
 	case s.Server == "" && !r.Known:
 		s.Open = now + max(0, gone-server.Up)
@@ -106,12 +106,12 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 			live = append(live, &part{id: id, held: m.Held, need: m.Need})
 		}
 	}
-	kept := max(0, r.Replicas-g.Replicas) * r.Floor // for configured replicas that have not come yet
+	kept := max(0, r.Replicas-g.Replicas) * r.Floor // for configured replicas that have not started
 	spare := free - kept
 	shareOut(live, r.Allowance, r.Allowance-kept)
 
 	var mine *part
-	var missing [LaneCount]int // slots that others lack, up to each lane
+	var missing [LaneCount]int // slots that others lack, by lane and above
 	for _, p := range live {
 		if p.id == r.ID {
 			mine = p
@@ -132,7 +132,7 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 	if now < s.Open {
 		return g
 	}
-	sum, before := 0, 0 // before is the number that others lack for higher lanes
+	sum, before := 0, 0 // before: what others lack for higher lanes
 	for lane, n := range mine.allot {
 		sum += n
 		g.Granted += max(0, min(sum-r.Held-g.Granted, spare-g.Granted-before))
@@ -149,9 +149,9 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 	return g
 }
 
-// shareOut gives each replica its part of usable slots out of size. Each lane in turn shares out the rest of the lanes above:
-// none gets more than it needs, and one that needs more than an even share gets an even share. Each lower lane that needs slots
-// is sure of a sixteenth; calls leave the last 0.4 % to money, and bulk the last 2 % to both.
+// shareOut gives each replica its part of usable slots out of size. Each lane in turn shares out what higher lanes left: a
+// replica gets what it needs, but at most an even share of what replicas with greater needs can get. Each lower lane that needs
+// slots gets at least a sixteenth; calls leave the last 0.4 % to money, and bulk the last 2 % to both.
 func shareOut(live []*part, size, usable int) {
 	var needs [LaneCount]int
 	for _, p := range live {
@@ -192,33 +192,33 @@ const LaneCount = 3
 
 // Pool is the state that the replicas behind one address share.
 type Pool interface {
-	// Exchange records one replica's report and returns the slots it may take or must give. It is atomic with respect to all
-	// other exchanges, and ends with ctx. An error leaves open whether it took effect.
+	// Exchange records one replica's report and returns the slots it may take or must give. It is atomic among all
+	// exchanges, and ends with ctx. After an error it may have taken effect.
 	Exchange(ctx context.Context, r Report) (Grant, error)
 }
 
 // Report is a replica's state in one exchange.
 type Report struct {
-	// ID is the replica's own, for its life.
+	// ID identifies the replica.
 	ID string
-	// Seq numbers the exchanges of the replica. One that is not above the last has no effect, and its grant is Void.
+	// Seq numbers the exchanges of the replica. An exchange with a Seq that is not above the last has no effect, and a Void grant.
 	Seq uint64
-	// Held is how many slots the replica owns, the truth also if the pool knows of another number.
+	// Held is how many slots the replica owns. It replaces the pool's number.
 	Held int
-	// Need is how many slots its requests need, by lane, with those in use.
+	// Need is how many slots its requests need or use, by lane.
 	Need [LaneCount]int
-	// Extra is how many more it would like for requests that have not arrived yet.
+	// Extra is how many more it wants for requests yet to arrive.
 	Extra int
-	// Pause is the rest of a pause after a 429 of which the others must learn, in whole milliseconds, or 0.
+	// Pause is the rest of a pause after a 429 to report to the others, in whole milliseconds, or 0.
 	Pause time.Duration
-	// Known reports whether the pool must know of this replica, which has been in touch before, or has not reached it for so
-	// long that it owns its share. A pool that does not may not know of others either.
+	// Known reports that the pool should have this replica: it has exchanged before, or owns its share because it has not
+	// reached the pool for so long. A pool without it may lack others too.
 	Known bool
-	// Leaving is not 0 in its last exchange, and then how long its slots stay on its account.
+	// Leaving, if not 0, marks the last exchange: its slots stay on its account for that time.
 	Leaving time.Duration
 
-	// Allowance, Replicas, Floor, Lease and Gone are the same for all replicas. Each replica keeps Floor slots whatever the others
-	// need; Gone is when the slots of a replica that was not heard of any more have rested.
+	// Allowance, Replicas, Floor, Lease and Gone are the same for all replicas. Each replica keeps at least Floor slots. Gone is
+	// the time after a replica's last exchange until its slots have rested.
 	Allowance, Replicas, Floor int
 	Lease, Gone                time.Duration
 
@@ -227,17 +227,17 @@ type Report struct {
 
 // Grant is a pool's response to a Report.
 type Grant struct {
-	// Granted is how many slots the replica owns in addition to those that it reported, or Void.
+	// Granted is how many slots the replica now owns in addition to the reported ones, or Void.
 	Granted int
-	// Give is how many of those that it reported it must give, once they have rested.
+	// Give is how many reported slots it must give back, after their rest.
 	Give int
-	// Allot is how many it may own in the end.
+	// Allot is how many slots it may own in the end.
 	Allot int
-	// Replicas is how many there are.
+	// Replicas is their number.
 	Replicas int
 	// Paused is the rest of a pause of all replicas.
 	Paused time.Duration
-	// Pauses is how many there were.
+	// Pauses is the number of pauses.
 	Pauses uint64
 	// Opens is how long the pool grants nothing, since it may not have heard of all that is in use.
 	Opens time.Duration

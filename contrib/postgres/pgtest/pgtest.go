@@ -1,5 +1,5 @@
-// Package pgtest runs a private, real Postgres for the tests of a program that keeps its payments there, and for
-// demonstrations. It uses the Postgres that is installed; it downloads nothing and needs no container.
+// Package pgtest runs a private, real Postgres for demonstrations, and for tests of a program that keeps its
+// payments there. It uses the installed Postgres, without a download or a container.
 //
 //	func TestPayouts(t *testing.T) {
 //		server := pgtest.Start(t, pgtest.Options{})
@@ -9,21 +9,21 @@
 //		require.NoError(t, server.Restart(t.Context())) // and comes back
 //	}
 //
-// A server takes about 0.7 s to start. Tests that do not kill, freeze or cut it can share one, each with a database of its
-// own; see the example of [Run].
+// A server takes about 0.7 s to start. Tests that do not kill, freeze or cut it can share one, each with its own database;
+// see the example of [Run].
 //
 // # Where the server runs
 //
-// The server listens on a Unix socket in a new directory below [os.TempDir] that only its user can enter, not on the
-// network, and accepts each connection as superuser "postgres" without a password. Postgres refuses to run as root: for
-// root, the server runs as the user "nobody". It keeps acknowledged commits (fsync is on) unless [Options].NoSync is set.
+// The server listens only on a Unix socket, in a new directory below [os.TempDir] that only its user can enter. Each
+// connection is superuser "postgres" without a password. Postgres refuses to run as root: for root, the server runs as
+// the user "nobody". Commits survive a crash (fsync is on) unless [Options].NoSync is set.
 //
-// Stop ends the server and removes the directory. So does the end of the program, however it ends: a small shell process
-// waits for it. Postgres 14 or later and a Unix system are needed.
+// Stop ends the server and removes the directory. A small shell process does the same when the program ends in any way.
+// Postgres 14 or later and a Unix system are needed.
 //
 // # Tests without Postgres
 //
-// Where no Postgres is installed, [Start] skips the test. Set PREPAID_POSTGRES=required, such as in CI, to make it fail
+// If no Postgres is installed, [Start] skips the test. Set PREPAID_POSTGRES=required, for example in CI, and it fails
 // instead.
 package pgtest
 
@@ -40,11 +40,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrNotInstalled is returned, wrapped in the reason, if no Postgres was found, or if the system is not Unix.
+// ErrNotInstalled: no Postgres was found, or the system is not Unix. The returned error adds the reason.
 var ErrNotInstalled = errors.New("no Postgres is installed")
 
 const (
-	startLimit = 60 * time.Second // of a server, also after a crash
+	startLimit = 60 * time.Second // of a server, even after a crash
 	closeLimit = 5 * time.Second  // of a pool
 )
 
@@ -53,14 +53,14 @@ type Options struct {
 	// Binaries is the directory with initdb and postgres. If empty, PATH is searched, then the newest version below
 	// /usr/lib/postgresql, /usr/local/opt and /opt/homebrew/opt.
 	Binaries string
-	// NoSync switches fsync off: faster, and a crash of the machine, but not of the server, may lose commits.
+	// NoSync switches fsync off: faster, but a crash of the machine (not of the server) may lose commits.
 	NoSync bool
 	// Settings are parameters of postgresql.conf, such as "max_connections": "300".
 	Settings map[string]string
 }
 
-// Start starts a server that is stopped at the end of the test, and fails the test if it cannot. If the test fails, the
-// server's last log lines are part of its log. Where no Postgres is installed, the test is skipped; see [Check].
+// Start starts a server, stops it at the end of the test, and fails the test on an error. A failed test logs the
+// server's last log lines. Without an installed Postgres, Start skips the test; see [Check].
 func Start(tb testing.TB, options Options) *Server {
 	tb.Helper()
 	server, err := Run(tb.Context(), options)
@@ -76,8 +76,8 @@ func Start(tb testing.TB, options Options) *Server {
 	return server
 }
 
-// Check ends a test for which [Run] returned an error: it skips the test if err is [ErrNotInstalled] and the environment
-// does not have PREPAID_POSTGRES=required, and fails it otherwise.
+// Check ends a test for which [Run] returned an error: it skips the test if err is [ErrNotInstalled] and
+// PREPAID_POSTGRES is not "required", and fails it otherwise.
 func Check(tb testing.TB, err error) {
 	tb.Helper()
 	if errors.Is(err, ErrNotInstalled) && os.Getenv("PREPAID_POSTGRES") != "required" {
@@ -96,7 +96,7 @@ func (s *Server) address(database string) string {
 	return "postgres:///" + database + "?" + query.Encode()
 }
 
-// NewDatabase creates an empty database and returns its address. It lasts as long as the server.
+// NewDatabase creates an empty database and returns its address. The database lasts as long as the server.
 func (s *Server) NewDatabase(tb testing.TB) string {
 	tb.Helper()
 	name := fmt.Sprintf("test_%d", s.databases.Add(1))
@@ -106,8 +106,8 @@ func (s *Server) NewDatabase(tb testing.TB) string {
 	return s.address(name)
 }
 
-// NewPool creates an empty database and returns connections to it, which are closed at the end of the test, and
-// must not be in use any more then. Other pools can use its pool.Config().ConnString().
+// NewPool creates an empty database and returns connections to it, which are closed at the end of the test:
+// then they must not be in use. Other pools can use pool.Config().ConnString().
 func (s *Server) NewPool(tb testing.TB) *pgxpool.Pool {
 	tb.Helper()
 	pool, err := pgxpool.New(context.Background(), s.NewDatabase(tb))
@@ -129,7 +129,7 @@ func (s *Server) NewPool(tb testing.TB) *pgxpool.Pool {
 	return pool
 }
 
-// Cut closes every connection that clients have at the moment. They can connect again at once.
+// Cut closes all present connections of clients. They can connect again at once.
 func (s *Server) Cut(ctx context.Context) error {
 	return s.exec(ctx, `select pg_terminate_backend(pid) from pg_stat_activity
 		where backend_type = 'client backend' and pid <> pg_backend_pid()`)

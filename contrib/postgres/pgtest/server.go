@@ -21,7 +21,7 @@ import (
 
 const (
 	superuser = "postgres"
-	quit      = syscall.SIGQUIT // ends at once, recovers at the next start
+	quit      = syscall.SIGQUIT // ends at once; the next start recovers
 	shutDown  = syscall.SIGINT  // rolls transactions back and writes everything
 	kill      = syscall.SIGKILL
 )
@@ -30,7 +30,7 @@ const (
 type Server struct {
 	options   Options
 	binaries  string
-	dir       string // of everything; the socket is in it
+	dir       string // of all files and the socket
 	owner     *syscall.SysProcAttr
 	databases atomic.Int64
 
@@ -41,9 +41,9 @@ type Server struct {
 	exited   chan struct{}  // closed when process has ended
 }
 
-// Run starts a server for a program. The program should call [Server.Stop]; if it ends without, the server ends too.
+// Run starts a server for a program. The program should call [Server.Stop]. If the program ends, so does the server.
 //
-// Errors: [ErrNotInstalled], those of ctx, which bounds the start only, and of the system, with the server's log.
+// Errors: [ErrNotInstalled], those of ctx, which bounds only the start, those of the system, with the server's log.
 func Run(ctx context.Context, options Options) (*Server, error) {
 	binaries, err := find(options.Binaries)
 	if err != nil {
@@ -89,9 +89,9 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
 
-// guardScript waits until its standard input ends, which is when the program closes it or ends. It then ends the
-// Postgres whose process ID it read last, also a frozen one, and removes the directory. Postgres removes its file with
-// the ID when it ends; a process that has ended keeps its ID for a while.
+// guardScript waits until its standard input ends: the program closes it or ends. Then it ends the Postgres whose
+// process ID it read last, even if frozen, and removes the directory. When Postgres ends, it removes its file with the
+// ID; the ended process keeps the ID for a while.
 const guardScript = `
 trap '' HUP INT TERM
 pid=
@@ -126,7 +126,7 @@ func (s *Server) watch() error {
 	return nil
 }
 
-// Stop ends the server and removes its files. Stopping it again has no effect.
+// Stop ends the server and removes its files. A second Stop has no effect.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *Server) ended() error {
 	return err
 }
 
-// signal signals the server itself. One that has ended by itself is not an error.
+// signal signals the server itself. It is no error if the server has already ended.
 func (s *Server) signal(by os.Signal) error {
 	if err := s.process.Signal(by); !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -169,34 +169,34 @@ func (s *Server) signal(by os.Signal) error {
 	return nil
 }
 
-// Kill ends the server and each of its processes with SIGKILL, as a crash of the machine would, except that data which the
-// system has already taken over for writing is not lost.
+// Kill ends the server and each of its processes with SIGKILL, like a crash of the machine, except that data which the
+// system has accepted for writing is not lost.
 func (s *Server) Kill() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process == nil {
 		return nil
 	}
-	return errors.Join(s.signalAll(freeze), s.signalAll(kill), s.ended()) // frozen, it starts no other process meanwhile
+	return errors.Join(s.signalAll(freeze), s.signalAll(kill), s.ended()) // frozen, it starts no more processes
 }
 
-// Freeze stops each process of the server where it is. Connections stay open and do not respond, until [Server.Thaw].
+// Freeze stops each process of the server. Until [Server.Thaw], connections stay open and do not respond.
 func (s *Server) Freeze() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.signalAll(freeze)
 }
 
-// Thaw has a frozen server continue.
+// Thaw continues a frozen server.
 func (s *Server) Thaw() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.signalAll(thaw)
 }
 
-// Restart shuts the server down in order, unless it was killed, and starts it on the same files and the same address. It
-// returns when connections are accepted. After [Server.Kill] it repeats the start until the system has released the resources
-// of the killed processes, and Postgres has recovered. ctx bounds the wait.
+// Restart shuts the server down properly, unless it was killed, and starts it with the same files and the same address. It
+// returns when connections are accepted. After [Server.Kill] it repeats the start until the system has freed resources of the
+// killed processes, and Postgres has recovered. ctx bounds the wait.
 func (s *Server) Restart(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,7 +254,7 @@ func (s *Server) launch() error {
 	return err
 }
 
-// ready waits until the server accepts a connection, and reports false if it ended before, or ctx.
+// ready waits until the server accepts a connection, and reports false if server or ctx ended first.
 func (s *Server) ready(ctx context.Context) bool {
 	for s.exec(ctx, "") != nil {
 		select {
@@ -277,14 +277,14 @@ func (s *Server) exec(ctx context.Context, statement string) error {
 	return errors.Join(err, connection.Close(ctx))
 }
 
-// places are where the packages of Debian, its relatives and Homebrew put the programs of one version.
+// places have the programs of one version from packages of Debian, its relatives and Homebrew.
 var places = [...]string{
 	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/opt/postgresql@*/bin", "/opt/homebrew/opt/postgresql@*/bin",
 }
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// find returns the directory of initdb and postgres: dir, or if that is empty the one in PATH or of the newest version.
+// find returns the directory of initdb and postgres: dir or, if empty, that of PATH or of the newest version.
 func find(dir string) (string, error) {
 	found := []string{dir}
 	if dir == "" {
@@ -294,7 +294,7 @@ func find(dir string) (string, error) {
 			found = append(found, dirs...)
 		}
 		version := func(dir string) int {
-			number, _ := strconv.Atoi(digits.FindString(dir)) // zero if it is not a version
+			number, _ := strconv.Atoi(digits.FindString(dir)) // zero if not a version
 			return number
 		}
 		slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })

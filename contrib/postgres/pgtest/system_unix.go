@@ -16,14 +16,14 @@ import (
 
 const freeze, thaw = syscall.SIGSTOP, syscall.SIGCONT
 
-// longestDir leaves room for the name of the directory and of the socket in the 104 bytes that a socket's path may have
-// on the strictest system.
+// longestDir leaves room for the names of directory and socket: on the strictest system a socket's path has at most 104
+// bytes.
 const longestDir = 104 - len("/pgtest-4294967295/.s.PGSQL.5432") - 1
 
-// session has a process ignore the signals that the terminal sends to the program.
+// session keeps signals of the program's terminal from a process.
 func session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// attributes returns how to start the processes of Postgres, and the owner of their files.
+// attributes returns how to start processes of Postgres, and who owns their files.
 func attributes() (attributes *syscall.SysProcAttr, uid, gid int, err error) {
 	attributes, uid, gid = session(), os.Getuid(), os.Getgid()
 	if uid != 0 {
@@ -59,7 +59,7 @@ func open(dir string) bool {
 	return dir == "/" || open(filepath.Dir(dir))
 }
 
-// signalAll signals the server and its children. The server can only start others meanwhile if it is not stopped first.
+// signalAll signals the server and its children. Freeze the server first, or it may start others meanwhile.
 func (s *Server) signalAll(by syscall.Signal) error {
 	if s.process == nil {
 		return errors.New("pgtest: the server is not running")

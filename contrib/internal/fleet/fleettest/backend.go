@@ -1,4 +1,4 @@
-// Package fleettest tests that a real server shares a rate limit as [fleet.Limiter] promises. The tests of package fleet prove in
+// Package fleettest tests a rate limit that [fleet.Limiter] shares through a real server. The tests of package fleet prove in
 // virtual time which slots a pool grants and how a limiter uses them.
 package fleettest
 
@@ -16,11 +16,11 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
-// Backend is a server that keeps limits, and the events that can happen to it. A failure fails t.
+// Backend is a server that keeps limits, with events that can happen to it. Errors fail t.
 type Backend interface {
-	// Open returns the pool of a limit, over connections of its own that are closed with the test.
+	// Open returns a limit's pool with its own connections, closed after the test.
 	Open(t *testing.T, name string) fleet.Pool
-	// Used makes a limit one that replicas have used, all of which have left: it grants at once.
+	// Used prepares a limit that replicas have used and left: it grants at once.
 	Used(t *testing.T, name string)
 	Freeze(t *testing.T)
 	Thaw(t *testing.T)
@@ -35,7 +35,7 @@ func Run(t *testing.T, start func(t *testing.T) Backend) {
 	t.Run("allowance is used", func(t *testing.T) { allowanceIsUsed(t, start(t)) })
 }
 
-// exchanges checks that a pool notices that its server is another one or lost its data, and that an exchange ends with its context.
+// exchanges checks that a pool detects another server or lost data, and that an exchange ends with its context.
 func exchanges(t *testing.T, s Backend) {
 	const limit, gone = "limit", time.Hour
 	pool := s.Open(t, limit)
@@ -87,7 +87,7 @@ func allowanceIsUsed(t *testing.T, s Backend) {
 	load.Run(t, func() fleet.Pool { return s.Open(t, t.Name()) }).Check(t, 0.95, load.For)
 }
 
-// mortal is a pool that a replica cannot reach any more once it is killed.
+// mortal is the pool of a replica that can be killed.
 type mortal struct {
 	fleet.Pool
 	killed atomic.Bool
@@ -103,8 +103,8 @@ func (m *mortal) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, err
 	return m.Pool.Exchange(ctx, r)
 }
 
-// LimitHolds checks that no window ever sees more than the allowance, while replicas come and go or are killed, are busy and idle, and
-// the server hangs, dies and comes back.
+// LimitHolds checks that no window ever sees more than the allowance, while replicas start, leave or are killed, are busy or idle, and
+// the server hangs, dies and restarts.
 func LimitHolds(t *testing.T, s Backend) {
 	const act = 1600 * time.Millisecond
 	seen := Load{
@@ -123,7 +123,7 @@ func LimitHolds(t *testing.T, s Backend) {
 					seen.spell(l, replica)
 				}
 				pool.killed.Store(rand.N(4) == 0)
-				if l.Close() != nil { // a replica that starts without the server does not know the earlier use
+				if l.Close() != nil { // a replica started without the server would not know earlier use
 					time.Sleep(seen.load.Window)
 				}
 			}

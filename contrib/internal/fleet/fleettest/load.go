@@ -19,12 +19,12 @@ var lanes = [...]ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk}
 
 // Load is replicas behind one address that always want more than the service's allowance.
 type Load struct {
-	// Options are those of each replica, with Allowance and Window. Replicas is how many there are.
+	// Options are each replica's, with Allowance and Window. Replicas is their number.
 	fleet.Options
-	// Callers is how many each replica has, an eighth of them for payments, the others for calls and bulk.
+	// Callers is the number in each replica: an eighth for payments, the rest for calls and bulk.
 	Callers int
-	// Trickle has payments want two fifths of the allowance, next to reads that alone want more than all of it, and no caller wait for
-	// longer than half a window. Otherwise payments alone want more than the allowance, and all wait.
+	// If Trickle is set, payments want two fifths of the allowance, reads alone more than all of it, and no caller waits longer than
+	// half a window. Otherwise payments alone want more than the allowance, and all wait.
 	Trickle bool
 	For     time.Duration
 	// Distance is the longest time to the service and back.
@@ -38,8 +38,8 @@ type Traffic struct {
 
 	mu      sync.Mutex
 	arrived []time.Duration          // times since the start
-	counts  [][][fleet.LaneCount]int // of requests, by replica and minute, the last of which may be longer
-	// Of a trickle these count only payments, after the first two windows.
+	counts  [][][fleet.LaneCount]int // requests by replica and minute; the last minute may be longer
+	// In a trickle these count only payments after two windows.
 	waited  time.Duration // the longest
 	refused int
 }
@@ -81,7 +81,7 @@ func (o Load) Run(t *testing.T, open func() fleet.Pool) *Traffic {
 	return seen
 }
 
-// send sends one request, and reports whether it was admitted before the end. The first half of its time is its way to the service.
+// send sends one request, and reports whether it was admitted before the end. The request arrives after half its time.
 func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	ctx, began := context.Background(), time.Since(s.start)
 	if s.load.Trickle {
@@ -121,7 +121,7 @@ func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 func (s *Traffic) checkLimit(t *testing.T) {
 	t.Helper()
 	slices.Sort(s.arrived)
-	most, first := 0, 0 // sliding; no fixed window can have more
+	most, first := 0, 0 // of sliding windows; fixed ones have no more
 	for last, at := range s.arrived {
 		for at-s.arrived[first] >= s.load.Window {
 			first++
@@ -132,8 +132,8 @@ func (s *Traffic) checkLimit(t *testing.T) {
 	require.LessOrEqual(t, most, s.load.Allowance)
 }
 
-// Check checks that the part of the allowance that was used is at least so much, that no window had more than the allowance, that
-// neither a replica nor a lane starved, and that none was refused or waited longer than so: in a trickle, no payment.
+// Check checks that at least the given part of the allowance was used, that no window had more than the allowance, that no
+// replica and no lane starved, and that no request (in a trickle: no payment) was refused or waited longer.
 func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
 	t.Helper()
 	s.checkLimit(t)
