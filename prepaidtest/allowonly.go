@@ -9,9 +9,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
-// AllowOnly makes every operation but these, named as in Operations, fail the test from now on: it is not carried
-// out, and gets 501 with the code unexpected_request. Fetching a token is always allowed. Another call replaces
-// the list, and one without operations lifts it. An unknown operation fails the test and changes nothing.
+// AllowOnly makes all operations except these, named as in Operations, fail the test from now on: they have no
+// effect and get 501 with the code unexpected_request. Fetching a token is always allowed. Another call replaces
+// the list; a call without operations allows all. An unknown operation fails the test and changes nothing.
 func (s *Server) AllowOnly(operations ...string) {
 	if s.tb != nil {
 		s.tb.Helper()

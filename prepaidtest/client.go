@@ -6,12 +6,12 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Config points a client at s, in the test environment unless s is set to Production, with credentials and with
-// pauses of a millisecond between attempts and none after a failed token request, so that tests do not wait. An attempt
-// ends after 2 s: a transfer of unknown outcome is sent again no earlier than that after its last attempt, as
-// [prepaid.AccountsService.NotBefore] says, and the emulator carries out a repeat that overtakes it. Set AttemptTimeout
-// shorter for a test in which that happens often, and longer when a response is delayed for longer. With [InMemory], pauses
-// are those of production. In the test environment errors print the service's description.
+// Config points a client at s, with credentials, in the test environment unless s is set to Production. So that tests do
+// not wait, pauses between attempts are a millisecond, with none after a failed token request. AttemptTimeout is 2 s: a
+// transfer of unknown outcome is not repeated earlier than 2 s after its last attempt, see
+// [prepaid.AccountsService.NotBefore]; the emulator also carries out a repeat that overtakes the first request. Set it
+// shorter if a test has many repeats, longer if a response is delayed for longer. With [InMemory], pauses are production's.
+// In the test environment errors print the service's description.
 func (s *Server) Config() prepaid.Config {
 	environment := prepaid.EnvironmentTest
 	if s.settings.production {
@@ -38,7 +38,7 @@ func (s *Server) Config() prepaid.Config {
 	return config
 }
 
-// Client is NewClient(s.Config()). It is closed with the server, that is, with the test.
+// Client is NewClient(s.Config()). The end of the test closes the client with the server.
 func (s *Server) Client() *prepaid.Client {
 	client, err := prepaid.NewClient(s.Config())
 	if err != nil {

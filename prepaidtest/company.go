@@ -5,13 +5,13 @@ import (
 )
 
 const (
-	// DefaultCompany is the company every server begins with.
+	// DefaultCompany is the company that each new server has.
 	DefaultCompany prepaid.CompanyID = 42
 	// DefaultProgramClientID is the client_id of the accounts of DefaultCompany.
 	DefaultProgramClientID = "acme"
 )
 
-// Loop says whether a company has a policy, and of which kind.
+// Loop is a company's kind of policy, if it has one.
 type Loop string
 
 const (
@@ -20,7 +20,7 @@ const (
 	// ClosedLoop denies by default; listed rules allow.
 	ClosedLoop Loop = "closed"
 	// NoPolicy is a company without a configured policy: its policy operations respond with 404, and the simulator
-	// asks no policy.
+	// checks no policy.
 	NoPolicy Loop = "none"
 )
 
@@ -28,26 +28,26 @@ const (
 type Company struct {
 	// ID is the company id; required.
 	ID prepaid.CompanyID
-	// ClientID is the client_id that the company's accounts show and are searched by.
+	// ClientID is the client_id of the company's accounts, also in searches.
 	ClientID string
-	// ProgramID is compared with the program_id filter of the company search, in addition to the program_id of an
-	// account's own portal identifier.
+	// ProgramID matches the program_id filter of the company search, like the program_id of an account's own
+	// portal identifier.
 	ProgramID string
-	// ProductType is that of new accounts: reloadable (when empty), gift or loyalty.
+	// ProductType is new accounts': reloadable (when empty), gift or loyalty.
 	ProductType string
 	// Loop is the kind of policy.
 	Loop Loop
 }
 
-// AddCompany adds a company. A company that exists keeps its accounts and policy rules and takes the rest.
+// AddCompany adds a company. An existing company keeps its accounts and policy rules; the rest is replaced.
 func (s *Server) AddCompany(add Company) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	s.service.PutCompany(l, fromCompany(add))
 }
 
-// AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Until the first
-// is registered every well-formed pair is known.
+// AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Before the
+// first registration, each well-formed pair is known.
 func (s *Server) AddApplication(applicationID, keyID string) {
 	s.service.Keys.Add(applicationID, keyID)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 )
 
-// The types that partners see are declared in this package, with their comments, and again where the service uses them: an
-// alias of an internal type would hide its fields on the reference page. Fields with the same name are the same;
-// TestConversionsLoseNothing compares all fields.
+// Public types are declared here, with their comments, and again in the internal packages: an alias of an internal type
+// would hide its fields on the reference page. Fields with the same name are the same; TestConversionsLoseNothing compares
+// all fields.
 
 var (
 	toAccountState  = converter[AccountState, *ledger.Account]()
@@ -32,7 +32,7 @@ var (
 	fromWalletToken = converter[ledger.WalletToken, WalletToken]()
 )
 
-// converter returns a function that copies a value into the form of the other side. The copy shares nothing with the value.
+// converter returns a function that deeply copies a From into the corresponding To.
 func converter[To, From any]() func(From) To {
 	fill := copier(reflect.TypeFor[To](), reflect.TypeFor[From]())
 	return func(from From) To {
@@ -42,7 +42,7 @@ func converter[To, From any]() func(From) To {
 	}
 }
 
-// copier returns how a value of one type is copied into one of another; it does nothing between unrelated types.
+// copier returns a function that copies a value into another type; for unrelated types it does nothing.
 func copier(to, from reflect.Type) func(to, from reflect.Value) {
 	switch {
 	case from.Kind() == reflect.Pointer:
@@ -123,12 +123,12 @@ func each[To, From any](list []From, convert func(From) To) []To {
 	return all
 }
 
-// companyIDs returns a copy of a list in the form of the other side, never nil.
+// companyIDs returns a copy of a list in another type, never nil.
 func companyIDs[To, From ~int64](list []From) []To {
 	return each(list, func(id From) To { return To(id) })
 }
 
-// internal returns a seed as the service takes it. Its balance is set by the caller.
+// internal returns a seed in the service's type. The caller sets the balance.
 func (s SeedAccount) internal() ledger.AccountData {
 	seed := fromSeedAccount(s)
 	seed.PlasticEnabled = !s.PlasticDisabled

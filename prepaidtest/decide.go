@@ -10,15 +10,15 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
-// Arrival is a request that has arrived with a good token, before anything is done about it.
+// Arrival is a request that has arrived with a good token and is not handled yet.
 type Arrival struct {
-	// Number counts the arrivals from 1. Request.Arrival of the log has it too.
+	// Number counts the arrivals from 1. It is Request.Arrival in the log.
 	Number int64
-	// Operation is named as in Operations.
+	// Operation is one of Operations.
 	Operation string
 	// AccountID is the EAID in the path or in the body; empty without one.
 	AccountID prepaid.AccountID
-	// Amount is the amount in the body, as it was written; empty without one.
+	// Amount is the amount in the body, as written; empty without one.
 	Amount string
 	// RequestID is request_id of the body, cut at 100 characters; empty without one.
 	RequestID prepaid.RequestID
@@ -28,7 +28,7 @@ type Arrival struct {
 	Sending int
 }
 
-// decider asks a function for the faults of requests.
+// decider gets the faults of requests from a function.
 type decider struct {
 	mu       sync.Mutex // guards all below
 	decide   func(context.Context, Arrival) Fault
@@ -37,16 +37,16 @@ type decider struct {
 	sendings map[[2]string]int
 }
 
-// Decide makes f choose the fault of every request from now on that carries a good token, the token request itself included,
-// so that faults depend on requests and not on timing: a function of seed, RequestID and Sending alone gives the same
-// faults in each run, however many callers there are. Its fault takes precedence over armed ones, and is used for this
-// request only, whatever Times, Always and WithProbability say; the zero Fault means none. A number out of its range fails
-// the test, and so does ExpireToken for the token request; there is then no fault. Another call replaces f; nil removes it.
+// Decide makes f choose the fault of each later request with a good token, and of token requests, so that faults depend on
+// requests and not on timing: if f uses only a seed, RequestID and Sending, faults are the same in each run with any number
+// of callers. This fault takes precedence over armed ones, and applies to one request only, whatever its Times, Always and
+// WithProbability; the zero Fault means none. A number out of range fails the test, as does ExpireToken for the token
+// request; then there is no fault. Another call replaces f; nil removes it.
 //
-// f is called concurrently. The request waits for it, and is not running meanwhile: a repeat that f holds until the first
-// request has ended gets the first one's response. Its context ends when the caller leaves, and
-// is that of the request, so that a server which mounts ServeHTTP can add to it. Arrivals are counted only while there
-// is a function, and counts are kept for good.
+// f is called concurrently. The request waits for f and does not run meanwhile: if f holds a repeat until the first
+// request has ended, the repeat gets the first response. ctx is the context of the request, so that a server which mounts
+// ServeHTTP can add to it; it ends when the caller leaves. Arrivals are counted only while there is a function, and
+// counts are never reset.
 func (s *Server) Decide(f func(ctx context.Context, a Arrival) Fault) {
 	s.decider.mu.Lock()
 	defer s.decider.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *Server) Decide(f func(ctx context.Context, a Arrival) Fault) {
 	}
 }
 
-// arrive counts a request, and returns the function to ask about it; nil without one.
+// arrive counts a request, and returns the function to call; nil without one.
 func (d *decider) arrive(c *exchange.Call) (Arrival, func(context.Context, Arrival) Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,7 +79,7 @@ func (d *decider) arrive(c *exchange.Call) (Arrival, func(context.Context, Arriv
 	return a, d.decide
 }
 
-// faultOf returns the fault that a request takes, nil for none, and the number of its arrival.
+// faultOf returns the fault of a request, nil for none, and the number of its arrival.
 func (s *Server) faultOf(c *exchange.Call) (*faults.Fault, int64) {
 	a, decide := s.decider.arrive(c)
 	if decide != nil {

@@ -16,18 +16,18 @@ type Delivery struct {
 	Time time.Time
 	// HookID is the hook.
 	HookID prepaid.HookID
-	// MessageID is the message; the same in each attempt.
+	// MessageID is the message's, the same in each attempt.
 	MessageID prepaid.MessageID
-	// Type is the type of the message: transaction, or the words of MessageTypes.
+	// Type is the message's: transaction, or one of MessageTypes.
 	Type string
 	// Attempt counts from 1.
 	Attempt int
 	// Status is the receiver's HTTP status, 0 when there was none.
 	Status int
-	// Delivered reports whether the service holds the message to be delivered: the receiver responded with success
-	// (2xx), or the message was lost by a fault without its noticing.
+	// Delivered reports whether the service regards the message as delivered: the receiver responded with success
+	// (2xx), or a fault lost the message unnoticed.
 	Delivered bool
-	// Problem says why there is no status; empty otherwise.
+	// Problem is why there is no status; empty otherwise.
 	Problem string
 	// Fault reports whether an armed fault was used on this attempt.
 	Fault bool
@@ -45,8 +45,8 @@ func (d Delivery) String() string {
 	return fmt.Sprintf("%s hook %s %s %s attempt %d: %s", d.Time.Format(time.RFC3339Nano), d.HookID, d.Type, d.MessageID, d.Attempt, outcome)
 }
 
-// Deliveries returns the attempts made to deliver messages, pings included, oldest first, as far as the log
-// reaches back (see RequestLog).
+// Deliveries returns the attempts to deliver messages, including pings, oldest first, as far as the log has
+// them (see RequestLog).
 func (s *Server) Deliveries() []Delivery {
 	return each(s.service.Hooks.Attempts(), func(a hooks.Attempt) Delivery {
 		return Delivery{
@@ -56,8 +56,8 @@ func (s *Server) Deliveries() []Delivery {
 	})
 }
 
-// WaitIdle returns when no request runs on after its response (CommitAfter) and no webhook message is queued or on its
-// way, or when ctx ends. Retries and alerts that wait for the clock do not count.
+// WaitIdle returns when no request runs after its response (CommitAfter) and no webhook message is queued or being
+// sent, or when ctx ends. It does not wait for retries and alerts of the clock.
 func (s *Server) WaitIdle(ctx context.Context) error {
 	s.service.Clock.Settle()
 	return s.activity.WaitIdle(ctx)

@@ -7,27 +7,26 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
-// DeliveryFault is one delivery of a webhook message gone wrong. Make one with a function of this package and arm
-// it with InjectDelivery; it is then used once, unless Times, Always or WithProbability say otherwise. Each attempt
-// to deliver counts, retries included. Pings are not touched unless WithPings says so. The zero DeliveryFault does
-// nothing but count a delivery.
+// DeliveryFault makes one delivery of a webhook message go wrong. Make it with a function of this package and arm
+// it with InjectDelivery; it is then used once, or as Times, Always or WithProbability set. Each attempt to deliver
+// counts, including retries; pings only with WithPings. The zero DeliveryFault only counts a delivery.
 type DeliveryFault struct{ fault faults.Delivery }
 
-// DuplicateMessage sends a message and then copies more times, 1 or more, under the same message id. It counts as
-// delivered when one of them was.
+// DuplicateMessage sends a message 1 + copies times under the same message id; copies is 1 or more. One delivery
+// is enough.
 func DuplicateMessage(copies int) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Duplicate, Copies: copies}}
 }
 
-// LoseMessage never sends the message, and the service believes that it was delivered.
+// LoseMessage never sends the message; the service regards it as delivered.
 func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.Lose}} }
 
-// LoseResponse sends the message and loses the receiver's response: the attempt has failed, and the message is sent
+// LoseResponse sends the message and loses the receiver's response: the attempt fails, and the message is sent
 // again (see DeliveryRetries) or becomes undeliverable although the receiver has it.
 func LoseResponse() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
 
-// DelayMessage holds a message back for d on the server's clock while later ones overtake it. A message held back
-// meets no further fault when it is due. It is not for pings, whose caller waits.
+// DelayMessage delays a message for d on the server's clock; later ones overtake it. When the message is due, it
+// gets no other fault. Do not use it for pings, since their caller waits.
 func DelayMessage(d time.Duration) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Hold, Wait: d}}
 }
@@ -44,25 +43,24 @@ func (f DeliveryFault) Always() DeliveryFault {
 	return f
 }
 
-// WithProbability makes each delivery take the fault with probability p, above 0 and at most 1; one that does not
-// is free for the next armed fault. Without Times the fault stays armed. RandomSeed makes the draws the same in each
-// run.
+// WithProbability makes each delivery take the fault with probability p, above 0 and at most 1; otherwise it can
+// take the next armed fault. Without Times the fault stays armed. RandomSeed makes draws equal in each run.
 func (f DeliveryFault) WithProbability(p float64) DeliveryFault {
 	f.fault.Sometimes(p)
 	return f
 }
 
-// WithPings makes pings count as messages too. A ping whose response is lost fails its registration or change, and
-// one that is lost itself counts as delivered.
+// WithPings makes pings count as messages too. A ping whose response is lost fails its registration or change; a
+// lost ping counts as delivered.
 func (f DeliveryFault) WithPings() DeliveryFault {
 	f.fault.Pings = true
 	return f
 }
 
 // InjectDelivery arms faults for the messages of a hook, or of any hook when hook is empty. Deliveries use them
-// in the order armed, those for the hook itself before those for any. A number out of its range and an unknown
-// hook fail the test, and then nothing is armed. A hook that is not registered yet, whose ping is to fail, is
-// reached with the empty hook.
+// in the order armed, those for the hook itself before those for any. A number out of range or an unknown hook
+// fails the test, and nothing is armed. To fail the ping of a hook that is not registered yet, use the empty
+// hook.
 func (s *Server) InjectDelivery(hook prepaid.HookID, list ...DeliveryFault) {
 	if s.tb != nil {
 		s.tb.Helper()
@@ -84,13 +82,13 @@ func (s *Server) InjectDelivery(hook prepaid.HookID, list ...DeliveryFault) {
 
 // ArmedDeliveryFault is a fault that waits for a delivery.
 type ArmedDeliveryFault struct {
-	// HookID is the one given to InjectDelivery, empty for any hook.
+	// HookID is InjectDelivery's, empty for any hook.
 	HookID prepaid.HookID
 	// Fault is the fault with its modifiers.
 	Fault DeliveryFault
 	// Used is how many deliveries took it.
 	Used int
-	// Left is how many more will, -1 when without end.
+	// Left is how many more will, -1 for no limit.
 	Left int
 }
 

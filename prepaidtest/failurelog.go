@@ -8,9 +8,9 @@ import (
 // failureDeliveries is how many deliveries a failed test shows.
 const failureDeliveries = 10
 
-// LogOnFailure sets how many of the last requests, with the last ten deliveries, are written to the log of a test
-// that has failed when its server closes, after the request ids that were paid twice. They show no personal data.
-// Default 20; 0 is off.
+// LogOnFailure sets how many of the last requests are logged when the server of a failed test closes, with the
+// last ten deliveries, after the request ids that were paid twice. The log has no personal data. Default 20; 0 is
+// off.
 func LogOnFailure(n int) Option { return func(s *settings) { s.failureLog = n } }
 
 // explain writes the server's last requests to the log of a failed test.

@@ -7,77 +7,74 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
-// AnyOperation means every operation in Inject, the token endpoint included.
+// AnyOperation means every operation in Inject, including the token endpoint.
 const AnyOperation = "*"
 
-// Fault is one request gone wrong. Make one with a function of this package and arm it with Inject; it is then
-// used once, unless Times, Always or WithProbability say otherwise. The zero Fault does nothing but count a
-// request.
+// Fault makes one request go wrong. Make it with a function of this package and arm it with Inject; it is then
+// used once, or as Times, Always or WithProbability set. The zero Fault only counts a request.
 type Fault struct{ fault faults.Fault }
 
-// CommitThenDrop carries the request out and then cuts the connection without a response: the money has moved
-// and the caller does not know.
+// CommitThenDrop carries the request out and then cuts the connection without a response: the money has
+// moved, unknown to the caller.
 func CommitThenDrop() Fault { return Fault{faults.Fault{Kind: faults.CommitThenDrop}} }
 
-// DropBeforeCommit reads the request and cuts the connection: nothing has happened, and the caller cannot
-// distinguish this from CommitThenDrop.
+// DropBeforeCommit reads the request and cuts the connection: nothing has happened, but to the caller it
+// looks like CommitThenDrop.
 func DropBeforeCommit() Fault { return Fault{faults.Fault{Kind: faults.DropBeforeCommit}} }
 
-// Respond replies with status (200 to 999) and the service's error body holding code, without carrying the request
-// out. With an empty code it is the one usual for the status.
+// Respond replies with status (200 to 999) and the service's error body with code, without carrying the request
+// out. An empty code means the usual code for the status.
 func Respond(status int, code string) Fault {
 	return Fault{faults.Fault{Kind: faults.Respond, Status: status, Code: code}}
 }
 
-// RespondBody replies with these bytes as they are, without carrying the request out. The status is 200 to 999; an
-// empty contentType sends no such header.
+// RespondBody replies with exactly this body, without carrying the request out. The status is 200 to 999; an empty
+// contentType sends no header.
 func RespondBody(status int, contentType, body string) Fault {
 	return Fault{faults.Fault{Kind: faults.RespondWith, Status: status, ContentType: contentType, Body: body}}
 }
 
-// ProxyPage replies with status (200 to 999) and an HTML page as a proxy on the way writes it, without carrying the
-// request out.
+// ProxyPage replies with status (200 to 999) and an HTML page like a proxy's, without carrying the request out.
 func ProxyPage(status int) Fault { return Fault{faults.Fault{Kind: faults.ProxyPage, Status: status}} }
 
 // TooManyRequests replies 429 with the code rate_limit_exceeded, without carrying the request out. Retry-After
-// holds retryAfter in whole seconds, rounded up; zero sends no such header. With Times it is a storm.
+// has retryAfter in whole seconds, rounded up; zero sends no header. Use Times for several.
 func TooManyRequests(retryAfter time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.TooMany, Wait: retryAfter}}
 }
 
-// ExpireToken makes the access token that came with the request invalid and refuses the request as section 5 has
-// it: 401, and so with every later request until another token is fetched. It is not for the token endpoint,
-// which takes none: armed for AnyOperation it passes that one by.
+// ExpireToken makes the access token of the request invalid and refuses the request with 401 (section 5), and
+// each later request with that token. The token endpoint takes no token: an ExpireToken for AnyOperation ignores
+// it.
 func ExpireToken() Fault { return Fault{faults.Fault{Kind: faults.ExpireToken}} }
 
-// Delay waits d of real time before the request is carried out, then responds as usual. The request is running all that
-// time, also when its caller has left: a transfer with the same request_id that arrives meanwhile is carried out too.
+// Delay waits d of real time before the request is carried out, then responds as usual. The request runs all that time,
+// even if its caller has left: a transfer with the same request_id that arrives meanwhile is carried out too.
 func Delay(d time.Duration) Fault { return Fault{faults.Fault{Kind: faults.Delay, Wait: d}} }
 
 // Truncate carries the request out, announces the whole response and cuts the connection in the middle of it.
 func Truncate() Fault { return Fault{faults.Fault{Kind: faults.Truncate}} }
 
-// SlowBody carries the request out and sends the whole body of the response 16 bytes at a time, with pause of real
-// time between. It ends early when the caller leaves or the server closes.
+// SlowBody carries the request out and sends the whole body of the response in pieces of 16 bytes, with pause of
+// real time between them. It ends early when the caller leaves or the server closes.
 func SlowBody(pause time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.SlowBody, Wait: pause}}
 }
 
-// SubstituteContentType carries the request out and sends the right body under another Content-Type, as some
-// proxies do; an empty value sends no such header. A response without a body has none to substitute.
+// SubstituteContentType carries the request out and sends the right body with another Content-Type, like
+// some proxies; an empty value sends no header. It does not change a response without a body.
 func SubstituteContentType(value string) Fault {
 	return Fault{faults.Fault{Kind: faults.ContentType, ContentType: value}}
 }
 
-// WrongLength carries the request out and announces a Content-Length that is delta bytes more than the body has,
-// or fewer when delta is negative (never below zero), sends the body and closes the connection.
+// WrongLength carries the request out, adds delta to Content-Length (a negative delta subtracts, never below
+// zero), sends the body and closes the connection.
 func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.WrongLength, Delta: delta}} }
 
-// CommitAfter makes a fault that does not carry the request out do so all the same, d of real time after its response
-// was sent or the connection was cut, d above 0: a gateway gives up, and the service continues. It is for DropBeforeCommit,
-// Respond, RespondBody and ProxyPage, of any operation. Until then the request is still running, so that a transfer with
-// the same request_id that arrives meanwhile moves the money a second time. A server that closes carries out running
-// requests at once.
+// CommitAfter makes a fault without effect carry the request out later: d of real time after its response was sent or the
+// connection was cut, d above 0. A gateway gives up, and the service continues. It is for DropBeforeCommit, Respond,
+// RespondBody and ProxyPage, of any operation. The request runs until then: a transfer with the same request_id that
+// arrives meanwhile moves the money a second time. A closing server carries out running requests at once.
 func (f Fault) CommitAfter(d time.Duration) Fault {
 	f.fault.Late, f.fault.After = true, d
 	return f
@@ -95,22 +92,21 @@ func (f Fault) Always() Fault {
 	return f
 }
 
-// WithProbability makes each matching request take the fault with probability p, above 0 and at most 1; one that
-// does not is free for the next armed fault. Without Times the fault stays armed. RandomSeed makes the draws the same
-// in each run.
+// WithProbability makes each matching request take the fault with probability p, above 0 and at most 1; otherwise it
+// can take the next armed fault. Without Times the fault stays armed. RandomSeed makes the draws equal in each run.
 func (f Fault) WithProbability(p float64) Fault {
 	f.fault.Sometimes(p)
 	return f
 }
 
 // Operations lists the emulator's operations, each as method and path template of the reference, for example
-// "POST /accounts/{id}/transfer". These are the names that Inject takes and that Requests reports.
+// "POST /accounts/{id}/transfer". Inject takes these names, and Requests reports them.
 func Operations() []string { return service.Operations() }
 
 // Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
-// AnyOperation. The next requests to it that carry a good token use them in the order armed, one each, those for
-// the operation itself before those for any. A fault with Always keeps those after it waiting. An unknown
-// operation and a number out of its range fail the test, and then nothing is armed.
+// AnyOperation. The next requests to it with a good token use one fault each, in the order armed, those for the
+// operation itself before those for any. Faults after one with Always wait. An unknown operation or a number out
+// of range fails the test, and nothing is armed.
 func (s *Server) Inject(operation string, list ...Fault) {
 	if s.tb != nil {
 		s.tb.Helper()
@@ -134,20 +130,20 @@ func (s *Server) Inject(operation string, list ...Fault) {
 	s.faults.Arm(operation, armed...)
 }
 
-// FaultsLeft returns how many requests the armed faults will affect: one with Times counts as often as it has
-// left, one without end counts once. A fault is no longer counted from the arrival of the request that it affects, before
-// it delays or cuts anything: a test that needs a request in flight injects a Delay, and waits for this number to change.
+// FaultsLeft returns how many requests the armed faults will affect: a fault with Times counts as often as it will be
+// used, a fault without limit once. When its request arrives, before any delay or cut, a fault no longer counts: if a
+// test needs a request in flight, inject a Delay and wait for this number to change.
 func (s *Server) FaultsLeft() int { return s.faults.Count() }
 
 // ArmedFault is a fault that waits to be used.
 type ArmedFault struct {
-	// Operation is the one given to Inject, AnyOperation included.
+	// Operation is Inject's, also AnyOperation.
 	Operation string
 	// Fault is the fault with its modifiers.
 	Fault Fault
 	// Used is how many requests took it.
 	Used int
-	// Left is how many more will, -1 when without end.
+	// Left is how many more will, -1 for no limit.
 	Left int
 }
 
@@ -158,7 +154,7 @@ func (s *Server) Faults() []ArmedFault {
 	})
 }
 
-// RemoveFaults disarms the faults that were armed for operation; for AnyOperation those that were armed under it.
+// RemoveFaults disarms the faults armed for operation; for AnyOperation only those armed for AnyOperation.
 func (s *Server) RemoveFaults(operation string) { s.faults.Remove(operation) }
 
 // ClearFaults disarms the faults of all operations.

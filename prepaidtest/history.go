@@ -8,18 +8,17 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
 )
 
-// Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment
-// that was made once, however often it was sent, and more for one that was repeated while it was still running. The
-// count of each id is kept for good, also when its response is no longer cached. WaitIdle first where requests may still
-// be running.
+// Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment made
+// once, however often it was sent, and more if it was repeated while still running. Counts are never reset, even if the
+// response is no longer cached. If requests may still be running, call WaitIdle first.
 func (s *Server) Movements(requestID prepaid.RequestID) int {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	return s.service.Transfers.Movements(l, string(requestID))
 }
 
-// PaidTwice returns the request ids with which an operation made more than one movement, sorted. A test of payments expects none,
-// whatever faults it arms. WaitIdle first where requests may still be running.
+// PaidTwice returns the request ids with which an operation made more than one movement, sorted. A test of payments should expect
+// none with any faults. If requests may still be running, call WaitIdle first.
 func (s *Server) PaidTwice() []prepaid.RequestID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
@@ -30,8 +29,8 @@ func (s *Server) PaidTwice() []prepaid.RequestID {
 	return ids
 }
 
-// RunningTransfer is a transfer or direct entry that has arrived and is not carried out yet. A repeat of its request id that
-// arrives meanwhile moves the money as well.
+// RunningTransfer is a transfer or direct entry that has arrived and is not carried out yet. If its request id arrives again
+// meanwhile, the money moves twice.
 type RunningTransfer struct {
 	// Operation is named as in Operations.
 	Operation string
@@ -39,18 +38,18 @@ type RunningTransfer struct {
 	RequestID prepaid.RequestID
 	// AccountID is the EAID of the source.
 	AccountID prepaid.AccountID
-	// Amount is as it was sent; empty when the body cannot be read.
+	// Amount is as sent; empty when the body cannot be read.
 	Amount string
 	// ArrivedAt is the server's clock on arrival.
 	ArrivedAt time.Time
 	// Age is the real time since the arrival.
 	Age time.Duration
-	// Left is the real time until it is carried out, 0 when that is due.
+	// Left is the real time until it is carried out, 0 when due.
 	Left time.Duration
 }
 
-// RunningTransfers returns the transfers and direct entries that are running, oldest first: those that the faults Delay or
-// CommitAfter hold. All others take no time.
+// RunningTransfers returns the transfers and direct entries that are running, oldest first: those held by the faults Delay
+// or CommitAfter. Others take no time.
 func (s *Server) RunningTransfers() []RunningTransfer {
 	return each(s.service.Transfers.Running(), func(r transfers.Running) RunningTransfer {
 		return RunningTransfer{r.Operation, prepaid.RequestID(r.RequestID), prepaid.AccountID(r.Account), r.Amount, r.Arrived, time.Since(r.Since), max(time.Until(r.Until), 0)}
@@ -62,19 +61,19 @@ func (s *Server) RunningTransfers() []RunningTransfer {
 type Transaction struct {
 	// ID is the transaction's number.
 	ID prepaid.TransactionID
-	// ParentID is that of the transaction it belongs to, or empty.
+	// ParentID is the ID of the transaction it belongs to, or empty.
 	ParentID prepaid.TransactionID
 	// AccountID is the EAID.
 	AccountID prepaid.AccountID
 	// Type is the four-digit code.
 	Type string
-	// Description is that of the type.
+	// Description is the type's.
 	Description string
 	// Amount is the effect on the balance, without the fee.
 	Amount string
-	// Fee is taken on top.
+	// Fee is charged in addition.
 	Fee string
-	// RunningBalance is the balance afterwards.
+	// RunningBalance is the new balance.
 	RunningBalance string
 	// OccurredAt is the server's clock.
 	OccurredAt time.Time

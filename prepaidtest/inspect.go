@@ -39,7 +39,7 @@ func (s *Server) Status(id prepaid.AccountID) string {
 	return ""
 }
 
-// SetStatus sets the status of an account; a word that is none of the eleven fails the test.
+// SetStatus sets the status of an account; an unknown status fails the test.
 func (s *Server) SetStatus(id prepaid.AccountID, status string) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
@@ -52,7 +52,7 @@ func (s *Server) SetStatus(id prepaid.AccountID, status string) {
 	}
 }
 
-// Adjust books an amount onto an account, negative to take it away, whatever its balance and status.
+// Adjust adds an amount (or subtracts a negative one) to an account with any balance and status.
 func (s *Server) Adjust(id prepaid.AccountID, amount string) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
@@ -68,9 +68,9 @@ func (s *Server) Adjust(id prepaid.AccountID, amount string) {
 	}
 }
 
-// ActivateThroughPortal acts like the card activation portal (3.1): the account becomes active, and the
-// active account it corresponds to is closed when its balance is zero. A card that is not new (pre_active, inactive,
-// active or of the status of InitialStatus) fails the test.
+// ActivateThroughPortal acts like the card activation portal (3.1): the account becomes active, and the active
+// account that it replaces is closed if its balance is zero. The card must be pre_active, inactive, active or have
+// the status of InitialStatus, or the test fails.
 func (s *Server) ActivateThroughPortal(id prepaid.AccountID) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
@@ -88,7 +88,7 @@ func (s *Server) ActivateThroughPortal(id prepaid.AccountID) {
 	}
 }
 
-// activatable reports whether a card is new, so that its holder can activate it.
+// activatable reports whether the holder can activate a card.
 func (s *Server) activatable(a *ledger.Account) bool {
 	return slices.Contains([]string{"active", "pre_active", "inactive", s.settings.service.Accounts.InitialStatus}, a.Status)
 }
@@ -102,7 +102,7 @@ func (s *Server) AccountIDs() []prepaid.AccountID {
 
 func accountID(a *ledger.Account) prepaid.AccountID { return prepaid.AccountID(a.ID) }
 
-// AddWalletToken adds a wallet token to an account. Required fields that are empty get plausible values.
+// AddWalletToken adds a wallet token to an account. Empty required fields get plausible values.
 func (s *Server) AddWalletToken(id prepaid.AccountID, token WalletToken) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()

@@ -6,18 +6,18 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 )
 
-// AccessToken is an access token that can be used, without its text.
+// AccessToken is a valid access token, without its text.
 type AccessToken struct {
-	// IssuedAt is the server's clock; zero for a token that came with a saved state.
+	// IssuedAt is the server's clock; zero for a token of a saved state.
 	IssuedAt time.Time
 	// ExpiresAt is the server's clock.
 	ExpiresAt time.Time
-	// Requests counts the requests that were accepted with it, since it was issued or the server was started.
+	// Requests counts accepted requests with the token since its issue or the server's start.
 	Requests int
 }
 
-// AccessTokens returns the tokens that are neither expired nor revoked, the one that expires first first. A client that
-// keeps its token has one, and two around a renewal.
+// AccessTokens returns the tokens that are neither expired nor revoked, by expiry. A client that keeps its token has
+// one, or two around a renewal.
 func (s *Server) AccessTokens() []AccessToken {
 	return each(s.service.Tokens.Valid(s.service.Clock.Now()), func(t gate.Token) AccessToken { return AccessToken(t) })
 }
@@ -29,18 +29,18 @@ func (s *Server) RevokeTokens() { s.service.Tokens.Revoke() }
 type RateWindow struct {
 	// Address is the client's, without the port.
 	Address string
-	// Used counts the requests that were let through in the window, at most Limit.
+	// Used counts the requests admitted in the window, at most Limit.
 	Used int
 	// Limit is that of RateLimit.
 	Limit int
-	// EndsAt is when the window ends, on the server's clock; not after Now when none is open.
+	// EndsAt is when the window ends, on the server's clock; if none is open, it is not after Now.
 	EndsAt time.Time
-	// Refused counts the requests of all windows that got 429 because the limit was reached. Those of the fault
-	// TooManyRequests do not count.
+	// Refused counts the requests of all windows that got 429 because the limit was reached. The fault
+	// TooManyRequests does not count.
 	Refused int
 }
 
-// RateWindows returns the window of each client address that has called, by address. There is none with NoRateLimit.
+// RateWindows returns the window of each client address that has called, by address. With NoRateLimit there are none.
 func (s *Server) RateWindows() []RateWindow {
 	return each(s.rates.Windows(s.service.Clock.Now()), func(w gate.Window) RateWindow { return RateWindow(w) })
 }

@@ -7,9 +7,9 @@ import (
 
 // Policy is the restriction policy of a company (2.10), in wire words.
 type Policy struct {
-	// DefaultAction is allow for an open loop, whose rules block, and deny for a closed one, whose rules allow.
+	// DefaultAction is allow for an open loop (rules block), and deny for a closed loop (rules allow).
 	DefaultAction string
-	// Categories are the listed merchant categories, in the order in which they were added.
+	// Categories are the listed merchant categories, in the order added.
 	Categories []PolicyCategory
 	// Merchants are the listed card acceptors.
 	Merchants []PolicyMerchant
@@ -21,7 +21,7 @@ type Policy struct {
 type PolicyCategory struct {
 	// Code has four digits.
 	Code string
-	// Description is that of GET /policy/mccodes; empty for a code that is not in it.
+	// Description is from GET /policy/mccodes; empty for other codes.
 	Description string
 }
 
@@ -53,7 +53,7 @@ type PolicyTerminal struct {
 	ID int64
 }
 
-// Policy returns a copy of a company's policy; false for a company without one, and for an unknown id.
+// Policy returns a copy of a company's policy; false for a company without a policy or an unknown id.
 func (s *Server) Policy(companyID prepaid.CompanyID) (Policy, bool) {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
-// AccountState is the server's state of an account, for a test or a page to inspect. Printing or logging one
-// shows EAID, status and balance only, so that a failure message has no personal data.
+// AccountState is the server's state of an account, for a test or a page to inspect. Printing or logging
+// shows only EAID, status and balance, so that a failure message has no personal data.
 type AccountState struct {
 	// ID is the EAID.
 	ID prepaid.AccountID
@@ -21,11 +21,11 @@ type AccountState struct {
 	CardNumber string
 	// CompanyID is the owner.
 	CompanyID prepaid.CompanyID
-	// ClientID is that of the company.
+	// ClientID is the company's.
 	ClientID string
 	// Status is one of the eleven, see AccountStatuses.
 	Status string
-	// Activatable reports whether ActivateThroughPortal takes the card.
+	// Activatable reports whether ActivateThroughPortal accepts the card.
 	Activatable bool
 	// Balance is in decimals, at least two, for example "74.50".
 	Balance string
@@ -41,7 +41,7 @@ type AccountState struct {
 	AccountExpiry time.Time
 	// FirstTransaction is the time of the first item of the history; zero without one.
 	FirstTransaction time.Time
-	// LastTransaction is the time of the last one; zero without one.
+	// LastTransaction is the time of the last item; zero without one.
 	LastTransaction time.Time
 	// Transactions counts the items of the history.
 	Transactions int
@@ -79,8 +79,8 @@ func (a AccountState) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("account_id", string(a.ID)), slog.String("status", a.Status), slog.String("balance", a.Balance))
 }
 
-// Account returns a copy of the server's state of an account. An unknown EAID fails the test and gives the zero
-// AccountState; Accounts has those that exist.
+// Account returns a copy of the server's state of an account. An unknown EAID fails the test and returns the
+// zero AccountState; Accounts has the known ones.
 func (s *Server) Account(id prepaid.AccountID) AccountState {
 	s.service.Clock.Settle()
 	l := s.service.Ledger.RLock()
@@ -130,13 +130,13 @@ type HookState struct {
 	Reliability string
 	// KeyID is hmac_key_id.
 	KeyID string
-	// Queued counts the messages that wait for their turn; those that wait for a retry do not count.
+	// Queued counts messages that wait to be sent first; waits for a retry do not count.
 	Queued int
-	// Undeliverable are the messages that were given up and not dismissed, oldest first.
+	// Undeliverable are the messages that failed and were not dismissed, oldest first.
 	Undeliverable []MessageState
 }
 
-// Format prints h without the user information of its address, which may hold a secret.
+// Format prints h without user information of its address, which may be secret.
 func (h HookState) Format(f fmt.State, verb rune) {
 	type plain HookState
 	shown := plain(h)
@@ -155,13 +155,13 @@ func (h HookState) address() string { return string(requestlog.UserInfo([]byte(h
 type MessageState struct {
 	// ID is the message's UUID, the same in each attempt.
 	ID prepaid.MessageID
-	// Type is transaction, or one of the words of MessageTypes.
+	// Type is transaction, or one of MessageTypes.
 	Type string
-	// Time is the server's clock when the message was made.
+	// Time is when the message was made, by the server's clock.
 	Time time.Time
 	// Attempts counts how often it was sent.
 	Attempts int
-	// Body is the whole message as it is sent: JSON.
+	// Body is the whole message as sent, in JSON.
 	Body string
 }
 

@@ -11,15 +11,14 @@ import (
 //	 "accounts": [{"account_id": "emp-1", "company_id": 7, "balance": 25.50, "status": "active"}]}
 //
 // The document is an object with up to four lists: companies with their policy rules; accounts with their
-// registration, history and wallet tokens; reports with a fixed text; and hooks. docs/emulator-seed.md has every
-// member with its limits and default.
+// registration, history and wallet tokens; reports with a fixed text; and hooks. docs/emulator-seed.md has all
+// members with limits and defaults.
 //
-// A company that exists takes the data of the document and keeps its accounts and policy rules. A report template
-// that exists is replaced. An account that exists is a fault. Nothing that Load adds is announced to hooks, and
-// hooks are not pinged.
+// An existing company gets the data of the document and keeps its accounts and policy rules. An existing report
+// template is replaced. An existing account is an error. Load sends neither messages nor pings to hooks.
 //
-// The error names every faulty member with its path, such as accounts[3].status, and the rule it breaks, and never a
-// value. Nothing at all is added when anything is wrong.
+// The error names the path of each invalid member, such as accounts[3].status, and the broken rule, never a value.
+// After any error nothing is added.
 func (s *Server) Load(r io.Reader) error {
 	raw, err := io.ReadAll(r)
 	if err != nil {

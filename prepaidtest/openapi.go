@@ -10,14 +10,14 @@ import (
 // version is the SDK's version.
 const version = "0.1.0"
 
-// OpenAPI returns the service as a server with these options understands it: an OpenAPI 3.1 document in JSON, indented and
-// always in the same order. Clients in other languages can be generated from it; the reference stays the contract. Choices
-// that the reference leaves to the emulator are in members named x-emulator.
+// OpenAPI describes a server with these options: an OpenAPI 3.1 document in JSON, indented and always in the same order.
+// Generate clients in other languages from it; the reference remains the contract. Members named x-emulator have the
+// emulator's choices where the reference is open.
 //
-// Parameters and bodies are described by the code that checks them, and all responses of the emulator in this project's tests
-// are compared with the document. The options that change it are Vendor, WalletProviders, WithSignature, MessageTypes,
+// The code that checks parameters and bodies also describes them, and this project's tests compare all responses of the
+// emulator with the document. The options that change it are Vendor, WalletProviders, WithSignature, MessageTypes,
 // BadTokenOnReportStart, NoCompanySearchPaging, CompanySearchObject, FailedTransfer, EmptyIDForFailedDirectEntry and
-// CategoryWithoutMerchant. It fails when an option is out of its range.
+// CategoryWithoutMerchant. OpenAPI fails if an option is out of range.
 func OpenAPI(options ...Option) ([]byte, error) {
 	settings, err := newSettings(options)
 	if err != nil {

@@ -24,10 +24,10 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Option sets behaviour that the reference leaves open, or that a test needs different. Each states its default.
+// Option sets behaviour that the reference leaves open, or that a test must change. Each states its default.
 type Option func(*settings)
 
-// settings is a server's configuration, fixed once it runs.
+// settings is a server's configuration, fixed after its start.
 type settings struct {
 	vendor     string
 	production bool
@@ -105,18 +105,18 @@ func (s *settings) validate() error {
 // Vendor sets the word in application/vnd.<vendor>+json. Default "vendor".
 func Vendor(word string) Option { return func(s *settings) { s.vendor = word } }
 
-// Credentials sets the OAuth client that may have tokens. Default "emulator-client" and "emulator-secret".
+// Credentials sets the OAuth client that can get tokens. Default "emulator-client" and "emulator-secret".
 func Credentials(clientID, clientSecret string) Option {
 	return func(s *settings) { s.service.Tokens.ClientID, s.service.Tokens.ClientSecret = clientID, clientSecret }
 }
 
-// Lenient switches strictness off: any Content-Type, unknown members and parameters, values over the limits,
-// null for an absent member, quoted numbers and any RFC 3339 time are then accepted. By default each is refused
+// Lenient switches strictness off: the server accepts any Content-Type, unknown members and parameters, values
+// over the limits, null for an absent member, quoted numbers and any RFC 3339 time. By default it refuses each
 // with a description that names the field.
 func Lenient() Option { return func(s *settings) { s.form.Lenient = true } }
 
-// Production makes the server a production environment, where the simulator's paths respond with 404. By default it
-// is a test environment.
+// Production makes the server a production environment: the simulator's paths respond with 404. The default is a
+// test environment.
 func Production() Option { return func(s *settings) { s.production = true } }
 
 // WithLogger logs one line per request: method, path template, status, error code, whether by a fault, duration. Nothing is logged by default.
@@ -125,28 +125,28 @@ func WithLogger(logger *slog.Logger) Option { return func(s *settings) { s.logge
 // ListenOn sets where to listen. Default "127.0.0.1:0", a free port on loopback.
 func ListenOn(hostPort string) Option { return func(s *settings) { s.address = hostPort } }
 
-// WithListener serves on listener, which the server then owns, instead of opening a port. For a listener in memory, see [InMemory].
+// WithListener serves on listener instead of a new port; the server then owns it. For a listener in memory, see [InMemory].
 func WithListener(listener net.Listener) Option {
 	return func(s *settings) { s.listener, s.network = listener, nil }
 }
 
-// StartAt sets the server's clock at start, from 1970 to 2200; it runs on from there. Default: the real time.
+// StartAt sets the server's clock at start, from 1970 to 2200. Default: the real time.
 func StartAt(at time.Time) Option { return func(s *settings) { s.service.Start = at } }
 
-// FrozenClock stops the server's clock: it then moves with Advance only, and so does the window of the rate limit; a test of
-// more requests than that needs NoRateLimit. By default it runs as real time does.
+// FrozenClock stops the server's clock: only Advance moves it and the rate limit's window. A test with more requests than
+// the limit needs NoRateLimit. By default the clock runs like real time.
 func FrozenClock() Option { return func(s *settings) { s.service.Frozen = true } }
 
-// RandomSeed makes every id the server hands out the same in each run. By default they are random.
+// RandomSeed makes the server's ids the same in each run. By default they are random.
 func RandomSeed(seed uint64) Option { return func(s *settings) { s.service.Seed = &seed } }
 
-// TokenLifetime sets how long an access token lives, on the server's clock. Default one hour.
+// TokenLifetime sets how long access tokens are valid, on the server's clock. Default one hour.
 func TokenLifetime(d time.Duration) Option {
 	return func(s *settings) { s.service.Tokens.Lifetime = d }
 }
 
 // RateLimit sets how many requests one client address may send in a window; the first request opens the window,
-// and all beyond the limit get 429 until it ends. Zero requests switches the limit off. Default 1,000 in 10 s.
+// and requests over the limit get 429 until its end. Zero requests means no limit. Default 1,000 in 10 s.
 func RateLimit(requests int, window time.Duration) Option {
 	return func(s *settings) { s.rateLimit, s.rateSpan = requests, window }
 }
@@ -155,11 +155,11 @@ func RateLimit(requests int, window time.Duration) Option {
 func NoRateLimit() Option { return func(s *settings) { s.rateLimit = 0 } }
 
 // WithRetryAfter sends Retry-After with each 429: seconds, rounded up, until the window ends. The reference
-// knows no such header; it is not sent by default.
+// has no such header; by default it is not sent.
 func WithRetryAfter() Option { return func(s *settings) { s.retryAfter = true } }
 
-// BadTokenOnReportStart sets the status of a report start with a bad token: 401 as everywhere, the default, or
-// 400, as one reading of the operation's own row has it.
+// BadTokenOnReportStart sets the status of a report start with a bad token: 401 as everywhere (default), or
+// 400, as the operation's own row can be read.
 func BadTokenOnReportStart(status int) Option {
 	return func(s *settings) { s.service.Tokens.BadOnReport = status }
 }
@@ -168,26 +168,26 @@ func BadTokenOnReportStart(status int) Option {
 // are bare.
 func QuotedStrings() Option { return func(s *settings) { s.form.QuotedStrings = true } }
 
-// PageSizes sets the internal minimum and maximum page size, and the size when page_size is absent. Defaults 1,
-// 50 and 500. The size applied is reported in X-PageSize.
+// PageSizes sets the internal minimum and maximum page size, and the size without page_size. Defaults 1, 50 and
+// 500. X-PageSize has the applied size.
 func PageSizes(least, normal, most int) Option {
 	return func(s *settings) { s.form.PageSizes = wire.PageSizes{Least: least, Normal: normal, Most: most} }
 }
 
-// NewestTransactionsFirst lists the history of an account from its newest item on, so that an added item moves all others
-// to later pages. The reference does not state the order. By default the oldest item is first.
+// NewestTransactionsFirst lists an account's history with the newest item first: a new item moves all others to later
+// pages. The reference does not state the order. By default the oldest item is first.
 func NewestTransactionsFirst() Option {
 	return func(s *settings) { s.service.Accounts.NewestFirst = true }
 }
 
-// NoCompanySearchPaging leaves the paging headers off the responses of the company search, for which the
-// reference shows none. By default they are sent.
+// NoCompanySearchPaging omits the paging headers in responses of the company search: the reference shows
+// none. By default they are sent.
 func NoCompanySearchPaging() Option {
 	return func(s *settings) { s.service.Accounts.NoCompanyPaging = true }
 }
 
-// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers, as
-// its row in the reference reads literally. By default it responds with an array in pages.
+// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers:
+// the literal reading of its row in the reference. By default it responds with an array in pages.
 func CompanySearchObject() Option {
 	return func(s *settings) { s.service.Accounts.CompanyObject, s.service.Accounts.NoCompanyPaging = true, true }
 }
@@ -198,19 +198,19 @@ func InitialStatus(status string) Option {
 }
 
 // ClearOmittedMembers makes PUT /accounts/{id} clear client_account_key, display_name and portal_identifier
-// when the body does not have them. By default they are kept. The registration is always replaced whole.
+// when the body does not have them. By default they are kept. The whole registration is always replaced.
 func ClearOmittedMembers() Option {
 	return func(s *settings) { s.service.Accounts.ClearOmitted = true }
 }
 
-// CustomPlasticExpiry makes plastic_expiry of a creation effective, as with a manufacturing batch that allows
-// it. By default the member is accepted and has no effect.
+// CustomPlasticExpiry makes plastic_expiry of a creation effective, like a manufacturing batch that allows
+// it. By default the member has no effect.
 func CustomPlasticExpiry() Option {
 	return func(s *settings) { s.service.Accounts.CustomPlasticExpiry = true }
 }
 
-// WalletProviders sets the names of the three wallets in POST /accounts/{id}/wallet/{provider}. The first is the
-// one that needs nonce, nonce_signature and certificates. Defaults "applepay", "googlepay", "samsungpay".
+// WalletProviders sets the names of the three wallets in POST /accounts/{id}/wallet/{provider}. Only the first
+// needs nonce, nonce_signature and certificates. Defaults "applepay", "googlepay", "samsungpay".
 func WalletProviders(withCertificates, second, third string) Option {
 	return func(s *settings) {
 		s.service.Accounts.WalletWithCertificates, s.service.Accounts.OtherWallets = withCertificates, []string{second, third}
@@ -222,7 +222,7 @@ func CardNetwork(name string) Option {
 	return func(s *settings) { s.service.Accounts.CardNetwork = name }
 }
 
-// EmptyTransactionID is how a response shows that transaction_id is empty.
+// EmptyTransactionID is how a response shows an empty transaction_id.
 type EmptyTransactionID int
 
 const (
@@ -230,7 +230,7 @@ const (
 	EmptyString EmptyTransactionID = iota
 	// EmptyNull sends null.
 	EmptyNull
-	// EmptyAbsent leaves the member out.
+	// EmptyAbsent omits the member.
 	EmptyAbsent
 	// EmptyZero sends 0.
 	EmptyZero
@@ -241,33 +241,32 @@ func FailedTransfer(form EmptyTransactionID) Option {
 	return func(s *settings) { s.service.Transfers.Failed = transfers.EmptyID(form) }
 }
 
-// EmptyIDForFailedDirectEntry makes a direct entry out that fails respond with 200 and an empty transaction_id, as a
-// card-to-card transfer does. By default it responds with 400, since its row requires the transaction_id.
+// EmptyIDForFailedDirectEntry makes a failed direct entry out respond with 200 and an empty transaction_id, like a
+// card-to-card transfer. By default it responds with 400, since its row requires the transaction_id.
 func EmptyIDForFailedDirectEntry() Option {
 	return func(s *settings) { s.service.Transfers.EmptyDirectEntry = true }
 }
 
-// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing when there is no matching clearing, or one
-// that was reversed before. The reference names no condition: by default each request books a clearing reversal.
+// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing if there is no matching clearing, or it
+// was already reversed. The reference has no condition: by default each request books a clearing reversal.
 func MatchedReversalsOnly() Option {
 	return func(s *settings) { s.service.Simulator.MatchedReversals = true }
 }
 
-// MatchByAuthorizationID makes the simulator find an authorisation by authorization_id, account_id and transaction_type alone.
+// MatchByAuthorizationID makes the simulator find an authorisation by only authorization_id, account_id and transaction_type.
 // The reference does not define the match: by default acquirer_id, merchant_id, terminal_id and mcc must match too.
 func MatchByAuthorizationID() Option {
 	return func(s *settings) { s.service.Simulator.MatchByID = true }
 }
 
 // CategoryWithoutMerchant sets the merchant_category_code of history items that have no merchant, such as loads, transfers
-// and adjustments, and of a simulated transaction without mcc. The reference requires four digits and does not say
-// which. Default "0000"; "" leaves the field empty.
+// and adjustments, and of a simulated transaction without mcc. The reference requires any four digits. Default "0000"; ""
+// leaves the field empty.
 func CategoryWithoutMerchant(code string) Option {
 	return func(s *settings) { s.service.NoCategory = code }
 }
 
-// SimulationDelay sets how long clear and reverse_clear take to have their effect, on the server's clock.
-// Default 100 ms.
+// SimulationDelay sets when clear and reverse_clear take effect, on the server's clock. Default 100 ms.
 func SimulationDelay(d time.Duration) Option {
 	return func(s *settings) { s.service.Simulator.Delay = d }
 }
@@ -275,16 +274,15 @@ func SimulationDelay(d time.Duration) Option {
 // ReportDelay sets how long a report run takes, on the server's clock. Default 100 ms.
 func ReportDelay(d time.Duration) Option { return func(s *settings) { s.service.ReportDelay = d } }
 
-// OTPLifetime sets how long the one-time password of a PIN change is good for, on the server's clock. Default
+// OTPLifetime sets how long the one-time password of a PIN change is valid, on the server's clock. Default
 // ten minutes.
 func OTPLifetime(d time.Duration) Option { return func(s *settings) { s.service.PINs.OTPLifetime = d } }
 
-// PermittedCompanies names the companies whose policy and webhooks the caller may change. Default: all that
-// exist.
+// PermittedCompanies sets whose policy and webhooks the caller may change. Default: all companies.
 func PermittedCompanies(ids ...prepaid.CompanyID) Option {
 	return func(s *settings) { s.service.Permitted = companyIDs[int64](ids) }
 }
 
-// RequestLog sets how many requests and how many deliveries are remembered; the oldest go first. Default 10,000. A body
-// is kept up to 16 KiB, and all requests together up to 64 MiB.
+// RequestLog sets how many requests and how many deliveries are kept; the oldest are dropped. Default 10,000. A body is
+// kept up to 16 KiB, and all requests together up to 64 MiB.
 func RequestLog(size int) Option { return func(s *settings) { s.service.Hooks.LogSize = size } }

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// AllowedAddresses sets the address whitelist of section 5: callers from elsewhere get 403 forbidden before anything
-// else is checked. As the reference has it, no IPv4 subnet larger than /29 is accepted. Default, and with no
-// prefix: all addresses.
+// AllowedAddresses sets the address whitelist of section 5: other callers get 403 forbidden before any other check.
+// As in the reference, no IPv4 subnet larger than /29 is accepted. Default, and without a prefix: all addresses.
 func AllowedAddresses(prefixes ...netip.Prefix) Option {
 	return func(s *settings) { s.addresses = slices.Clone(prefixes) }
 }

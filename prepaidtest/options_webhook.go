@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Signature says how webhook messages are signed: an HMAC-SHA256 of the body. The reference does not show it.
+// Signature is how webhook messages are signed: an HMAC-SHA256 of the body. The reference does not show it.
 type Signature struct {
 	// Header carries the sum. Default "X-Signature"; no signature when empty.
 	Header string
@@ -22,29 +22,29 @@ type Signature struct {
 	KeyText bool
 }
 
-// WithSignature sets how webhook messages are signed. The default is that of the fields of Signature.
+// WithSignature sets how webhook messages are signed. See the fields of Signature for defaults.
 func WithSignature(form Signature) Option {
 	return func(s *settings) { s.service.Hooks.Signature = hooks.Signing(form) }
 }
 
-// WithWebhookRoots sets the certificate authorities that webhook receivers are checked against. Default: those
-// of the system. A receiver made with httptest.NewTLSServer needs a pool with its Certificate().
+// WithWebhookRoots sets the trusted certificate authorities of webhook receivers. Default: the system's. A
+// receiver of httptest.NewTLSServer needs a pool with its Certificate().
 func WithWebhookRoots(roots *x509.CertPool) Option {
 	return func(s *settings) { s.service.Hooks.Roots = roots }
 }
 
-// AllowHTTPOnLoopback accepts webhook addresses with http on a loopback host, from callers that send one: a plain HTTP
-// caller, another language, a seed document. Package prepaid's client refuses such an address before it is sent, so it
-// needs WithWebhookRoots. By default an address must be https, as the reference has it.
+// AllowHTTPOnLoopback accepts webhook addresses with http on a loopback host from a plain HTTP caller, another
+// language or a seed document. Package prepaid's client refuses such an address before sending, and needs
+// WithWebhookRoots instead. By default an address must be https, as in the reference.
 func AllowHTTPOnLoopback() Option { return func(s *settings) { s.service.Hooks.HTTPLoopback = true } }
 
-// DeliveryRetries sets the pauses before each further attempt to deliver a message, on the server's clock. By
-// default there is one attempt. A message that fails in the last attempt is undeliverable.
+// DeliveryRetries sets the pauses before further attempts to deliver a message, on the server's clock. By
+// default there is one attempt. If the last attempt fails, the message is undeliverable.
 func DeliveryRetries(pauses ...time.Duration) Option {
 	return func(s *settings) { s.service.Hooks.Retries = pauses }
 }
 
-// DeliveryTimeout bounds one attempt, pings included. Default 5 s of real time.
+// DeliveryTimeout bounds one attempt, also of pings. Default 5 s of real time.
 func DeliveryTimeout(d time.Duration) Option {
 	return func(s *settings) { s.service.Hooks.Timeout = d }
 }
@@ -60,7 +60,7 @@ func MessageTypes(ping, alert string) Option {
 }
 
 // WithFilter makes the server accept spec as a filter_spec and send the transactions for which match returns
-// true. The reference shows only "*", and by default every other filter_spec is refused.
+// true. By default the server accepts only "*", like the reference.
 func WithFilter(spec string, match func(Transaction) bool) Option {
 	return func(s *settings) {
 		if s.service.Hooks.Filters == nil {

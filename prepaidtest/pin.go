@@ -9,26 +9,26 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// PINChange is a PIN change under way, with the one-time password of the cardholder. Printing one shows operation and
-// expiry only.
+// PINChange is a running PIN change, with the cardholder's one-time password. Printing shows only operation and
+// expiry.
 type PINChange struct {
-	// OperationID is that of POST /pin/initiate, a UUID.
+	// OperationID is from POST /pin/initiate, a UUID.
 	OperationID string
 	// OTP is the one-time password, six digits.
 	OTP string
-	// DeviceID is the one that the further requests must have.
+	// DeviceID is the ID that later requests must have.
 	DeviceID string
 	// ExpiresAt is in UTC, on the server's clock.
 	ExpiresAt time.Time
 }
 
-// Format writes operation and expiry, whatever the verb.
+// Format writes operation and expiry with every verb.
 func (c PINChange) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "PIN change "+c.OperationID+" until "+c.ExpiresAt.UTC().Format(wire.TimeLayout))
 }
 
-// PINChanges returns the PIN changes of an account that are neither finished nor expired, the one that expires first
-// first. An unknown EAID fails the test.
+// PINChanges returns the PIN changes of an account that are neither finished nor expired, by expiry. An unknown EAID
+// fails the test.
 func (s *Server) PINChanges(id prepaid.AccountID) []PINChange {
 	now := s.service.Clock.Now()
 	l := s.service.Ledger.RLock()
@@ -43,8 +43,8 @@ func (s *Server) PINChanges(id prepaid.AccountID) []PINChange {
 	return list
 }
 
-// OTP returns the one-time password that the cardholder would get for a PIN change, by its operation_id. An
-// unknown operation fails the test.
+// OTP returns the cardholder's one-time password for a PIN change, by its operation_id. An unknown
+// operation fails the test.
 func (s *Server) OTP(operationID string) string {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
@@ -66,8 +66,8 @@ func (s *Server) PINOf(id prepaid.AccountID) string {
 	return ""
 }
 
-// PINCertificate returns the operator's certificate in PEM, with an RSA key of 2,048 bits made when first asked
-// for. Its fingerprint is the SHA-256 of the DER in lower hex.
+// PINCertificate returns the operator's certificate in PEM, with an RSA key of 2,048 bits made at the first
+// call. Its fingerprint is the SHA-256 of the DER in lower hex.
 func (s *Server) PINCertificate() []byte {
 	identity, err := s.service.PINs.Identity()
 	if err != nil {

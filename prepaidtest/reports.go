@@ -8,16 +8,15 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/reports"
 )
 
-// DailySettlement is a report template every server has: one row for each item of the ledger, as it stood when the run was
-// started. Its columns are id, parent_id, account_id, type, amount, currency, fee_amount, running_balance_amount,
-// occurred_at, card_acceptor_id, terminal_id and merchant_category_code. The reference shows no report's columns: these are
-// the emulator's.
+// DailySettlement is a report template of each server: one row for each item of the ledger at the start of the run. Its
+// columns are id, parent_id, account_id, type, amount, currency, fee_amount, running_balance_amount, occurred_at,
+// card_acceptor_id, terminal_id and merchant_category_code. The reference shows no report's columns: these are the
+// emulator's.
 const DailySettlement = "daily_settlement"
 
-// ReportFunc writes the CSV text of one report and returns its number of records, the header row not counted.
-// An error before much is written makes the response 500, which asks for a new run; a later one cuts it short. It
-// is called each time the report is read, by several readers at once if they ask so, and may write any amount:
-// nothing is kept in memory.
+// ReportFunc writes the CSV text of one report and returns its number of records without the header row. After an
+// early error the response is 500, and the caller needs a new run; a later error cuts the response short. Each
+// reader calls it, also concurrently. It may write any amount: nothing is kept in memory.
 type ReportFunc func(w io.Writer, includeColumnHeaders bool) (records int, err error)
 
 // AddReport registers a template, or replaces it.
@@ -27,8 +26,8 @@ func (s *Server) AddReport(name string, run ReportFunc) {
 	s.service.Reports.Put(l, name, reports.Streamed(reports.Writer(run)))
 }
 
-// AddReportCSV registers a template with a fixed text. Its first row is the header row, left out of a report
-// that is started without column headers. A text that is not CSV fails the test.
+// AddReportCSV registers a template with a fixed text. Its first row is the header row; a report that is
+// started without column headers omits it. Invalid CSV fails the test.
 func (s *Server) AddReportCSV(name, text string) {
 	run, ok := reports.Fixed(text)
 	if !ok {
@@ -66,7 +65,7 @@ type ReportRun struct {
 	ReadyAt time.Time
 	// ExpiresAt is when the result is no longer available.
 	ExpiresAt time.Time
-	// Records is totalrecords, -1 for a template of AddReport, which has none until it is written.
+	// Records is totalrecords, -1 for a template of AddReport, whose number is unknown until it is written.
 	Records int
 }
 
@@ -77,7 +76,7 @@ func (s *Server) ReportTemplates() []string {
 	return s.service.Reports.Templates(l)
 }
 
-// ReportRuns returns the runs of all templates, oldest first. Expired ones are in it until the next run is started.
+// ReportRuns returns the runs of all templates, oldest first. It has expired ones until the start of the next run.
 func (s *Server) ReportRuns() []ReportRun {
 	now := s.service.Clock.Now()
 	l := s.service.Ledger.RLock()
@@ -100,8 +99,8 @@ func (s *Server) ReportRuns() []ReportRun {
 // ErrNoReport is the error of WriteReport for a run that does not exist or is not in the state ReportReady.
 var ErrNoReport = errors.New("prepaidtest: there is no such report that is ready")
 
-// WriteReport writes the CSV text of a run as its result has it, and returns its number of records. The run must be in the
-// state ReportReady, or the error is ErrNoReport; other errors are those of the template's function and of w.
+// WriteReport writes the CSV text of a run's result, and returns its number of records. The run must be in the state
+// ReportReady, or the error is ErrNoReport; other errors are from the template's function or w.
 func (s *Server) WriteReport(w io.Writer, reportID string) (records int, err error) {
 	records, ok, err := s.service.Reports.Write(w, reportID)
 	if !ok {

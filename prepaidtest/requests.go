@@ -13,67 +13,66 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
-// Request is one request as the server saw it, for a test to inspect. Printing one gives a line without query
-// and body, so that a failure message shows no personal data.
+// Request is one request as the server saw it, for a test to inspect. Printing gives a line without query and
+// body, so that a failure message shows no personal data.
 type Request struct {
 	// Number counts the requests from 1, in the order in which they were handled.
 	Number int64
-	// Arrival is the Number of its Arrival; 0 when Decide was not asked about it.
+	// Arrival is the Number of its Arrival; 0 without a function of Decide.
 	Arrival int64
 	// Time is the server's clock on arrival.
 	Time time.Time
-	// Duration is the wall time from arrival until the response was sent; while it is being sent, until it was ready.
+	// Duration is the wall time from arrival until the response was sent or, while it is being sent, was ready.
 	Duration time.Duration
 	// Method is the HTTP method.
 	Method string
-	// Template is the path template of the reference, for example "/accounts/{id}/transfer"; empty for a path
-	// that is none of the service's.
+	// Template is the path template of the reference, for example "/accounts/{id}/transfer"; empty for an
+	// unknown path.
 	Template string
 	// Path is the path as it arrived, percent-encoded, without the query.
 	Path string
-	// AccountID is the EAID in the path or in the body, whether there is such an account or not; empty without one.
+	// AccountID is the EAID in the path or in the body, even if there is no such account; empty without an EAID.
 	AccountID prepaid.AccountID
-	// AccountStatus is the status of that account as the request found it; empty when there was no such account.
+	// AccountStatus is the status of that account before the request; empty if there was no such account.
 	AccountStatus string
-	// AccountBalance is its balance as the request found it, in decimals; empty when there was no such account.
+	// AccountBalance is its balance before the request, in decimals; empty if there was no such account.
 	AccountBalance string
-	// Amount is the amount in the body, as it was written; empty without one.
+	// Amount is the amount in the body, as written; empty without one.
 	Amount string
 	// RequestID is request_id of the body, cut at 100 characters; empty without one.
 	RequestID prepaid.RequestID
-	// RepeatOf is the Number of the first request of the log with the same operation and RequestID; 0 for that one
-	// itself, and without a RequestID.
+	// RepeatOf is the Number of the first request of the log with the same operation and RequestID; 0 for that
+	// request itself, and without a RequestID.
 	RepeatOf int64
-	// Replayed reports whether the response is the one kept for an earlier request with this RequestID: nothing was
-	// carried out.
+	// Replayed reports whether the response is the cached one of an earlier request with this RequestID: nothing
+	// was carried out.
 	Replayed bool
-	// Query holds the query parameters; nil when there are none. The values of those that the operation does not
-	// know are masked.
+	// Query holds the query parameters; nil when there are none. Values of unknown parameters are masked.
 	Query url.Values
-	// Header holds the headers. Values are masked, but for Content-Type, Content-Length, Accept, Accept-Encoding,
+	// Header holds the headers. Values are masked, except Content-Type, Content-Length, Accept, Accept-Encoding,
 	// User-Agent, Host, Traceparent and the scheme of Authorization.
 	Header http.Header
-	// Body is the request body, cut at 16 KiB. Members that hold secrets by the reference or by their name are masked
-	// at any depth, and the whole of a body that is neither a JSON object nor the right form of a token request.
+	// Body is the request body, cut at 16 KiB. Members that are secret by the reference or by name are masked at any
+	// depth. A body that is neither a JSON object nor a valid form of a token request is masked whole.
 	Body string
 	// Client is the caller's address without the port.
 	Client string
-	// Status is the HTTP status of the response, or 0 when a fault cut the connection before any.
+	// Status is the HTTP status of the response, or 0 if a fault cut the connection before it.
 	Status int
-	// ErrorCode is the code of an error that the server made, and of a report still being processed; empty on
-	// success, and when a fault replaced the response with other bytes.
+	// ErrorCode is the code of the server's error, or of a report still being processed; empty on success,
+	// and if a fault replaced the response with other bytes.
 	ErrorCode string
-	// ErrorDescription belongs to ErrorCode and never holds a value of the request.
+	// ErrorDescription belongs to ErrorCode and never has a value of the request.
 	ErrorDescription string
 	// ResponseHeader holds the headers of the response as the server made it.
 	ResponseHeader http.Header
-	// ResponseBody is the body of the response as the server made it, even when a fault kept it from the caller. Secrets
-	// are masked, and it is cut at 16 KiB. Empty for reports, which are not kept in memory.
+	// ResponseBody is the body of the response as the server made it, even if a fault kept it from the caller. Secrets
+	// are masked, and it is cut at 16 KiB; empty for reports, which are not kept in memory.
 	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
-	// FaultForm is that fault as ParseFault reads it, without how often it is used, and with ResponseBody as a body of its
-	// own; empty without one.
+	// FaultForm is that fault as ParseFault reads it, without the number of uses, and with ResponseBody as its body; empty
+	// without a fault.
 	FaultForm string
 }
 
@@ -94,9 +93,8 @@ func (r Request) Format(f fmt.State, _ rune) {
 // logMemory limits the memory of the log of requests.
 const logMemory = 64 << 20
 
-// Requests returns the requests that were handled, in the order of their ends, as far as the log reaches back: see
-// RequestLog. One that a fault holds, such as Delay, is not listed yet: it has arrived when FaultsLeft no longer counts
-// the fault.
+// Requests returns handled requests, in the order of their ends, as far as the log has them: see RequestLog. A request
+// that a fault such as Delay holds is not in the log yet: it has arrived when FaultsLeft no longer counts the fault.
 func (s *Server) Requests() []Request {
 	list := s.requests.All()
 	first := make(map[[3]string]int64)
@@ -128,7 +126,7 @@ func (r Request) weight() int {
 	return weight
 }
 
-// arrived begins the entry of a request: its subject and the state of the account.
+// arrived begins a request's entry: its subject and the account's state.
 func (s *Server) arrived(c *exchange.Call) Request {
 	if s.settings.service.Hooks.LogSize == 0 {
 		return Request{}
@@ -175,7 +173,7 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 	}
 }
 
-// sent puts the time that a fault has taken to send a response into its entry.
+// sent adds the time that a fault took to send a response to its entry.
 func (s *Server) sent(entry Request, took time.Duration) {
 	s.requests.Change(func(r Request) bool { return r.Number == entry.Number }, func(r *Request) { r.Duration = took })
 }

@@ -5,13 +5,12 @@ import (
 	"io"
 )
 
-// Save writes the state as one JSON document, from which WithState begins another server. It can be called at any
-// time, also after Close, and the same state always gives the same text.
+// Save writes the state as one JSON document, from which WithState begins another server. You can call it at any
+// time, even after Close. The same state always gives the same text.
 //
-// The document has secrets in plain text, so that clients and receivers go on working: access tokens, the webhooks'
-// HMAC secrets, PINs and one-time passwords, the private key of the PIN certificate, and all personal data. Not in
-// it are the options, the logs of requests and deliveries, rate limit windows and armed faults, nor functions: see
-// WithState.
+// The document has secrets in plain text, so that clients and receivers still work: access tokens, the webhooks'
+// HMAC secrets, PINs and one-time passwords, the private key of the PIN certificate, and all personal data. It does
+// not have options, logs of requests and deliveries, rate limit windows, armed faults and functions: see WithState.
 func (s *Server) Save(w io.Writer) error {
 	s.service.Clock.Settle()
 	text, err := s.service.Save()

@@ -11,8 +11,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// SeedAccount is the state of an account to begin with, in wire words. The zero value is an active account of
-// company 42 with nothing on it and a complete registration.
+// SeedAccount is the initial state of an account, in wire words. The zero value is an active, empty account
+// of company 42 with a complete registration.
 type SeedAccount struct {
 	// ID is the EAID; generated when empty.
 	ID prepaid.AccountID
@@ -26,7 +26,7 @@ type SeedAccount struct {
 	Key string
 	// Status is one of the eleven. Default "active".
 	Status string
-	// ProductType is reloadable, gift or loyalty. Default that of the company.
+	// ProductType is reloadable, gift or loyalty. Default: the company's.
 	ProductType string
 	// AccountType is proxy (default) or ledger.
 	AccountType string
@@ -54,9 +54,9 @@ type SeedAccount struct {
 	CardholderType int
 }
 
-// AddAccount seeds an account and returns its EAID. A company, status or balance that cannot be used, or an EAID
-// that exists, fails the test. The opening balance is a transaction like any other, which hooks of the company announce;
-// that of an account in a document of Load is not announced.
+// AddAccount seeds an account and returns its EAID. An invalid company, status or balance, or an existing EAID, fails
+// the test. The opening balance is a transaction like any other, and the company's hooks get a message, unlike with a
+// document of Load.
 func (s *Server) AddAccount(seed SeedAccount) prepaid.AccountID {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()

@@ -11,9 +11,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
-// ServeHTTP responds to one request. The server does this on its own address; the method is there to mount the
-// emulator elsewhere. Paths must keep the prefix /3.0/. A body of more than 4 MiB gets 413 and, on the
-// server's own address, one that takes longer than a minute 408.
+// ServeHTTP responds to one request. The server does this on its own address; use the method to mount the
+// emulator elsewhere. Paths must keep the prefix /3.0/. A body of more than 4 MiB gets 413. On the
+// server's own address, a body that takes longer than a minute gets 408.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.activity.Enter() {
 		http.Error(w, "closed", http.StatusServiceUnavailable)
@@ -37,11 +37,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	entry := s.arrived(c)
 	response, fault := s.respond(c, &entry, pathKnown)
 	response.At = s.service.Clock.Now()
-	if fault == nil && response.Status != http.StatusNotImplemented { // neither injected nor of AllowOnly
+	if fault == nil && response.Status != http.StatusNotImplemented { // neither Inject nor AllowOnly made it
 		s.recorder.Add(c, &response)
 	}
 	fault.RewriteHeader(&response)
-	switch { // in the log before the caller can look, except for responses that are made while they are sent
+	switch { // log it before the caller can look, except responses that are made while being sent
 	case fault.TakesOver():
 		s.record(&entry, c, response, fault, time.Since(began))
 		fault.Send(s.activity, w, response)
@@ -58,8 +58,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	response.Release()
 }
 
-// respond decides the response of a request, in the order of a gateway: address, size, expectations of the test, rate, path,
-// token, fault, operation.
+// respond decides the response to a request, with checks in a gateway's order: address, size, expectations of the test,
+// rate, path, token, fault, operation.
 func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exchange.Response, *faults.Fault) {
 	route := c.Route
 	if !s.settings.addresses.Admits(clientAddress(c.Request)) {
@@ -124,8 +124,8 @@ func (s *Server) carryOut(c *exchange.Call) exchange.Response {
 	return c.Route.Handle(c)
 }
 
-// runOn carries a request out once d of real time has passed, or at once when the server closes. The response
-// is discarded.
+// runOn carries a request out after d of real time, or at once when the server closes, and discards the
+// response.
 func (s *Server) runOn(c exchange.Call, d time.Duration) {
 	c.Request = c.Request.WithContext(context.WithoutCancel(c.Request.Context()))
 	counted := s.activity.Begin(1)

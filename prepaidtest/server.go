@@ -24,7 +24,7 @@ import (
 )
 
 // Server is one emulator with its own state. Make it with NewServer in a test or with Start in a program. It is
-// safe for concurrent use, and servers share nothing, so that parallel tests can each have one.
+// safe for concurrent use. Servers share nothing: each parallel test can have one.
 type Server struct {
 	// URL is the base URL with its path prefix, for example "http://127.0.0.1:40123/3.0/".
 	URL string
@@ -47,7 +47,7 @@ type Server struct {
 	front *exchange.Door // nil until serving
 
 	mu      sync.Mutex     // guards all below
-	allowed []string       // by AllowOnly; none for every operation
+	allowed []string       // by AllowOnly; empty for all operations
 	closing []func() error // functions that Close calls first
 }
 
@@ -68,8 +68,8 @@ func NewServer(t testing.TB, options ...Option) *Server {
 	return s
 }
 
-// Start starts an emulator for a program. Close it at the end. It fails when an option is out of its range or
-// the address cannot be listened on.
+// Start starts an emulator for a program. Close it at the end. It fails if an option is out of range or the
+// address is not available.
 func Start(options ...Option) (*Server, error) {
 	s, err := newServer(nil, options)
 	if err != nil {
@@ -95,7 +95,7 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 	settings.service.Activity, settings.service.MessageFaults = s.activity, s.deliveryFaults
 	s.service = service.New(settings.service)
 	s.routes = s.service.Routes()
-	if !settings.form.Lenient { // the document describes a strict one
+	if !settings.form.Lenient { // the document describes a strict server
 		s.recorder = recorder.New(settings.openAPI)
 	}
 	if err := s.begin(); err != nil {
@@ -114,7 +114,7 @@ func (s *Server) begin() error {
 	}
 	err := s.beginWith(s.file.Take())
 	if err == nil {
-		err = s.file.Keep() // shows at once whether the file can be written
+		err = s.file.Keep() // reports at once if the file cannot be written
 	}
 	if err != nil {
 		return errors.Join(err, s.file.Close())
@@ -164,8 +164,8 @@ func (s *Server) listen() error {
 	return nil
 }
 
-// Close stops the server: it cuts open connections, ends waiting deliveries and returns when all is quiet.
-// Closing twice does nothing.
+// Close stops the server: it cuts open connections, ends waiting deliveries and returns when nothing runs.
+// A second Close does nothing.
 func (s *Server) Close() error {
 	if !s.activity.Close() {
 		return nil

@@ -9,18 +9,18 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Simulation is the input of Simulate (2.15), in wire words. Fields that are empty are taken from the authorization that
-// AuthorizationID names, so that a reversal of a purchase needs no more than Operation and AuthorizationID.
+// Simulation is the input of Simulate (2.15), in wire words. Empty fields are taken from the authorization of
+// AuthorizationID: a reversal of a purchase needs only Operation and AuthorizationID.
 type Simulation struct {
 	// Operation is transact (when empty), advice, reverse, clear or reverse_clear.
 	Operation string
-	// Type is Purchase (when empty), Withdrawal or PosCredit, which is a refund at the point of sale.
+	// Type is Purchase (when empty), Withdrawal or PosCredit, a refund at the point of sale.
 	Type string
 	// AccountID is the EAID.
 	AccountID prepaid.AccountID
-	// Amount is in decimals, for example "18.90". Of an authorization it is the amount still open.
+	// Amount is in decimals, for example "18.90". If empty, it is the authorization's open amount.
 	Amount string
-	// AuthorizationID is the transaction that the operation refers to; for all but transact.
+	// AuthorizationID is the transaction that any operation except transact refers to.
 	AuthorizationID string
 	// CardAcceptorID is the merchant, merchant_id in the simulator.
 	CardAcceptorID string
@@ -36,20 +36,20 @@ type Simulation struct {
 
 // SimulationResult is the simulator's response.
 type SimulationResult struct {
-	// TransactionID is transaction_reference, of a transact that succeeded.
+	// TransactionID is transaction_reference of a successful transact.
 	TransactionID prepaid.TransactionID
-	// AuthorizationID is that of a transact, advice or reverse that succeeded.
+	// AuthorizationID is from a successful transact, advice or reverse.
 	AuthorizationID string
-	// Success reports whether it was approved or, for clear and reverse_clear, accepted: they take effect after
-	// SimulationDelay.
+	// Success reports whether the operation was approved or, for clear and reverse_clear, accepted: these take
+	// effect after SimulationDelay.
 	Success bool
-	// Message says why not, for example "Insufficient funds" or "Declined by policy".
+	// Message is the reason if not, such as "Insufficient funds" or "Declined by policy".
 	Message string
 }
 
-// Simulate uses the card of an account, as the simulator does (4.6), with the same checks, history and webhook messages; also
-// in production, where cardholders do without a simulator. Misuse, such as an amount that is no decimal, fails the test and
-// gives the zero SimulationResult.
+// Simulate uses the card of an account like the simulator (4.6), with the same checks, history and webhook messages. It also
+// works in production, like a cardholder. Invalid input, such as an amount that is no decimal, fails the test and returns the
+// zero SimulationResult.
 func (s *Server) Simulate(do Simulation) SimulationResult {
 	s.service.Clock.Settle()
 	in := simulator.Input{
@@ -86,17 +86,17 @@ func (s *Server) authorisation(id string) (simulator.Authorisation, bool) {
 	return s.service.Simulator.Authorisation(l, id)
 }
 
-// Authorization is a simulated card transaction that later ones can refer to.
+// Authorization is a simulated card transaction to which later ones can refer.
 type Authorization struct {
 	// ID is authorization_id.
 	ID string
 	// Type is Purchase, Withdrawal or PosCredit.
 	Type string
-	// Amount is the remainder after reversals in part, in decimals.
+	// Amount is the remainder after partial reversals, in decimals.
 	Amount string
-	// State is open, reversed, cleared or uncleared: cleared, and the clearing reversed.
+	// State is open, reversed, cleared or uncleared (the clearing was reversed).
 	State string
-	// TransactionID is that of its latest transaction.
+	// TransactionID is its latest transaction's.
 	TransactionID prepaid.TransactionID
 	// CardAcceptorID is the merchant, or empty.
 	CardAcceptorID string

@@ -59,7 +59,7 @@ type Passport struct {
 	IssuingCountry string `json:"passport_issuing_country"`
 }
 
-// FreeText is a program's own data (2.6). An account without any shows empty strings.
+// FreeText is a program's own data (2.6). An account without it shows empty strings.
 type FreeText struct {
 	// Text1 is the program's own text.
 	Text1 string `json:"free_text1"`
@@ -101,7 +101,7 @@ type PortalIdentifier struct {
 type WalletToken struct {
 	// StorageTechnology is where the wallet keeps the token.
 	StorageTechnology string `json:"storage_technology"`
-	// Device is the device the token is on.
+	// Device is the token's device.
 	Device WalletDevice `json:"device"`
 	// LastCommentID is required.
 	LastCommentID string `json:"last_comment_id"`

@@ -75,7 +75,7 @@ func accountCases() []Case {
 	}
 }
 
-// history reads the whole history of an account, at most 100 pages of it.
+// history reads an account's history, at most 100 pages.
 func (p *probe) history() []map[string]any {
 	var all []map[string]any
 	for page, pages := 1, 1; page <= pages && page <= 100; page++ {
@@ -95,7 +95,7 @@ func balanceMatches(p *probe) {
 	if body == nil || len(items) == 0 {
 		return
 	}
-	// Either end may be the newest: the reference does not define the order of the items.
+	// First or last may be newest: the reference does not define the order of the items.
 	first, _ := items[0]["occurred_at"].(string)
 	last := items[len(items)-1]
 	if late, _ := last["occurred_at"].(string); first > late {

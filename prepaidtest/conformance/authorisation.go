@@ -2,8 +2,8 @@ package conformance
 
 import "strings"
 
-// authorisationCases call each operation of others, which covers all, without a token and with a bad one, for an unknown
-// ID and with an empty body: a service that lets them in has nothing to change.
+// authorisationCases call each operation of others, which has all, without a token and with a bad one, with an unknown
+// ID and an empty body: if a service accepts them, nothing changes.
 func authorisationCases(others []Case) []Case {
 	fill := strings.NewReplacer("/policy/{id}", "/policy/999999999", "/hooks/{id}", "/hooks/"+unknownUUID, "{companyid}", "999999999",
 		"{reportid}", unknownUUID, "{id}", noAccount, "{templatename}", noAccount, "{provider}", noAccount)

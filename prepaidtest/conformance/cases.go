@@ -8,15 +8,15 @@ type Case struct {
 	Name string
 	// Section is the part of Name before the slash.
 	Section string
-	// Operation is the one looked at, as method and path template.
+	// Operation is the checked one: method and path template.
 	Operation string
-	// Needs names the fields of Target and of Allow without which the case is skipped.
+	// Needs names the fields of Target and Allow that the case requires; otherwise it is skipped.
 	Needs []string
 
 	check func(*probe)
 }
 
-// Cases lists all checks in the order Run takes them. None depends on another.
+// Cases lists all checks in the order of Run. Each is independent.
 func Cases() []Case {
 	cases := slices.Concat(
 		tokenCases(), reportCases(), policyCases(), accountCases(), accountChangeCases(), walletCases(), transferCases(),

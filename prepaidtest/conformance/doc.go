@@ -1,12 +1,12 @@
-// Package conformance holds black-box checks of the service's reference. They speak plain HTTP, share no type with
-// the client or the emulator, and run the same against any base URL: the emulator in CI, the real test environment
-// if you have credentials there.
+// Package conformance has black-box checks of a service against the reference. They use plain HTTP, share no type
+// with the client or the emulator, and are the same for any base URL: the emulator in CI, or the real test
+// environment if you have its credentials.
 //
-// With the zero Allow the suite reads, and sends requests that must be refused; each further effect has to be
-// permitted. A case that is not permitted or lacks a setting is skipped with the reason. A fault names section, field
-// and rule, and never a value that was received.
+// With the zero Allow the suite only reads, and sends requests that must be refused; permit any other effect in
+// Allow. If a case is not permitted or lacks a setting, it is skipped with the reason. A violation names section,
+// field and rule, never a received value.
 //
-// The simulator's cases wait twelve times for SimulatorWait: with -timeout=30m they have the time.
+// The simulator's cases wait twelve times for SimulatorWait: set -timeout=30m.
 //
 // The package's own tests run the suite against a real environment when these variables are set:
 //

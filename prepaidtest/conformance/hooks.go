@@ -104,7 +104,7 @@ func hookCases() []Case {
 	}
 }
 
-// forget deletes a hook that should not have been made.
+// forget deletes a hook that should not exist.
 func (p *probe) forget(a *response) {
 	if a.bad || a.code != http.StatusCreated {
 		return

@@ -16,7 +16,7 @@ func (a *response) count(name string) int {
 	return n
 }
 
-// paging checks a list's headers, its first page and the rules of section 1. path ends where page_size can follow.
+// paging checks a list's headers, first page and the rules of section 1. Append page_size to path.
 func (p *probe) paging(path string, r rule) {
 	a := p.get(path+"page_number=1&page_size=1").status(200, 204)
 	size, pages, items := a.count("X-PageSize"), a.count("X-TotalPages"), a.count("X-TotalItems")

@@ -1,7 +1,6 @@
 package conformance
 
-// pinCases send requests that must be refused: the reference shows neither statuses nor bodies, and a PIN change cannot be
-// taken back.
+// pinCases send requests that must be refused: the reference shows neither statuses nor bodies, and PIN changes are final.
 func pinCases() []Case {
 	refuse := func(operation string, body map[string]any) Case {
 		return with("4.7", operation+"_is_refused", "POST /pin/"+operation, func(p *probe) {

@@ -36,7 +36,7 @@ func policyCases() []Case {
 	}
 }
 
-// policyChange adds a rule, sees it, removes it and sees it gone. A rule that was there before is left alone.
+// policyChange adds a rule, finds it, removes it and misses it. It does not change an existing rule.
 func policyChange(kind string, add any, key func(any) map[string]any) Case {
 	return with("4.3", "changes_"+kind, "POST /policy/{id}/"+kind, func(p *probe) {
 		remove := add

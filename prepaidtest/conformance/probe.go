@@ -19,7 +19,7 @@ const (
 	unknownUUID = "00000000-0000-4000-8000-00000000c0de" // a hook, report or operation that does not exist
 )
 
-// probe is one case under way.
+// probe is one running case.
 type probe struct {
 	*session
 	context   func() context.Context
@@ -30,14 +30,14 @@ type probe struct {
 	skipped   string
 }
 
-// fail notes a departure in the section of the case.
+// fail records a violation in the section of the case.
 func (p *probe) fail(field, rule string) { p.failIn(p.section, field, rule) }
 
 func (p *probe) failIn(section, field, rule string) {
 	p.faults = append(p.faults, fault{section, p.operation, field, rule})
 }
 
-// response is an HTTP response; after a fault its further checks report nothing.
+// response is an HTTP response; after a violation later checks report nothing.
 type response struct {
 	*probe
 	bad    bool
@@ -54,7 +54,7 @@ func (p *probe) send(method, path, body string, header http.Header) *response {
 		return &response{probe: p, bad: true}
 	}
 	request.Header = header
-	request.Close = strings.Contains(path, "/reports/") // the next request must not use the connection of its 204, which has a body
+	request.Close = strings.Contains(path, "/reports/") // a 204 with a body makes the connection unusable
 	raw, err := p.client.Do(request)
 	if err != nil {
 		p.fail("response", "none arrived")
@@ -68,7 +68,7 @@ func (p *probe) send(method, path, body string, header http.Header) *response {
 	return &response{probe: p, bad: err != nil, code: raw.StatusCode, header: raw.Header, body: text}
 }
 
-// patiently sends again after a 429, up to three times.
+// patiently sends a request, and again after a 429, up to three times.
 func (p *probe) patiently(method, path, body string, header http.Header) *response {
 	for attempt := 0; ; attempt++ {
 		a := p.send(method, path, body, header)
@@ -79,7 +79,7 @@ func (p *probe) patiently(method, path, body string, header http.Header) *respon
 	}
 }
 
-// retryAfter is the wait that a 429 asks for, at most a minute; ten seconds, the length of the window, when it names none.
+// retryAfter is the wait in a 429, at most a minute; without one it is the window, ten seconds.
 func (a *response) retryAfter() time.Duration {
 	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
 	if err != nil || seconds < 0 {
@@ -210,13 +210,13 @@ func (a *response) read(r rule) any {
 	return value
 }
 
-// object reads a body that is an object; nil after a fault.
+// object reads an object; nil after a violation.
 func (a *response) object(r rule) map[string]any {
 	value, _ := a.read(r).(map[string]any)
 	return value
 }
 
-// objects reads a body that is a list of objects.
+// objects reads a list of objects.
 func (a *response) objects(r rule) []map[string]any {
 	list, _ := a.read(listOf(r)).([]any)
 	found := make([]map[string]any, 0, len(list))
@@ -243,7 +243,7 @@ func (a *response) octets() string {
 	return text
 }
 
-// refused checks status, shape of the error and, when given, its code.
+// refused checks status, shape of the error and, if given, its code.
 func (a *response) refused(status int, codes ...string) { a.refusedAs([]int{status}, codes...) }
 
 func (a *response) refusedAs(statuses []int, codes ...string) {

@@ -24,7 +24,7 @@ func reportCases() []Case {
 			}
 			path2 := path + "/reports/" + url.PathEscape(id)
 			a := p.get(path2).status(200, 204)
-			if a.code == 204 { // still under way: a second run is a duplicate
+			if a.code == 204 { // running: a second run is a duplicate
 				if again := p.get(path + flag); again.code != 200 || p.get(path2).code == 204 {
 					again.refused(409)
 				}

@@ -37,7 +37,7 @@ func members(required bool, r rule, names []string) []member {
 
 func contains(words []string, word string) bool { return slices.Contains(words, word) }
 
-// object checks an object that has no other members than those listed.
+// object checks an object that has only the listed members.
 func object(section string, groups ...[]member) rule {
 	return shape(section, false, slices.Concat(groups...))
 }
@@ -69,7 +69,7 @@ func shape(section string, open bool, list []member) rule {
 				unknown++
 			}
 		}
-		if unknown > 0 && !open { // their names are the service's data: not shown
+		if unknown > 0 && !open { // their names may be private: not shown
 			report(section, field, "has "+strconv.Itoa(unknown)+" fields that the reference does not list")
 		}
 	}

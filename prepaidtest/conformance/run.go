@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Run checks target with each case as a subtest, one after the other. A case that is not permitted or lacks a
-// setting is skipped and says why.
+// Run checks target with each case as a subtest, one after the other. If a case is not permitted or lacks a
+// setting, it is skipped with the reason.
 func Run(t *testing.T, target Target) {
 	t.Helper()
 	if err := target.validate(); err != nil {
@@ -29,7 +29,7 @@ func Run(t *testing.T, target Target) {
 	}
 }
 
-// fault is one departure from the reference.
+// fault is one violation of the reference.
 type fault struct{ section, operation, field, rule string }
 
 func (f fault) String() string {
@@ -42,7 +42,7 @@ type result struct {
 	faults  []fault
 }
 
-// session is shared by the cases of one run: a client and a token.
+// session is the client and the token of a run.
 type session struct {
 	target Target
 	client *http.Client

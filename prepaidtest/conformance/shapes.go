@@ -39,7 +39,7 @@ func createdShape() rule {
 	return object("2.2", reducedMembers(), opt(dateTime, "first_transaction_occurred_at", "last_transaction_occurred_at"))
 }
 
-// accountShape has the optional groups that were asked for, and no other.
+// accountShape has only the optional groups that were requested.
 func accountShape(groups ...[]member) rule {
 	return object("2.2", append([][]member{
 		reducedMembers(), req(text, "account_id"), req(dateTime, "account_expiry"), req(oneOf("proxy", "ledger"), "account_type"),
@@ -140,7 +140,7 @@ func restrictionsShape() rule {
 		req(listOf(object("2.10", kind, req(text, "category_code"))), "category_rules"))
 }
 
-// policyShape has the named lists only.
+// policyShape has only the named lists.
 func policyShape(lists ...string) rule {
 	rules := map[string]rule{
 		"terminals": object("2.10", req(integer, "acquirer_id", "id"), req(text, "card_acceptor_id", "terminal_id"),

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Target is the service under test. BaseURL, ClientID, ClientSecret and Vendor are required; cases that need
-// another setting are skipped without it.
+// Target is the service under test. BaseURL, ClientID, ClientSecret and Vendor are required; a case without
+// its other settings is skipped.
 type Target struct {
 	// BaseURL is the address with its path prefix, ending in /3.0/.
 	BaseURL string
@@ -21,15 +21,15 @@ type Target struct {
 	ClientSecret string
 	// Vendor is the word in application/vnd.<vendor>+json.
 	Vendor string
-	// HTTPClient sends the requests. Default: a client of the suite with a time-out of 30 seconds.
+	// HTTPClient sends the requests. Default: a client with a time-out of 30 seconds.
 	HTTPClient *http.Client
-	// CompanyID is a company with a policy that the caller may change.
+	// CompanyID is a company whose policy the caller may change.
 	CompanyID int64
-	// AccountID is the EAID of an active account of the company, plastic-enabled and with money.
+	// AccountID is the EAID of an active, plastic-enabled account of the company, with money.
 	AccountID string
 	// SecondAccountID is another such account of the same company.
 	SecondAccountID string
-	// ProgramClientID is the client_id that AccountID is searched by.
+	// ProgramClientID is the client_id in searches for AccountID.
 	ProgramClientID string
 	// AccountKey is the client_account_key of AccountID.
 	AccountKey string
@@ -43,48 +43,46 @@ type Target struct {
 	ApplicationID string
 	// KeyID is the UUID of a key of ApplicationID.
 	KeyID string
-	// PayOutBSB is the bank branch, six digits, that a direct entry out goes to.
+	// PayOutBSB is the bank branch (six digits) for a direct entry out.
 	PayOutBSB string
 	// PayOutNumber is the account number there, digits only.
 	PayOutNumber string
 	// PayOutName is the name of the account there.
 	PayOutName string
-	// SimulatorWait is the pause between related simulated actions. Default 60 s: the reference says 30 to 90.
+	// SimulatorWait is the pause between related simulated actions. Default 60 s: the reference requires 30 to 90.
 	SimulatorWait time.Duration
-	// ReportWait is the pause between two looks at a report under way. Default 2 s; 150 looks are taken.
+	// ReportWait is the pause between 150 polls of a running report. Default 2 s.
 	ReportWait time.Duration
-	// Allow says which effects are permitted. With the zero value the suite reads, and sends requests that must be
-	// refused.
+	// Allow permits effects. With the zero value the suite only reads, and sends requests that must be refused.
 	Allow Allow
 }
 
-// Allow says which effects the suite may have, beyond reading and requests that must be refused. The zero value
-// permits none.
+// Allow permits effects in addition to reading and requests that must be refused. The zero value permits none.
 type Allow struct {
 	// MoveMoney transfers 0.01 between the two accounts, there and back.
 	MoveMoney bool
-	// PayOut sends 0.01 to the bank account of the target. It does not come back.
+	// PayOut sends 0.01 to the bank account of the target. It is not returned.
 	PayOut bool
-	// CreateAccounts creates one account with nothing on it. It stays.
+	// CreateAccounts creates one empty account, which remains.
 	CreateAccounts bool
-	// ChangeAccounts writes the account's registration, status and plastic flag as they are, provisions one wallet
-	// token, which stays, and exchanges key data.
+	// ChangeAccounts writes the account's registration, status and plastic flag unchanged, provisions one wallet
+	// token, which remains, and exchanges key data.
 	ChangeAccounts bool
-	// ChangePolicy adds a category, a merchant and a terminal rule and removes them.
+	// ChangePolicy adds and removes a category, a merchant and a terminal rule.
 	ChangePolicy bool
 	// RunReports runs the report template.
 	RunReports bool
-	// Simulate books simulated transactions of 1.00 on the account. They stay in its history.
+	// Simulate books simulated transactions of 1.00 on the account. They remain in its history.
 	Simulate bool
-	// Funding redeems 0.02, reverses it, redeems again and refunds half of it.
+	// Funding redeems 0.02, reverses that, redeems again and refunds half.
 	Funding bool
 	// ChangeHooks creates a disabled hook, changes it and deletes it.
 	ChangeHooks bool
-	// SpendRateLimit sends requests until one is refused, at most 1,100, and waits until they are accepted again.
+	// SpendRateLimit sends requests until one is refused, at most 1,100, and waits until requests are accepted again.
 	SpendRateLimit bool
 }
 
-// Format keeps the credentials out of whatever prints a target.
+// Format prints a target without credentials.
 func (t Target) Format(state fmt.State, _ rune) {
 	fmt.Fprint(state, "conformance.Target(", t.BaseURL, ")")
 }
@@ -111,8 +109,8 @@ func (t *Target) validate() error {
 	return errors.Join(faults...)
 }
 
-// TargetFromEnv reads a target from the variables that the package's documentation lists. It reports false when
-// PREPAID_CONFORMANCE_BASE_URL is not set, and an error that names the variables that cannot be used.
+// TargetFromEnv reads a target from the variables that the package's documentation lists. It reports false if
+// PREPAID_CONFORMANCE_BASE_URL is not set. The error names the invalid variables.
 func TargetFromEnv() (Target, bool, error) {
 	get := func(name string) string { return os.Getenv("PREPAID_CONFORMANCE_" + name) }
 	if get("BASE_URL") == "" {

@@ -22,7 +22,7 @@ const (
 	typeDirectEntryOut = "2960"
 )
 
-// books holds the movements of all accounts.
+// books has the movements of all accounts.
 type books struct {
 	debits  map[int][]prepaidtest.Transaction // of the paying account, by payment
 	credits map[prepaid.TransactionID]prepaidtest.Transaction
@@ -93,7 +93,7 @@ func (r *run) report(unfinished string) *Report {
 	return report
 }
 
-// noToken says why no worker has a token; empty if one has.
+// noToken returns why no worker has a token; empty if one has.
 func noToken(log map[int64]prepaidtest.Request) string {
 	what, last := "no worker has requested a token", int64(0)
 	for _, q := range log {
@@ -109,7 +109,7 @@ func noToken(log map[int64]prepaidtest.Request) string {
 	return what
 }
 
-// wrong describes a movement of the wrong type or to the wrong account. It does not count them.
+// wrong describes a movement of the wrong type or to the wrong account, but not a missing or second one.
 func (b books) wrong(p Payment, moved []prepaidtest.Transaction) string {
 	for _, item := range moved {
 		credit, transferred := b.credits[item.ID]
@@ -174,7 +174,7 @@ func (r *run) claims(b books, log map[int64]prepaidtest.Request, finished bool) 
 	return wrong
 }
 
-// requests is the emulator's log by arrival.
+// requests is the emulator's log by arrival number.
 func (r *run) requests() map[int64]prepaidtest.Request {
 	log := make(map[int64]prepaidtest.Request)
 	for _, q := range r.server.Requests() {
@@ -241,7 +241,7 @@ func texts(lines []line) []string {
 	return list
 }
 
-// flown describes one request: its arrival and its end.
+// flown describes arrival and end of one request.
 func (r *run) flown(f flight, log map[int64]prepaidtest.Request) []line {
 	text := fmt.Sprintf("%s sends request %d of this payment", f.process, f.arrival)
 	if f.requestID != r.orders.list[f.payment].RequestID {
@@ -277,7 +277,7 @@ func (r *run) flown(f flight, log map[int64]prepaidtest.Request) []line {
 	return lines
 }
 
-// wall converts a time of the server to the time of the run. It needs the lock.
+// wall converts the server's time to the run's. It needs the lock.
 func (r *run) wall(at time.Time) time.Duration {
 	moved := time.Duration(0)
 	for _, m := range r.moves {

@@ -42,21 +42,21 @@ func newTarget(text string) (target, error) {
 	return t, nil
 }
 
-// proxy passes bytes between a copy and the database, and can cut the connections.
+// proxy connects a copy to the database, and can cut the connections.
 type proxy struct {
 	target   target
 	listener net.Listener
 
 	mu     sync.Mutex // guards all below
 	closed bool
-	down   time.Time // until when connections are refused
+	down   time.Time // when a refusal of connections ends
 	open   map[net.Conn]bool
 }
 
-// outage is how long a database that was cut off stays away.
+// outage is how long a database is cut off.
 const outage = 100 * time.Millisecond
 
-// proxy starts a proxy and returns the URL that leads through it.
+// proxy starts a proxy and returns the URL through it.
 func (t target) proxy(ctx context.Context, background *sync.WaitGroup) (*proxy, string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -81,7 +81,7 @@ func (t target) proxy(ctx context.Context, background *sync.WaitGroup) (*proxy, 
 	return p, through.String(), nil
 }
 
-// keep notes an open connection; false and closes it when there may be none.
+// keep records an open connection. If the proxy is closed or cut, keep closes it and returns false.
 func (p *proxy) keep(connection net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +124,7 @@ func (p *proxy) drop(connections ...net.Conn) {
 	}
 }
 
-// cut closes all connections, and refuses new ones for the time of an outage.
+// cut closes all connections, and refuses new ones for one outage.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,19 +1,19 @@
-// Package hostile proves a payment loop: it runs your worker, several copies of it, against the emulator, injects every
-// failure it can, and compares every account with the orders.
+// Package hostile tests a payment loop: it runs several copies of your worker against the emulator, injects every
+// possible failure, and compares every account with the orders.
 //
 // A worker is a command in any language or a function of a Go test. Each copy gets a list of payments and the settings of a client
-// in its environment, pays, and ends with status 0 when it believes that all outcomes are final. Meanwhile the harness
+// in its environment, pays, and ends with status 0 if it decides that all outcomes are final. Meanwhile the harness
 //
 //   - kills copies (SIGKILL) while their request is in flight or when its response has just arrived, and starts them again
 //   - freezes copies (SIGSTOP) in the middle of a request, and continues them after others have had time to take over
-//   - loses responses, lets requests run long after their connection is gone, and carries out a repeat that overtakes them
+//   - loses responses, continues requests long after their connection is gone, and carries out a repeat that overtakes them
 //   - cuts the network between a process and the service, and freezes the service, for longer than any wait
 //   - responds with errors of the service and of gateways, throttles, and expires tokens
 //   - moves the emulator's clock forward, and cuts connections to a database
 //
-// A correct worker pays each payment once, whatever the seed. All failures are within the limits of the service's reference
-// and the settings: a request ends within AttemptTimeout + InFlightWait of its start or, if a cut network or a frozen
-// service has held it, within InFlightWait of when the service responds again.
+// With any seed, a correct worker makes each payment once. All failures are within the limits of the service's reference
+// and the settings: a request ends within AttemptTimeout + InFlightWait of its start. If a cut network or a frozen service
+// held it, it ends within InFlightWait after the service responds again.
 //
 // # A function
 //
@@ -32,23 +32,23 @@
 //
 // # Environment of a copy
 //
-// The variables of [prepaid.ConfigFromEnv]: its own address, credentials, and short times. Use these times: the run
-// holds its service to them. Also
+// The variables of [prepaid.ConfigFromEnv] give each copy its own address, credentials, and short times. Use these
+// times: the service of the run keeps to them. Also
 //
 //   - PREPAID_HOSTILE_PAYMENTS: a file with one [Payment] a line, in JSON
 //   - PREPAID_HOSTILE_DIR: a directory that all copies share, empty at the start, for a journal or a database file
-//   - PREPAID_HOSTILE_DATABASE: the URL of the database, if one was given, by way of a proxy that cuts connections
+//   - PREPAID_HOSTILE_DATABASE: the URL of the database, if given, through a proxy that cuts connections
 //   - PREPAID_HOSTILE_SUMMARY: where to write a [Claim] a line, in JSON; optional
 //   - PREPAID_HOSTILE_WORKER: the number of the copy, from 1
 //
 // # Seeds
 //
-// Faults, kills, freezes and cuts follow from the seed, the payment and how often it has arrived, and from nothing else: not
-// from time, and not from which copy is faster. The same seed therefore gives the same ones. Only the interleaving of the
-// copies' own steps remains random. PREPAID_HOSTILE_SEED sets the seed of runs that have none.
+// Faults, kills, freezes and cuts depend only on the seed, the payment and how often it has arrived: not on time, nor on
+// which copy is faster. The same seed gives the same failures. Only the interleaving of the copies' own steps is random.
+// PREPAID_HOSTILE_SEED sets the seed of runs without one.
 //
 // # Safety
 //
-// Everything happens on loopback, with fictional data. Copies are processes of their own group: when a run ends, also by its context,
-// none is left. After a panic or kill -9 of the harness, children of a worker may live on.
+// Everything is on loopback, with fictional data. Each copy has its own process group: when a run or its context ends, no copy is
+// left. After a panic or kill -9 of the harness, children of a worker may still run.
 package hostile

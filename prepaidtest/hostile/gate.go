@@ -19,13 +19,13 @@ type flight struct {
 	arrival   int // of this payment, from 1
 	number    int64
 	at, ended time.Duration
-	reached   time.Duration // when it arrived, if it was held by a cut or a frozen service
+	reached   time.Duration // when it arrived, if a cut or a frozen service held it
 	requestID prepaid.RequestID
 	fault     string
 	overlaps  bool
-	late      bool  // was on its way while its process was frozen, as far as one can tell
-	waiting   *wire // until it has passed the cut that it began
-	lost      bool  // in the network: it never arrived
+	late      bool  // probably on its way while its process was frozen
+	waiting   *wire // until the cut that it began is over
+	lost      bool  // in the network: never arrived
 }
 
 // event is something else that happened.
@@ -41,7 +41,7 @@ type move struct {
 	by   time.Duration
 }
 
-// passage is the state of a request on its way through the emulator: its sender, and how decide treats its response.
+// passage is the state of a request in the emulator: its sender, and how decide treats its response.
 type passage struct {
 	process        *process
 	wire           *wire
@@ -68,8 +68,8 @@ func (p *process) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// awaitService waits until a frozen service continues. It does not wait for the next freeze as well: in between the service responds,
-// and therefore handles the requests that it has received.
+// awaitService waits until a frozen service continues. It does not wait for another freeze: in between the service responds, so it
+// must handle the requests that it has received.
 func (t *passage) awaitService() {
 	if frozen := t.process.run.service.closed(); frozen != nil {
 		<-frozen
@@ -77,7 +77,7 @@ func (t *passage) awaitService() {
 	}
 }
 
-// land notes the end of a request.
+// land records the end of a request.
 func (r *run) land(through *passage) {
 	if through.flight < 0 {
 		return
@@ -88,7 +88,7 @@ func (r *run) land(through *passage) {
 	r.flights[through.flight].ended = now
 }
 
-// tokenFaults is every how many token requests one fails.
+// tokenFaults: one in tokenFaults token requests fails.
 const tokenFaults = 4
 
 // decide chooses the fault of a request that has arrived.
@@ -110,9 +110,9 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 	through.process.payments.Add(1)
 	n, known := r.orders.find(a.RequestID, a.Amount)
 	if !known {
-		return prepaidtest.Fault{} // shows in the accounts, if it pays
+		return prepaidtest.Fault{} // the accounts show it, if it pays
 	}
-	late := through.process.frozenSince(through.sent) // which takes a lock that is held while events are noted
+	late := through.process.frozenSince(through.sent) // takes a lock that is held while events are recorded
 	flown := flight{
 		process: through.process, payment: n, number: a.Number, requestID: a.RequestID, late: late, overlaps: r.running(a.RequestID, late),
 	}
@@ -121,7 +121,7 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 	return r.faultOf(through, next, r.wait(through, next, a.RequestID))
 }
 
-// wait holds the request that has begun a cut of the network or a freeze of the service until that ends, and reports whether it got
+// wait holds a request that began a cut of the network or a freeze of the service until the end of that, and reports whether it was
 // lost.
 func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool) {
 	switch {
@@ -144,8 +144,8 @@ func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool
 	return lost
 }
 
-// faultOf returns the final fault of a request. One that was held longer than its client waits for it then runs for as long as
-// it may, as others do that were held: if there are several for one payment, each pays.
+// faultOf returns the final fault of a request. If the request was held longer than its client waits, it then runs as long as
+// allowed: if several such requests are for one payment, each pays.
 func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault {
 	if next.fault == (prepaidtest.Fault{}) && through.released.After(through.sent.Add(r.options.AttemptTimeout)) {
 		next.runs = r.options.InFlightWait
@@ -170,9 +170,9 @@ func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault 
 	return fault
 }
 
-// running reports whether an earlier request with this ID still runs. One that is due has ended, however slow this machine is:
-// the service keeps its promise. And where either of the two was on its way while its process was frozen, the second arrives after
-// the first has ended: no lease helps against that, and no process can be frozen at a better moment.
+// running reports whether an earlier request with this ID still runs. A due request counts as ended even on a slow machine, since
+// the service keeps its limits. If either request was on its way while its process was frozen, the second arrives after the first
+// has ended: no lease prevents that case, and processes cannot be frozen at a better moment.
 func (r *run) running(id prepaid.RequestID, late bool) bool {
 	late = late || r.anyLate(id)
 	for {
@@ -189,8 +189,7 @@ func (r *run) running(id prepaid.RequestID, late bool) bool {
 	}
 }
 
-// waiting reports whether a request with this ID is held by a cut of the network, and will arrive after it: the connection was not
-// reset.
+// waiting reports whether a cut of the network holds a request with this ID that will arrive later: its connection was not reset.
 func (r *run) waiting(id prepaid.RequestID) bool {
 	r.mu.Lock()
 	var list []flight
@@ -210,10 +209,10 @@ func (r *run) anyLate(id prepaid.RequestID) bool {
 	return slices.ContainsFunc(r.flights, func(f flight) bool { return f.requestID == id && f.late })
 }
 
-// mostArrivals is how often one payment may be sent. A worker that has waited as it should needs a tenth of it.
+// mostArrivals is how often one payment may be sent. A worker with correct waits needs a tenth.
 const mostArrivals = 100
 
-// arrive notes a request, and returns its step.
+// arrive records a request, and returns its step.
 func (r *run) arrive(through *passage, flown flight) step {
 	flown.at = through.sent.Sub(r.began)
 	r.mu.Lock()
@@ -225,7 +224,7 @@ func (r *run) arrive(through *passage, flown flight) step {
 	}
 	flown.arrival = r.arrivals[n]
 	next := r.plan.at(n, flown.arrival)
-	if !through.released.IsZero() { // a response may have shown since that the earlier request has arrived
+	if !through.released.IsZero() { // a later response may prove that the earlier request has arrived
 		next.held = false
 	}
 	if next.act == actNetwork && next.held {
@@ -245,7 +244,7 @@ func loses(fault string) bool {
 	return strings.HasPrefix(fault, "commit-then-drop") || strings.HasPrefix(fault, "drop-before-commit") || strings.HasPrefix(fault, "truncate")
 }
 
-// act does something to the process that has sent a request, or for all.
+// act disturbs the process that sent a request, or all.
 func (r *run) act(through *passage, next step) {
 	switch next.act {
 	case actKill:
@@ -300,7 +299,7 @@ func (r *run) count(do func(*Counts)) {
 	do(&r.counts)
 }
 
-// note adds an event.
+// note records an event.
 func (r *run) note(e event) {
 	e.at = r.since()
 	name := "run"

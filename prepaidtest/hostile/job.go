@@ -30,11 +30,11 @@ const (
 type Job struct {
 	// Worker is the number of the copy, from 1; 0 for Prepare and Enqueue.
 	Worker int
-	// Payments are those to make, and those with Rollback, not to make, in the same order in each copy and each run.
+	// Payments are those to make and, with Rollback, those not to make, in the same order in each copy and each run.
 	Payments []Payment
 	// Dir is a directory that all copies share, empty at the start of the run.
 	Dir string
-	// Database is the URL of the database; empty without one. That of a copy leads through a proxy, that of Prepare and Enqueue does not.
+	// Database is the URL of the database; empty without one. A copy's URL is a proxy's, that of Prepare and Enqueue is not.
 	Database string
 
 	file, summary string
@@ -48,7 +48,7 @@ func (j Job) Environ() []string {
 	}
 }
 
-// ReadJob reads the job of a worker that is a command from its environment.
+// ReadJob reads a command's job from the environment.
 func ReadJob() (Job, error) {
 	job := Job{Dir: os.Getenv(envDir), Database: os.Getenv(envDatabase), file: os.Getenv(envPayments), summary: os.Getenv(envSummary)}
 	var err error
@@ -70,19 +70,19 @@ func ReadJob() (Job, error) {
 type State string
 
 const (
-	// StatePaid says that the money has moved.
+	// StatePaid: the money has moved.
 	StatePaid State = "paid"
-	// StateRejected says that no money has moved, and that none will.
+	// StateRejected: no money has moved, and none will.
 	StateRejected State = "rejected"
-	// StateUnknown says that the worker cannot tell.
+	// StateUnknown: the worker does not know.
 	StateUnknown State = "unknown"
 )
 
 // Claim is one line of a summary.
 type Claim struct {
-	// RequestID is that of the Payment, also if the worker has paid under another one.
+	// RequestID is the Payment's, even if the worker paid under another.
 	RequestID prepaid.RequestID `json:"request_id"`
-	// State is one of the three.
+	// State is what the worker knows.
 	State State `json:"state"`
 }
 
@@ -100,10 +100,10 @@ func (j Job) Summarize(claims []Claim) error {
 }
 
 // Worker makes run a worker under a name, for [Options].Worker. Call it at the start of TestMain or main, once for each. In a
-// process that a run has started for this worker, it calls run and ends the process: with status 0 if run returned nil, which
-// says that all outcomes are final, and otherwise with 1, so that it is run again. In any other process it does nothing.
+// process that a run has started for this worker, it calls run and ends the process: with status 0 if run returned nil,
+// because all outcomes are final, otherwise with 1, to run again. In any other process Worker does nothing.
 //
-// The context of run ends with SIGTERM and with the standard input, which the harness keeps open.
+// The context of run ends on SIGTERM or at the end of standard input, which the harness keeps open.
 func Worker(name string, run func(ctx context.Context, job Job) error) {
 	if os.Getenv(envFunction) == name && name != "" {
 		os.Exit(work(run, os.Stdin, os.Stderr))

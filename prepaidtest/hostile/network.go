@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// barrier stops everything that passes it, for a time: the network of a process, or the service.
+// barrier stops all that would pass, for a time: the network of a process, or the service.
 type barrier struct {
 	mu   sync.Mutex
 	shut chan struct{} // closed when it opens; nil while it is open
-	last bool          // it stays open
+	last bool          // never closes again
 }
 
-// closeFor shuts a barrier and opens it after d or when over is closed; false if it is shut already.
+// closeFor shuts a barrier and opens it after d or when over is closed; false if already shut.
 func (b *barrier) closeFor(d time.Duration, over <-chan struct{}, background *sync.WaitGroup, opened func()) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -64,7 +64,7 @@ func (b *barrier) pass() (waited bool) {
 	return waited
 }
 
-// listener makes a wire of each connection of a process.
+// listener wraps each connection of a process in a wire.
 type listener struct {
 	net.Listener
 	process *process
@@ -86,14 +86,14 @@ func (l listener) Accept() (net.Conn, error) {
 		defer r.open.Add(-1)
 		w.deliver()
 		<-w.done
-		w.pass() // the worker does not learn of the end while the network is cut
+		w.pass() // while the network is cut, the worker does not see the end
 		_ = socket.Close()
 	})
 	return w, nil
 }
 
-// wire is a connection of a process as the service sees it. Its socket is always read, so that a reset by the worker's side shows.
-// Bytes that arrive during a cut are kept, as the worker's kernel goes on sending them, also after the end of the worker, unless the
+// wire is a connection of a process as the service sees it. It always reads its socket, to detect a reset by the worker's side. It
+// keeps bytes that arrive during a cut: the worker's kernel would still send them, even after the end of the worker, unless the
 // connection was reset.
 type wire struct {
 	net.Conn // the service's end
@@ -101,8 +101,8 @@ type wire struct {
 	socket   net.Conn
 	process  *process
 	once     sync.Once
-	done     chan struct{} // closed when the service has closed it
-	written  atomic.Bool   // a response, since the last request
+	done     chan struct{} // closed by Close
+	written  atomic.Bool   // a response since the last request
 
 	mu       sync.Mutex // guards all below
 	more     sync.Cond
@@ -139,7 +139,7 @@ func (w *wire) receive() {
 	}
 }
 
-// deliver hands the bytes from the socket to the service.
+// deliver passes the bytes from the socket to the service.
 func (w *wire) deliver() {
 	defer func() { _ = w.far.Close() }()
 	for {
@@ -180,14 +180,14 @@ func (w *wire) gone() bool {
 	return w.isReset()
 }
 
-// times returns when the request that the service now reads was sent, as far as one can tell, and when it arrived, if it was held.
+// times returns when the request that the service reads now was (probably) sent, and when it arrived, if it was held.
 func (w *wire) times() (sent, released time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.sent, w.released
 }
 
-// pass waits until the network is there and the service runs.
+// pass waits until the network works and the service runs.
 func (w *wire) pass() {
 	for w.process.network.pass() || w.process.run.service.pass() { // both open at once
 	}

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Options configures a run. Either Command or Worker is required; the zero value of every other field means the default
-// stated there. A number below zero means none.
+// Options configures a run. Either Command or Worker is required. The zero value of any other field means its default,
+// and a number below zero means none.
 type Options struct {
 	// Command is the worker with its arguments.
 	Command []string
-	// Worker is the name of a function that this program has registered with the function [Worker]. Used without Command.
+	// Worker is the name of a function that this program registered with [Worker], if there is no Command.
 	Worker string
-	// Env has further variables for the worker, as NAME=value.
+	// Env has more variables for the worker, as NAME=value.
 	Env []string
 
 	// Seed decides all faults and other failures. Default: PREPAID_HOSTILE_SEED or, without it, a random one.
@@ -28,64 +28,64 @@ type Options struct {
 	Payments int
 	// TransfersOnly leaves out direct entries, which are otherwise every third payment.
 	TransfersOnly bool
-	// Refused is how many of the payments the service refuses, because the receiving card is closed. They must not be
-	// reported as paid. Default: one in 20.
+	// Refused is how many payments the service refuses, because the receiving card is closed. Workers must not report
+	// them as paid. Default: one in 20.
 	Refused int
-	// Rollbacks is the number of further payments that are ordered and then withdrawn ([Payment].Rollback): no copy may make
-	// them. Default none.
+	// Rollbacks is how many more payments are ordered and then withdrawn ([Payment].Rollback): no copy may make them.
+	// Default none.
 	Rollbacks int
 	// Copies is the number of workers that run at the same time. Default 2; 1 for a worker that takes a lock.
 	Copies int
 
-	// Faults is the part of the payments with at least one fault, at most 1. Default 0.4.
+	// Faults is the fraction of payments with at least one fault. Default 0.4.
 	Faults float64
 	// Kills is how often a copy is killed. Default: one in 10 payments.
 	Kills int
 	// Freezes is how often a copy is frozen. Default: one in 20 payments; none on Windows.
 	Freezes int
-	// Freeze is how long. Choose more than the lease of the worker. Default: twice AttemptTimeout + InFlightWait.
+	// Freeze is how long it is frozen. Choose more than the worker's lease. Default: twice AttemptTimeout + InFlightWait.
 	Freeze time.Duration
 	// Cuts is how often the connections of a copy to the database are cut. Default: one in 10 payments with a Database.
 	Cuts int
 	// NetworkCuts is how often the network between one process of a copy and the service is cut: nothing passes, in either
 	// direction. A quarter of the processes are killed meanwhile. Default: one in 20 payments.
 	NetworkCuts int
-	// NetworkCut is how long; a third of the cuts are shorter. Choose more than AttemptTimeout + InFlightWait. Default: one
-	// and a half times that.
+	// NetworkCut is the length of a cut; a third are shorter. Choose more than AttemptTimeout + InFlightWait. Default: 1.5
+	// times that.
 	NetworkCut time.Duration
-	// ServiceFreezes is how often the service is frozen, for all copies. When it continues, it carries out all requests
-	// that it has received, also from clients that have gone. Default: one in 50 payments, at most 10.
+	// ServiceFreezes is how often the service is frozen, for all copies. When it continues, it carries out all received
+	// requests, even of clients that have gone. Default: one in 50 payments, at most 10.
 	ServiceFreezes int
-	// ServiceFreeze is how long. Choose more than AttemptTimeout + InFlightWait. Default: one and a half times that.
+	// ServiceFreeze is how long it is frozen. Choose more than AttemptTimeout + InFlightWait. Default: 1.5 times that.
 	ServiceFreeze time.Duration
 	// ClockMoves is how often the emulator's clock moves on by an hour, which expires its tokens. Default: one in 50 payments,
 	// at most 10.
 	ClockMoves int
 
-	// Database is the URL of a database with the host or, for the socket of Postgres, the parameter host. Copies get
-	// another URL, that of a proxy.
+	// Database is the URL of a database with a host or, for the socket of Postgres, a parameter host. Copies get the
+	// URL of a proxy.
 	Database string
 	// Prepare runs before the first copy starts: it creates tables, and may order payments.
 	Prepare func(ctx context.Context, job Job) error
-	// Enqueue runs while the copies do: it orders payments. The run waits for it.
+	// Enqueue orders payments while the copies run. The run waits for it.
 	Enqueue func(ctx context.Context, job Job) error
 
 	// AttemptTimeout is PREPAID_ATTEMPT_TIMEOUT. Default 250 ms.
 	AttemptTimeout time.Duration
 	// InFlightWait is PREPAID_RETRY_IN_FLIGHT_WAIT. Default 750 ms. A request takes up to 95 % of AttemptTimeout + InFlightWait from
-	// its start, less if this machine is slow; after a cut of the network or a freeze of the service 95 % of InFlightWait. Raise both
-	// together to make requests run longer than a lease of seconds.
+	// its start (less on a slow machine) or, after a cut of the network or a freeze of the service, of InFlightWait. Raise both if
+	// requests must run longer than a lease of seconds.
 	InFlightWait time.Duration
 	// Timeout bounds the run. Default 2 minutes.
 	Timeout time.Duration
-	// Quiet ends the run when no copy has sent a payment for so long. Default: 20 s, or five times AttemptTimeout + InFlightWait.
+	// Quiet ends the run when no copy has sent a payment for this time. Default: 20 s, or five times AttemptTimeout + InFlightWait.
 	Quiet time.Duration
 
-	// Log receives the output of the copies, a line at a time, and when they start and end. Default: nothing.
+	// Log gets the output of the copies in lines, and their starts and ends. Default: none.
 	Log io.Writer
 }
 
-// number returns n, its default for 0, and 0 for less.
+// number returns n, normal if n is 0, or 0 if it is less.
 func number(n, normal int) int { return max(0, cmp.Or(n, normal)) }
 
 // withDefaults returns o with the defaults set, or an error for an invalid option.

@@ -21,10 +21,10 @@ const (
 // path is the operation's name in the emulator.
 func (o Operation) path() string { return "POST /accounts/{id}/" + string(o) }
 
-// Payment is one line of PREPAID_HOSTILE_PAYMENTS. In JSON the members have the names of the operations' own. No two payments of a
-// run have the same amount, by which the harness finds them in the accounts.
+// Payment is one line of PREPAID_HOSTILE_PAYMENTS. JSON members have the same names as in the operations. Each payment of a run
+// has another amount, by which the harness finds it in the accounts.
 type Payment struct {
-	// RequestID is the ID to pay under. A worker that has IDs of its own can use those, one for each payment.
+	// RequestID is the ID to pay under. A worker can use its own IDs instead, one for each payment.
 	RequestID prepaid.RequestID `json:"request_id"`
 	// Operation is Transfer or DirectEntryOut.
 	Operation Operation `json:"operation"`
@@ -42,8 +42,8 @@ type Payment struct {
 	Destination *prepaid.BankAccount `json:"destination_account_info,omitzero"`
 	// BSB belongs to a DirectEntryOut.
 	BSB string `json:"bsb,omitzero"`
-	// Rollback marks a payment that is ordered in a transaction which is then rolled back, or never ordered at all: it must
-	// not be paid. See [Options].Rollbacks.
+	// Rollback marks a payment that must not be made: it is ordered in a transaction that is rolled back, or never ordered.
+	// See [Options].Rollbacks.
 	Rollback bool `json:"rollback,omitzero"`
 }
 
@@ -64,7 +64,7 @@ func (p Payment) Params() prepaid.PaymentParams {
 	return params
 }
 
-// orders are the payments of a run, with data hidden from the worker.
+// orders are the payments of a run, with data that workers do not see.
 type orders struct {
 	list       []Payment
 	refused    map[int]bool // by index in list
@@ -75,10 +75,10 @@ type orders struct {
 	cards      []prepaid.AccountID
 }
 
-// opening is the balance of the paying account: enough for all payments, several times over.
+// opening is the paying account's balance: enough to make all payments several times.
 const opening = "1000000000.00"
 
-// order makes the payments and the accounts that they need.
+// order creates the payments and their accounts.
 func order(o Options, srv *prepaidtest.Server) *orders {
 	s := &orders{
 		refused: make(map[int]bool), rolledBack: make(map[int]bool), byID: make(map[prepaid.RequestID]int), byAmount: make(map[prepaid.Amount]int),

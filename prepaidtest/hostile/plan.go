@@ -25,14 +25,14 @@ const (
 // step is the plan for one arrival of one payment.
 type step struct {
 	fault prepaidtest.Fault
-	runs  time.Duration // how long the request runs, if it is carried out
+	runs  time.Duration // how long a carried out request runs
 	act   action
 	lasts time.Duration // of actNetwork and actService
-	held  bool          // until actNetwork or actService ends; otherwise the request has arrived, and its response is held
+	held  bool          // the request waits for the end of actNetwork or actService; otherwise its response does
 	kill  bool          // with actNetwork: the copy is killed meanwhile
 }
 
-// limited is the fault of a step, with a request that runs for at most left.
+// limited is the fault of a step; the request runs for at most left.
 func (s step) limited(left time.Duration) prepaidtest.Fault {
 	runs := max(time.Microsecond, min(s.runs, left))
 	switch {
@@ -47,7 +47,7 @@ func (s step) limited(left time.Duration) prepaidtest.Fault {
 // plan has the steps of each payment, by arrival. It is a function of the options alone.
 type plan map[int][]step
 
-// Streams of random numbers, so that one kind of trouble does not change another.
+// Streams of random numbers: draws from one do not change the others.
 const (
 	streamOrders uint64 = iota
 	streamFaults
@@ -61,10 +61,10 @@ func (o Options) random(stream uint64) *rand.Rand {
 // longest is how long the service may take for a request, from its start.
 func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait - o.spare() }
 
-// spare is the margin before a repeat may be sent. It is for the part of a request's way that cannot be measured.
+// spare is the margin before a repeat may be sent, for the part of a request's way that cannot be measured.
 func (o Options) spare() time.Duration { return (o.AttemptTimeout + o.InFlightWait) / 20 }
 
-// over is when a request must have ended: InFlightWait after its client has given up and, if it was held, after it has arrived.
+// over is when a request must have ended: InFlightWait after its client gave up and, if it was held, after its arrival.
 func (o Options) over(sent, released time.Time) time.Time {
 	from := sent.Add(o.AttemptTimeout)
 	if released.After(from) {
@@ -79,7 +79,7 @@ func newPlan(o Options, s *orders) plan {
 	r := o.random(streamFaults)
 	kinds := r.Perm(kindsOfFaults)
 	faulty := int(math.Ceil(o.Faults * float64(len(s.list))))
-	for i, n := range r.Perm(len(s.list))[:faulty] { // each kind in turn, so that a short run has all
+	for i, n := range r.Perm(len(s.list))[:faulty] { // kinds take turns, so that a short run has all
 		p[n] = o.faults(r, kinds[i%len(kinds)])
 	}
 	r = o.random(streamActions)
@@ -98,8 +98,8 @@ func newPlan(o Options, s *orders) plan {
 	return p
 }
 
-// faults plans the steps of a payment that has faults: up to three arrivals in sequence fail, the first in a given way. Some
-// requests only run long, so that a repeat that does not wait for them pays.
+// faults plans the steps of a payment that has faults: up to three arrivals in sequence fail, the first with the given kind.
+// Some requests only run long, so that a repeat that does not wait for them pays.
 func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	if first, _ := o.fault(r, kind); kind == 2 || kind > 13 {
 		return []step{first}
@@ -107,7 +107,7 @@ func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	for range 1 + r.IntN(3) {
 		next, unknown := o.fault(r, kind)
 		steps = append(steps, next)
-		if unknown && r.IntN(2) == 0 { // sometimes after one that is sent again at once, which leaves the outcome unknown too
+		if unknown && r.IntN(2) == 0 { // sometimes after a fault that is retried at once and also leaves the outcome unknown
 			if passing := []prepaidtest.Fault{{}, {}, prepaidtest.TooManyRequests(0), prepaidtest.ExpireToken()}[r.IntN(4)]; passing != (prepaidtest.Fault{}) {
 				steps = append(steps, step{fault: passing})
 			}
@@ -118,7 +118,7 @@ func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	return steps[:min(len(steps), 3)]
 }
 
-// held is how long a request runs that takes long: nearly as long as a client waits for it, or longer.
+// held is how long a slow request runs: nearly as long as a client waits for it, or longer.
 func (o Options) held(r *rand.Rand) time.Duration {
 	longest := o.longest()
 	return (longest - time.Duration(r.Int64N(int64(longest/2)))).Round(time.Microsecond)
@@ -126,8 +126,8 @@ func (o Options) held(r *rand.Rand) time.Duration {
 
 const kindsOfFaults = 17
 
-// fault is one that can meet any request. After one whose outcome is unknown, a refusal of the next request proves
-// nothing; after another it would prove that nothing moved, and the payment could be given up.
+// fault is possible for any request. If it leaves the outcome unknown, a refusal of the next request proves
+// nothing. Otherwise a refusal would prove that nothing moved, and a worker could give the payment up.
 func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	gateway := []int{502, 503, 504}[r.IntN(3)]
 	held := o.held(r)
@@ -143,7 +143,7 @@ func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	case 7:
 		return step{fault: prepaidtest.ProxyPage([]int{200, 200, 403, 404, 409, gateway}[r.IntN(6)])}, true
 	case 8:
-		return step{fault: prepaidtest.Respond(500, ""), runs: held}, true // which does not say that nothing moves
+		return step{fault: prepaidtest.Respond(500, ""), runs: held}, true // money may move nevertheless
 	case 9:
 		return step{fault: prepaidtest.Truncate()}, true
 	case 10:
@@ -171,9 +171,9 @@ func refusal(r *rand.Rand) prepaidtest.Fault {
 	return prepaidtest.Respond(404, "account_not_found")
 }
 
-// with puts an action before the steps of a payment. Killing or freezing a copy goes with a request that runs on, or whose
-// response gets lost with it. After half of the kills, the next copy that pays is refused, which proves nothing; after a freeze
-// that would hide a lease that is too short.
+// with puts an action before the steps of a payment. When a copy is killed or frozen, its request continues, or the response is
+// lost. After half of the kills, the next request is refused, which proves nothing; after a freeze a refusal would hide a too
+// short lease.
 func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	first := step{act: act}
 	switch held := o.held(r); {

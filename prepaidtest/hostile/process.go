@@ -17,12 +17,12 @@ import (
 	"time"
 )
 
-// process is one process of a copy. It has an address of its own, by which its requests are known.
+// process is one process of a copy. Its own address identifies its requests.
 type process struct {
 	run         *run
 	copy, start int // both from 1
 	cmd         *exec.Cmd
-	hold        func() error // lets go of its standard input
+	hold        func() error // closes its standard input
 	output      *output
 	database    *proxy // nil without one
 	network     barrier
@@ -79,7 +79,7 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	p.hold = stdin.Close
 	ownGroup(p.cmd)
 	server := &http.Server{Handler: p, ConnContext: withWire, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	r.background.Go(func() { _ = server.Serve(listener{at, p}) }) // until the end: requests of a killed process still arrive
+	r.background.Go(func() { _ = server.Serve(listener{at, p}) }) // to the end: requests of a killed process can arrive
 	r.atEnd(server.Close)
 	p.mu.Lock()
 	err = r.spawn(p.cmd.Start)
@@ -91,7 +91,7 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	return p, nil
 }
 
-// environment is the environment of every process, with the address of this one.
+// environment is a process's environment, with its address.
 func (r *run) environment(address string) []string {
 	config := r.server.Config()
 	return []string{
@@ -108,7 +108,7 @@ func (r *run) summaryOf(number int) string {
 }
 
 func (p *process) wait() {
-	_ = p.cmd.Wait() // the state says it
+	_ = p.cmd.Wait() // the state has the result
 	p.mu.Lock()
 	p.ended = true
 	_ = killGroup(p.cmd) // its children
@@ -119,7 +119,7 @@ func (p *process) wait() {
 	close(p.exited)
 }
 
-// signal does something to a process that has not ended, and reports whether it did.
+// signal calls do for a process that has not ended, and reports success.
 func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,8 +134,8 @@ func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) boo
 	return true
 }
 
-// kill kills a process and waits for its end, so that it can do nothing more when kill returns. It does not wait long: a request
-// would take longer than it may.
+// kill kills a process and waits for its end, so that it can do nothing more. It does not wait long, or a request would exceed
+// its time.
 func (p *process) kill(what string) bool {
 	if !p.signal(what, false, killGroup) {
 		return false
@@ -164,10 +164,10 @@ func (p *process) freeze(d time.Duration) bool {
 	return true
 }
 
-// onItsWay is how long after it continues a process still sends the request that it was about to send when it was frozen.
+// onItsWay is how long after a freeze a process may still send the request that it was about to send before.
 const onItsWay = 200 * time.Millisecond
 
-// frozenSince reports whether a request that a process sent at a time may have been on its way while it was frozen.
+// frozenSince reports whether a request that the process sent then may have been on its way while it was frozen.
 func (p *process) frozenSince(sent time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,7 +194,7 @@ func (r *run) supervise(ctx context.Context, number int) error {
 		r.restarts.Add(1)
 		r.setLast(p)
 		pause := restartPause
-		if p.payments.Load() == 0 && p.cmd.ProcessState.Exited() { // perhaps another copy has the lock
+		if p.payments.Load() == 0 && p.cmd.ProcessState.Exited() { // another copy may have the lock
 			pause = 10 * restartPause
 		}
 		select {
@@ -205,10 +205,10 @@ func (r *run) supervise(ctx context.Context, number int) error {
 	}
 }
 
-// restartPause is how soon a copy that has ended runs again.
+// restartPause is how soon an ended copy runs again.
 const restartPause = 10 * time.Millisecond
 
-// spawner starts processes on one thread, which stays until all have ended: on Linux a process ends with the thread that has
+// spawner starts processes on one thread, which lives until all have ended: on Linux a process ends with the thread that
 // started it.
 func (r *run) spawner() {
 	runtime.LockOSThread()

@@ -4,5 +4,5 @@ package hostile
 
 import "syscall"
 
-// endWithParent has no means on this system: a function of a test ends with its standard input.
+// endWithParent is not possible here: a test's function ends with its standard input.
 func endWithParent(*syscall.SysProcAttr) {}

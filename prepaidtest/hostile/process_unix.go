@@ -9,7 +9,7 @@ import (
 
 const canFreeze = true
 
-// ownGroup makes a command the first of a process group, so that its children end with it.
+// ownGroup gives a command its own process group, so that its children end with it.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithParent(cmd.SysProcAttr)

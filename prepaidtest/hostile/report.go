@@ -10,13 +10,13 @@ import (
 type Counts struct {
 	// Requests is the number of requests for payments that arrived.
 	Requests int
-	// Faults is how many of them met a fault.
+	// Faults is how many requests had a fault.
 	Faults int
-	// LostResponses is how many of them got no response, or half of one, because of a fault.
+	// LostResponses is how many requests got no response, or half of it, because of a fault.
 	LostResponses int
-	// Overlaps is how many of them repeated a request that was still running: each may pay twice.
+	// Overlaps is how many requests repeated one that was still running: each may pay twice.
 	Overlaps int
-	// Kills is how often a copy was killed, also during a cut of its network.
+	// Kills is how often a copy was killed, including network cuts.
 	Kills int
 	// Freezes is how often a copy was frozen.
 	Freezes int
@@ -32,56 +32,56 @@ type Counts struct {
 	Restarts int
 }
 
-// Finding is something wrong with one payment, or with none that was ordered.
+// Finding is an error of one payment, or of a movement without one.
 type Finding struct {
-	// Payment is the one that was ordered; zero for a movement that belongs to none.
+	// Payment is the ordered payment; zero for a movement without one.
 	Payment Payment
 	// Text describes the error.
 	Text string
-	// Timeline lists its events, a line each.
+	// Timeline lists the payment's events, one a line.
 	Timeline []string
 }
 
 // Report is the result of a run.
 type Report struct {
-	// Seed is the seed to run again with.
+	// Seed is the seed of the run.
 	Seed uint64
-	// Payments is the number of payments ordered, without those rolled back.
+	// Payments is how many payments were ordered and not rolled back.
 	Payments int
-	// Paid is how many of them moved money.
+	// Paid is how many payments moved money.
 	Paid int
 	// Copies is the number of copies.
 	Copies int
 	// Duration is how long the run took.
 	Duration time.Duration
-	// Counts are those of the run.
+	// Counts counts the run's events.
 	Counts
 
-	// Double are payments that moved money more than once, under whatever request ID.
+	// Double are payments that moved money more than once, under any request IDs.
 	Double []Finding
-	// Missing are payments that did not move money, although all copies said that they were finished.
+	// Missing are payments that moved no money, although all copies reported that they were finished.
 	Missing []Finding
 	// Unrequested are movements that were not ordered: of a payment that was rolled back, or of another amount.
 	Unrequested []Finding
 	// Wrong are payments to another account, or by the other operation.
 	Wrong []Finding
-	// Careless are payments whose requests break a rule, although they were not made twice this time: a repeat while an earlier
-	// request still runs, other values under the same request ID, or another bank account.
+	// Careless are payments that were not made twice this time, but whose requests broke a rule: a repeat while an earlier
+	// request was running, other values under the same request ID, or another bank account.
 	Careless []Finding
-	// Claims are lines of summaries that are not so.
+	// Claims are false lines of summaries.
 	Claims []Finding
-	// Unfinished says why the run ended before the copies did; empty otherwise.
+	// Unfinished is why the run ended before the copies; empty otherwise.
 	Unfinished string
-	// Last is for an unfinished run: the last requests of the copies, and the last lines of a worker that failed.
+	// Last has the last requests of the copies in an unfinished run, and the last lines of a failed worker.
 	Last []string
-	// Reproduce is the command or the setting that runs the same again.
+	// Reproduce is the command or setting for the same run.
 	Reproduce string
 }
 
-// OK reports whether every payment was made as ordered, nothing else was, and no summary says otherwise.
+// OK reports whether the run finished, and every payment and nothing else was made, with true summaries.
 func (r *Report) OK() bool { return r.Unfinished == "" && !r.MoneyWrong() }
 
-// MoneyWrong reports whether there are findings. A run that is not finished can have some as well.
+// MoneyWrong reports whether there are findings. An unfinished run can have findings too.
 func (r *Report) MoneyWrong() bool {
 	return len(r.Double)+len(r.Missing)+len(r.Unrequested)+len(r.Wrong)+len(r.Careless)+len(r.Claims) > 0
 }

@@ -15,8 +15,8 @@ type sent struct {
 	body map[string]any
 }
 
-// careless finds payments whose requests break a rule. That the money is right all the same is luck: the one that a repeat overtook
-// was refused, or the emulator keeps request IDs of the two operations apart. Payments made twice are left out. It needs the lock.
+// careless finds payments whose requests break a rule. If their money is right, that was luck: the request that a repeat overtook
+// was refused, or the emulator separates request IDs of the two operations. careless omits payments made twice. It needs the lock.
 func (r *run) careless(b books, log map[int64]prepaidtest.Request) (found []Finding) {
 	first, broken := make(map[prepaid.RequestID]sent), make(map[int]string)
 	for _, f := range r.flights {

@@ -24,24 +24,24 @@ type run struct {
 	plan    plan
 	target  target
 	log     *logger
-	dir     string // of the harness
-	shared  string // of the copies
+	dir     string // for the harness
+	shared  string // for the copies
 	file    string // with the payments
 	began   time.Time
-	clock   time.Time // the server's when the run began
+	clock   time.Time // the server's at the start
 	spawns  chan func()
 	end     context.CancelCauseFunc
 
 	background sync.WaitGroup
 	restarts   atomic.Int64
 	service    barrier       // shut while the service is frozen
-	over       chan struct{} // closed when the copies have ended
+	over       chan struct{} // closed after the copies' end
 	open       atomic.Int64  // wires
-	late       atomic.Int64  // how late the timers of this process are now, in nanoseconds
+	late       atomic.Int64  // present delay of this process's timers, in nanoseconds
 
 	mu       sync.Mutex // guards all below
 	closing  []func() error
-	last     *process // that ended without success
+	last     *process // to end without success
 	lastSent time.Time
 	arrivals map[int]int // by payment
 	events   []event
@@ -50,11 +50,11 @@ type run struct {
 	counts   Counts
 }
 
-// Run runs workers until each copy has ended with status 0, and reports on the money. It ends early with ctx,
-// Options.Timeout and Options.Quiet, which Report.Unfinished says.
+// Run runs workers until each copy has ended with status 0, and reports on the money. If ctx, Options.Timeout
+// or Options.Quiet ends it early, see Report.Unfinished.
 //
-// The error is about the run: wrong options, a command that cannot be started, an error of Prepare or Enqueue. Money that is wrong is
-// in the Report.
+// The error is about the run: wrong options, a command that cannot be started, an error of Prepare or Enqueue. Wrong money is in the
+// Report.
 func Run(ctx context.Context, options Options) (*Report, error) {
 	o, err := options.withDefaults()
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 		unfinished = err.Error()
 	}
 	r.service.stays()
-	for limit := time.Now().Add(2 * r.options.longest()); r.open.Load() > 0 && time.Now().Before(limit); { // requests of the copies run
+	for limit := time.Now().Add(2 * r.options.longest()); r.open.Load() > 0 && time.Now().Before(limit); { // copies' requests run
 		time.Sleep(time.Millisecond)
 	}
 	idle, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*r.options.longest())
@@ -152,7 +152,7 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 	return r.report(unfinished), nil
 }
 
-// measure keeps in late by how much timers are overdue: the most of the last second or so.
+// measure stores in late the greatest delay of timers in about the last second.
 func (r *run) measure() {
 	const period = 5 * time.Millisecond
 	for began := time.Now(); ; began = time.Now() {
@@ -166,7 +166,7 @@ func (r *run) measure() {
 	}
 }
 
-// watch ends a run in which nothing happens any more.
+// watch ends a run in which nothing more happens.
 func (r *run) watch(cancel context.CancelCauseFunc) {
 	ticks := time.NewTicker(r.options.Quiet / 20)
 	defer ticks.Stop()
@@ -186,7 +186,7 @@ func (r *run) watch(cancel context.CancelCauseFunc) {
 	}
 }
 
-// atEnd keeps do for close, which stops background work.
+// atEnd registers do for close, which stops background work.
 func (r *run) atEnd(do func() error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -198,7 +198,7 @@ func (r *run) close() {
 	closing := r.closing
 	r.mu.Unlock()
 	for _, do := range slices.Backward(closing) {
-		_ = do() // the result is known
+		_ = do() // its error does not matter
 	}
 }
 
@@ -208,7 +208,7 @@ func (r *run) setLast(p *process) {
 	r.last = p
 }
 
-// since is the time of the run.
+// since is the time since the start.
 func (r *run) since() time.Duration { return time.Since(r.began) }
 
 // logger writes lines of several copies.
@@ -223,7 +223,7 @@ func (l *logger) line(name, text string) {
 	_, _ = fmt.Fprintf(l.to, "%s: %s\n", name, text)
 }
 
-// output takes the output of a process: a line at a time to the log, and the end of it kept.
+// output sends a process's output to the log in lines, and keeps the last lines.
 type output struct {
 	to   *logger
 	name string
@@ -236,7 +236,7 @@ type output struct {
 // keptLines is how much of a process's output a report shows, and mostLine how much of one line.
 const keptLines, mostLine = 10, 1000
 
-// Write takes any pieces.
+// Write accepts pieces of lines.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
