@@ -22,7 +22,7 @@ func benchmarkEntry(n int) Entry {
 	}
 }
 
-// Durable records a second, by callers at once.
+// Durable records a second, by callers.
 func BenchmarkRecord(b *testing.B) {
 	for _, callers := range []int{1, 10, 100} {
 		b.Run(strconv.Itoa(callers), func(b *testing.B) {

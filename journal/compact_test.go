@@ -35,7 +35,7 @@ func TestCompact(t *testing.T) {
 	size := func() int64 {
 		info, err := os.Stat(target)
 		require.NoError(t, err)
-		if runtime.GOOS != "windows" { // which has no such bits
+		if runtime.GOOS != "windows" { // it has no such bits
 			require.Equal(t, fs.FileMode(0o640), info.Mode().Perm())
 		}
 		return info.Size()
@@ -77,7 +77,7 @@ func TestCompactWhilePaying(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-	wg.Go(func() { // records are found wherever they are by then
+	wg.Go(func() { // records are found in any place
 		for j.Err() == nil && len(done(j)) < 40 {
 			for e := range j.All() {
 				_, known := j.Get(e.RequestID)
@@ -94,7 +94,7 @@ func TestCompactWhilePaying(t *testing.T) {
 	require.Len(t, done(open(t, path)), 40)
 }
 
-// failing stops at a step of a compaction, as a full disk or a death there would.
+// failing stops a compaction at a step, like a full disk or a death.
 type failing struct {
 	osDirectory
 	step string
@@ -150,8 +150,8 @@ func (f *failingFile) Write(p []byte) (int, error) {
 
 func (f *failingFile) Sync() error { return errFull }
 
-// Whichever step of a compaction fails, and if the process dies there with its new file left behind: the journal is
-// whole, and goes on unless it cannot know into which file.
+// If any step of a compaction fails, or the process dies there and leaves its new file, the journal is complete. It
+// continues unless it cannot know in which file.
 func TestCompactFailsAtEachStep(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"create", "write", "fsync", "replace", "sync"} {

@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// A process may die with any part of the file written: the next one finishes, and makes no payment twice.
+// A process may die with any part of the file written: the next process finishes, and makes no payment twice.
 func TestResumeAtEveryByte(t *testing.T) {
 	t.Parallel()
 	j, m := openMemory(t, nil)
@@ -42,7 +42,7 @@ func TestResumeAtEveryByte(t *testing.T) {
 	}
 }
 
-// Any flipped bit is found, also that of the last line's end: a whole record is never taken for a torn one.
+// Any flipped bit is found, even in the last line feed: a whole record never counts as torn.
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
 	j, m := openMemory(t, nil)
@@ -121,7 +121,7 @@ func scanned(data []byte) (entries []Entry, good int, err error) {
 	return entries, int(n), err
 }
 
-// A file that cannot be read to its end is not taken for a torn one.
+// A file that cannot be read to its end does not count as torn.
 func TestReadFailsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	j, m := openMemory(t, nil)
@@ -132,14 +132,14 @@ func TestReadFailsInTheMiddle(t *testing.T) {
 	}
 }
 
-// A record may become unreadable after the file was opened. The payment is then taken neither for a new one nor for any other, and
-// nothing more is sent.
+// A record may become unreadable after the file was opened. Then its payment is neither new nor another one, and nothing more is
+// sent.
 func TestRecordCannotBeReadAgain(t *testing.T) {
 	t.Parallel()
 	params := payment(1)
 	for name, damage := range map[string]func(j *Journal, f *os.File) error{
 		"another byte": func(j *Journal, f *os.File) error {
-			_, err := f.WriteAt([]byte{0}, j.index[keyOf(params.RequestID)].at+100) // which JSON never has
+			_, err := f.WriteAt([]byte{0}, j.index[keyOf(params.RequestID)].at+100) // JSON never has it
 			return err
 		},
 		"cut off": func(j *Journal, f *os.File) error { return f.Truncate(j.index[keyOf(params.RequestID)].at + 100) },

@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// ledger is a service with one account that pays: it responds to a known request id from its cache, and shows its history.
+// ledger is a service with one paying account. It responds to a known request id from its cache, and has a history.
 type ledger struct {
 	journal.Sender // no payments to banks
 
@@ -60,7 +60,7 @@ func (l *ledger) Transactions(_ context.Context, _ prepaid.AccountID, params pre
 	}
 }
 
-// forget takes a transaction out of the history.
+// forget removes a transaction from the history.
 func (l *ledger) forget(id prepaid.RequestID) {
 	for i, t := range l.booked {
 		if t.ID == l.made[id] {
@@ -69,7 +69,7 @@ func (l *ledger) forget(id prepaid.RequestID) {
 	}
 }
 
-// days runs a test in which it is an hour before midnight. findings are of the day before it, and of the one after.
+// days runs a test that starts an hour before midnight. findings are those of that day and of the next.
 func days(t *testing.T, test func(t *testing.T, l *ledger, pay func(prepaid.RequestID), findings func() [2][]string)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestDayEndOfADoubtSettledAfterMidnight(t *testing.T) {
 	})
 }
 
-// The clock of the service is ahead or behind: a payment around midnight is booked on the other day.
+// The clock of the service is ahead or behind: it books a payment around midnight on the other day.
 func TestDayEndOfAPaymentBookedOnTheOtherDay(t *testing.T) {
 	days(t, func(t *testing.T, l *ledger, pay func(prepaid.RequestID), findings func() [2][]string) {
 		time.Sleep(time.Hour - time.Second)

@@ -54,7 +54,7 @@ func TestWithdraw(t *testing.T) {
 	require.ErrorIs(t, j.Withdraw(id), ErrState)
 }
 
-// A rejected payment is sent by Resume only if a person wants it.
+// Resume sends a rejected payment only after Retry.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	j, _ := openMemoryWith(t, nil, sealing(t, 1))
@@ -70,7 +70,7 @@ func TestRetry(t *testing.T) {
 	require.Equal(t, map[prepaid.RequestID]error{payment(1).RequestID: nil}, errs)
 }
 
-// No payment is decided while it is being sent, and a withdrawn one may be dropped as any settled one.
+// No decision is possible while a payment is being sent. Compact may drop a withdrawn payment like any settled one.
 func TestDecisionsWhileUnderWay(t *testing.T) {
 	t.Parallel()
 	j, _ := openMemory(t, nil)

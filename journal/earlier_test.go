@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Files of earlier versions, with digests only and with sealed params, are opened, resumed and run to their end.
+// Files of earlier versions, with only digests or with sealed params, can be opened, resumed and completed.
 func TestEarlierJournal(t *testing.T) {
 	t.Parallel()
 	for file, resumed := range map[string]error{"without-sealed-params": ErrNoParams, "with-sealed-params": nil} {

@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// sender has a rest of 40 s and notes the params.
+// sender has a rest of 40 s and keeps the params.
 type sender struct {
 	journal.Sender
 
@@ -64,7 +64,7 @@ func failed(outcome prepaid.Outcome, cause error) error {
 	return &prepaid.CallError{Outcome: outcome, Err: cause}
 }
 
-// If the attempt had more time than this sender gives its own, a response counts only if it is to a request that was sent after that.
+// If the attempt had more time than this sender's attempts, only a response to a request that was sent after that time counts.
 func TestAwaitCountsFromTheEndOfALongerAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAwaitCountsFromTheEndOfALongerAttempt(t *testing.T) {
 	})
 }
 
-// A payment of a store with a queue, from its order to its end.
+// A payment of a store with a queue, from order to end.
 func TestRunOfAQueuedPayment(t *testing.T) {
 	t.Parallel()
 	for _, params := range []prepaid.PaymentParams{canaryTransfer(), canaryDirectEntry()} {
@@ -112,7 +112,7 @@ func TestRunOfAQueuedPayment(t *testing.T) {
 	}
 }
 
-// The holder of a lease died: a request that it may have sent until the end of the lease counts as sent then.
+// The holder of a lease died: its last request counts as sent at the end of the lease.
 func TestRunAfterTheHolderDied(t *testing.T) {
 	t.Parallel()
 	heldUntil := at.Add(time.Minute)
@@ -139,7 +139,7 @@ func TestRunAfterTheHolderDied(t *testing.T) {
 		params.LastSent = tc.lastSent
 		require.Equal(t, []prepaid.PaymentParams{params}, s.sent)
 	}
-	// A run that ended reports its times, so that those of the earlier one no longer count.
+	// A run that ended reports its times: those of the earlier run no longer count.
 	run, err := died.Begin(now)
 	require.NoError(t, err)
 	ended, err := run.End(now, nil, &prepaid.CallError{LastSent: now, NotBefore: now.Add(time.Minute), Attempts: 1, Err: errCut})
@@ -148,7 +148,7 @@ func TestRunAfterTheHolderDied(t *testing.T) {
 	again, err := ended.Begin(now.Add(time.Minute))
 	require.NoError(t, err)
 	require.Equal(t, now, again.LastSent)
-	// The caller's own knowledge counts if it is later.
+	// The caller's own LastSent counts if it is later.
 	params := canaryDirectEntry()
 	params.LastSent = now.Add(time.Second)
 	s := &sender{}
@@ -175,7 +175,7 @@ func TestGiveBack(t *testing.T) {
 	require.Equal(t, want, begin(t, rejected, at).GiveBack())
 }
 
-// Errors for a person, in a form that survives a store, and the person's options.
+// Errors for a person, as a store keeps them, and the person's options.
 func TestNeedsPerson(t *testing.T) {
 	t.Parallel()
 	now := at.Add(time.Hour)
@@ -227,7 +227,7 @@ func TestNeedsPerson(t *testing.T) {
 	begin(t, notSent, late)
 }
 
-// A payment that a person has resolved rests before it is sent again, also if it was withdrawn and made due in between.
+// A payment that a person has resolved rests before it is sent again, even if it was withdrawn and retried in between.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	e := entry(t, canaryTransfer())

@@ -13,7 +13,7 @@ import (
 
 const day = 24 * time.Hour
 
-// aged is a payment whose request id is of a day that is this long ago.
+// aged is a payment whose request id has a day this long ago.
 func aged(age time.Duration) prepaid.TransferParams {
 	params := payment(1)
 	params.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(time.Now().Add(-age)), "aged")
@@ -34,8 +34,8 @@ func refusing(t *testing.T) (*prepaidtest.Server, Sender) {
 	return srv, client.Accounts
 }
 
-// An id that was too old from the start has an unknown outcome, since only a new id could follow. The entry says for good that this
-// journal has never sent it.
+// An id that was too old from the start has an unknown outcome, since only a new id could follow. The entry always shows that this
+// journal never sent it.
 func TestExpiredAndNeverSent(t *testing.T) {
 	t.Parallel()
 	srv, client := refusing(t)
@@ -55,7 +55,7 @@ func TestExpiredAndNeverSent(t *testing.T) {
 	}
 	require.Empty(t, srv.Requests())
 
-	// A person's decision holds, however often the list is run.
+	// A person's decision is kept in all later runs of the list.
 	require.NoError(t, j.Resolve(params.RequestID, NotMoved()))
 	_, err := j.Transfer(t.Context(), client, "1", params)
 	require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
@@ -97,7 +97,7 @@ func TestExpiredAfterAnEarlierRun(t *testing.T) {
 	require.Empty(t, srv.Requests())
 }
 
-// An id that is dated too far ahead is not too old: sent in time, the payment is made.
+// An id whose day is too far ahead is not too old: the payment is made if sent in time.
 func TestExpiredAheadIsNotTooOld(t *testing.T) {
 	t.Parallel()
 	srv, client := refusing(t)

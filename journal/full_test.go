@@ -14,8 +14,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// At whichever write or sync the disk fails, and however much of the record arrives: nothing is sent without its
-// intent, nothing is sent afterwards, and the next run finishes.
+// The disk fails at any write or sync, with any part of the record written: nothing is sent without its intent,
+// nothing is sent afterwards, and the next run finishes.
 func TestDiskFullAtEachWrite(t *testing.T) {
 	t.Parallel()
 	for full := 1; full <= 6; full++ { // an intent and an outcome for each of three
@@ -37,7 +37,7 @@ func TestDiskFullAtEachWrite(t *testing.T) {
 	}
 }
 
-// The payment was made but could not be written down: the caller still gets its result, and the error.
+// The payment was made but could not be recorded: the caller gets its result and the error.
 func TestOutcomeNotRecorded(t *testing.T) {
 	t.Parallel()
 	j, m := openMemory(t, nil)

@@ -21,10 +21,10 @@ type bank struct {
 	mu    sync.Mutex
 	paid  map[prepaid.RequestID]prepaid.TransactionID
 	calls int
-	err   error // in place of the response: after the money moved, unless refused
-	// refuses: nothing moves any more, but a payment that has moved gets its response from the cache.
+	err   error // instead of the response; the money moved, unless refused
+	// refuses: nothing more moves, but a moved payment gets its response from the cache.
 	refuses bool
-	wait    time.Duration // before a payment of unknown outcome may be sent again
+	wait    time.Duration // wait before an unknown payment may be sent again
 }
 
 func (b *bank) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(b.wait) }
@@ -86,7 +86,7 @@ func TestPay(t *testing.T) {
 	b.err = errors.New("cut off")
 	_, err = j.Transfer(t.Context(), b, "from", payment(1))
 	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-	b.err = &prepaid.CallError{Outcome: prepaid.OutcomeRejected} // unknown is sticky
+	b.err = &prepaid.CallError{Outcome: prepaid.OutcomeRejected} // stays unknown
 	_, err = j.Transfer(t.Context(), b, "from", payment(1))
 	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 

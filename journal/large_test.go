@@ -50,7 +50,7 @@ func writeLarge(t testing.TB, lines int, states ...State) string {
 	return path
 }
 
-// A journal has an index in memory, not its entries; also after a compaction, and however much it has to send.
+// A journal has only an index in memory, no entries, also after a compaction and with much to send.
 func TestMemoryPerPayment(t *testing.T) { // not parallel: it measures the heap
 	const payments = 20_000
 	for _, states := range [][]State{{StateDone}, {StateIntended}, {StateIntended, StateUnknown, StateDone}} {
@@ -67,15 +67,14 @@ func TestMemoryPerPayment(t *testing.T) { // not parallel: it measures the heap
 // heap returns the bytes of the heap that are in use.
 func heap() int64 {
 	debug.FreeOSMemory() // collects garbage
-	debug.FreeOSMemory() // and objects that a pool kept for a cycle
+	debug.FreeOSMemory() // and objects that a pool kept
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc) //nolint:gosec // fits
 }
 
-// A large file is opened, read and compacted; next to it, as the baseline, its lines are read, their CRC computed, and their JSON
-// decoded by encoding/json. It is run with JOURNAL_TEST_LINES=1000000 in the environment for the figures of a million lines, and with
-// fewer by CI.
+// The test opens, reads and compacts a large file. The baseline reads its lines, computes their CRC, and decodes their JSON with
+// encoding/json. Set JOURNAL_TEST_LINES=1000000 in the environment for the figures of a million lines; CI uses fewer.
 func BenchmarkLarge(b *testing.B) {
 	lines, err := strconv.Atoi(cmp.Or(os.Getenv("JOURNAL_TEST_LINES"), "10000"))
 	require.NoError(b, err)
@@ -130,7 +129,7 @@ func BenchmarkLarge(b *testing.B) {
 	}
 }
 
-// resident returns the resident memory in MB, where the system reports it.
+// resident returns the resident memory in MB, if the system reports it.
 func resident() float64 {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// busyBank loses one in thirty responses, and lets one in thirty requests hang. It carries out a payment up to 39 s after it was sent,
-// and also a repeat that arrives before that.
+// busyBank loses one in thirty responses, and lets one in thirty requests hang. It carries out a payment up to 39 s after its request,
+// and also a repeat that arrives earlier.
 type busyBank struct {
 	mu       sync.Mutex
 	requests map[prepaid.RequestID]int
@@ -107,8 +107,8 @@ func TestAnOftenRestartedProgramCompletesItsList(t *testing.T) {
 				for lives := 0; len(done(j)) < payments; lives++ {
 					require.Less(t, lives, 60, "%d payments are done", len(done(j)))
 					j, m = openMemoryWith(t, m.data, options)
-					ctx, end := context.WithCancel(t.Context()) // no deadline: it does not know of its end
-					// Not 5 s each: the wait of 40 s is a multiple of that.
+					ctx, end := context.WithCancel(t.Context()) // no deadline: its end is unexpected
+					// Not 5 s each, since 40 s is a multiple of that.
 					killed := time.AfterFunc(4*time.Second+rand.N(2*time.Second), func() {
 						m.mu.Lock()
 						defer m.mu.Unlock()

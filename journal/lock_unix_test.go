@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A child that is being started has the file open too for a moment, which must not keep the lock.
+// A child that is being started has the file open for a moment, but must not keep the lock.
 func TestLockIsGivenUpWhileChildrenStart(t *testing.T) {
 	t.Parallel()
 	path, ended := filepath.Join(t.TempDir(), "j"), make(chan struct{})

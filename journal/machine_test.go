@@ -101,14 +101,14 @@ func TestStatesAndEventsHaveNames(t *testing.T) {
 	require.Equal(t, []journal.State{queued, intended, notSent, unknown}, pending)
 }
 
-// truth is the true state of the money, whatever the store says.
+// truth is the true state of the money, unlike the store's.
 type truth int
 
 const (
 	still   truth = iota // no run can have moved it
-	running              // only the current run can have
-	maybe                // an earlier run, or one whose sender died, can have
-	moved                // it has
+	running              // only the current run can have moved it
+	maybe                // an earlier run, or one that died, can have
+	moved                // it has moved
 )
 
 // after returns the truth after an event that was possible.
@@ -119,7 +119,7 @@ func (t truth) after(event journal.Event) truth {
 			return running
 		}
 		return maybe // the sender of the run before died
-	case journal.EventNotSent, journal.EventRefused: // proves something about this run only
+	case journal.EventNotSent, journal.EventRefused: // proof about only this run
 		if t == running {
 			return still
 		}
@@ -134,8 +134,8 @@ func (t truth) after(event journal.Event) truth {
 	return t
 }
 
-// No sequence of events, however long, leads from money that may have moved to a state that says it has not, except by proof; nor
-// from done to anything. The pairs of state and truth that can be reached are finite, so all of them are visited.
+// If the money may have moved, no sequence of events without proof leads to a state in which it has not; nothing leads away from
+// done. The reachable pairs of state and truth are finite: the test visits all.
 func TestNoSequenceForgetsMoneyThatMayHaveMoved(t *testing.T) {
 	t.Parallel()
 	type situation struct {

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The test binary runs itself as the process that is killed or kept out.
+// The test binary runs itself as the process to kill or lock out.
 func TestMain(m *testing.M) {
 	switch os.Getenv(childEnv) {
 	case "pay":

@@ -17,15 +17,15 @@ import (
 
 var errFull = errors.New("disk full")
 
-// memory is a file whose disk may be full, without the cost of a real one.
+// memory is a file in memory whose disk may be full.
 type memory struct {
 	mu     sync.Mutex // of data
 	data   []byte
 	at     int
 	writes int // made so far
 	syncs  atomic.Int32
-	full   int // the write that fails, from 1; none when zero
-	part   int // how much of it arrives
+	full   int // number of the write that fails; 0 for none
+	part   int // how much of it is written
 	fsync  bool
 	pause  time.Duration
 }
@@ -58,7 +58,7 @@ func (m *memory) Write(p []byte) (int, error) {
 	if m.full > 0 && m.writes >= m.full {
 		part := min(m.part, len(p))
 		if m.writes > m.full || m.fsync {
-			part = len(p) // the journal must not have come here again, or the sync fails in place of the write
+			part = len(p) // the sync fails instead of the write, or the journal should not have continued
 		}
 		m.data = append(m.data[:m.at], p[:part]...)
 		m.at = len(m.data)
@@ -99,12 +99,12 @@ func openMemoryWith(t testing.TB, data []byte, options Options) (*Journal, *memo
 	return j, m
 }
 
-// nameless is the directory of a memory, which no path means.
+// nameless is the directory of a memory, which has no path.
 type nameless struct{ osDirectory }
 
 func (nameless) names(file, []string) error { return nil }
 
-// payThree makes three payments like a program, of which the last goes to a bank.
+// payThree makes three payments like a program, the last to a bank.
 func payThree(t *testing.T, j *Journal, b *bank) (failed error) {
 	t.Helper()
 	for n := range 3 {

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// moves are the ways in which the name of a file stops meaning it. The file is dir/j, and dir/link points to it.
+// moves are the ways in which a name ceases to be the file's. The file is dir/j, and dir/link points to it.
 func moves() map[string]func(dir string) error {
 	return map[string]func(dir string) error{
 		"renamed": func(dir string) error { return os.Rename(filepath.Join(dir, "j"), filepath.Join(dir, "old")) },
@@ -74,7 +74,7 @@ func TestMovedWhileOpen(t *testing.T) {
 	}
 }
 
-// A link that points to another file is another name too.
+// A link that now points to another file is also a moved name.
 func TestLinkChangedWhileOpen(t *testing.T) {
 	t.Parallel()
 	dir, b := newDirectory(t), newBank()

@@ -35,7 +35,7 @@ const (
 	exitDone, exitAgain, exitLocked, exitOther = 0, 3, 4, 5
 )
 
-// payments is how many a child makes: more of them in CI's step kills.
+// payments is how many a child makes, more in CI's step kills.
 func payments() int {
 	n, err := strconv.Atoi(os.Getenv("JOURNAL_TEST_PAYMENTS"))
 	if err != nil {
@@ -82,7 +82,7 @@ func ended(j *Journal, failed int32) int {
 	return exitDone
 }
 
-// payAll pays everybody once over, as a payroll program does: even ones by card, odd ones to a bank.
+// payAll makes each payment once, like a payroll program: even numbers by card, odd numbers to a bank.
 func payAll() int {
 	day, err := prepaid.ParseDate(os.Getenv(childToday))
 	if err != nil {
@@ -124,7 +124,7 @@ func bankPayment(id prepaid.RequestID, n int) prepaid.DirectEntryOutParams {
 	}
 }
 
-// openOnce says whether the file can be opened, and holds it until its standard input ends.
+// openOnce reports whether the file can be opened, and keeps it open until standard input ends.
 func openOnce() int {
 	j, err := Open(os.Getenv(childFile), Options{})
 	if errors.Is(err, ErrLocked) {
@@ -160,7 +160,7 @@ func newKillable(t *testing.T, seed uint64, lost float64) *killable {
 	t.Helper()
 	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RandomSeed(seed), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
 	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} {
-		// A transfer may go on after its response was lost, or after the process that sent it was killed.
+		// A transfer may continue after its response was lost, or after its sender was killed.
 		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(lost), prepaidtest.Respond(503, "").WithProbability(lost),
 			prepaidtest.DropBeforeCommit().CommitAfter(takes).WithProbability(lost),
 			prepaidtest.ProxyPage(502).CommitAfter(takes).WithProbability(lost), prepaidtest.Delay(takes).WithProbability(0.2))
@@ -171,8 +171,8 @@ func newKillable(t *testing.T, seed uint64, lost float64) *killable {
 	}
 }
 
-// run runs a child until it ends or, wherever it is then, it is to be killed: before, in or after a write, with requests under
-// way. done reports that it ended with nothing left to do.
+// run runs a child until it ends or is killed at any point: before, in or after a write, with running requests. done reports
+// that it ended with all done.
 func (k *killable) run(t *testing.T, job string, kill func() bool, env ...string) (done, killed bool) {
 	t.Helper()
 	cmd := child(t, job, append(env, childFile+"="+k.path, childURL+"="+k.URL, childFrom+"="+string(k.from), childTo+"="+string(k.to),
@@ -241,7 +241,7 @@ func TestLockBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
 	cmd := child(t, "open", childFile+"="+path)
-	_, err := cmd.StdinPipe() // which stays open until it is dead
+	_, err := cmd.StdinPipe() // open until it is dead
 	require.NoError(t, err)
 	says, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -251,7 +251,7 @@ func TestLockBetweenProcesses(t *testing.T) {
 	require.Equal(t, "open\n", line)
 	_, err = Open(path, Options{})
 	require.ErrorIs(t, err, ErrLocked)
-	require.NoError(t, cmd.Process.Kill()) // death gives the lock back
+	require.NoError(t, cmd.Process.Kill()) // death releases the lock
 	require.Error(t, cmd.Wait())
 
 	j := open(t, path)

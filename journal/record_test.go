@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Every text of an entry, those that are added one day included.
+// All texts of an entry, including future ones.
 func TestNoTextOfAnEntryIsInvalid(t *testing.T) {
 	t.Parallel()
 	whole := Entry{RequestID: "r", State: StateDone}
@@ -32,7 +32,7 @@ func TestNoTextOfAnEntryIsInvalid(t *testing.T) {
 	require.Equal(t, 10, texts)
 }
 
-// everyMember returns an entry with all members, those that are added one day included.
+// everyMember returns an entry with all members, including future ones.
 func everyMember() Entry {
 	e := Entry{State: StateUnknown}
 	fields := reflect.ValueOf(&e).Elem()
@@ -82,7 +82,7 @@ func TestRecordsAreThoseOfEncodingJSON(t *testing.T) {
 	}
 }
 
-// A large file is opened in time only if its usual records are decoded without a JSON library, and they must be the same.
+// To open a large file fast, usual records are decoded without a JSON library, with the same result.
 func TestEveryMemberIsPlain(t *testing.T) {
 	t.Parallel()
 	whole := everyMember()
@@ -101,7 +101,7 @@ func TestEveryMemberIsPlain(t *testing.T) {
 	}
 }
 
-// Text that needs escapes, times with an offset and very long records are read all the same.
+// Text that needs escapes, times with an offset and very long records are read too.
 func TestUnusualRecords(t *testing.T) {
 	t.Parallel()
 	for _, change := range []func(*Entry){

@@ -21,11 +21,11 @@ func doubt(at time.Time, attempts int) error {
 	return &prepaid.CallError{Attempts: attempts, FirstSent: at, LastSent: at.Add(time.Second), Err: errCut}
 }
 
-// The service responds from its cache for payments that it has finished, so that its refusal says that nothing was
-// finished. All else says nothing of the earlier attempt.
+// The service responds from its cache for payments that it has finished: its refusal proves that it finished none.
+// Nothing else proves anything about the earlier attempt.
 func TestWhatSettlesADoubt(t *testing.T) {
 	t.Parallel()
-	after := time.Now().Add(time.Minute) // when nothing sent before can be under way
+	after := time.Now().Add(time.Minute) // when no earlier request can be running
 	rejected := func(cause error) error {
 		return &prepaid.CallError{Outcome: prepaid.OutcomeRejected, LastSent: after, Err: cause}
 	}
@@ -226,8 +226,8 @@ func TestOpenRefusesACompactionsName(t *testing.T) {
 	require.ErrorContains(t, err, "compaction")
 }
 
-// A payment that a store of the caller's own sent before is taken over with its unknown outcome: the journal waits, takes no
-// refusal for proof that does not prove, and never says "not sent".
+// If the caller's own store sent a payment before, the journal records its unknown outcome: it waits, accepts only refusals
+// that are proof, and never returns "not sent".
 func TestPaymentOfAnotherStore(t *testing.T) {
 	t.Parallel()
 	cut := &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: errCut}

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// slowBank carries out a payment some time after it was sent, and also a repeat that arrives before that. It loses the first
+// slowBank carries out a payment some time after its request, and also a repeat that arrives earlier. It loses the first
 // responses.
 type slowBank struct {
 	takes, wait time.Duration
@@ -83,10 +83,10 @@ func TestRepeatNeverOvertakesTheFirst(t *testing.T) {
 	}
 }
 
-// A process that died leaves only the intent: it may have sent until the file was opened again.
+// A process that died leaves only the intent: the process may have sent until the file was opened again.
 func TestRepeatOfAProcessThatDiedCountsFromTheLock(t *testing.T) {
 	t.Parallel()
-	for _, again := range []bool{false, true} { // died in its first request, or in that of a repeat
+	for _, again := range []bool{false, true} { // died in its first request or a repeat
 		synctest.Test(t, func(t *testing.T) {
 			j, m := openMemory(t, nil)
 			b := newSlowBank(2)
@@ -97,7 +97,7 @@ func TestRepeatOfAProcessThatDiedCountsFromTheLock(t *testing.T) {
 			atSending := &dying{slowBank: b, file: m}
 			_, err := j.Transfer(t.Context(), atSending, "from", payment(1))
 			require.ErrorIs(t, err, errCut)
-			died := time.Now() // as far as the next process knows, it sent until now
+			died := time.Now() // for the next process, it sent until now
 			b.finished[payment(1).RequestID] = died.Add(39 * time.Second)
 
 			next, _ := openMemory(t, atSending.left)
@@ -111,7 +111,7 @@ func TestRepeatOfAProcessThatDiedCountsFromTheLock(t *testing.T) {
 	}
 }
 
-// A sender that panics may have sent until then: the outcome is unknown, and the next run waits from there.
+// A sender that panics may have sent until then: the outcome is unknown, and the next run waits from then.
 func TestRepeatAfterAPanicCountsFromItsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestMovedHasNoNotBefore(t *testing.T) {
 	require.Zero(t, e.NotBefore)
 }
 
-// dying keeps the contents of the file at the time its payment is sent.
+// dying keeps the content of the file when its payment is sent.
 type dying struct {
 	*slowBank
 	file *memory

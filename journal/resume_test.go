@@ -28,7 +28,7 @@ func sealing(t testing.TB, fill byte) Options {
 	return Options{Seal: seal, DigestKey: prepaid.NewSecret("digests")}
 }
 
-// left returns the file of a process that dies when it has sent the payments of n, before any response.
+// left returns the file of a process that died after it sent the payments of n, before any response.
 func left(t *testing.T, options Options, n ...int) []byte {
 	t.Helper()
 	j, m := openMemoryWith(t, nil, options)
@@ -55,7 +55,7 @@ func collect(ctx context.Context, j *Journal, sender Sender, concurrency int) (e
 	return entries, errs
 }
 
-// Both operations come back from their records alone, with the key; a payment that is done has no params any more.
+// Records and key are enough to resume both operations; a done payment has no params.
 func TestResumeNeedsOnlyFileAndKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestResumeNeedsOnlyFileAndKey(t *testing.T) {
 	})
 }
 
-// One that rests does not hold up one that is due, also one at a time.
+// A resting payment does not delay a due one, even one at a time.
 func TestResumeSendsWhatIsDueFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestResumeWithoutParams(t *testing.T) {
 		j, m := openMemoryWith(t, left(t, options, 1, 2), options)
 		one, _ := j.Get(payment(1).RequestID)
 		two, _ := j.Get(payment(2).RequestID)
-		one.Sealed, two.Sealed = two.Sealed, one.Sealed // moved to another row
+		one.Sealed, two.Sealed = two.Sealed, one.Sealed // from another row
 		require.NoError(t, j.record(one))
 		require.NoError(t, j.record(two))
 		return m.data
@@ -157,7 +157,7 @@ func TestResumeWithoutParams(t *testing.T) {
 	}
 }
 
-// A payment that a person must decide is reported as such, and left alone.
+// If a person must decide, the payment is reported and not sent.
 func TestResumeLeavesToAPersonWhatIsTheirs(t *testing.T) {
 	t.Parallel()
 	options := sealing(t, 1)
@@ -191,7 +191,7 @@ func TestResumeLeavesToAPersonWhatIsTheirs(t *testing.T) {
 	}
 }
 
-// A context that ends: each payment is reported once, and none as more than is known.
+// If the context ends, each payment is reported once, with its known outcome.
 func TestResumeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestLeavingResume(t *testing.T) {
 	})
 }
 
-// Another call may resolve a payment between: then it is not sent again.
+// If another call resolves a payment meanwhile, it is not sent again.
 func TestResumeAndAnotherCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -366,7 +366,7 @@ type brokenAEAD struct{ AEAD }
 
 func (brokenAEAD) Encrypt(_, _ []byte) ([]byte, error) { return nil, errFull }
 
-// A list that is run again adds params to records that had none.
+// Running the list again adds params to records without them.
 func TestRunningTheListSealsItsParams(t *testing.T) {
 	t.Parallel()
 	options := sealing(t, 1)

@@ -30,7 +30,7 @@ func resumeAll() int {
 	return ended(j, failed)
 }
 
-// A payroll that is killed, with many responses lost, is resumed by other processes that do not have its list, and are killed too.
+// A payroll loses many responses and is killed. Other processes, without its list and also killed, resume it.
 func TestKilledPayrollIsResumedFromFileAndKey(t *testing.T) {
 	t.Parallel()
 	srv := newKillable(t, 11, 0.12)

@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// canaries are texts that must never be in clear.
+// canaries are texts that must never appear in clear.
 var canaries = []string{"SECRETREF", "SECRETDEST", "CANARY J CITIZEN", "98765432109", "SECRETUSER", "082001"}
 
 func canaryTransfer() prepaid.TransferParams {
@@ -208,7 +208,7 @@ func TestAEADThatFails(t *testing.T) {
 	require.ErrorIs(t, err, errKMS)
 }
 
-// Neither key nor params are in any text that a program may print by mistake.
+// No text that a program may print by mistake has key or params.
 func TestNothingPrintsKeysOrParams(t *testing.T) {
 	t.Parallel()
 	secret := []byte("KEYKEYKEYKEYKEYKEYKEYKEYKEYKEYKE")

@@ -13,8 +13,8 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// A run whose error, if any, reports no attempts (of a wrapper, of a panic) may have sent until its
-// end: the next run rests from then on, and not from the time of an earlier run.
+// A run without reported attempts (in a wrapper, after a panic) may have sent until its end: the
+// next run rests from then on, not from the time of an earlier run.
 func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
 	t.Parallel()
 	params := prepaid.TransferParams{

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The lease covers the call and the rest, whatever the sender's settings are.
+// The lease covers the call and the rest for any settings of the sender.
 func TestLeaseCoversTheRest(t *testing.T) {
 	t.Parallel()
 	for _, rest := range []time.Duration{-time.Hour, 0, time.Second, time.Hour} {
@@ -31,7 +31,7 @@ func TestAgeOfAClaim(t *testing.T) {
 	require.Greater(t, (&held{taken: now, wall: wall.Add(-before)}).age(), time.Minute, "the machine was suspended")
 }
 
-// A recorder that sees an outcome that another one takes does not keep its own outcomes until the next payment has ended.
+// If another recorder takes the outcome that a recorder saw, it does not delay its own outcomes until the next payment ends.
 func TestRecordersDoNotWaitForMore(t *testing.T) {
 	t.Parallel()
 	for range 20_000 {
@@ -41,7 +41,7 @@ func TestRecordersDoNotWaitForMore(t *testing.T) {
 		var began atomic.Int32
 		for range 2 {
 			recorders.Go(func() {
-				for began.Add(1); began.Load() < 2; { // they look at the same moment
+				for began.Add(1); began.Load() < 2; { // both look at once
 					runtime.Gosched()
 				}
 				ready(ended, nil)
@@ -65,7 +65,7 @@ func (s *slowCommits) Record(_ context.Context, ends []End) ([]Recorded, error) 
 	return make([]Recorded, len(ends)), nil
 }
 
-// Outcomes that arrive during a commit share the next one, unless the commit takes long: then they have their own.
+// Outcomes that arrive during a commit share the next one, or get their own if the commit takes long.
 func TestOutcomesShareCommits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestOutcomesShareCommits(t *testing.T) {
 	}
 }
 
-// The state that a journal keeps for a claim goes with its end, or with the next claim if the payment is due again.
+// A journal deletes a claim's state at its end or, if the payment is due again, at the next claim.
 func TestClaimsThatEndedAreForgotten(t *testing.T) {
 	t.Parallel()
 	j, _ := openSealed(t, left(t, sealing(t, 1), 1, 2, 3))

@@ -16,7 +16,7 @@ import (
 
 const day = 24 * time.Hour
 
-// aged adds a payment that is in a state since some days ago, under the request ID of that day, or the one given.
+// aged adds a payment in a state since some days, with a request ID of that day or the given one.
 func aged(t *testing.T, s *Store, state journal.State, days int, id prepaid.RequestID) prepaid.RequestID {
 	t.Helper()
 	on := prepaid.DateOf(time.Now().UTC().Add(time.Duration(-days) * day))
@@ -100,7 +100,7 @@ func TestArchiveDoesNotTakeWhatIsRetried(t *testing.T) {
 	require.Equal(t, "not_sent", text(t, s.pool, "select state from prepaid.payments where request_id = $1", id))
 }
 
-// Payments that a program has archived itself, under a request ID in its own format, stay known.
+// Payments with the program's own request IDs, which the program has archived itself, remain known.
 func TestArchivedIsKnown(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))
@@ -162,7 +162,7 @@ func TestArchiveRefuses(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// Many rows are moved in small transactions, also by two processes at once, and past those that stay.
+// Many rows are moved in small transactions, also by two processes at once, without those that remain.
 func TestArchiveManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))

@@ -33,7 +33,7 @@ func salary(id prepaid.RequestID) prepaid.TransferParams {
 	}
 }
 
-// each has the payments of a list.
+// each yields the payments of a list.
 func each(list ...Payment) iter.Seq2[Payment, error] {
 	return func(yield func(Payment, error) bool) {
 		for _, p := range list {
@@ -83,7 +83,7 @@ func TestEnqueueBatch(t *testing.T) {
 	require.Equal(t, 2500, added)
 	require.Equal(t, "2500", text(t, s.pool, "select count(*)::text from prepaid.history where event = 'enqueue' and state = 'queued'"))
 
-	// As Enqueue does it, one by one.
+	// Like Enqueue, one by one.
 	single := storeOf(t, newPool(t))
 	require.NoError(t, pgx.BeginFunc(t.Context(), single.pool, func(tx pgx.Tx) error {
 		for p := range payroll("a", 3) {
@@ -238,7 +238,7 @@ func TestEnqueueBatchMemory(t *testing.T) {
 	require.Less(t, float64(most)-float64(before), 16e6) // tests that run at the same time count too
 }
 
-// A trigger of the database's owner drops a payment: the batch is refused, instead of being smaller than it says.
+// If a trigger of the database's owner drops a payment, the batch is refused, not silently smaller.
 func TestEnqueueBatchDropped(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))
@@ -262,7 +262,7 @@ func TestEnqueueBatchDatabaseError(t *testing.T) {
 	require.Empty(t, payments(t, s))
 }
 
-// A batch whose source fails is not half of a batch.
+// If the source of a batch fails, nothing is added.
 func TestEnqueueBatchWithoutItsEnd(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))

@@ -28,8 +28,8 @@ const (
 	benchClaim   = 20
 )
 
-// BenchmarkPayments has the same number of payments paid by a store with everything on and by a baseline, in turns. The sender
-// responds at once, so that only the database is measured.
+// BenchmarkPayments pays the same number of payments with a full store and with a baseline, in turns. The sender responds at
+// once, so that only the database is measured.
 func BenchmarkPayments(b *testing.B) {
 	for _, workers := range []int{1, 4, 16} {
 		b.Run(strconv.Itoa(workers), func(b *testing.B) {
@@ -150,8 +150,8 @@ func (instant) DirectEntryOut(_ context.Context, _ prepaid.AccountID, p prepaid.
 	return &prepaid.TransferResult{TransactionID: "7", CorrelationID: "7", RequestID: p.RequestID}, nil
 }
 
-// baseline is the least that workers on several machines can do: a claim of 20, and one transaction that updates all of them
-// and the books of each, on a table that has nothing else. It stores neither params nor outcome, and knows nothing of an unknown outcome.
+// baseline is the least that workers on several machines can do: a claim of 20, and one transaction that updates all of them and the
+// books of each, on a table that has nothing else. It stores neither params nor outcome, and has no unknown outcomes.
 type baseline struct{ pool *pgxpool.Pool }
 
 func newBaseline(b *testing.B, pool *pgxpool.Pool) baseline {
@@ -224,7 +224,7 @@ func (l baseline) batch(b *testing.B) bool {
 	return len(ids) > 0
 }
 
-// BenchmarkEnqueue has 32 clients commit orders with and without their payments, in turns.
+// In BenchmarkEnqueue 32 clients commit orders with and without their payments, in turns.
 func BenchmarkEnqueue(b *testing.B) {
 	x := newBench(b, pgtest.Start(b, pgtest.Options{}))
 	const clients, turns = 32, 8
@@ -266,7 +266,7 @@ func BenchmarkEnqueue(b *testing.B) {
 	report(b, turns*part*clients, baseline, ours)
 }
 
-// BenchmarkEnqueueBatch has a batch enqueued by a store and copied by COPY into a table of as many bytes, in turns.
+// BenchmarkEnqueueBatch enqueues a batch, and COPYs the same bytes into a table, in turns.
 func BenchmarkEnqueueBatch(b *testing.B) {
 	x := newBench(b, pgtest.Start(b, pgtest.Options{}))
 	_, err := x.pool.Exec(b.Context(), `create table bare (request_id text primary key, amount numeric, params bytea, due timestamptz)`)
@@ -307,8 +307,8 @@ func report(b *testing.B, payments int, baseline, ours time.Duration) {
 	b.ReportMetric(float64(ours)/float64(payments), "ns/op")
 }
 
-// BenchmarkGrowth has payments paid next to few and to many settled ones, and next to many that are not due yet, in turns. The
-// cost of one must not grow. It is that of the fastest turn: on a machine that does other work, the others measure that.
+// BenchmarkGrowth pays payments in tables with few and with many settled ones, and with many that are not due yet, in turns.
+// The cost of a payment must not grow. The fastest turn counts: others may measure other work of the machine.
 func BenchmarkGrowth(b *testing.B) {
 	const turns = 9
 	server := pgtest.Start(b, pgtest.Options{})

@@ -64,7 +64,7 @@ func (l *lockedBuffer) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// Nothing personal is in the database in clear, in any state of a payment, and neither in logs, errors or printed values.
+// The database has no personal data in clear in any state of a payment, nor have logs, errors or printed values.
 func TestNothingPersonalInClear(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)

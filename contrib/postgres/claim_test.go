@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// near reports whether two entries are equal, but for the time between two clocks.
+// near reports whether two entries are equal, except for the difference of clocks.
 func near(t *testing.T, want, got journal.Entry) {
 	t.Helper()
 	for _, times := range [][2]*time.Time{
@@ -26,7 +26,7 @@ func near(t *testing.T, want, got journal.Entry) {
 	require.Equal(t, want, got)
 }
 
-// The claim changes a row as journal.Entry.Begin changes an entry, in each state from which a payment can begin.
+// In each state that allows it, a claim changes a row as journal.Entry.Begin changes an entry.
 func TestClaimIsBegin(t *testing.T) {
 	t.Parallel()
 	for _, state := range journal.States() {
@@ -58,7 +58,7 @@ func TestClaimIsBegin(t *testing.T) {
 	}
 }
 
-// The commit of a claim and of an outcome waits for the disk, even where the database has switched that off, and works with
+// The commit of a claim and of an outcome waits for the disk, even if the database has switched that off, and works with
 // unusual defaults of the session.
 func TestClaimIsDurable(t *testing.T) {
 	t.Parallel()

@@ -89,7 +89,7 @@ func TestClaimsPostgresAway(t *testing.T) {
 	claimedID(t, store, "h/1", time.Minute, webhook.ClaimDone)
 }
 
-// The effect of a message and its mark commit together: wherever the database crashes, it takes place once.
+// A message's effect and its mark commit together: if the database crashes at any point, the effect happens once.
 func TestDoneTxOnce(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t, pgtest.Options{})
@@ -140,7 +140,7 @@ func TestDoneTxOnce(t *testing.T) {
 	}
 }
 
-// A holder that overran its lease and the one that took over have one effect together.
+// A holder that overran its lease and its successor have one effect together.
 func TestDoneTxOfTwoHolders(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
@@ -170,7 +170,7 @@ func TestDoneTxOfTwoHolders(t *testing.T) {
 	require.Equal(t, webhook.ErrClaimLost, holder.Release(t.Context()))
 	claimedID(t, store, "h/1", time.Minute, webhook.ClaimDone)
 
-	// Whatever the function returns after its commit, the mark stays.
+	// The mark remains, whatever the function returns after its commit.
 	failed := claimedID(t, store, "h/2", time.Minute, webhook.ClaimWon)
 	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error { return store.DoneTx(t.Context(), tx, "h/2") }))
 	require.Equal(t, webhook.ErrClaimLost, failed.Release(t.Context()))

@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// The caller's database errors about the books stay out of the log.
+// The log has no database errors of the caller's books.
 func TestCommitErrorsOfTheBooksAreNotLogged(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -51,7 +51,7 @@ func (l locked) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// With defaults of the role that are unusual, and callers at serializable, each payment is still paid once.
+// With unusual defaults of the role, and callers at serializable, each payment is still paid once.
 func TestUnusualDefaults(t *testing.T) {
 	t.Parallel()
 	first := newPool(t)
@@ -110,7 +110,7 @@ func TestUnusualDefaults(t *testing.T) {
 	require.Len(t, sender.sent, 60)
 }
 
-// Books that are locked in another order, and decisions of persons in the same transactions, end no outcome.
+// Books locked in another order, with persons' decisions in the same transactions, lose no outcome.
 func TestDeadlocksWithTheBooks(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

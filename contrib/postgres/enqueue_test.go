@@ -76,7 +76,7 @@ func TestEnqueueAgain(t *testing.T) {
 	require.ErrorIs(t, err, journal.ErrChanged)
 }
 
-// A payment that was settled is not due again because it is enqueued again, also when it was archived.
+// Enqueueing a settled payment again, even an archived one, does not make it due.
 func TestEnqueueAgainHasNoEffectInAnyState(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -182,7 +182,7 @@ func TestEnqueueChecks(t *testing.T) {
 	require.True(t, ok)
 }
 
-// A payment that was sent without the store is one of unknown outcome.
+// A payment that was sent without the store has an unknown outcome.
 func TestEnqueueTakesOverWhatWasSentElsewhere(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

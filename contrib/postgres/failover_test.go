@@ -25,7 +25,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Times of the workers before and after a failover. The service may carry a request out until failoverRest after it was sent.
+// Times of the workers before and after a failover. The service may carry out a request up to failoverRest after it was sent.
 const (
 	failoverAttempt = 2 * time.Second
 	failoverCall    = 2 * time.Second
@@ -52,7 +52,7 @@ func startStandby(t *testing.T, primary *pgtest.Server) *pgtest.Server {
 	return pgtest.Start(t, pgtest.Options{Binaries: programs})
 }
 
-// timedSender notes when calls for a payment began.
+// timedSender records when calls for a payment began.
 type timedSender struct {
 	journal.Sender
 	*failoverTest
@@ -77,7 +77,7 @@ type failoverTest struct {
 	calls            map[prepaid.RequestID][]time.Time
 }
 
-// The kinds of payments, which begin their request IDs.
+// The kinds of payments. Request IDs begin with them.
 const (
 	paid = "paid" // the standby has its outcome
 	fast = "fast" // the standby does not have its claim and its outcome
@@ -126,7 +126,7 @@ func (f *failoverTest) sender() journal.Sender {
 	return timedSender{client.Accounts, f}
 }
 
-// open returns a store whose pool knows servers of these addresses.
+// open returns a store whose pool has these addresses.
 func (f *failoverTest) open(pool *pgxpool.Pool) testStore {
 	f.Helper()
 	options := testOptions(f.T)
@@ -177,8 +177,8 @@ func (f *failoverTest) requests(kind string) int {
 	return f.begun[kind]
 }
 
-// failOver pays on the primary, part of which the standby does not get, kills the primary and promotes the standby. It returns the store
-// on the promoted server, and the number of payments that an earlier worker reported as made without a row.
+// failOver pays on the primary (the standby gets only a part), kills the primary and promotes the standby. It returns the store on the
+// promoted server, and the number of payments that an earlier worker reported as made without a row.
 func (f *failoverTest) failOver() (s testStore, reported int) {
 	f.Helper()
 	pool := f.primary.NewPool(f.T)
@@ -202,7 +202,7 @@ func (f *failoverTest) failOver() (s testStore, reported int) {
 	require.NoError(f, err)
 	f.await("the standby is cut off", func() bool { return text(f.T, f.promoted, "select count(*)::text from pg_stat_wal_receiver") == "0" })
 
-	// A worker that dies with the primary: it never learns of the other server.
+	// A worker that dies with the primary never knows the other server.
 	dies, stopDying := context.WithCancel(f.Context())
 	defer stopDying()
 	died := make(chan error, 1)
@@ -210,7 +210,7 @@ func (f *failoverTest) failOver() (s testStore, reported int) {
 	f.await("payments are sent", func() bool { return f.requests(slow) == some })
 	f.await("outcomes are recorded", first.are(journal.StateDone, failoverIDs(fast)...))
 	stopDying()
-	// And one that lives on, and finds the promoted server.
+	// Another worker lives, and finds the promoted server.
 	second := f.open(both)
 	f.add(second, time.Time{}, gone)
 	lives, stopLiving := context.WithCancel(f.Context())
@@ -235,8 +235,8 @@ func (f *failoverTest) failOver() (s testStore, reported int) {
 	return f.open(f.promoted), int(reports.Load())
 }
 
-// A standby without the last commits is promoted. After Recover, each payment that it knows is made once, and those whose rows it
-// does not have are reported.
+// A standby without the last commits is promoted. After Recover, each payment that it has is made once, and those whose rows it
+// lacks are reported.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	f := newFailoverTest(t, failoverTakes)
@@ -260,7 +260,7 @@ func TestFailover(t *testing.T) {
 	t.Logf("%d paid, %d requests, %d twice; %d reported without a row", count.Paid, count.Requests, len(count.Twice), reported)
 }
 
-// Without Recover, the same failover has people paid twice.
+// Without Recover, the same failover pays people twice.
 func TestFailoverWithoutRecoverPaysTwice(t *testing.T) {
 	t.Parallel()
 	f := newFailoverTest(t, time.Minute)

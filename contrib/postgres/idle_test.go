@@ -93,7 +93,7 @@ func TestLockedPayment(t *testing.T) {
 	require.NoError(t, <-result)
 }
 
-// An idle claim next to a transaction that keeps claimed payments from being removed reads few pages, however many they are.
+// If a transaction prevents the removal of any number of claimed payments, an idle claim still reads few pages.
 func TestIdleClaimUnderALongTransaction(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -133,7 +133,7 @@ func TestIdleClaimUnderALongTransaction(t *testing.T) {
 	require.Less(t, bounded, whole/20)
 }
 
-// The plans that Postgres keeps read no table in full, also if they were made before it had statistics.
+// Plans that Postgres keeps read no whole table, even if made before there were statistics.
 func TestKeptPlansUseIndexes(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -166,7 +166,7 @@ func TestKeptPlansUseIndexes(t *testing.T) {
 	}
 }
 
-// A payment whose transaction took longer than others is found, although later ones were claimed before it was there.
+// A payment whose transaction took longer is found, although later payments were claimed before its commit.
 func TestSlowEnqueueIsPaid(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -186,7 +186,7 @@ func TestSlowEnqueueIsPaid(t *testing.T) {
 	require.NoError(t, <-result)
 }
 
-// Enqueue sends no notification: Postgres commits transactions with one after the other.
+// Enqueue sends no notification: Postgres commits transactions with notifications one after the other.
 func TestEnqueueDoesNotNotify(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

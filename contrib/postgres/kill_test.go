@@ -90,7 +90,7 @@ func newKillTest(t *testing.T, naive bool) *killTest {
 	return k
 }
 
-// faultOf depends on the payment and the attempt only.
+// faultOf depends only on the payment and the attempt.
 func faultOf(a prepaidtest.Arrival) prepaidtest.Fault {
 	if a.RequestID == "" {
 		return prepaidtest.Fault{}
@@ -168,7 +168,7 @@ func (k *killTest) start() *exec.Cmd {
 	return worker
 }
 
-// kill kills a worker with SIGKILL, wherever it is, and starts another one.
+// kill kills a worker with SIGKILL at any point, and starts another.
 func (k *killTest) kill() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -190,7 +190,7 @@ func (k *killTest) freeze(worker *exec.Cmd, d time.Duration) {
 	}
 }
 
-// end ends the workers in order, and checks that they do.
+// end shuts the workers down, and checks that they end.
 func (k *killTest) end() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -240,7 +240,7 @@ func (k *killTest) run(payments, kills, freezes, crashes int) {
 	})
 	trouble := kills + freezes + crashes
 	for i := range trouble {
-		// Each trouble meets a store in which something is going on.
+		// Each failure happens while the store is busy.
 		for until := time.Now().Add(5 * time.Second); time.Now().Before(until) && k.done() < payments*i/(trouble+1); {
 			time.Sleep(5 * time.Millisecond)
 		}
@@ -292,14 +292,14 @@ func TestKilledWorkersPayEachOnce(t *testing.T) {
 		from prepaid.payments p join prepaid.history h on h.payment = p.number where p.request_id = b.request_id), chr(10)), '')
 		from (select request_id, string_agg(state, ', ') as states from books group by request_id having count(*) <> 1) b`), "Settled was committed more than once")
 	require.Equal(t, strconv.Itoa(*killPayments), text(t, k.pool, "select count(distinct request_id)::text from books"))
-	// About one in five needs a second request because of the emulator's faults; each trouble makes at most one worker's
-	// payments unknown.
+	// About one in five needs a second request because of the emulator's faults. Each kill, freeze or crash makes at
+	// most one worker's payments unknown.
 	require.Less(t, k.arrived.Load(), int64(*killPayments*3/2+20*(k.kills+*killFreezes+3**killCrashes)))
 	t.Logf("%d payments, %d kills, %d freezes, %d crashes of Postgres, %s claims, %d requests: each paid once in %v", *killPayments, k.kills, *killFreezes,
 		*killCrashes, text(t, k.pool, "select count(*)::text from prepaid.history where event = 'begin'"), k.arrived.Load(), time.Since(began).Round(time.Second))
 }
 
-// With the lease of a job queue, the same test finds people who were paid twice.
+// With the lease of a job queue, the same test finds double payments.
 func TestNaiveLeasePaysTwice(t *testing.T) {
 	t.Parallel()
 	k := newKillTest(t, true)

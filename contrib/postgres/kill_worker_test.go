@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// workerVariable holds a workerSetup for a process of the test binary that is to be a worker.
+// workerVariable has the workerSetup of a test process that is a worker.
 const workerVariable = "PREPAIDPG_TEST_WORKER"
 
 type workerSetup struct {
@@ -99,7 +99,7 @@ func work(text string) error {
 	return store.Run(ctx, client.Accounts, Workers{N: 8, Claim: 8, Settled: writeBooks})
 }
 
-// writeBooks is the Settled of the workers: one row per outcome, so that a second call shows.
+// writeBooks is the workers' Settled: one row per outcome, to detect a second call.
 func writeBooks(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 	if _, err := tx.Exec(ctx, "update orders set state = $2 where request_id = $1", e.RequestID, e.State); err != nil {
 		return err
@@ -108,7 +108,7 @@ func writeBooks(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 	return err
 }
 
-// naiveStore leases as a job queue does: for a fixed time, shorter than a call may take.
+// naiveStore leases like a job queue: for a fixed time, shorter than a call may take.
 type naiveStore struct{ *Store }
 
 func (s naiveStore) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, error) {
@@ -116,7 +116,7 @@ func (s naiveStore) Claim(ctx context.Context, c journal.Claim) ([]journal.Held,
 	return s.Store.Claim(ctx, c)
 }
 
-// naiveSender does not know that a request may still be in progress after its sender is gone.
+// naiveSender ignores that a request may still be in progress after its sender is gone.
 type naiveSender struct{ journal.Sender }
 
 func (naiveSender) NotBefore(lastSent time.Time) time.Time { return lastSent }

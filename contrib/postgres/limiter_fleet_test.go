@@ -25,7 +25,7 @@ func TestFleet(t *testing.T) {
 	s := newLimitBackend(t).(limitBackend)
 	var began string
 	require.NoError(t, s.pool.QueryRow(t.Context(), "select pg_current_wal_insert_lsn()::text").Scan(&began))
-	least := 0.97 // other load on the machine costs more of a short run
+	least := 0.97 // other load affects a short run more
 	if *fleetLasts >= time.Minute {
 		least = 0.99
 	}

@@ -18,14 +18,14 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// limitBackend is a Postgres for the tests that every store must pass.
+// limitBackend is a Postgres for fleettest.
 type limitBackend struct {
 	server *pgtest.Server
 	pool   *pgxpool.Pool
 }
 
-// newLimitBackend starts a server of one test, which may kill it. The tests of the limiter run one after the other: they measure
-// rates in real time, which tests with processes next to them would slow down.
+// newLimitBackend starts a server of one test, which may kill it. The limiter's tests do not run in parallel: they measure rates
+// in real time.
 func newLimitBackend(t *testing.T) fleettest.Backend {
 	t.Helper()
 	server := pgtest.Start(t, pgtest.Options{})
@@ -59,7 +59,7 @@ func (b limitBackend) Used(t *testing.T, name string) {
 	require.NoError(t, err)
 }
 
-// Postgres shares a limit, whatever happens to it.
+// Postgres shares a limit, through all failures of fleettest.
 func TestLimitIsShared(t *testing.T) { fleettest.Run(t, newLimitBackend) }
 
 func TestLimiterRefusesOptions(t *testing.T) {
@@ -71,7 +71,7 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	require.Len(t, invalid.Faults, 9)
 }
 
-// Partners construct the limiter that the other tests are about, with their options.
+// NewLimiter constructs the tested limiter, with its options.
 func TestLimiter(t *testing.T) {
 	pool := newPool(t)
 	limitBackend{shared, pool}.Used(t, "limit")
@@ -143,8 +143,8 @@ func TestLimitExchangesAtOnce(t *testing.T) {
 	}
 }
 
-// A server that was restarted in order recovers nothing, and one whose backend is killed recovers without a restart. It may forget the
-// last exchanges, and grants nothing until it has heard from all replicas.
+// After a proper restart a server recovers nothing; after a backend was killed it recovers without a restart. It may lose the last
+// exchanges, and grants nothing until all replicas have reported.
 func TestLimitAfterARecovery(t *testing.T) {
 	s := newLimitBackend(t).(limitBackend)
 	l := s.Open(t, "limit")

@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Rows that a transaction of the program has locked hold up no other outcome, and theirs is recorded when they are unlocked.
+// Rows that a transaction of the program has locked delay no other outcome. Their own outcome is recorded after the unlock.
 func TestLockedRowsHoldUpNoOtherOutcome(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -61,7 +61,7 @@ func TestRefusedDecisionLocksNothing(t *testing.T) {
 	require.Equal(t, []journal.Recorded{{Written: true}}, recorded)
 }
 
-// While the database is down, a Run that ends calls it now and then only, and ends.
+// While the database is down, an ending Run calls it rarely, and ends.
 func TestStopWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t, pgtest.Options{})
@@ -83,7 +83,7 @@ func TestStopWithoutADatabase(t *testing.T) {
 	require.Less(t, failed.Load(), int64(100))
 }
 
-// Settled runs with the session's own settings, and slow calls of several payments side by side.
+// Settled runs with the session's own settings, and slow calls run concurrently.
 func TestSlowSettled(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// The end of a run is written as journal.Run.End or GiveBack returns it, whatever the payment was before.
+// For any earlier entry, the end of a run is written as journal.Run.End or GiveBack returns it.
 func TestOutcomeIsEnd(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

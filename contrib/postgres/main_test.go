@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 )
 
-// shared is the server of the tests that neither kill nor freeze it, and why it did not start.
+// shared is the server of tests that neither kill nor freeze it, or its error.
 var (
 	shared     *pgtest.Server
 	errStarted error

@@ -93,7 +93,7 @@ func TestMigrateChangedFile(t *testing.T) {
 	require.Equal(t, "1", text(t, pool, "select count(*)::text from prepaid.versions"), "nor was the next applied")
 }
 
-// A version that fails leaves nothing of itself, and keeps the earlier versions.
+// A failed version changes nothing; earlier versions remain.
 func TestMigrateFails(t *testing.T) {
 	t.Parallel()
 	pool := emptyPool(t)
@@ -104,7 +104,7 @@ func TestMigrateFails(t *testing.T) {
 	require.NoError(t, migrate(t.Context(), pool, "", nextMigrations(t)), "it can be fixed")
 }
 
-// A migration that waits for a busy table lets others use it meanwhile, and succeeds in the end.
+// A migration that waits for a busy table lets others use it, and succeeds in the end.
 func TestMigrateBusyTable(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
@@ -151,7 +151,7 @@ func TestMigrateAfterAnotherTool(t *testing.T) {
 	require.Equal(t, "1 2", text(t, pool, "select string_agg(version::text, ' ' order by version) from prepaid.versions"))
 }
 
-// A program of a later version does not start before the migration; one of an earlier version runs on after it.
+// A later program does not start before the migration; an earlier program still runs after it.
 func TestVersionsNextToEachOther(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
@@ -164,7 +164,7 @@ func TestVersionsNextToEachOther(t *testing.T) {
 	require.NoError(t, Migrate(t.Context(), pool, ""), "an older program migrates")
 }
 
-// A user who may not create schemas can migrate one that exists, and a worker needs no more than its rows.
+// A user without the right to create schemas can migrate an existing one. A worker only needs access to rows.
 func TestMigrateRights(t *testing.T) {
 	t.Parallel()
 	pool := emptyPool(t)

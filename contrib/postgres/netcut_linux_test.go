@@ -20,7 +20,7 @@ import (
 
 var defaults = flag.Bool("defaults", false, "TestWorkersOverACutLink with the default times: a quarter of an hour")
 
-// Workers whose link to the service is cut again and again, and one of which is killed meanwhile, pay each once.
+// Workers make each payment once while their link to the service is repeatedly cut and one of them is killed.
 func TestWorkersOverACutLink(t *testing.T) { //nolint:paralleltest // the tests of the limiter watch the clock
 	const all = 1000
 	attempt, rest, patience := killAttempt, killRest, time.Minute

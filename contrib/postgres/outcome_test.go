@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// takeOver has another worker take a payment, as if the lease were over.
+// takeOver claims a payment for another worker, as if the lease were over.
 func (s testStore) takeOver(id prepaid.RequestID) journal.Held {
 	s.t.Helper()
 	s.exec("update prepaid.payments set due = now() - interval '1 day' where request_id = $1", id)
@@ -42,7 +42,7 @@ func TestOvertakenWorker(t *testing.T) {
 	require.Equal(t, "1", text(t, s.pool, "select count(*)::text from books"))
 }
 
-// Both workers were paid: with one transaction, as the service's cache makes sure, it is one payment; with two, a person must know.
+// Both workers got a success: with one transaction (from the service's cache) it is one payment; with two, a person must know.
 func TestBothWorkersWereDone(t *testing.T) {
 	t.Parallel()
 	for known, twice := range map[prepaid.TransactionID]bool{"1": false, "2": true} {
@@ -74,7 +74,7 @@ func TestBothWorkersWereDone(t *testing.T) {
 	}
 }
 
-// A connection that breaks during the commit: the outcome may have been recorded. Written again, it is found.
+// If a connection breaks during the commit, the outcome may have been recorded. A second write finds it.
 func TestCommitOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -84,7 +84,7 @@ func TestCommitOfUnknownOutcome(t *testing.T) {
 	sender := &teller{}
 	var once atomic.Bool
 	sender.reply = func(context.Context, prepaid.RequestID, time.Time) error {
-		// As an attempt whose commit was carried out, but whose connection broke before the response.
+		// Like an attempt whose commit succeeded, but whose connection broke before the response.
 		once.Store(true)
 		s.exec(`update prepaid.payments set state = 'done', transaction_id = '1', due = null, sends_until = null, sealed = null, changed = now()`)
 		return nil
@@ -99,7 +99,7 @@ func TestCommitOfUnknownOutcome(t *testing.T) {
 	require.Equal(t, journal.StateDone, s.entry(id).State)
 }
 
-// The database goes away between the response and the outcome, and comes back: the outcome is kept until then.
+// The database fails between the response and the outcome: the outcome is kept until the database works again.
 func TestDatabaseIsDownWhenTheOutcomeIsKnown(t *testing.T) {
 	t.Parallel()
 	for name, trouble := range map[string]func(server *pgtest.Server) error{
@@ -147,7 +147,7 @@ func TestDatabaseIsDownWhenTheOutcomeIsKnown(t *testing.T) {
 	}
 }
 
-// Settled that fails, panics, spoils its transaction or tries to end it: the outcome is recorded, and Settled is called again.
+// If Settled fails, panics, breaks its transaction or tries to end it, the outcome is recorded, and Settled is called again.
 func TestSettledFails(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func(ctx context.Context, tx pgx.Tx) error{

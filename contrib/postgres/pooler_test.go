@@ -87,7 +87,7 @@ func poolAt(t *testing.T, address string) *pgxpool.Pool {
 	return pool
 }
 
-// Open refuses a pool whose prepared statements would be in other sessions than they are used.
+// Open refuses a pool whose prepared statements would be in other sessions than their use.
 func TestOpenRefusesAPoolerInTransactionMode(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -115,7 +115,7 @@ func TestOpenRefusesAPoolerInTransactionMode(t *testing.T) {
 	}
 }
 
-// Open needs no session of a pooler but the one of its pool.
+// Open needs no other session of a pooler than its pool's.
 func TestOpenBehindAFullPooler(t *testing.T) {
 	t.Parallel()
 	pool := poolAt(t, startPooler(t, newPool(t), "pool_mode = session\nmax_client_conn = 1")+"&pool_max_conns=1")

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Recover changes pending payments, and nothing else.
+// Recover changes only pending payments.
 func TestRecoverStates(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -59,7 +59,7 @@ func TestRecoverWaitsForTheOldWorkers(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	id := s.add(1)[0]
-	// Claimed, with a longer time limit than that of this store, by a worker whose commit the standby has.
+	// A worker with a longer time limit than this store claimed it, and the standby has the commit.
 	s.exec("update prepaid.payments set state = 'intended', sends_until = now() + interval '1 hour', due = now() + interval '2 hours'")
 	_, err := s.Recover(t.Context())
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestRecoverFencesOldOutcomes(t *testing.T) {
 	require.Len(t, ids, 2)
 }
 
-// Payments that wait for a person still do, and count as sent until the failover.
+// Payments that wait for a person still wait, and count as sent until the failover.
 func TestRecoverKeepsReviews(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

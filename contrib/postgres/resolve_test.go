@@ -25,7 +25,7 @@ func (s testStore) retry(id prepaid.RequestID) error {
 	return s.in(func(tx pgx.Tx) error { return s.Retry(s.t.Context(), tx, id) })
 }
 
-// In each state, the decisions of a person have the effect of those of journal.Entry.
+// In each state, a person's decisions have the same effect as in journal.Entry.
 func TestDecisionsAreThoseOfTheEntry(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -72,7 +72,7 @@ func TestDecisionsAreThoseOfTheEntry(t *testing.T) {
 	require.Error(t, s.resolve(transfer("moved"+string(journal.StateIntended)).RequestID, journal.Resolution{}))
 }
 
-// A rejected payment is sent again after Retry, with its params; one that was withdrawn has lost them.
+// After Retry, a rejected payment is sent again with its params; a withdrawn payment has none.
 func TestRetryAndWithdraw(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// A payment that rests is sent when its rest is over: being given back meanwhile does not begin the rest again.
+// A resting payment is sent after its rest. If it is given back meanwhile, the rest does not begin again.
 func TestGivingBackDoesNotBeginTheRestAgain(t *testing.T) {
 	t.Parallel()
 	const rest = 900 * time.Millisecond
@@ -31,7 +31,7 @@ func TestGivingBackDoesNotBeginTheRestAgain(t *testing.T) {
 	require.Less(t, time.Since(began), 2*rest)
 }
 
-// A payment that was not sent is sent again when it is due, also by an idle worker that looked while it was held.
+// A payment that was not sent is sent when it is due, also by an idle worker that looked while another held it.
 func TestIdleWorkerSendsAgainInTime(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

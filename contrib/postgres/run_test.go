@@ -50,7 +50,7 @@ func TestRunPaysEachOnce(t *testing.T) {
 	require.Equal(t, "0", text(t, s.pool, "select count(sealed)::text from prepaid.payments"), "what was sent is erased")
 }
 
-// A payment that a person must decide is never claimed again.
+// If a person must decide, the payment is never claimed again.
 func TestWaitsForAPerson(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -127,7 +127,7 @@ func TestNothingCanBeSent(t *testing.T) {
 	require.Less(t, failures, 30, "without a brake there would be hundreds")
 }
 
-// Claimed but unsent payments are given back when Run ends, and a call that is in progress ends by itself.
+// When Run ends, it gives unsent payments back, and calls in progress end by themselves.
 func TestRunEndsInOrder(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -190,8 +190,8 @@ func TestGrace(t *testing.T) {
 	require.Equal(t, 1, e.Attempts)
 }
 
-// Calls that take long let fewer payments wait, so that most that are claimed are sent; those that have waited for too long are given
-// back and sent later.
+// During slow calls fewer payments wait, so that most claimed ones are sent. Payments that waited too long are given back and sent
+// later.
 func TestSlowCalls(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -213,7 +213,7 @@ func TestSlowCalls(t *testing.T) {
 	require.Less(t, given.Load(), int64(120), "each claim would take all of them")
 }
 
-// A sender that panics has an unknown outcome, and does not end the worker, also while it waits for the repeat.
+// A panic of a sender makes the outcome unknown and does not end the worker, even in the wait for a repeat.
 func TestSenderPanics(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -236,7 +236,7 @@ func TestSenderPanics(t *testing.T) {
 	require.EqualValues(t, 2, awaited.Load())
 }
 
-// A worker that cannot read a payment reports that, and leaves it to the others.
+// If a worker cannot read a payment, it reports that, and others can send it.
 func TestWrongKey(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

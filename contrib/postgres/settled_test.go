@@ -15,8 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// The effect of Settled may be found out only by the commit, or make it impossible. The outcome is recorded all the same, and Settled is
-// called again later.
+// An error of Settled may appear only at the commit, or prevent the commit. The outcome is recorded, and Settled is called again later.
 func TestOutcomeIsRecordedWhateverSettledDoesToItsTransaction(t *testing.T) {
 	t.Parallel()
 	for name, settled := range map[string]func(ctx context.Context, tx pgx.Tx, e journal.Entry) error{
@@ -65,7 +64,7 @@ func TestOutcomeIsRecordedWhateverSettledDoesToItsTransaction(t *testing.T) {
 	}
 }
 
-// One payment whose Settled cannot be committed does not hold up that of the others.
+// If the Settled of one payment cannot be committed, the others do not wait.
 func TestSettledLaterIsNotHeldUpByAnother(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -101,7 +100,7 @@ func settleDue(t *testing.T, s *Store, w Workers) int {
 	return before - count()
 }
 
-// hooksOf has 200 payments paid, with a Settled that misbehaves for some of them, and returns when all but those are settled.
+// hooksOf pays 200 payments with a Settled that misbehaves for some of them, and returns when all others are settled.
 func hooksOf(t *testing.T, misbehaves func(ctx context.Context, n int)) (s testStore, sender *teller, failed *atomic.Int64) {
 	t.Helper()
 	s = newStore(t)
@@ -126,8 +125,8 @@ func hooksOf(t *testing.T, misbehaves func(ctx context.Context, n int)) (s testS
 	return s, sender, failed
 }
 
-// A Settled that does not return, ends its goroutine or is slow keeps no outcome from being recorded, and Run from ending. Its
-// transaction is rolled back, and its connection does not stay in the pool.
+// A Settled that does not return, ends its goroutine or is slow prevents neither records of outcomes nor the end of Run. Its
+// transaction is rolled back, and its connection leaves the pool.
 func TestSettledMisbehaves(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
@@ -157,7 +156,7 @@ func sleepFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// A call that spoils its transaction is repeated later, and not by another worker at once: the row is locked until then.
+// A call that breaks its transaction is repeated later. No other worker repeats it at once: the row is locked until then.
 func TestSettledThatSpoilsIsCalledLater(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

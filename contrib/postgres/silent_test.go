@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// shyWorkers is a sender of many processes, each with a client of its own, whose wrapper hides the second error of a payment.
+// shyWorkers is a sender of many processes with their own clients. Its wrapper hides the second error of a payment.
 type shyWorkers struct {
 	journal.Sender
 	client func() *prepaid.Client
@@ -31,7 +31,7 @@ func (s shyWorkers) Transfer(ctx context.Context, source prepaid.AccountID, para
 	return result, err
 }
 
-// An error without the times of its attempts counts as sent until now, also if an earlier run said when it was sent.
+// If an error lacks times of attempts, the payment counts as sent until now, even if an earlier run had times.
 func TestErrorWithoutTimesPaysOnce(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// However Run is stopped, nothing is left claimed: unsent payments are given back, as Run says.
+// If Run is stopped in any way, no claim remains: it gives unsent payments back.
 func TestStopLeavesNothingClaimed(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -43,7 +43,7 @@ func TestStopLeavesNothingClaimed(t *testing.T) {
 	require.Zero(t, left)
 }
 
-// While the service is down, payments of unknown outcome slow the workers down as others do.
+// While the service is down, payments of unknown outcome slow the workers down like others.
 func TestServiceDownWithUnknownPayments(t *testing.T) {
 	t.Parallel()
 	for _, state := range []string{"queued", "unknown"} {

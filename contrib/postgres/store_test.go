@@ -100,7 +100,7 @@ func notProcessed() error {
 	return &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: &ratelimit.RefusedError{}}
 }
 
-// testStore is a store in a database of its own.
+// testStore is a store in its own database.
 type testStore struct {
 	*Store
 	t *testing.T
@@ -210,7 +210,7 @@ func (s testStore) runUntil(sender journal.Sender, workers Workers, enough func(
 	return <-result
 }
 
-// are reports whether each payment is in a state.
+// are reports whether all payments are in a state.
 func (s testStore) are(state journal.State, ids ...prepaid.RequestID) func() bool {
 	texts := make([]string, len(ids)) // pgx encodes no other slice in exec mode
 	for i, id := range ids {

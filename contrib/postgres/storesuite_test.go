@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/journal/storetest"
 )
 
-// A process that dies leaves its commits, and nothing else.
+// A process that dies leaves only its commits.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t testing.TB) storetest.Subject {

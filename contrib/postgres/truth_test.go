@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// A payment that is sent again and again is not unknown since its last attempt.
+// A repeatedly sent payment is unknown since its first attempt, not its last.
 func TestStatsOldestUnknownIsNotTheLastSending(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -78,7 +78,7 @@ func (s testStore) enqueueOld(params prepaid.TransferParams) {
 		values ($1, $2, $3, $4::text::numeric, decode($5, 'hex'), decode($6, 'hex'), $7, 'queued', now())`, e.RequestID, e.Operation, e.AccountID, e.Amount.String(), e.Destination, e.Params, sealed)
 }
 
-// A payment that cannot be read is for a person when its request ID has become too old.
+// When the request ID of an unreadable payment becomes too old, a person must decide.
 func TestUnreadablePaymentIsForAPersonWhenTooOld(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -118,7 +118,7 @@ func TestClaimsSurviveACrashWithoutSynchronousCommit(t *testing.T) {
 	require.Equal(t, webhook.ClaimDone, c.State(), "handled a second time otherwise")
 }
 
-// A text of the service that Postgres cannot store does not keep the outcome from being recorded.
+// If Postgres cannot store a text of the service, the outcome is still recorded.
 func TestOutcomeWithAnUnstorableText(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// The tables know the states of the machine, and no others.
+// The tables allow exactly the machine's states.
 func TestSchemaKnowsTheStates(t *testing.T) {
 	t.Parallel()
 	var all, settled []string
@@ -69,7 +69,7 @@ func (instant) DirectEntryOut(context.Context, prepaid.AccountID, prepaid.Direct
 	panic("no direct entries here")
 }
 
-// A program of this version does all of its work next to one of the next version, while that one migrates.
+// A program of this version does all its work while one of the next version migrates.
 func TestThisVersionOnTheNext(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
@@ -119,7 +119,7 @@ func TestThisVersionOnTheNext(t *testing.T) {
 	require.Equal(t, "2", text(t, pool, "select count(*)::text from prepaid.versions"))
 }
 
-// A program does not open a schema that it has not migrated, or not far enough, and names the missing versions.
+// A program does not open a schema without all its versions, and names the missing ones.
 func TestOpenOldSchema(t *testing.T) {
 	t.Parallel()
 	pool := emptyPool(t)
@@ -130,7 +130,7 @@ func TestOpenOldSchema(t *testing.T) {
 	require.True(t, strings.HasSuffix(err.Error(), "schema prepaid lacks 1 of 1 versions"), err)
 }
 
-// Tables that an earlier version has filled are opened as they are, and their due payments and Settled calls are done.
+// A program opens tables that an earlier version has filled, and does their due payments and Settled calls.
 func TestEarlierTables(t *testing.T) {
 	t.Parallel()
 	pool := emptyPool(t)

@@ -67,7 +67,7 @@ func failing(t *testing.T, ahead time.Duration, change func(d *database, s *stor
 	return first
 }
 
-// The clock of a database may be any.
+// A database may have any clock.
 func TestOtherClocks(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{0, 2 * time.Hour, -2 * time.Hour} {
@@ -94,13 +94,13 @@ func TestBrokenStores(t *testing.T) {
 	}
 }
 
-// broken is a database with a mistake: the functions that are not nil replace its own.
+// broken is a database with a bug: functions that are not nil replace its own.
 type broken struct {
 	*database
 
 	claim   func(c journal.Claim) ([]journal.Held, error)
 	claimed func(h *journal.Held, r *row)                                  // after each claim
-	end     func(r *row, e *journal.End) (_ journal.Recorded, ended bool)  // instead of an end, if it is ended
+	end     func(r *row, e *journal.End) (_ journal.Recorded, ended bool)  // instead of an end
 	ended   func(r *row, e journal.End, was row, result *journal.Recorded) // after each end that is not gone
 	record  func(ends []journal.End) ([]journal.Recorded, error)
 	resting func(admitted time.Time) (*journal.Resting, error)

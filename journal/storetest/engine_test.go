@@ -52,7 +52,7 @@ func runs(t *testing.T, b *broken, s journal.Sender, n int, trace func(stop func
 	return w.Run(ctx, b, s)
 }
 
-// A payment that is gone is reported with its transaction. The others are recorded.
+// A missing payment is reported with its transaction. The others are recorded.
 func TestGoneIsReported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestGoneIsReported(t *testing.T) {
 	})
 }
 
-// A sender that panics or ends its goroutine may have sent. The workers go on.
+// A sender that panics or ends its goroutine may have sent. Workers continue.
 func TestSenderThatBreaks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestSenderThatBreaks(t *testing.T) {
 	})
 }
 
-// Outcomes are recorded when the store works again; nothing is sent twice meanwhile.
+// When the store works again, outcomes are recorded; nothing was sent twice.
 func TestStoreThatFailsForAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestStoreThatFailsForAWhile(t *testing.T) {
 	})
 }
 
-// Run says so if it cannot record an outcome before the lease is over. The next run sends the payment again, under its request ID.
+// Run returns an error if it cannot record an outcome before the lease is over. The next run sends the payment again, under its request ID.
 func TestRunThatCannotRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -109,7 +109,7 @@ func TestFreezeThawCut(t *testing.T) {
 	connection, err := pgx.Connect(t.Context(), server.URL())
 	require.NoError(t, err)
 	require.NoError(t, connection.Close(t.Context()))
-	require.NoError(t, server.Freeze()) // and is stopped so
+	require.NoError(t, server.Freeze()) // and is stopped frozen
 }
 
 func TestDatabasesAreSeparate(t *testing.T) {
@@ -137,7 +137,7 @@ func TestStopLeavesNothing(t *testing.T) {
 	require.NoError(t, server.Kill())
 }
 
-// Neither processes nor files remain of a program that was killed.
+// A killed program leaves neither processes nor files.
 func TestKilledProgramLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for _, state := range []string{"running", "frozen"} {
