@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each benchmark runs twice: on the emulator and on a plain handler that reads the request and responds with the very
-// same bytes from a map. The ratio of the two is the emulator's overhead in a load test beyond net/http itself; it
-// is meant to stay below 2.
+// Each benchmark runs twice: on the emulator and on a plain handler that reads the request and responds with the same
+// bytes from a map. The ratio is the emulator's overhead in a load test compared with net/http itself; it should stay
+// below 2.
 
 func BenchmarkGetAccount(b *testing.B) {
 	s := NewServer(b, NoRateLimit())

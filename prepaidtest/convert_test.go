@@ -41,7 +41,7 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// A type with a meaning would let the client and the emulator make the same mistake. IDs have none: no code interprets them.
+// With shared types that have a meaning, client and emulator could share a bug. IDs have none: no code interprets them.
 func TestOnlyIDsAreShared(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
@@ -93,7 +93,7 @@ func TestConversionsLoseNothing(t *testing.T) {
 	require.Equal(t, person, converter[Cardholder, ledger.Personal]()(SeedAccount{Cardholder: &person}.internal().Cardholder))
 }
 
-// A field that is spelled differently on the other side would be left out.
+// A field with another spelling on the other side would be omitted.
 func TestFieldsHaveTheSameNames(t *testing.T) {
 	t.Parallel()
 	missing := func(of, in reflect.Type) []string {

@@ -143,7 +143,7 @@ func TestDecide_HoldsARepeatUntilTheFirstHasEnded(t *testing.T) {
 	require.True(t, requests[len(requests)-1].Replayed)
 }
 
-// A server that mounts the emulator can say by the context where a request came from.
+// A server that mounts the emulator can set a request's origin in its context.
 func TestDecide_HasTheContextOfTheRequest(t *testing.T) {
 	t.Parallel()
 	type origin struct{}

@@ -22,7 +22,7 @@ func (r *receiver) transactionIDs() []string {
 	return ids
 }
 
-// transactionDeliveries leaves the pings out.
+// transactionDeliveries omits pings.
 func (c *caller) transactionDeliveries() []Delivery {
 	var list []Delivery
 	for _, delivery := range c.Deliveries() {
@@ -113,7 +113,7 @@ func TestDeliveryFault_DelayLetsMessagesOvertake(t *testing.T) {
 	c.quiet()
 	require.Len(t, r.transactionIDs(), 1)
 	require.Empty(t, c.DeliveryFaults())
-	c.InjectDelivery(prepaid.HookID(hook), DelayMessage(time.Minute).Always()) // does not hold the first back again
+	c.InjectDelivery(prepaid.HookID(hook), DelayMessage(time.Minute).Always()) // does not delay the first again
 	c.Advance(time.Minute)
 	c.quiet()
 	require.Len(t, r.transactionIDs(), 2)

@@ -60,7 +60,7 @@ func TestFault_SlowBodyEndsWithTheServer(t *testing.T) {
 	}
 }
 
-// The 204 of a report under way has a body, which net/http would not write.
+// The 204 of a running report has a body; net/http would not write it.
 func TestFault_SlowBodyOfAReportUnderWay(t *testing.T) {
 	t.Parallel()
 	c := start(t, FrozenClock(), ReportDelay(time.Minute))
@@ -144,7 +144,7 @@ func TestFault_WrongLength(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A caller that stops reading does not keep the server from closing.
+// A caller that stops reading does not prevent Close.
 func TestFault_WrongLengthEndsWithTheServer(t *testing.T) {
 	t.Parallel()
 	c := start(t, ReportDelay(0))

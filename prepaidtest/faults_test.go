@@ -92,7 +92,7 @@ func TestFault_TruncateAndDelay(t *testing.T) {
 	}
 }
 
-// A request that a fault holds is not listed, and its fault is no longer counted: so a test knows that it is in flight.
+// A request that a fault holds is not listed, and its fault no longer counts: a test then knows that the request is in flight.
 func TestFault_HeldRequest(t *testing.T) {
 	t.Parallel()
 	c := start(t)
@@ -180,7 +180,7 @@ func TestRequestsAreLoggedWithoutSecrets(t *testing.T) {
 	require.Equal(t, requestlog.Masked, c.Requests()[2].Body, "what cannot be read is masked whole")
 }
 
-// In a synctest bubble over an in-memory network the clock is the bubble's.
+// In a synctest bubble with an in-memory network its clock counts.
 func TestInsideASynctestBubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A change that waits for its ping sets only the members it was sent, and keeps those that another has set meanwhile (4.8).
+// A change that waits for its ping sets only its own members, and keeps those of a concurrent change (4.8).
 func TestSpec_4_8_ConcurrentChangesKeepEachOthersMembers(t *testing.T) {
 	t.Parallel()
 	pings, release := make(chan struct{}, 4), make(chan struct{})
@@ -38,7 +38,7 @@ func TestSpec_4_8_ConcurrentChangesKeepEachOthersMembers(t *testing.T) {
 	require.Equal(t, true, got["enabled"])
 }
 
-// A clock that is moved over several alerts makes them all, up to a hundred.
+// If the clock moves over several alerts, all are made, up to 100.
 func TestSpec_6_AlertsOfAClockThatWasMovedFar(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)

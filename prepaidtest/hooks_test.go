@@ -24,7 +24,7 @@ import (
 
 const hookSecret = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
-// receiver is a partner's webhook endpoint with TLS.
+// receiver is a webhook endpoint with TLS.
 type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -136,7 +136,7 @@ func TestSpec_5_Rule6_HookScope401OnRegistration400OnChange(t *testing.T) {
 	c.do("PATCH", "hooks/"+id, `{"scope":[42]}`).empty(200)
 }
 
-// A hook that is enabled and gets another address is asked at that one; other changes ask nothing.
+// If an enabled hook gets another address, that is pinged; other changes ping nothing.
 func TestSpec_3_3_AnotherAddressIsPinged(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
@@ -318,7 +318,7 @@ func TestSpec_4_8_HTTPOnLoopbackIsASetting(t *testing.T) {
 	c.post("hooks", hookText(t, "ftp://127.0.0.1/", nil)).refused(400, "invalid_uri")
 }
 
-// Close ends a delivery that hangs, and a receiver that hangs is no response to a ping.
+// Close ends a hanging delivery. A ping without a response fails.
 func TestSpec_6_DeliveryTimeoutIsASetting(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

@@ -155,7 +155,7 @@ func TestRunningTransfersAreThoseThatAFaultHolds(t *testing.T) {
 		arrived := c.Now()
 		require.Equal(t, 502, c.post("accounts/"+from+"/transfer", text).status)
 		plastic := `{"plastic_enabled":true}`
-		_, err := c.try("PUT", "accounts/"+from+"/plastic", plastic, c.header(plastic)) // runs on too, and is no transfer
+		_, err := c.try("PUT", "accounts/"+from+"/plastic", plastic, c.header(plastic)) // continues, but no transfer
 		require.Error(t, err)
 		time.Sleep(2 * time.Second)
 		go func() { _, _ = c.try("POST", "accounts/"+from+"/transfer", text, c.header(text)) }()

@@ -30,7 +30,7 @@ func lovelace() Cardholder {
 	}
 }
 
-// caller is a plain HTTP caller of a server: it knows the reference and nothing of this package's types.
+// caller is a plain HTTP caller of a server: it uses the reference, not this package's types.
 type caller struct {
 	*Server
 	t     *testing.T
@@ -61,7 +61,7 @@ func (c *caller) Movements(requestID string) int {
 	return c.Server.Movements(prepaid.RequestID(requestID))
 }
 
-// answer is a response.
+// answer is an HTTP response.
 type answer struct {
 	t      *testing.T
 	status int
@@ -153,7 +153,7 @@ func (c *caller) post(path, body string) answer {
 	return c.do("POST", path, body)
 }
 
-// object reads the body as a JSON object with exact numbers, and checks the media type on the way.
+// object reads the body as a JSON object with exact numbers, and checks the media type.
 func (a answer) object() map[string]any {
 	a.t.Helper()
 	var object map[string]any

@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// 250,000 requests that leave no state behind leave no memory behind either: the logs are rings, tokens and
-// report runs go when they expire. The handler is called without a network, which would only cost time.
+// 250,000 requests that leave no state leave no memory either: the logs are rings, and expired tokens and
+// report runs are removed. The handler is called without a network, to save time.
 func TestMemoryIsFlatOverManyRequests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 250,000 requests")
 	}
 	s := NewServer(t, RequestLog(1000))
-	s.rates.Limit = 1 << 30 // counts, and lets everything pass
+	s.rates.Limit = 1 << 30 // counts, and admits everything
 	id := string(s.AddAccount(SeedAccount{Balance: "100"}))
 	const token = "token"
 	s.service.Tokens.Put(token, s.Now().AddDate(10, 0, 0))
@@ -102,7 +102,7 @@ func TestReportsAreNotHeldInMemory(t *testing.T) { //nolint:paralleltest // it m
 	c := start(t, ReportDelay(0))
 	line := strings.Repeat("x", 1022) + "\r\n"
 	const lines = 300 << 10
-	live := func() uint64 { // garbage that waits for its turn is not ours to count
+	live := func() uint64 { // garbage not yet collected does not count
 		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(sample)
 		return sample[0].Value.Uint64()

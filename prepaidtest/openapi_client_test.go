@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Each example is sent. The emulator accepts it, or only does not know the objects that it refers to.
+// Each example is sent. The emulator accepts it, or only lacks the objects that it refers to.
 func TestOpenAPIExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
 	text, err := OpenAPI()
@@ -81,8 +81,8 @@ func sendExample(t *testing.T, method, template, example string) {
 	}
 }
 
-// A generated client has one type for each object and for each list of values: none is written out twice, and an object inside
-// another has a name. Only the token's form has no name, since nothing else has it.
+// A generated client has one type for each object and for each list of values: none is repeated, and an object inside another
+// has a name. Only the token's form has no name, since it is used once.
 func TestOpenAPINamesWhatAClientHasTypesFor(t *testing.T) {
 	t.Parallel()
 	text, err := OpenAPI()
@@ -158,7 +158,7 @@ func TestOpenAPIIsNotStricterThanTheReference(t *testing.T) {
 	require.Equal(t, []any{3, ""}, []any{sequence.MaxLength, sequence.Pattern}, "up to 3 characters")
 	require.Zero(t, schemas["CreateHookRequest"].Properties["scope"].MinItems)
 
-	// The address of a token, with respect to that of each server, whose path has no slash at the end.
+	// The address of tokens, relative to each server's, whose path has no slash at the end.
 	base, err := url.Parse("https://api.example/3.0")
 	require.NoError(t, err)
 	address, err := base.Parse(d.Components.SecuritySchemes["OAuth2"].Flows["clientCredentials"].TokenURL)

@@ -12,8 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/operations"
 )
 
-// Every operation, and every field, parameter and value that the map of the reference lists, is in the document, in a part that names the
-// same section.
+// Every operation, field, parameter and value in the map of the reference is in the document, in a part that names the same section.
 func TestOpenAPIHasEveryRowOfTheReferenceMap(t *testing.T) {
 	t.Parallel()
 	text, err := OpenAPI()
@@ -60,7 +59,7 @@ func TestOpenAPIHasEveryRowOfTheReferenceMap(t *testing.T) {
 // places are the pointers of words in the document, by section.
 type places map[string]map[string]string
 
-// of returns where a word of a section is. Sections 1, 3 and 7 are about all others.
+// of returns the places of a section's word. Sections 1, 3 and 7 are about all others.
 func (p places) of(section, word string) string {
 	if strings.Contains(section, ".") {
 		return p[section][word]
@@ -101,7 +100,7 @@ func (p places) collect(section, pointer string, value any) {
 	}
 }
 
-// words are the names and values in a member that come from the reference.
+// words are a member's names and values from the reference.
 func (p places) words(section, pointer, member string, value any) {
 	switch value := value.(type) {
 	case string:

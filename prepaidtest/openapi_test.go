@@ -35,7 +35,7 @@ func described(t *testing.T, options ...Option) (d openAPI, text []byte) {
 	return d, text
 }
 
-// The committed document shows in a review the changes for users who generate clients from it.
+// The committed document shows reviewers the changes in generated clients.
 func TestOpenAPIIsTheCommittedDocument(t *testing.T) {
 	t.Parallel()
 	_, text := described(t)
@@ -75,7 +75,7 @@ func TestOpenAPIHasTheSDKsVersion(t *testing.T) {
 	require.Contains(t, string(text), "\nconst version = \""+d.Info.Version+"\"\n")
 }
 
-// Names, types and limits are those of the code that reads a request.
+// The code that reads a request defines names, types and limits.
 func TestOpenAPIDescribesWhatIsChecked(t *testing.T) {
 	t.Parallel()
 	d, _ := described(t)
@@ -89,7 +89,7 @@ func TestOpenAPIDescribesWhatIsChecked(t *testing.T) {
 	require.Contains(t, d.Components.Schemas["SimulateClearRequest"].Properties, "authorization_id")
 }
 
-// Generators have one type for a member, or none; only "or null" is understood by all. Amounts have a format.
+// Generators have one type for a member, or none; all understand only "or null". Amounts have a format.
 func TestOpenAPIHasTypesThatGeneratorsUnderstand(t *testing.T) {
 	t.Parallel()
 	_, text := described(t)

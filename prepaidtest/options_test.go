@@ -75,7 +75,7 @@ func TestClearFaults(t *testing.T) {
 	c.get("policy/mccodes").ok()
 }
 
-// A request that is already on the connection after the one that gets a 204 and a body is not lost.
+// If a request gets a 204 with a body, the next request already on the connection is not lost.
 func TestReport_APipelinedRequestSurvivesThe204(t *testing.T) {
 	t.Parallel()
 	c := start(t, FrozenClock(), ReportDelay(time.Minute))

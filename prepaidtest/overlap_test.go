@@ -29,7 +29,7 @@ func bubble(t *testing.T, options ...Option) (c *caller, from, to string) {
 	return c, c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 }
 
-// The reference caches transfers that were handled: a repeat that arrives while the first is still running moves the
+// By the reference only handled transfers are cached: a repeat that arrives while the first is running moves the
 // money again.
 func TestSpec_8_ARepeatThatOvertakesTheFirstIsCarriedOutToo(t *testing.T) {
 	t.Parallel()
@@ -80,7 +80,7 @@ func overtake(t *testing.T, fault Fault, payment payment, frozen bool) {
 	require.Len(t, history, 3)
 	require.NotEqual(t, history[1].ID, history[2].ID)
 
-	third, err := send() // both are over: the first response that was cached stays
+	third, err := send() // both are over: the response cached first remains
 	require.NoError(t, err)
 	require.Equal(t, string(second.body), string(third.body))
 	require.Equal(t, 2, c.Movements("r"))
@@ -137,7 +137,7 @@ func TestSpec_8_ADelayedTransferIsRunning(t *testing.T) {
 	})
 }
 
-// A late execution is not bound to transfers, and sees the state of that time.
+// Late execution is possible for all operations, and uses the state of that time.
 func TestFault_CommitAfterOfAnyOperation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestFault_CommitAfterOfAnyOperation(t *testing.T) {
 		synctest.Wait()
 		require.True(t, c.Account(from).PlasticEnabled)
 
-		c.Inject("GET /accounts/{id}/transactions", ProxyPage(504).CommitAfter(time.Second)) // there is nothing to do late
+		c.Inject("GET /accounts/{id}/transactions", ProxyPage(504).CommitAfter(time.Second)) // nothing to do later
 		require.Equal(t, 504, c.get("accounts/"+from+"/transactions").status)
 		require.NoError(t, c.WaitIdle(t.Context()))
 		require.Equal(t, 504, c.Requests()[len(c.Requests())-1].Status)
@@ -208,7 +208,7 @@ func TestPaidTwiceIsReported(t *testing.T) {
 	})
 }
 
-// Over HTTP/2, where no connection can be taken over, requests overlap and are lost all the same.
+// Requests also overlap and are lost over HTTP/2, where no connection can be hijacked.
 func TestOverlapOverHTTP2(t *testing.T) {
 	t.Parallel()
 	server := NewServer(t)

@@ -19,8 +19,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Thousands of random operations at once, with repeated request ids and cut connections among them: no money is
-// made or lost, every balance is the sum of its history, and no request_id is carried out twice.
+// Thousands of concurrent random operations, with repeated request ids and cut connections: no money is made or
+// lost, every balance is the sum of its history, and no request_id is carried out twice.
 func TestProperty_ConcurrentMoney(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -63,7 +63,7 @@ type property struct {
 	mu             sync.Mutex
 	answers        map[string]string // body by request_id
 	running        map[string]int    // requests by request_id
-	overlapped     map[string]bool   // request_ids of which two were running at once
+	overlapped     map[string]bool   // request_ids with two concurrent requests
 	redemptions    []redeemed
 	authorisations []string
 	lost           int
@@ -120,8 +120,8 @@ func (p *property) step(random *rand.Rand) {
 	}
 }
 
-// keyed sends a payment with a request id that others send as well, sometimes over a connection that is cut or slow. All
-// responses are the same, unless two of the requests were running at once.
+// keyed sends a payment with a request id that others also send, sometimes over a connection that is cut or slow. All
+// responses are the same, unless two of the requests were concurrent.
 func (p *property) keyed(operation, path, id, text string, random *rand.Rand) {
 	if random.IntN(10) == 0 {
 		p.Inject(operation, []Fault{CommitThenDrop(), DropBeforeCommit(), Truncate(), Delay(20 * time.Millisecond)}[random.IntN(4)])
@@ -140,7 +140,7 @@ func (p *property) keyed(operation, path, id, text string, random *rand.Rand) {
 		return
 	}
 	if got.status != http.StatusOK || strings.Contains(string(got.body), `"transaction_id":""`) {
-		return // not made, and not kept
+		return // not made, and not cached
 	}
 	if before, known := p.answers[id]; known && !p.overlapped[id] {
 		require.Equal(p.t, before, string(got.body), "another answer to the same request_id")
@@ -233,8 +233,8 @@ func (p *property) checkTransfers() {
 	}
 }
 
-// checkRequestIDs counts in the histories, where each payment carries its request id as the reference. Only requests that
-// were running at once may have moved the money more than once.
+// checkRequestIDs counts request ids in the histories, where they are the references. Only concurrent requests may have
+// moved the money more than once.
 func (p *property) checkRequestIDs() {
 	made := make(map[string][]string)
 	for _, account := range p.accounts {

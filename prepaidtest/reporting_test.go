@@ -49,7 +49,7 @@ func TestSpec_4_2_UnknownTemplateAndReport(t *testing.T) {
 	require.Equal(t, json.Number("2"), got["totalrecords"])
 }
 
-// The 204 with a body is on the wire as the service writes it, which only a raw connection can show. The same
+// The 204 has a body on the wire, like the service's; only a raw connection can show that. The same
 // connection serves the next request.
 func TestSpec_7_204_ProcessingHasAnErrorShapedBody(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestSpec_4_2_AFailedRunIs500(t *testing.T) {
 	require.Equal(t, 500, requests[len(requests)-1].Status)
 }
 
-// A report of 4 MB is streamed, and one that fails in the middle of it is cut off.
+// A report of 4 MB is streamed. If it fails in the middle, it is cut off.
 func TestReport_IsStreamed(t *testing.T) {
 	t.Parallel()
 	c := start(t, ReportDelay(0))

@@ -88,7 +88,7 @@ func TestRequests_ShowFewHeadersAndOwnParameters(t *testing.T) {
 	require.Equal(t, []string{canary, canary}, header["X-Api-Key"], "the caller's own")
 }
 
-// The user information of a hook's address is in no request and no response of the log; the rest of it is.
+// No request and no response in the log has the user information of a hook's address; they have the rest of the address.
 func TestSpec_4_8_UserInformationInAnAddress(t *testing.T) {
 	t.Parallel()
 	c := start(t)
@@ -118,7 +118,7 @@ func TestSpec_4_8_UserInformationInAnAddress(t *testing.T) {
 	require.Contains(t, strings.Join(responses, "\n"), shown)
 }
 
-// The table of operations says which parameters each has, and the operations read these.
+// The operations read exactly the parameters in the table of operations.
 func TestRoutes_NameTheirParameters(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)

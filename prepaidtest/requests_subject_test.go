@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// The subject of a request is known whatever its result, and a repeat of a request id is known as one.
+// The log has the subject of a request with any result, and marks repeats of a request id.
 func TestRequest_SubjectAndRepeats(t *testing.T) {
 	t.Parallel()
 	c := start(t)
@@ -80,7 +80,7 @@ func TestRequest_ResponseHeaderAndDuration(t *testing.T) {
 	require.Greater(t, requests[len(requests)-2].Duration, 10*time.Millisecond)
 }
 
-// However large the bodies are, the log has a bound.
+// The log has a bound for bodies of any size.
 func TestRequest_LogIsBoundedInMemory(t *testing.T) {
 	t.Parallel()
 	weight := Request{Body: strings.Repeat("b", 16<<10), ResponseBody: strings.Repeat("a", 16<<10)}.weight()

@@ -56,7 +56,7 @@ func seedPath(path, value string) string {
 
 func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 
-// TestLoad_Documentation holds the tables and the code together: each object knows exactly the members of its table.
+// TestLoad_Documentation compares tables and code: each object has exactly the members of its table.
 func TestLoad_Documentation(t *testing.T) {
 	t.Parallel()
 	c := startWithoutToken(t)
@@ -94,7 +94,7 @@ func wrongValue(kind string) string {
 	return `"sekret"`
 }
 
-// wrongType is how the code says that a value is not of a type of the tables.
+// wrongType is the code's error for a value of another type than in the tables.
 func wrongType(t *testing.T, kind string) string {
 	t.Helper()
 	rules := map[string]string{

@@ -153,7 +153,7 @@ func faultyTokens(seeds map[string]faultySeed) {
 	}
 }
 
-// withMember replaces a member of a flat object, or leaves it out.
+// withMember replaces or omits a member of a flat object.
 func withMember(object, name, member string) string {
 	var kept []string
 	for part := range strings.SplitSeq(strings.Trim(object, "{}"), `,"`) {

@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
-// Two readings of the reference have the same operations in its order: the emulator's and the client's.
+// Emulator and client have the same operations, in the reference's order.
 func TestSpec_4_Operations(t *testing.T) {
 	t.Parallel()
 	var names []string

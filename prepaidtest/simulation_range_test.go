@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An amount that the balance has no room for books nothing, not even a part, and says so.
+// If the balance has no room for an amount, nothing is booked, and the response has an error.
 func TestSimulation_BeyondTheRangeOfMoney(t *testing.T) {
 	t.Parallel()
 	const huge = "9000000000000000000"
@@ -48,7 +48,7 @@ func TestSpec_4_6_ReverseClearWithoutAClearing(t *testing.T) {
 	}
 }
 
-// The merchant has been paid: an accepted clearing is booked, whatever has happened to the account meanwhile.
+// The merchant has been paid: an accepted clearing is booked in any later state of the account.
 func TestSpec_4_6_AnAcceptedClearingIsBookedOnAClosedAccount(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)

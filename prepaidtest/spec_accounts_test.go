@@ -64,7 +64,7 @@ func TestSpec_3_1_OnlyALostOrStolenCardIsReplaced(t *testing.T) {
 		}
 		require.JSONEq(t, before, string(c.get("accounts/"+old).ok().body), "the old account is unchanged")
 	}
-	// An id is needed for a replacement only, and ignored otherwise.
+	// Only a replacement needs an id; otherwise it is ignored.
 	require.Equal(t, 201, c.post("accounts", body(t, creation, map[string]any{"request_type": "new", "account_id_to_replace": "nobody"})).status)
 	require.Equal(t, 201, c.post("accounts", body(t, creation, map[string]any{"account_id_to_replace": "nobody"})).status, "new is the default")
 }
@@ -104,7 +104,7 @@ func TestSpec_3_1_CorrespondingAccountIDOfACreation(t *testing.T) {
 	require.Equal(t, "closed", c.Status(old))
 }
 
-// Each flag belongs to the operations whose row names it, and to no other.
+// Each flag belongs only to the operations whose row names it.
 func TestSpec_1_OptionalFieldGroupsOfEachOperation(t *testing.T) {
 	t.Parallel()
 	c := start(t)

@@ -74,7 +74,7 @@ func TestSpec_5_Rule4_ATokenIsReusedUntilShortlyBeforeExpiry(t *testing.T) {
 	c.get("policy/42/policy").ok()
 	c.Advance(6 * time.Second)
 	c.get("policy/42/policy").refused(401, "unauthorized")
-	c.token = c.newToken() // after a 401 a new one is to be had at once
+	c.token = c.newToken() // after a 401 a new token is available at once
 	c.get("policy/42/policy").ok()
 }
 
@@ -95,8 +95,8 @@ func TestSpec_5_Rule3_ExpiresInIsTheLifetime(t *testing.T) {
 	require.Equal(t, json.Number("3600"), got["expires_in"])
 }
 
-// The whitelist is not emulated: an unregistered address is served, in either environment, and each is
-// counted by itself.
+// The whitelist is not emulated: both environments serve unregistered addresses, and each has its
+// own count.
 func TestSpec_5_Rule5_AnyAddressIsServed(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]Option{nil, {Production()}} {

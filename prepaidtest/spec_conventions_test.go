@@ -39,7 +39,7 @@ func TestSpec_1_ApplicationJSONIsRefusedOnEachOperation(t *testing.T) {
 	for _, name := range service.Operations()[1:] {
 		method, path := operationPath(name)
 		if method == "GET" || method == "DELETE" || strings.Contains(path, "hooks/id") || strings.HasSuffix(path, "/wallet/provider") {
-			continue // without a body, or the path is asked first
+			continue // no body, or the path is checked first
 		}
 		header := c.header("{}")
 		header.Set("Content-Type", "application/json")
@@ -165,8 +165,7 @@ func TestSpec_8_PageSizesAreASetting(t *testing.T) {
 	require.Equal(t, []string{"20", "10", "30"}, []string{size(c, ""), size(c, "?page_size=9"), size(c, "?page_size=31")})
 }
 
-// Every status that the reference gives an error has the shape of section 7: refused checks media type, code and
-// members.
+// Every error status of the reference has the shape of section 7: refused checks media type, code and members.
 func TestSpec_7_ErrorShapeOfEachStatus(t *testing.T) {
 	t.Parallel()
 	c := start(t, PermittedCompanies(), RateLimit(10, 1<<40))

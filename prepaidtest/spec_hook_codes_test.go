@@ -73,7 +73,7 @@ func TestSpec_4_8_400_InvalidRequest(t *testing.T) {
 	for _, text := range []string{"{", "[]", "null", `"x"`, "{} {}", `{"enabled":tru}`, `{"colour":"red"}`} {
 		c.do("PATCH", "hooks/"+id, text).refused(400, "invalid_request")
 		c.post("hooks/"+id+"/undeliverable/dismiss", text).refused(400, "invalid_request")
-		if text != `{"colour":"red"}` { // which lacks the members of a registration as well
+		if text != `{"colour":"red"}` { // it also lacks members of a registration
 			c.post("hooks", text).refused(400, "invalid_request")
 		}
 	}

@@ -126,7 +126,7 @@ func TestSpec_4_8_PATCHKeepsEachOmittedMember(t *testing.T) {
 		delete(got, field)
 		require.Equal(t, want, got, field)
 	}
-	// The secret shows in the signature alone: it stays when it is not sent.
+	// Only the signature shows the secret: it is kept if not sent.
 	id := c.addHook(hookText(t, r.URL, nil))
 	first := len(r.raw)
 	c.do("PATCH", "hooks/"+id, `{"enabled":true}`).empty(200)

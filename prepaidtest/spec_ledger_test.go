@@ -13,7 +13,7 @@ import (
 // line is the part of a history item that describes a movement.
 type line struct{ kind, description, amount, running, parent, at string }
 
-// history reads the lines over the wire, with each parent named by the place of its item.
+// history reads the lines over the wire; each parent is the place of its item.
 func (s *simulation) history() []line {
 	s.t.Helper()
 	var lines []line
@@ -106,7 +106,7 @@ func TestSpec_2_8_CategoryWithoutMerchantIsASetting(t *testing.T) {
 	require.ErrorContains(t, err, "CategoryWithoutMerchant: must have four digits or be empty")
 }
 
-// All of 2.8 is there on every item, and the running balances are the sums.
+// Every item has all of 2.8, and the running balances are the sums.
 func TestSpec_2_8_EachItemHasTheSeventeenFields(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)

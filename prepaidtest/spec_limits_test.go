@@ -20,7 +20,7 @@ func fullCreation(t *testing.T) string {
 	})
 }
 
-// lengthLimit is a member with the most characters it may have, counted as characters unless it is ASCII anyway.
+// lengthLimit is a member and its greatest number of characters, not bytes unless it must be ASCII.
 type lengthLimit struct {
 	field, letter string
 	most          int

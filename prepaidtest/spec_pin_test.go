@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pinCase is a PIN change under way with an envelope that can be spoiled part by part.
+// pinCase is a running PIN change with an envelope whose parts a test can break.
 type pinCase struct {
 	*caller
 	id, operation, otp string

@@ -29,7 +29,7 @@ func TestSpec_4_3_MerchantCategoryCodesPageSizes(t *testing.T) {
 	}
 }
 
-// Each view shows the head of the policy and its own list, and no other.
+// Each view shows the head of the policy and only its own list.
 func TestSpec_4_3_EachViewHasItsOwnList(t *testing.T) {
 	t.Parallel()
 	c := start(t)
@@ -179,7 +179,7 @@ func listedRules() map[string]string {
 	}
 }
 
-// One rule that fits is enough, whatever the other kinds list: no kind wins over another.
+// One rule that fits is enough, whatever the other kinds list: no kind takes precedence.
 func TestSpec_4_3_Rule1_OneRuleOfAnyKindDecides(t *testing.T) {
 	t.Parallel()
 	for loop, approved := range map[Loop]bool{OpenLoop: false, ClosedLoop: true} {

@@ -19,7 +19,7 @@ func (c *caller) report(template string) string {
 	return string(c.get("reporting/templates/" + template + withHeaders).ok().body)
 }
 
-// poll asks for a result on its own connection, since the body of a 204 must not meet another request.
+// poll requests a result on its own connection, since the body of a 204 would disturb another request.
 func (c *caller) poll(template, run string) int {
 	c.t.Helper()
 	header := c.header("")
@@ -32,7 +32,7 @@ func TestSpec_3_2_DuplicateUntilTheRunHasFinished(t *testing.T) {
 	c := start(t, FrozenClock(), ReportDelay(time.Minute))
 	c.AddReportCSV("other", "a\n1\n")
 	run := c.report(DailySettlement)
-	other := c.report("other") // another template is not in its way
+	other := c.report("other") // another template is no obstacle
 	for range 2 {
 		c.get(settlement+withHeaders).refused(409, "duplicate_request")
 		c.get("reporting/templates/other"+withHeaders).refused(409, "duplicate_request")

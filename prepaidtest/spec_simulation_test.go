@@ -219,7 +219,7 @@ func TestSpec_2_15_AmountIsANumberOrANumericString(t *testing.T) {
 	}
 }
 
-// 2.15 marks nothing as required. The emulator requires only: which transaction, on which account, of how much.
+// 2.15 marks nothing as required. The emulator requires only transaction, account and amount.
 func TestSpec_2_15_WhatTheTypeNeedsIsEnough(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)

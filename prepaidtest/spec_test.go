@@ -21,7 +21,7 @@ type specLine struct {
 	tests               []string
 }
 
-// specCounts are the lines that the reference has, by section and kind, counted manually but for a row of each operation.
+// specCounts are the reference's lines by section and kind, counted manually except for the operations' rows.
 func specCounts(t *testing.T) map[string]int {
 	t.Helper()
 	counts := map[string]int{
@@ -90,8 +90,8 @@ func declaredTests(t *testing.T) []string {
 	return names
 }
 
-// Every row of the reference names tests that exist, every test with a section belongs to a row, and no row can
-// be dropped unseen.
+// Every row of the reference names existing tests, every test with a section belongs to a row, and no row can
+// be dropped unnoticed.
 func TestSpec_Index(t *testing.T) {
 	t.Parallel()
 	counted, named, texts := make(map[string]int), map[string]bool{"TestSpec_Index": true}, make(map[string]bool)

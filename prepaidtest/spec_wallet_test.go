@@ -67,7 +67,7 @@ func TestSpec_4_4_DIP_TheEphemeralKeyIsForSingleUse(t *testing.T) {
 		c.post("accounts/"+id+"/dip", dip(t, map[string]any{"key_id": dipApplication})).refused(400, "bad_ephemeral_key")
 	}
 	c.post("accounts/"+first+"/dip", dip(t, map[string]any{"ephemeral_key": ephemeral(2)})).ok()
-	// A refusal uses no key up.
+	// Refusals consume no key.
 	c.post("accounts/nobody/dip", dip(t, map[string]any{"ephemeral_key": ephemeral(3)})).refused(400, "bad_account")
 	c.post("accounts/"+first+"/dip", dip(t, map[string]any{"ephemeral_key": ephemeral(3)})).ok()
 }

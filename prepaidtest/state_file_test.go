@@ -90,7 +90,7 @@ func TestWithStateFile_KeepsWhatItCannotUse(t *testing.T) {
 	for _, text := range []string{"no state hunter2", `{"version":2`, `{"version":1}`, `{"version":2,"hunter2":1}`} {
 		path := filepath.Join(t.TempDir(), "state.json")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		for range 2 { // the lock is given up
+		for range 2 { // the lock is released
 			_, err := Start(WithStateFile(path))
 			require.ErrorContains(t, err, "prepaidtest: WithStateFile: the state")
 			require.NotContains(t, err.Error(), "hunter2")

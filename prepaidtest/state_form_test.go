@@ -9,9 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A saved state outlives the emulator that wrote it: a member whose name changes makes every state file that exists
-// unreadable. The document has each member of each list, but for the key pair of PIN changes and the source of a seeded
-// server.
+// A saved state outlives the emulator that wrote it: a renamed member makes all existing state files unreadable. The
+// document has each member of each list, except the key pair of PIN changes and the source of a seeded server.
 func TestSave_FormStays(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "state.json"))

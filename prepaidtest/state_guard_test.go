@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A state saved in the middle of everything is one that was: each server that begins from it checks every history,
-// and no movement is there without its response.
+// A state saved during activity is consistent: each server that begins from it checks every history, and no
+// movement lacks its response.
 func TestSave_WhileRequestsComeIn(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
@@ -60,7 +60,7 @@ func TestSave_WhileRequestsComeIn(t *testing.T) {
 	work.Wait()
 }
 
-// A run that is no longer available can still be under way, and then a second one is refused.
+// An expired run can still be running, and then a second one is refused.
 func TestSave_LongRun(t *testing.T) {
 	t.Parallel()
 	options := []Option{FrozenClock(), ReportDelay(5 * time.Hour), TokenLifetime(24 * time.Hour)}

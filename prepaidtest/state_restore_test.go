@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Nothing that a document can say makes a server that would fail later.
+// No document makes a server that would fail later.
 func TestWithState_RefusesByPlace(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)

@@ -28,7 +28,7 @@ func (c *caller) text() string {
 	return text.String()
 }
 
-// restart saves and closes the server and goes on with another one that begins from the state, with the same token.
+// restart saves and closes the server and continues with another that begins from the state, with the same token.
 func (c *caller) restart(options ...Option) *caller {
 	c.t.Helper()
 	text := c.text()
@@ -186,8 +186,8 @@ func TestSave_HeldMessage(t *testing.T) {
 	require.Equal(t, []string{"ping", "transaction"}, r.types())
 }
 
-// A message on its way, and those queued behind it, are sent after the restart, whether the state was saved before
-// Close or after.
+// A message being sent, and those queued after it, are sent after the restart, if the state was saved before or
+// after Close.
 func TestSave_InterruptedMessages(t *testing.T) {
 	t.Parallel()
 	for _, closeFirst := range []bool{false, true} {
@@ -327,7 +327,7 @@ func TestSave_SeededIDsDoNotRepeat(t *testing.T) {
 	require.Equal(t, a.newToken(), b.newToken(), "and the source goes on as without a restart")
 }
 
-// Whatever happened: a state that is saved, loaded and saved again is the same text.
+// Any state that is saved, loaded and saved again is the same text.
 func TestSave_Property(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())

@@ -149,7 +149,7 @@ func TestSpec_4_4_DirectEntryOut(t *testing.T) {
 	c.post("accounts/nobody/directentryout", directEntry(t, nil)).refused(400, "invalid_request")
 }
 
-// 100 callers with one request_id that are under way at the same time make 100 movements.
+// 100 concurrent requests with one request_id make 100 movements.
 func TestTransfer_OneRequestIDAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestTransfer_OneRequestIDAtTheSameTime(t *testing.T) {
 	})
 }
 
-// Whatever happens at the same time, money is neither made nor lost and every balance is its history's sum.
+// In any concurrent operations, no money is made or lost, and every balance is its history's sum.
 func TestLedgerHoldsUnderConcurrentMovements(t *testing.T) {
 	t.Parallel()
 	c := start(t, NoRateLimit())

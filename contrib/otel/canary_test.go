@@ -18,10 +18,10 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// canary stands in everything that may not be seen: ids, references, names, secrets, texts of errors.
+// canary is in all private values: ids, references, names, secrets, texts of errors.
 const canary = "CANARY"
 
-// Neither a span nor a measurement holds a value that was sent or received, or the text of an error.
+// No span and no measurement has a sent or received value, or the text of an error.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.Credentials("client-"+canary, "secret-"+canary), prepaidtest.ReportDelay(0))

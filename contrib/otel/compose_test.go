@@ -31,7 +31,7 @@ func (f limiterFunc) Acquire(ctx context.Context, _ ratelimit.Lane) (ratelimit.S
 	return nil, f(ctx)
 }
 
-// headers notes the header of each request by its path.
+// headers keeps the header of each request by its path.
 type headers struct {
 	mu   sync.Mutex
 	seen map[string]http.Header
@@ -47,8 +47,8 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// No trace context is sent unless asked for; then each request carries that of its own attempt, next to the caller's own
-// headers.
+// By default no trace context is sent. With a Propagator each request has its own attempt's context, in addition to the
+// caller's headers.
 func TestPropagation(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -131,7 +131,7 @@ func TestOwnTraceIsKept(t *testing.T) {
 	}
 }
 
-// Calls side by side, also of two clients and of one within another's, keep their spans apart.
+// Concurrent calls, also of two clients or within another's call, have separate spans.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -36,7 +36,7 @@ func TestConventionalHistogram(t *testing.T) {
 	t.Fatal("it is not there")
 }
 
-// The port is that of the scheme when the address names none; an address that cannot be read is NewClient's to refuse.
+// An address without a port has the scheme's port; NewClient refuses an invalid address.
 func TestServerAttributes(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string][]attribute.KeyValue{
@@ -80,7 +80,7 @@ func TestGlobalProviders(t *testing.T) { //nolint:paralleltest // it sets what i
 	require.Len(t, spans.GetSpans(), 2)
 }
 
-// A meter that refuses every instrument costs the calls nothing, and the refusal is reported.
+// A meter that refuses every instrument does not affect calls, and the refusal is reported.
 func TestRefusedInstruments(t *testing.T) { //nolint:paralleltest // it sets what is global
 	before := otel.GetErrorHandler()
 	t.Cleanup(func() { otel.SetErrorHandler(before) })

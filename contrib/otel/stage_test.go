@@ -82,10 +82,10 @@ func transferTo(to prepaid.AccountID) prepaid.TransferParams {
 	}
 }
 
-// ended closes the client, so that a renewal in the background has been reported.
+// ended closes the client, so that a background renewal is reported.
 func (s *stage) ended() { require.NoError(s.t, s.client.Close()) }
 
-// tree prints the spans, those of one parent by their start, roots by name, times left out.
+// tree prints the spans without times, those of one parent by their start, roots by name.
 func (s *stage) tree() []string {
 	s.ended()
 	all := s.spans.GetSpans()
@@ -126,7 +126,7 @@ func (s *stage) tree() []string {
 	return lines
 }
 
-// shown prints attributes by key. The server is checked and left out; pauses are checked to be there.
+// shown prints attributes by key. It checks and omits the server, and checks that there are pauses.
 func (s *stage) shown(attributes []attribute.KeyValue) string {
 	base, err := url.Parse(s.URL)
 	require.NoError(s.t, err)

@@ -114,7 +114,7 @@ func TestClaimsEndWithTheirContext(t *testing.T) {
 	require.ErrorIs(t, c.Release(ctx), context.DeadlineExceeded)
 	require.Less(t, time.Since(began), time.Second)
 	s.thaw()
-	require.NoError(t, c.Release(t.Context())) // it can be tried again
+	require.NoError(t, c.Release(t.Context())) // it can be retried
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = store.Claim(cancelled, "h/2", time.Minute)

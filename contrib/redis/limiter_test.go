@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// backend is a Redis for the tests that every store must pass.
+// backend is a Redis for fleettest.
 type backend struct{ server *server }
 
 func (b backend) Open(_ *testing.T, name string) fleet.Pool { return newPool(b.server.client(), name) }
@@ -28,7 +28,7 @@ func (b backend) Used(t *testing.T, name string) {
 	require.NoError(t, b.server.client().HSet(t.Context(), name, "run", "r"+run, "open", 0, "seen", 0).Err())
 }
 
-// Redis shares a limit, whatever happens to it.
+// Redis shares a limit, with any failure of fleettest.
 func TestLimitIsShared(t *testing.T) {
 	t.Parallel()
 	fleettest.Run(t, func(t *testing.T) fleettest.Backend { return backend{startServer(t)} })
@@ -51,7 +51,7 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	}
 }
 
-// Partners construct the limiter that the other tests are about, with their options.
+// NewLimiter constructs the tested limiter, with its options.
 func TestLimiter(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

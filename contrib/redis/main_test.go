@@ -13,9 +13,9 @@ type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
 
-// TestMain makes the test binary the holder of a claim when it was started as one.
+// TestMain makes the test binary the holder of a claim if started as such.
 func TestMain(m *testing.M) {
-	redis.SetLogger(quiet{}) // it writes to stderr, and the errors say the same
+	redis.SetLogger(quiet{}) // it writes to stderr what the errors have
 	if address := os.Getenv(claimVariable); address != "" {
 		os.Exit(holdClaim(address))
 	}

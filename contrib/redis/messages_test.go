@@ -22,7 +22,7 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// delivery sends messages as the service does: until one is acknowledged with 200.
+// delivery sends each message like the service, until a 200 acknowledges it.
 type delivery struct {
 	replicas   []http.Handler
 	sent, lost atomic.Int64
@@ -30,7 +30,7 @@ type delivery struct {
 	failed     atomic.Int64 // responses with 500
 }
 
-// deliver ends when the sender has seen a 200, and not before it has lost the responses that it is to lose.
+// deliver ends when the sender has seen a 200 after its planned losses of responses.
 func (d *delivery) deliver(t *testing.T, id string, lose int) {
 	for {
 		d.sent.Add(1)
@@ -146,7 +146,7 @@ func holdClaim(address string) int {
 	return 0
 }
 
-// A replica that was killed at work loses its message to another, once its lease has ended.
+// If a replica is killed at work, another gets its message after the lease.
 func TestClaimOfAKilledReplica(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

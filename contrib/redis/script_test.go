@@ -75,7 +75,7 @@ func (m *model) next() fleet.Report {
 	return r
 }
 
-// exchange returns the grant of [fleet.State], which the replica takes or gives.
+// exchange returns the grant of [fleet.State] and applies it to the replica.
 func (m *model) exchange(r fleet.Report) fleet.Grant {
 	g := m.state.Exchange(m.server, r)
 	if g.Granted != fleet.Void {
@@ -94,8 +94,8 @@ func TestScriptStateExpires(t *testing.T) {
 	require.InDelta(t, 3600, left.Seconds(), 5)
 }
 
-// The script and fleet.State grant the same, whatever and whenever replicas report, and whatever happens to the server. Time and server
-// are arguments of the script here.
+// The script and fleet.State grant the same for any reports at any time, and after any event of the server. Time and server are
+// arguments of the script here.
 func TestScriptGrantsWhatStateGrants(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(exchangeScript, "redis.call('TIME')", "{ARGV[16], ARGV[17]}", 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// server is a Redis server of one test. It keeps nothing: a killed one loses its state.
+// server is a Redis server of one test. A kill loses its state.
 type server struct {
 	t       *testing.T
 	program string
@@ -68,7 +68,7 @@ func (s *server) kill() {
 	}
 }
 
-// client is closed with the test.
+// client returns a client for the test.
 func (s *server) client() *redis.Client {
 	client := newClient(s.address)
 	s.t.Cleanup(func() { require.NoError(s.t, client.Close()) })

@@ -24,7 +24,7 @@ func requireContradiction(t *testing.T, err error, places ...string) {
 	requireContradictionAfter(t, prepaid.OutcomeNotProcessed, err, places...)
 }
 
-// requireContradictionAfter is one whose call has another outcome than a call that stands alone.
+// requireContradictionAfter requires a contradiction only after an earlier call.
 func requireContradictionAfter(t *testing.T, outcome prepaid.Outcome, err error, places ...string) {
 	t.Helper()
 	missing, ok := errors.AsType[*prepaidvcr.UnrecordedError](err)
@@ -34,7 +34,7 @@ func requireContradictionAfter(t *testing.T, outcome prepaid.Outcome, err error,
 	require.ErrorContains(t, err, "the one like it is about another value in "+places[0])
 }
 
-// Accounts that were learnt from the cassette are the recorded ones in the recorded places, or there is no response.
+// Accounts from the cassette must be in their recorded places, or there is no response.
 func TestSwappedAccountsAreSeen(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -72,7 +72,7 @@ func TestSwappedAccountsAreSeen(t *testing.T) {
 	require.NoError(t, recorder.Stop())
 }
 
-// Accounts of the caller's own stand for recorded ones from their first use.
+// After its first use, a caller's own account stands for a recorded one.
 func TestSwappedAccountsOfTheCaller(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -96,14 +96,14 @@ func TestSwappedAccountsOfTheCaller(t *testing.T) {
 		err := calls(c, "one", test.from, test.to)
 		if test.places == nil {
 			require.NoError(t, err)
-		} else if test.from != test.to { // the client refuses that by itself
+		} else if test.from != test.to { // the client itself refuses it
 			requireContradiction(t, err, test.places...)
 		}
 	}
 }
 
-// A request id may be any, but a payment that was repeated under its id must be repeated under it again, and two payments
-// must not become one.
+// Any request id is possible, but a payment that was repeated under its id must be so again, and two payments must not
+// become one.
 func TestRequestIDsOfRepeatedPayments(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

@@ -108,10 +108,10 @@ func (p *tap) leaf(value any) {
 	}
 }
 
-// keptForms are the values of the journey that stay by design. It is written from the reference and not from the
+// keptForms are values of the journey that are kept by design. The list is from the reference, not from the
 // schema.
 var keptForms = regexp.MustCompile(`^(` + strings.Join([]string{
-	`20[0-9-]+T[0-9:]+Z`, // times that are not personal; the journey's personal ones are looked for below
+	`20[0-9-]+T[0-9:]+Z`, // times that are not personal; the personal times are checked below
 	`-?[0-9]+\.[0-9]+`,   // amounts
 	`active|pre_active|inactive|reloadable|proxy|googlepay|mastercard|approved|Purchase|no_exception|store_undeliverable`,
 	`device_memory|embedded_secure_element_token|unknown|success|phone|digitisation_approved|transaction|SHA256`,
@@ -119,7 +119,7 @@ var keptForms = regexp.MustCompile(`^(` + strings.Join([]string{
 	`simulation|transact|advice|reverse|clear|reverse_clear|pin|initiate|validate|execute|hooks|undeliverable|dismiss|token`,
 	`reporting|templates|reports|policy|mccodes|restrictions|categories|merchants|terminals`,
 	`must_block|secure_element|grant_type=client_credentials`,
-	`Approved|Adjustment|adjustment|initiated|amount|cardholder`, // words that stand elsewhere, as a status or a name
+	`Approved|Adjustment|adjustment|initiated|amount|cardholder`, // words that also occur elsewhere, such as a status
 	`client_credentials|bearer|account_not_found|hook_not_found|invalid_hook_id|report_processing`,
 }, "|") + `)$`)
 
@@ -138,7 +138,7 @@ func encodings(value string) []string {
 	return forms
 }
 
-// world is an emulator with everything the journey needs.
+// world is an emulator for the journey.
 type world struct {
 	*prepaidtest.Server
 	from, to prepaid.AccountID
@@ -190,8 +190,8 @@ func (w *world) journey(t *testing.T, client *prepaid.Client, word string) *jour
 	}
 }
 
-// One recording of all operations holds no value of it, however written, and replays with other ones while no server
-// listens.
+// A recording of all operations has no value of the journey in any encoding, and replays with other values and no
+// server.
 func TestCanariesOfAllOperations(t *testing.T) {
 	t.Parallel()
 	const word, other = "Cnryvalue", "Another"

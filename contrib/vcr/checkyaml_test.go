@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Text that a YAML reader skips is a finding too: nothing hides next to the values, and no error shows it.
+// Text that a YAML reader skips is a finding too, and no error shows it.
 func TestCheckSeesTheWholeFile(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("testdata/payout.yaml")

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// settled is a partner's code: the sum of a report's column.
+// settled is a program's sum of a report's column.
 func settled(t *testing.T, c *prepaid.Client) (header []string, sum prepaid.Amount) {
 	t.Helper()
 	reader, err := c.Reporting.Run(t.Context(), "settlement", prepaid.RunReportParams{IncludeColumnHeaders: true})
@@ -33,7 +33,7 @@ func settled(t *testing.T, c *prepaid.Client) (header []string, sum prepaid.Amou
 	return header, sum
 }
 
-// Amounts below the names of Options.ReportAmounts are kept, so that sums are right in a replay, which needs no names: the
+// Amounts in columns of Options.ReportAmounts are kept, so that sums are right in a replay. It needs no names: the
 // cassette lists them.
 func TestAmountsOfReports(t *testing.T) {
 	t.Parallel()

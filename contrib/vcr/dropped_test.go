@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// endVariable says how TestThatEnds ends, and pathVariable where its cassette is.
+// endVariable is how TestThatEnds ends, pathVariable its cassette.
 const (
 	endVariable  = "PREPAID_VCR_TEST_END"
 	pathVariable = "PREPAID_VCR_TEST_PATH"
@@ -50,7 +50,7 @@ func TestThatEnds(t *testing.T) {
 	}
 }
 
-// Of tests that go's own testing package runs, only one that returned without failing replaces its cassette.
+// Only a real test that returned without failing replaces its cassette.
 func TestOnlyAWholeRecordingIsWritten(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
@@ -73,7 +73,7 @@ func TestOnlyAWholeRecordingIsWritten(t *testing.T) {
 	}
 }
 
-// A test that is skipped in a replay has not left anything unused.
+// A test that is skipped in a replay has no unused requests.
 func TestSkippedReplay(t *testing.T) {
 	t.Parallel()
 	w := inside(t, func(w *watched) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fixtureFile is a fixture of the project, as its testdata/README.md has it.
+// fixtureFile is a fixture as in testdata/README.md.
 type fixtureFile struct {
 	operation string
 	Request   struct {
@@ -56,7 +56,7 @@ func (f *fixtureFile) address(t *testing.T, change func(string) string) *url.URL
 
 func same(value string) string { return value }
 
-// planter puts a different canary into every text and number of a JSON value, whatever belongs there.
+// planter puts a different canary into every text and number of a JSON value.
 type planter struct{ planted int }
 
 var looksLikeNumber = regexp.MustCompile(`^-?[0-9.]+$`)
@@ -123,8 +123,8 @@ func TestCanariesInEveryMember(t *testing.T) {
 	require.Greater(t, p.planted, 3000)
 }
 
-// The schema knows every member of the project's fixtures, but where the reference itself shows none; otherwise a
-// replay would lose it.
+// The schema has every member of the project's fixtures, except where the reference shows none: a replay would
+// lose other members.
 func TestSchemaKnowsEveryMember(t *testing.T) {
 	t.Parallel()
 	known := newSchema()

@@ -14,7 +14,7 @@ import (
 	prepaidvcr "github.com/cardprograms/prepaid/contrib/vcr"
 )
 
-// madeUp are the values that the project's own fixtures may hold, each with whether it was met.
+// madeUp are the values that the project's own fixtures may have, and whether each was used.
 func madeUp(t *testing.T) map[string]bool {
 	t.Helper()
 	content, err := os.ReadFile("testdata/madeup.txt")
@@ -31,8 +31,8 @@ func madeUp(t *testing.T) map[string]bool {
 	return values
 }
 
-// The fixtures of the project hold only fictional values: every value is kept by the schema or listed, and no
-// listed one is left over.
+// The project's fixtures have only fictional values: the schema keeps each value or it is listed, and no
+// listed value is unused.
 func TestProjectFixturesAreMadeUp(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../internal/tests/contract/testdata/*/*.json")
@@ -54,7 +54,7 @@ func TestProjectFixturesAreMadeUp(t *testing.T) {
 	}
 }
 
-// An unlisted value is found, by its line and place, wherever it is put; the error does not show it.
+// In any place an unlisted value is found, with line and place; the error does not show it.
 func TestFixtureWithARealValue(t *testing.T) {
 	t.Parallel()
 	values := madeUp(t)

@@ -15,11 +15,11 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// fuzzCanary is of a form that nothing kept can have.
+// fuzzCanary has a form that is never kept.
 const fuzzCanary = "Cnry9"
 
-// Whatever goes over the wire: the scrubber ends, no canary comes out, all that comes out passes the check, and the
-// scrubbed request is found by the one that it was made of.
+// For any input: the scrubber ends, its output has no canary and passes the check, and the original request finds
+// its scrubbed form.
 func FuzzScrub(f *testing.F) {
 	f.Add("GET", "https://h/3.0/accounts/Cnry9?with_personal=1&Cnry9=Cnry9", "", `{"first_name":"Cnry9","balance":1.50,"Cnry9":[true]}`, 200)
 	f.Add("POST", "https://h/3.0/token", "grant_type=client_credentials&x=Cnry9", `{"access_token":"Cnry9","expires_in":3600}`, 200)
@@ -53,7 +53,7 @@ func FuzzScrub(f *testing.F) {
 			require.True(t, l.clean(), "%s holds %q", l.where, l.value)
 		}
 		require.Equal(t, strings.Count(body, "\n"), strings.Count(got, "\n"))
-		// Whatever a replay puts back, the response stays of its kind.
+		// With any restored values, a response is still valid.
 		for _, own := range []string{sent, `",`, "7", "-", "a\r\nb"} {
 			back, leaves := known.response(&scrubber{restore: func(leaf) string { return own }}, request.operation, status, []byte(body))
 			if jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) && strings.HasPrefix(body, "{") {

@@ -16,8 +16,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// journey calls every operation. All that it sends, but amounts, statuses and the like, is made of word, so that two
-// journeys share no value; kept values go into notes.
+// journey calls every operation. Its values, except amounts, statuses and similar, contain word, so that two
+// journeys share none; notes has the kept values.
 type journey struct {
 	t        *testing.T
 	client   *prepaid.Client
@@ -123,7 +123,7 @@ func (j *journey) accounts() {
 	require.NotNil(j.t, account.Cardholder)
 	require.NotNil(j.t, account.Cardholder.Passport)
 	j.note("got %v %v %v %v", account.Status, account.Balance, account.PlasticEnabled, account.CardholderType)
-	// Values from responses go back: a pseudonym must pass where its value did.
+	// Values from responses are sent: a pseudonym must be accepted where its value was.
 	j.ok(c.Update(j.t.Context(), created, prepaid.UpdateAccountParams{
 		Cardholder: account.Cardholder, ClientAccountKey: new(account.ClientAccountKey), DisplayName: new(account.DisplayName),
 		InitiatingUserID: j.id("User"), PortalIdentifier: account.PortalIdentifier,

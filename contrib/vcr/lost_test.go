@@ -54,7 +54,7 @@ func TestLostAnswerStaysInDoubt(t *testing.T) {
 	}
 }
 
-// A request that never left is not in the cassette: in the replay it is not sent either.
+// A request that was not sent is not in the cassette, and the replay reports it as not sent.
 func TestUnsentRequestIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -114,8 +114,8 @@ func TestRecordingUsesTheCallersTransport(t *testing.T) {
 	require.EqualValues(t, 2, named.Load())
 }
 
-// A replay needs no more than the cassette: the simulator works, and tokens are invented for a recording that had its own
-// source of them.
+// A replay needs only the cassette: the simulator works, and if the recording had its own token source, the replay
+// generates tokens.
 func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.InitialStatus("active"), prepaidtest.SimulationDelay(0))
@@ -160,7 +160,7 @@ func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
 	}
 }
 
-// A token beyond the recorded ones is a new one, or a client would not take it after a 401.
+// A token after the recorded ones is new, or a client would not accept it after a 401.
 func TestSurplusTokensDiffer(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

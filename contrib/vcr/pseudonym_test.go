@@ -51,7 +51,7 @@ func TestPseudonymsLookAlike(t *testing.T) {
 	}
 }
 
-// Where there is no room the pseudonym is a constant, which fits.
+// If there is no room, the pseudonym is a constant.
 func TestNarrowPseudonyms(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -72,7 +72,7 @@ func TestNarrowPseudonyms(t *testing.T) {
 	require.Equal(t, "anon1", newPseudonyms().stand("longer than eight", formZeros))
 }
 
-// No two numbers give the same pseudonym, and no real one nearby passes for one.
+// Each number has a different pseudonym, and no real number nearby looks like one.
 func TestDigitsPseudonyms(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -101,7 +101,7 @@ func TestDigitsPseudonyms(t *testing.T) {
 	}
 }
 
-// A hostile guess cannot be confirmed: the numbers show the order and nothing else.
+// A hostile guess cannot be confirmed: the numbers show only the order.
 func TestPseudonymsDependOnOrderOnly(t *testing.T) {
 	t.Parallel()
 	one, two := newPseudonyms(), newPseudonyms()
@@ -146,7 +146,7 @@ func TestUnknownIsScrubbed(t *testing.T) {
 	}
 }
 
-// Every cell of a table goes; its form stays, so that it has as many rows.
+// Every cell of a table is replaced; its form, so its number of rows, remains.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -53,8 +53,8 @@ func clientOn(t *testing.T, transport http.RoundTripper) *prepaid.Client {
 	return client
 }
 
-// A recording must not undo the client's protection against a second start of a report by net/http: a connection that is
-// not kept, and a body that cannot be read twice.
+// net/http must not start a report twice. A recording must keep the client's protection: a connection that is not
+// reused, and a body that cannot be read twice.
 func TestRecordingKeepsRequestsUnrepeatable(t *testing.T) {
 	t.Parallel()
 	seen := 0
@@ -74,7 +74,7 @@ func TestRecordingKeepsRequestsUnrepeatable(t *testing.T) {
 	require.NoError(t, recorder.Stop())
 }
 
-// Values that vary from run to run are no reason not to find a response; the requested number of items is one.
+// Values that vary with each run do not prevent a match; a different requested number of items does.
 func TestTimesAreNotCompared(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
@@ -99,7 +99,7 @@ func TestTimesAreNotCompared(t *testing.T) {
 	require.NoError(t, player.Stop())
 }
 
-// Should the scrubber ever let something through, it is not written.
+// If the scrubber misses a value, the cassette is not written.
 func TestNothingUnscrubbedIsWritten(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "leak")

@@ -39,7 +39,7 @@ func record(t *testing.T, srv *prepaidtest.Server, options prepaidvcr.Options, c
 	return path
 }
 
-// replay opens a cassette and returns a client on it, whose configuration has nothing of the recording.
+// replay opens a cassette and returns a client on it, without any configuration of the recording.
 func replay(t *testing.T, path string, options prepaidvcr.Options) (*prepaidvcr.Recorder, *prepaid.Client) {
 	t.Helper()
 	recorder, err := prepaidvcr.New(path+".yaml", options)
@@ -59,7 +59,7 @@ func account(srv *prepaidtest.Server, balance string) prepaid.AccountID {
 	return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 }
 
-// The polls of a report are identical and get their responses in the order of the recording, then not at all.
+// Identical polls of a report get the responses in the order of the recording, then none.
 func TestReplayInOrder(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.ReportDelay(time.Hour), prepaidtest.TokenLifetime(5*time.Hour))
@@ -89,7 +89,7 @@ func TestReplayInOrder(t *testing.T) {
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }
 
-// A request that is not in the cassette was not sent, is not tried again, and its error names the differing places without values.
+// A request that is not in the cassette is not sent and not retried. Its error names the differing places without values.
 func TestUnrecordedRequest(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -130,7 +130,7 @@ func TestUnrecordedRequest(t *testing.T) {
 	require.NoError(t, used.Stop())
 }
 
-// Calls at the same time are distinguished by the pseudonyms that they learnt from the cassette.
+// Pseudonyms from the cassette distinguish concurrent calls.
 func TestReplayOfConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -170,7 +170,7 @@ func TestReplayOfConcurrentCalls(t *testing.T) {
 	}
 }
 
-// Tokens are asked for when the client sees fit: a cassette with one serves a replay that wants more.
+// A client may request tokens at any time: a cassette with one token is enough for a replay with more.
 func TestReplayOfTokens(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -236,7 +236,7 @@ func TestReplayOfTrouble(t *testing.T) {
 	require.Contains(t, string(content), "text/html")
 }
 
-// A response longer than a cassette may hold reaches the caller whole, and the recording says so at its end.
+// A response that is too long for a cassette reaches the caller whole, and Stop returns an error.
 func TestRecordingTooLong(t *testing.T) {
 	t.Parallel()
 	const length = 9 << 20
@@ -259,7 +259,7 @@ func TestRecordingTooLong(t *testing.T) {
 	require.NoFileExists(t, path+".yaml")
 }
 
-// A stranger's request is recorded without anything of it.
+// A request of an unknown operation is recorded without its values.
 func TestRecordingOfUnknownOperations(t *testing.T) {
 	t.Parallel()
 	var got atomic.Pointer[string]
@@ -297,7 +297,7 @@ func TestRecordingOfUnknownOperations(t *testing.T) {
 	require.JSONEq(t, `{"leaked":"leaked"}`, send("https://elsewhere.example.org", again), "what this request sent")
 }
 
-// A cassette that is missing or was tampered with is not replayed.
+// A missing or modified cassette is not replayed.
 func TestReplayRefuses(t *testing.T) {
 	t.Parallel()
 	_, err := prepaidvcr.New(filepath.Join(t.TempDir(), "none"), prepaidvcr.Options{})

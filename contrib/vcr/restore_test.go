@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// customer is a caller's knowledge of a cardholder and the program: in a replay all of it may be different.
+// customer is a caller's data of a cardholder and the program: in a replay all may be different.
 type customer struct {
 	company                       prepaid.CompanyID
 	program, key, name, reference string
@@ -81,8 +81,8 @@ func (c customer) run(t *testing.T, client *prepaid.Client) {
 	require.True(t, ids[c.float] && ids[issued.Account.ID] && len(ids) == 2)
 }
 
-// Responses show the value that the caller sends in place of a recorded one from then on; nothing of it is in the
-// cassette.
+// If the caller sends a value in place of a recorded one, responses show it from then on. The cassette does not
+// get it.
 func TestResponsesShowWhatTheCallerSent(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -109,7 +109,7 @@ func TestResponsesShowWhatTheCallerSent(t *testing.T) {
 	require.Equal(t, string(content), string(after))
 }
 
-// Two values of the caller for one recorded value are refused where a response would have to show one of them, by the
+// If the caller sent two values for one recorded value, a response that would have to show one is refused, with the
 // name of the member.
 func TestTwoValuesForOneRecordedValue(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/operations"
 )
 
-// An exception is about an operation, and has something that the method of its name has not.
+// Each exception is of an operation, and differs from its method.
 func TestExceptionsAreOperations(t *testing.T) {
 	t.Parallel()
 	for name, exception := range exceptions() {
@@ -50,7 +50,7 @@ func wireTypes() []reflect.Type {
 	return found
 }
 
-// No value of a field that carries a redact tag is kept, nor of anything below it, whatever the value is.
+// No value of a field with a redact tag is kept, nor any value below it.
 func TestTaggedFieldsAreNeverKept(t *testing.T) {
 	t.Parallel()
 	tagged := 0

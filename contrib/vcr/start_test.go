@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// watched is a test of a partner's, run inside one of ours.
+// watched is a user's test, run inside one of ours.
 type watched struct {
 	testing.TB
 	cleanups []func()
@@ -93,7 +93,7 @@ func TestStart(t *testing.T) {
 	require.Empty(t, inside(t, body(prepaid.Config{}, "any", 1, true)).said, "a test that failed has said enough")
 }
 
-// A cassette that cannot be written is an error, and an older one stays.
+// A cassette that cannot be written is an error, and an older one remains.
 func TestStopKeepsTheOldCassette(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

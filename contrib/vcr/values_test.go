@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Whatever the client reads in a recording, it reads in the replay.
+// All that the client reads in a recording, it reads in the replay.
 func TestOddValuesCanBeReplayed(t *testing.T) {
 	t.Parallel()
 	const form = `{"account_id":"EA123456","external_account_id":"X1","company_id":%s,"balance":1.50,"plastic_expiry":"%s",` +
@@ -49,7 +49,7 @@ func TestOddValuesCanBeReplayed(t *testing.T) {
 	}
 }
 
-// A number or a flag where a text belongs ends no recording, and is found again.
+// A number or a flag instead of a text does not end a recording, and is found again.
 func TestWrongKindsOfValues(t *testing.T) {
 	t.Parallel()
 	known := newSchema()
@@ -78,7 +78,7 @@ func TestWrongKindsOfValues(t *testing.T) {
 	require.Greater(t, n, int64(1)<<59)
 }
 
-// JSON with unusually deep nesting is no JSON; it would grow with the square of its depth.
+// Very deep JSON is not accepted: it would grow with the square of its depth.
 func TestDeepJSON(t *testing.T) {
 	t.Parallel()
 	for depth, deep := range map[int]bool{100: false, 101: true, 9000: true} {
@@ -112,7 +112,7 @@ func TestBodiesThatAreTooLong(t *testing.T) {
 	}
 }
 
-// A gateway whose own path has the version in it, and an id that looks like it.
+// A gateway's path contains the version, and an id looks like it.
 func TestVersionTwiceInThePath(t *testing.T) {
 	t.Parallel()
 	known := newSchema()
@@ -124,7 +124,7 @@ func TestVersionTwiceInThePath(t *testing.T) {
 	}
 }
 
-// A code stays when the client lists it or when it is several words; one word may be a name.
+// A code is kept if the client lists it or it has several words; one word may be a name.
 func TestErrorCodesThatStay(t *testing.T) {
 	t.Parallel()
 	for code, kept := range map[string]bool{
@@ -135,7 +135,7 @@ func TestErrorCodesThatStay(t *testing.T) {
 	}
 }
 
-// Spaces and a byte order mark do not make a header of a report another one; the names of networks stay.
+// Spaces and a byte order mark do not change a report's header; names of networks are kept.
 func TestHeadersOfReports(t *testing.T) {
 	t.Parallel()
 	for _, header := range []string{"cardholder,amount", "\ufeffcardholder,amount", "cardholder , amount", "\ufeff\"Cardholder\",AMOUNT "} {

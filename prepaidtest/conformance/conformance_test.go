@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// emulator is a target with all a case can ask for, and everything allowed but the rate limit.
+// emulator is a target with all settings, and everything allowed except the rate limit.
 func emulator(t *testing.T, options ...prepaidtest.Option) Target {
 	t.Helper()
 	var pinged atomic.Bool

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// broken is a proxy before the emulator that breaks responses to requests with the method and a path that holds path.
+// broken is a proxy before the emulator. It breaks responses to requests with this method and a path that contains path.
 func broken(t *testing.T, target Target, row sabotage) Target {
 	t.Helper()
 	base, err := url.Parse(strings.TrimSuffix(target.BaseURL, "/3.0/"))
@@ -50,13 +50,13 @@ func broken(t *testing.T, target Target, row sabotage) Target {
 	return target
 }
 
-// altered is the head of a response on its way through.
+// altered is the head of a response in the proxy.
 type altered struct {
 	status int
 	header http.Header
 }
 
-// sabotage is one thing broken, the case that must see it and the section it must name.
+// sabotage is one error, the case that must find it and the section that it must name.
 type sabotage struct {
 	name, request string
 	change        func(r *altered, body string) string
@@ -99,7 +99,7 @@ func emptied(status int) func(*altered, string) string {
 	}
 }
 
-// distinct makes each response another.
+// distinct makes each response different.
 func distinct() func(*altered, string) string {
 	n := 0
 	return func(_ *altered, body string) string {

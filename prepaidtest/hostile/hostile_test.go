@@ -28,7 +28,7 @@ func run(t *testing.T, is mutation, o hostile.Options) *hostile.Report {
 	return report
 }
 
-// caught runs a worker with a bug until it is found: a busy machine can keep the two requests of a bug too far apart.
+// caught runs a worker with a bug until the bug is found: on a busy machine its two requests may not overlap.
 func caught(t *testing.T, is mutation, o hostile.Options, found func(*hostile.Report) []hostile.Finding) *hostile.Report {
 	t.Helper()
 	var report *hostile.Report
@@ -52,8 +52,8 @@ func together(list ...func()) {
 	wait.Wait()
 }
 
-// withSeeds runs the leased worker with ten seeds; with two in a short run, which is that with the race detector: twenty processes
-// that have it keep two cores from being in time. Only the lease matters: other tests cover other bugs.
+// withSeeds runs the leased worker with ten seeds. A short run, with the race detector, has two: twenty such processes are too
+// slow on two cores. Only the lease matters: other tests cover other bugs.
 func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 	t.Helper()
 	seeds := 10
@@ -96,7 +96,7 @@ func TestHalfTheWaitPaysTwiceWithEachSeed(t *testing.T) {
 	withSeeds(t, halfWait)
 }
 
-// gone has cuts of the network and freezes of the service, and nothing else.
+// gone has only cuts of the network and freezes of the service.
 func gone(seed uint64, cuts, freezes int) hostile.Options {
 	return hostile.Options{
 		Seed: seed, Payments: 24, Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: cuts, ServiceFreezes: freezes, ClockMoves: -1, Refused: -1,
@@ -155,7 +155,7 @@ func longRun() hostile.Options {
 	return hostile.Options{Payments: n, Kills: n / 20, Freezes: n * 3 / 200, Freeze: 3 * time.Second, Timeout: 20 * time.Minute}
 }
 
-// Three workers, thousands of payments: with a lease that is long enough, and with one that is not.
+// Three workers, thousands of payments: with a long enough and a too short lease.
 func TestLongRun(t *testing.T) {
 	if *longPayments == 0 {
 		t.Skip("needs -payments")

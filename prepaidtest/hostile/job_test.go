@@ -81,7 +81,7 @@ func TestWork(t *testing.T) {
 	Worker("another", nil)
 }
 
-// Requests that are not from a copy meet no faults.
+// Only requests from copies get faults.
 func TestForeignRequests(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, prepaidtest.Fault{}, new(run).decide(t.Context(), prepaidtest.Arrival{Operation: Transfer.path()}))

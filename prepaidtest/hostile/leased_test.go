@@ -20,8 +20,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
-// table is a database of payments for the leased worker: rows that are claimed for the time of a lease. It stays up when
-// workers are killed.
+// table is a database of payments for the leased worker: rows that are claimed for the time of a lease. It keeps running
+// when workers are killed.
 type table struct {
 	mu   sync.Mutex
 	rows []record
@@ -91,7 +91,7 @@ func (s *table) claim(call, lease time.Duration) (record, int) {
 		if now.Before(row.Due) {
 			continue
 		}
-		if row.State == sending { // its holder is gone, or frozen, and may have sent it until then
+		if row.State == sending { // its holder is gone or frozen, and may have sent it until then
 			row.LastSent = row.sendsUntil
 		}
 		row.State, row.Lease, row.Due, row.sendsUntil = sending, row.Lease+1, now.Add(lease), now.Add(call)
@@ -120,7 +120,7 @@ type mutation string
 
 const (
 	correct       mutation = ""
-	naiveLease    mutation = "naive-lease"    // is shorter than a call, and the next attempt does not wait
+	naiveLease    mutation = "naive-lease"    // lease shorter than a call, and no wait before the next attempt
 	newID         mutation = "new-id"         // for each try
 	atOnce        mutation = "at-once"        // after an unknown outcome
 	trustsRefusal mutation = "trusts-refusal" // after an unknown outcome
@@ -128,8 +128,8 @@ const (
 	ignoresResult mutation = "ignores-result" // of the service
 	neverSettles  mutation = "never-settles"  // the outcome
 	onlyTime      mutation = "only-time"      // decides when it repeats
-	halfWait      mutation = "half-wait"      // is that, for half of the required time
-	noLinger      mutation = "no-linger"      // is only-time with connections that the kernel goes on serving
+	halfWait      mutation = "half-wait"      // only-time with half of the required time
+	noLinger      mutation = "no-linger"      // only-time with connections that the kernel still serves
 )
 
 // payer is a process of the leased worker.
@@ -184,7 +184,7 @@ func leased(ctx context.Context, job hostile.Job) error {
 	return p.summarize(ctx)
 }
 
-// next claims a row and pays it; false when there is none any more, or its outcome cannot be written.
+// next claims a row and pays it; false if no row is left, or its outcome cannot be written.
 func (p *payer) next(ctx context.Context) (bool, error) {
 	claimed := time.Now()
 	var row record
@@ -212,11 +212,11 @@ func (p *payer) next(ctx context.Context) (bool, error) {
 	default:
 		p.judge(&row, p.pay(call, p.sender(), row))
 	}
-	_, err = p.ask(ctx, "settle", row, nil) // a conflict: another has it now
+	_, err = p.ask(ctx, "settle", row, nil) // a conflict: another worker has it
 	return err == nil, err
 }
 
-// sender is the client or, for those that forget, a new one for each call.
+// sender is the client or, for a forgetful worker, a new client for each call.
 func (p *payer) sender() *prepaid.Client {
 	if p.is != atOnce && p.is != trustsRefusal && !p.waitsItself() {
 		return p.client
@@ -239,7 +239,7 @@ func (t tokensOf) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, er
 	return t.client.Token(ctx)
 }
 
-// waitsItself reports whether the client knows nothing of an earlier request.
+// waitsItself reports whether the client does not know earlier requests.
 func (p *payer) waitsItself() bool { return p.is == onlyTime || p.is == halfWait || p.is == noLinger }
 
 func (p *payer) pay(ctx context.Context, client *prepaid.Client, row record) error {

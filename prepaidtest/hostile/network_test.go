@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testLine is a process with a network that can be cut, and a service that notes the paths of its requests.
+// testLine is a process whose network can be cut, and a service that records the paths of requests.
 type testLine struct {
 	process *process
 	wires   chan *wire

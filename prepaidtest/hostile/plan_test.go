@@ -53,7 +53,7 @@ func TestPlanHasEverythingItPromises(t *testing.T) {
 				}
 				text := s.limited(o.longest()).String()
 				kinds[strings.Fields(text)[0]]++
-				if strings.HasPrefix(text, "respond 4") { // proves nothing only after an unknown outcome
+				if strings.HasPrefix(text, "respond 4") { // only after an unknown outcome is it no proof
 					refusals++
 					before := slices.DeleteFunc(slices.Clone(steps[:i]), func(s step) bool {
 						return slices.Contains([]string{"too-many-requests", "expire-token"}, s.fault.String())
@@ -159,7 +159,7 @@ func TestSeedFromTheEnvironment(t *testing.T) {
 	require.EqualError(t, err, "hostile: PREPAID_HOSTILE_SEED: must be a whole number")
 }
 
-// The time of a movement is that of the run, however often the emulator's clock has moved on.
+// The time of a movement is in the run's time, although the emulator's clock has moved on.
 func TestWallTimeOfTheServer(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)

@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
-// No process is left, nor its children.
+// No process and no child is left.
 func TestNoProcessIsLeft(t *testing.T) {
 	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")
@@ -59,7 +59,7 @@ func ended(pid int) bool {
 	return err == nil && strings.Contains(string(status), "State:\tZ")
 }
 
-// A copy that is frozen in the middle of a request, beyond its lease, comes back to a payment that another has made.
+// A copy is frozen in the middle of a request, beyond its lease. When it continues, another has made the payment.
 func TestFrozenBeyondTheLease(t *testing.T) {
 	t.Parallel()
 	o := hostile.Options{Seed: 2, Payments: 24, Copies: 3, Faults: -1, Kills: -1, Freezes: 1, Freeze: 3 * time.Second, NetworkCuts: -1, Refused: -1}

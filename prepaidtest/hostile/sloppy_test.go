@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
-// sloppy pays each payment in turn and does something else wrong.
+// sloppy makes each payment in turn, with a bug.
 func sloppy(ctx context.Context, job hostile.Job) error {
 	is := os.Getenv("SLOPPY")
 	if is == "fails" {
@@ -68,7 +68,7 @@ func sloppy(ctx context.Context, job hostile.Job) error {
 	return job.Summarize(claims)
 }
 
-// alter makes another payment of one.
+// alter changes a payment into another.
 func alter(is string, job hostile.Job, n int) hostile.Payment {
 	p, bank := job.Payments[n], &prepaid.BankAccount{BSB: "062000", AccountNumber: "1", AccountName: "J CITIZEN"}
 	switch {
@@ -100,7 +100,7 @@ func pay(ctx context.Context, client *prepaid.Client, p hostile.Payment) (err er
 	return err
 }
 
-// linger starts a child, notes both processes and stays.
+// linger starts a child, records both processes and waits.
 func linger(ctx context.Context, pids string) error {
 	child := exec.Command("sleep", "600")
 	if err := child.Start(); err != nil {
@@ -238,7 +238,7 @@ func TestRunEndsWithTimeout(t *testing.T) {
 	require.Equal(t, "the run has taken 300ms, and no worker has requested a token", report.Unfinished)
 }
 
-// A worker that sends one payment over and over is of no use.
+// A worker must not send one payment forever.
 func TestWorkerThatSendsForEver(t *testing.T) {
 	t.Parallel()
 	report := run(t, neverSettles, hostile.Options{Seed: 5, Payments: 2, Copies: 1, Faults: -1, Kills: -1, Freezes: -1})

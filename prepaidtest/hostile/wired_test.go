@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
-// notes is a database for one line at a time: "begin ID" notes an intent and returns its state, "done ID" an outcome.
+// notes is a database with one line per command: "begin ID" stores an intent and returns its state, "done ID" an outcome.
 func notes(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,7 +88,7 @@ func wired(ctx context.Context, job hostile.Job) error {
 		if was == "done" {
 			continue
 		}
-		// Nothing runs on in this test, so that a payment that was begun can be sent again at once.
+		// No request continues here: a begun payment can be sent again at once.
 		if err := pay(ctx, client, p); err != nil && !errors.Is(err, prepaid.ErrTransferFailed) {
 			return err
 		}

@@ -24,8 +24,8 @@ func distant(pool fleet.Pool) fleet.Pool {
 
 var hour = flag.Duration("hour", 10*time.Minute, "how long the addresses of TestHourOfTenAddresses are used; CI's step soak takes an hour")
 
-// Ten addresses for an hour, by default a sixth of it, each with four replicas that want more than the allowance: half of them a payroll with reads, the
-// others reads with a few payments. The pool of two is away for a sixth of that.
+// Ten addresses for an hour, by default a sixth of it, each with four replicas that want more than the allowance: half of them a payroll with
+// reads, the others reads with a few payments. Two pools are down for a sixth of that.
 func TestHourOfTenAddresses(t *testing.T) {
 	t.Parallel()
 	lasts := *hour

@@ -42,7 +42,7 @@ func quick() fleet.Options {
 	return fleet.Options{Allowance: 40, Window: 400 * time.Millisecond, Lease: 200 * time.Millisecond}
 }
 
-// goneOf is how long after its last exchange all that a replica used has rested.
+// goneOf is how long after its last exchange a replica's slots have rested.
 func goneOf(o fleet.Options) time.Duration { return o.Lease + o.Window + o.Window/10 }
 
 func newLimiter(t *testing.T, pool fleet.Pool, options fleet.Options) *fleet.Limiter {
@@ -76,8 +76,8 @@ func TestLimiterHandsOverWhatIsNotNeeded(t *testing.T) {
 		for range 40 {
 			use(t, one)
 		}
-		require.Greater(t, one.Status().Slots, 20) // on a busy machine some have rested, and are used again
-		for range 40 {                             // not before those of one have rested
+		require.Greater(t, one.Status().Slots, 20) // on a busy machine some have rested and are reused
+		for range 40 {                             // not before one replica's slots have rested
 			use(t, two)
 		}
 		require.Eventually(t, func() bool { return one.Status().Slots == 0 }, 2*time.Second, 5*time.Millisecond)
@@ -88,7 +88,7 @@ func TestLimiterHandsOverWhatIsNotNeeded(t *testing.T) {
 	})
 }
 
-// A replica that leaves hands over all that it owns, and refuses those that wait.
+// A leaving replica hands over all its slots, and refuses waiting calls.
 func TestLimiterClose(t *testing.T) {
 	virtually(t, func(t *testing.T, s *memory) {
 		s.Used(t, "limit")
@@ -122,7 +122,7 @@ func TestLimiterClose(t *testing.T) {
 	})
 }
 
-// A pool that is not there does not hold up Close.
+// An unreachable pool does not delay Close.
 func TestLimiterCloseWithoutStore(t *testing.T) {
 	virtually(t, func(t *testing.T, s *memory) {
 		s.Freeze(t)
@@ -161,7 +161,7 @@ func TestLimiterStartWithoutStore(t *testing.T) {
 	})
 }
 
-// A server that does not respond delays no call that the replica has a slot for.
+// If the replica has a slot, a server that does not respond delays no call.
 func TestLimiterStoreHangs(t *testing.T) {
 	virtually(t, func(t *testing.T, s *memory) {
 		var log bytes.Buffer
@@ -239,7 +239,7 @@ func TestLimiterAsksInBlocks(t *testing.T) {
 	})
 }
 
-// Readers that want more than the allowance do not hold up payments, in their own replica or in another.
+// Reads that want more than the allowance do not delay payments in any replica.
 func TestMoneyNextToReads(t *testing.T) {
 	for replicas, allowances := range map[int][]int{1: {200, 50}, 2: {200}, 3: {200}} {
 		for _, allowance := range allowances {

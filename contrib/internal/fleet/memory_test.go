@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
-// memory is a fleettest.Backend in this process, for tests in virtual time. A killed one loses its state.
+// memory is a fleettest.Backend in this process, for tests in virtual time. Kill loses its state.
 type memory struct {
 	mu      sync.Mutex
 	limits  map[string]*fleet.State

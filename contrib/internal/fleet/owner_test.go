@@ -109,7 +109,7 @@ func TestOwnerGrowOnceAllLeasesHaveEnded(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		l.fail(r)
 		time.Sleep(time.Second)
-		l.fail(l.report()) // a second failure does not put it off
+		l.fail(l.report()) // a second failure does not delay it
 		time.Sleep(l.gone - 1200*time.Millisecond - time.Nanosecond)
 		require.Equal(t, 2, owned(l))
 		time.Sleep(time.Nanosecond)
@@ -120,7 +120,7 @@ func TestOwnerGrowOnceAllLeasesHaveEnded(t *testing.T) {
 	})
 }
 
-// A process that stood still, and missed that others were given its slots, owns nothing until it has asked.
+// After a process was suspended, others may own its slots: it owns none before an exchange.
 func TestOwnerAfterStandingStill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestOwnerAfterStandingStill(t *testing.T) {
 	})
 }
 
-// Slots that others are to give, or the pool once it opens, are not there before they are granted, however late that is.
+// Slots that others or an opening pool will give cannot be used before they are granted, however late.
 func TestOwnerPromisedAreNotThere(t *testing.T) {
 	t.Parallel()
 	for name, promised := range map[string]Grant{
@@ -202,7 +202,7 @@ func TestOwnerAnswerThatCameLate(t *testing.T) {
 	})
 }
 
-// Alone or not, no window sees more than is owned.
+// With or without the pool, no window has more requests than owned slots.
 func TestOwnerInAnyWindow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -260,11 +260,11 @@ func TestOwnerDeadline(t *testing.T) {
 			require.ErrorIs(t, err, prepaid.ErrRateLimited)
 			return throttled.Wait
 		}
-		// The pool is asked before a call is refused, unless it has just said that there is no more.
+		// Before a call is refused, the owner asks the pool, unless it has just reported no more slots.
 		rested := l.options.Window - time.Nanosecond // the last call waited for as long
 		require.Equal(t, rested, refused(time.Second, func() { exchanged(l, Grant{Allot: 50, Replicas: 2}) }))
 		require.Equal(t, rested, refused(time.Second, func() {}))
-		// Slots that others are to give are counted.
+		// Slots that others must give are counted.
 		exchanged(l, Grant{Allot: 55, Replicas: 2})
 		require.Equal(t, l.options.Window/5, refused(time.Second, func() { exchanged(l, Grant{Allot: 55, Replicas: 2}) }))
 		l.fail(l.report())

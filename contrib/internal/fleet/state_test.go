@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
-// A pool grants these, each on a limit of its own, which has the name of its test.
+// A pool grants these, each on its own limit with the name of its test.
 func TestState(t *testing.T) {
 	t.Parallel()
 	for name, check := range map[string]func(*testing.T, *memory){
@@ -33,7 +33,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// bank puts reports to a pool as many replicas, by default of 100 slots in 10 s.
+// bank sends reports of many replicas to a pool, by default with 100 slots in 10 s.
 type bank struct {
 	t       *testing.T
 	backend *memory
@@ -50,13 +50,13 @@ func newBank(t *testing.T, s *memory, options fleet.Options) *bank {
 	return &bank{t: t, backend: s, pool: s.Open(t, t.Name()), options: options}
 }
 
-// fresh has the pool grant from the start.
+// fresh lets the pool grant from the start.
 func (b *bank) fresh() *bank {
 	b.backend.Used(b.t, b.t.Name())
 	return b
 }
 
-// put sends the slots that the replica with that ID holds and needs.
+// put reports the slots that a replica holds and needs.
 func (b *bank) put(id string, r fleet.Report) fleet.Grant {
 	b.t.Helper()
 	b.seq++
@@ -103,13 +103,13 @@ func moneyBeforeBulk(t *testing.T, s *memory) {
 	// Bulk leaves 2 %.
 	require.Equal(t, 98, b.put("bulk", fleet.Report{Need: [fleet.LaneCount]int{0, 0, 300}}).Granted)
 	require.Equal(t, 2, b.put("money", fleet.Report{Need: [fleet.LaneCount]int{300, 0, 0}}).Granted)
-	// It gives all but the sixteenth that no lane goes without.
+	// It gives all but the sixteenth that each lane keeps.
 	got := b.put("bulk", fleet.Report{Held: 98, Need: [fleet.LaneCount]int{0, 0, 300}})
 	require.Equal(t, 98-6, got.Give)
 	// Money gets the slots that bulk has given, though bulk asks first.
 	require.Equal(t, 0, b.put("bulk", fleet.Report{Held: 50, Need: [fleet.LaneCount]int{0, 0, 300}}).Granted)
 	require.Equal(t, 48, b.put("money", fleet.Report{Held: 2, Need: [fleet.LaneCount]int{300, 0, 0}}).Granted)
-	// A replica with money and bulk waiting gets money first.
+	// If money and bulk wait in a replica, money is first.
 	const money, bulk = 47, 3 // even parts of 94 and of 6
 	require.Equal(t, money+bulk, b.put("both", fleet.Report{Need: [fleet.LaneCount]int{50, 0, 50}}).Allot)
 }
@@ -121,7 +121,7 @@ func keepsTheFloorOfThoseToCome(t *testing.T, s *memory) {
 	require.Equal(t, 0, got.Granted)
 	require.Equal(t, 47, got.Allot)
 	require.Equal(t, 92-47, b.put("a", fleet.Report{Held: 92, Need: call(500)}).Give)
-	// An idle one is not asked to give its floor.
+	// An idle replica need not give its floor.
 	c := b.put("c", fleet.Report{Held: 2})
 	require.Equal(t, 0, c.Give)
 }
@@ -211,7 +211,7 @@ func grantsNothingUntilTheLivingWereHeard(t *testing.T, s *memory) {
 	opensAfter(t, b, fleet.Report{Need: call(10)})
 }
 
-// All accounts have ended, but those whose they were may only have been unable to reach the server.
+// All accounts have ended, but perhaps their replicas only could not reach the server.
 func grantsNothingAfterALongSilence(t *testing.T, s *memory) {
 	b := newBank(t, s, short()).fresh()
 	b.put("b", fleet.Report{Need: call(10)})
