@@ -20,12 +20,12 @@ type history interface {
 	Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error]
 }
 
-// debits returns the amounts that a history shows as taken from the account, from one moment up to another.
+// debits returns the debits in a history, from one moment up to another.
 func debits(ctx context.Context, h history, payer prepaid.AccountID, from, before time.Time) (map[prepaid.TransactionID]prepaid.Amount, error) {
 	booked := map[prepaid.TransactionID]prepaid.Amount{}
 	for t, err := range h.Transactions(ctx, payer, prepaid.ListTransactionsParams{From: from, Before: before}) {
 		if err != nil {
-			return nil, err // half a history proves nothing
+			return nil, err // a partial history is no proof
 		}
 		if t.Amount.Sign() < 0 {
 			booked[t.ID] = t.Amount.Abs()
@@ -34,9 +34,9 @@ func debits(ctx context.Context, h history, payer prepaid.AccountID, from, befor
 	return booked, nil
 }
 
-// dayEnd compares the journal with the history of the paying account, from the day's first moment to that of the
-// next day. The money of a payment moved at some time between Began and Changed, which may be another day. The
-// result is for a person: dayEnd corrects nothing.
+// dayEnd compares the journal with the history of the paying account, from the day's first moment to the next
+// day's. The money of a payment moved between Began and Changed, perhaps on another day. The result is for a
+// person: dayEnd corrects nothing.
 func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.AccountID, from, next time.Time) ([]string, error) {
 	booked, err := debits(ctx, h, payer, from, next)
 	if err != nil {
@@ -50,7 +50,7 @@ func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.Ac
 			continue
 		}
 		amount, found := booked[e.TransactionID]
-		delete(booked, e.TransactionID) // everything there is to report of it is reported here, once
+		delete(booked, e.TransactionID) // report each of these once, here
 		switch {
 		case e.State.Pending():
 			if e.Began.Before(next) {
@@ -128,10 +128,10 @@ func Example_dayEnd() {
 	pay("emp-7")
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"), prepaidtest.CommitThenDrop())
 	pay("emp-8")
-	pay("emp-9")              // the money moved, and the response is lost
+	pay("emp-9")              // the money moved; the response is lost
 	srv.Adjust(from, "-3.00") // not in the journal
 
-	midnight := time.Now() // a program uses the first moments of two days, in its own time zone
+	midnight := time.Now() // a program uses the first moments of two days in its time zone
 	pay("emp-9")
 	findings, err := dayEnd(ctx, client.Accounts, j, from, midnight.Add(-time.Hour), midnight)
 	if err != nil {
@@ -175,7 +175,7 @@ func ExampleJournal_Resolve() {
 	}
 	defer func() { _ = j.Close() }()
 
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always()) // it is executed, and no response ever arrives complete
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always()) // it is executed, but each response is cut
 	params := prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(2550), DestinationAccountID: to,
 		SourceReference: "INVOICE 7", DestinationReference: "INVOICE 7",
@@ -186,11 +186,11 @@ func ExampleJournal_Resolve() {
 	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
 		AccountID: from, Amount: params.Amount, Reference: params.SourceReference,
 	}.Around(err))
-	if lookErr != nil { // ErrNotSeen proves nothing: it stays unknown
+	if lookErr != nil { // ErrNotSeen is no proof: it stays unknown
 		fmt.Println(lookErr)
 		return
 	}
-	err = j.Resolve(params.RequestID, journal.Moved(finding.Transactions[0].ID)) // once a person has looked at it
+	err = j.Resolve(params.RequestID, journal.Moved(finding.Transactions[0].ID)) // after a person has looked
 	entry, _ := j.Get(params.RequestID)
 	fmt.Println(err, entry.State, entry.Resolved, srv.Movements(params.RequestID))
 	stats, err := j.Stats()

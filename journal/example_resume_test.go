@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A payroll loses its connection with a payment in progress. Another process finishes it from the file and the key: it does not need
+// A payroll loses its connection with a payment in progress. Another process finishes with the file and the key: it does not need
 // the list.
 func ExampleJournal_Resume() {
 	srv, err := prepaidtest.Start()
@@ -39,7 +39,7 @@ func ExampleJournal_Resume() {
 	}
 	defer client.Close()
 
-	seal, err := journal.NewAEAD(bytes.Repeat([]byte{7}, 32)) // a real key is random, and in a vault
+	seal, err := journal.NewAEAD(bytes.Repeat([]byte{7}, 32)) // a real key is random, in a vault
 	if err != nil {
 		fmt.Println(err)
 		return

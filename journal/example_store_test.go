@@ -29,7 +29,7 @@ func ExampleNewEntry() {
 	// journal: params changed under their request id: amount (recorded payment: queued)
 }
 
-// A store can write its constraints and the SQL of its claim from the machine, so that table and journal cannot differ.
+// A store can derive its constraints and the SQL of its claim from the machine, so that both agree.
 func ExampleStates() {
 	for _, state := range journal.States() {
 		next, _ := state.Next(journal.EventBegin)

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A payment that is run twice, as after a crash, is made once.
+// Two runs of a payment, as after a crash, make it once.
 func ExampleJournal_Transfer() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -29,7 +29,7 @@ func ExampleJournal_Transfer() {
 		return
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	payday := prepaid.DateOf(time.Now()) // once, when the order is made: a program stores it with the order
+	payday := prepaid.DateOf(time.Now()) // a program makes the ID once and stores it with the order
 	params := prepaid.TransferParams{
 		RequestID: prepaid.DeriveRequestID(payday, "payroll", "emp-7"), Amount: prepaid.Cents(2550),
 		SourceReference: "PAYROLL", DestinationReference: "SALARY", DestinationAccountID: to,
@@ -49,8 +49,7 @@ func ExampleJournal_Transfer() {
 	// <nil> 74.50 1
 }
 
-// A payroll loses a connection and ends with a payment of unknown outcome. It is run again with the same list, and no payment
-// is made twice.
+// A payroll loses a connection and ends with a payment of unknown outcome. A run with the same list makes no payment twice.
 func ExampleJournal_PayAll() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -77,7 +76,7 @@ func ExampleJournal_PayAll() {
 	defer client.Close()
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the first payment's response is lost
 
-	payday := prepaid.DateOf(time.Now()) // once, when the order is made: a program stores it with the order
+	payday := prepaid.DateOf(time.Now()) // a program makes the ID once and stores it with the order
 	var list []journal.Payment
 	for n, employee := range []string{"emp-7", "emp-8"} {
 		list = append(list, journal.Payment{Account: from, Params: prepaid.TransferParams{

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A transfer that is still running although its response was lost: a repeat now would move the money twice.
+// A transfer is running although its response was lost: a repeat now would move the money twice.
 func ExampleServer_RunningTransfers() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -36,7 +36,7 @@ func ExampleServer_RunningTransfers() {
 	// payout-7 25.50
 }
 
-// The result of a report, without waiting for it or reading it through a client.
+// The result of a report, without a wait or a client.
 func ExampleServer_WriteReport() {
 	srv, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Minute))
 	if err != nil {
@@ -99,7 +99,7 @@ func ExampleServer_RateWindows() {
 	// Output: 2 of 1000 refused 0
 }
 
-// A payment whose first response was lost: the requests, and that the repeat moved no money.
+// The first response of a payment was lost: the log shows that the repeat moved no money.
 func ExampleServer_Requests() {
 	srv, err := prepaidtest.Start()
 	if err != nil {

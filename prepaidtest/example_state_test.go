@@ -57,7 +57,7 @@ func ExampleServer_Save() {
 	// Output: 125.50 25.50
 }
 
-// An account as a test wants it, and money taken from it whatever its status.
+// A test's own account, and a debit with a status that blocks payments.
 func ExampleServer_Adjust() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -71,7 +71,7 @@ func ExampleServer_Adjust() {
 	// Output: emp-1 lost_or_stolen 20.50 2
 }
 
-// A message comes twice, signed as the receiver expects it.
+// A message arrives twice, signed as the receiver expects.
 func ExampleServer_InjectDelivery() {
 	var signed atomic.Int64
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -128,7 +128,7 @@ func ExampleServer_Simulate() {
 	// Approved 100.00
 }
 
-// A client that keeps its token has one, however many calls it makes.
+// A client that keeps its token has one after any number of calls.
 func ExampleServer_AccessTokens() {
 	srv, err := prepaidtest.Start()
 	if err != nil {

@@ -38,7 +38,7 @@ func ExampleServer_Inject() {
 	// POST /accounts/{id}/transfer 200
 }
 
-// A document written manually adds companies and accounts; a faulty one changes nothing.
+// A document adds companies and accounts; an invalid one changes nothing.
 func ExampleServer_Load() {
 	srv, err := prepaidtest.Start()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// With OpenTelemetry's global providers it takes one line.
+// OpenTelemetry's global providers need one line.
 func ExampleInstrument_global() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -33,7 +33,7 @@ func ExampleInstrument_global() {
 	// Output: <nil>
 }
 
-// A transfer whose first response is lost: two attempts in one call, a read between them, and the money moved once.
+// The first response of a transfer is lost: two attempts in one call, a read between them, and the money moved once.
 func ExampleInstrument() {
 	srv, err := prepaidtest.Start()
 	if err != nil {

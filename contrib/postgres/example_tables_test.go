@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// Hand the files to a migration tool of your own.
+// Give the files to your own migration tool.
 func ExampleMigrations() {
 	for _, m := range prepaidpg.Migrations() {
 		fmt.Println(m.Version, m.Name)
@@ -25,7 +25,7 @@ func ExampleMigrations() {
 
 // Request a payroll in one transaction, and report which lines to correct.
 func ExampleStore_EnqueueBatch() {
-	// lines has the payments of a file, and an error where it cannot be read.
+	// lines yields the payments of a file, or an error.
 	request := func(ctx context.Context, pool *pgxpool.Pool, store *prepaidpg.Store, lines iter.Seq2[prepaidpg.Payment, error]) error {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 			added, err := store.EnqueueBatch(ctx, tx, lines)
@@ -69,7 +69,7 @@ func ExampleClaims_DoneTx() {
 					return claims.DoneTx(ctx, tx, webhook.ClaimID(m))
 				})
 				if errors.Is(err, webhook.ErrClaimLost) {
-					return nil // it has been booked
+					return nil // already booked
 				}
 				return err
 			},

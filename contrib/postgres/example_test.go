@@ -52,7 +52,7 @@ func ExampleStore_Enqueue() {
 	_ = accept
 }
 
-// Send payments until ctx ends, as after SIGTERM, and keep the orders in step.
+// Send payments until ctx ends, as after SIGTERM, and update the orders.
 func ExampleStore_Run() {
 	work := func(ctx context.Context, store *prepaidpg.Store, client *prepaid.Client) error {
 		return store.Run(ctx, client.Accounts, prepaidpg.Workers{
@@ -70,7 +70,7 @@ func ExampleStore_Run() {
 	_ = work
 }
 
-// List the payments that a person must decide, and record the decision together with the books.
+// List the payments for which a person must decide, and record the decision with the books.
 func ExampleStore_Resolve() {
 	review := func(ctx context.Context, store *prepaidpg.Store) error {
 		for e, err := range store.Waiting(ctx) {

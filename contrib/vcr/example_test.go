@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// payOut is a partner's code: it pays if there is enough money.
+// payOut is your code: it pays if there is enough money.
 func payOut(ctx context.Context, client *prepaid.Client, from, to prepaid.AccountID, amount prepaid.Amount) (string, error) {
 	account, err := client.Accounts.Get(ctx, from)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// database is a table of payments. Each method is one transaction, which is durable when the method returns.
+// database is a table of payments. Each method is one transaction and is durable when it returns.
 type database struct {
 	mu   sync.Mutex
 	now  func() time.Time // the clock of the database
@@ -27,19 +27,19 @@ type row struct {
 	entry journal.Entry // a column for each field
 	fence string
 	due   time.Time
-	// While a worker holds the payment, it may send until sends, and its last request may be in progress for rest after that.
+	// While a worker holds the payment, it may send until sends, and its last request may be in progress for rest after sends.
 	sends time.Time
 	rest  time.Duration
 }
 
-// enqueue is part of the transaction of an order. The request ID is the primary key; for one that exists, see journal.Entry.Match.
+// enqueue is part of the transaction of an order. The request ID is the primary key; if it exists, see journal.Entry.Match.
 func (d *database) enqueue(e journal.Entry) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.rows[e.RequestID] = &row{entry: e, due: d.now()}
 }
 
-// admitted is for an index on the due time, of rows whose entry is due.
+// admitted uses an index on the due time of rows whose entry is due.
 func (r *row) admitted(now, admitted time.Time) bool {
 	return !r.due.After(now) && (!r.entry.Rests() || !r.due.After(admitted))
 }
@@ -94,14 +94,14 @@ func (d *database) Record(_ context.Context, ends []journal.End) ([]journal.Reco
 			recorded[i].Gone = true
 		case r.fence == end.Fence:
 			recorded[i].Written = true
-			if !r.sends.IsZero() { // otherwise an earlier call has recorded it
+			if !r.sends.IsZero() { // else an earlier call has recorded it
 				*r = after
 			}
 		case success && r.entry.State == journal.StateDone && !r.entry.Resolved:
 			recorded[i] = journal.Recorded{Overtaken: true, Known: r.entry.TransactionID}
 		case success:
 			recorded[i] = journal.Recorded{Overtaken: true, Written: true}
-			after.fence = rand.Text() // the end of the other worker is overtaken now
+			after.fence = rand.Text() // now the other worker's end is overtaken
 			*r = after
 		default:
 			recorded[i].Overtaken = true
@@ -143,8 +143,8 @@ func (d *database) Decide(_ context.Context, id prepaid.RequestID, decision func
 	return nil
 }
 
-// A store in a database, and processes that send its payments. The response to the first request is lost after the money moved. The
-// second process receives a 404, which proves nothing about that, and is not taken for a refusal.
+// Processes send the payments of a store in a database. The response to the first request is lost after the money moved. The second
+// process receives a 404, which proves nothing about the first request: the payment stays unknown.
 func Example() {
 	srv, err := prepaidtest.Start()
 	if err != nil {

@@ -25,7 +25,7 @@ func ExampleRun() {
 	// Output: true
 }
 
-// passes runs a test without its lines, which -v would add to the output.
+// passes runs a test without the lines that -v would print.
 func passes(test func(*testing.T)) bool {
 	verbose := flag.Lookup("test.v").Value
 	defer func(before string) { _ = verbose.Set(before) }(verbose.String())
@@ -51,7 +51,7 @@ func ExampleCases() {
 	// Output: 4.1/token_is_issued 4.1 POST /token []
 }
 
-// A target holds a secret, and prints without it.
+// A target prints without its secret.
 func ExampleTarget() {
 	target := conformance.Target{BaseURL: "https://service.example/3.0/", ClientSecret: "secret"}
 	fmt.Println(target)

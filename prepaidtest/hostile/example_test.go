@@ -37,21 +37,21 @@ func payAll(ctx context.Context, job hostile.Job) error {
 	var open []error
 	for e, err := range j.PayAll(ctx, client.Accounts, 8, slices.Values(list)) {
 		if e.State != journal.StateDone && e.State != journal.StateRejected {
-			open = append(open, err) // not settled: run me again
+			open = append(open, err) // not settled: run again
 		}
 	}
 	return errors.Join(open...)
 }
 
-// The test runs copies of the worker, which TestMain has registered with hostile.Worker("payer", payAll), and fails with timelines if
-// one payment is not as ordered.
+// TestMain registered the worker with hostile.Worker("payer", payAll). The test runs copies of it, and fails with timelines if a
+// payment is not as ordered.
 func ExampleTest() {
 	_ = func(t *testing.T) {
 		hostile.Test(t, hostile.Options{Worker: "payer", Payments: 200, Copies: 1})
 	}
 }
 
-// A worker with a lease of 5 s that cannot be shortened needs a service that takes longer.
+// If a worker has a fixed lease of 5 s, its service must take longer.
 func ExampleOptions() {
 	slow := hostile.Options{AttemptTimeout: 5 * time.Second, InFlightWait: 5 * time.Second, Freeze: 20 * time.Second, Timeout: 10 * time.Minute}
 	fmt.Println(slow.Freeze > slow.AttemptTimeout+slow.InFlightWait)
