@@ -54,7 +54,7 @@ func resources() (*Journal, *prepaid.Client, error) {
 		BaseURL: os.Getenv(childURL), Vendor: "vendor",
 		Credentials: prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
 		Limiter:     ratelimit.None{},
-		// Together four times the time of a transfer on the emulator: the machine may be busy with other tests.
+		// With InFlightWait, four times a transfer on the emulator: the machine may be busy with other tests.
 		AttemptTimeout: 400 * time.Millisecond,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 400 * time.Millisecond},
 	})

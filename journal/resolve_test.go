@@ -21,8 +21,8 @@ func doubt(at time.Time, attempts int) error {
 	return &prepaid.CallError{Attempts: attempts, FirstSent: at, LastSent: at.Add(time.Second), Err: errCut}
 }
 
-// The service responds from its cache for payments that it has finished: its refusal proves that it finished none.
-// Nothing else proves anything about the earlier attempt.
+// For a payment that it has made, the service returns the cached response: a refusal proves that no money moved.
+// Nothing else proves anything about the first attempt.
 func TestWhatSettlesADoubt(t *testing.T) {
 	t.Parallel()
 	after := time.Now().Add(time.Minute) // when no earlier request can be running
@@ -170,7 +170,7 @@ func TestStats(t *testing.T) {
 	require.Equal(t, 3, stats.Unknown.Count)
 }
 
-// A resolution may be wrong or early: the first request still gets its time, and a clock that was set back adds none.
+// A resolution may be wrong or early: a repeat still waits for the first request, and a clock set back adds no wait.
 func TestResolvedPaymentRestsBeforeItIsSentAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

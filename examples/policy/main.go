@@ -44,7 +44,7 @@ func main() {
 // exit statuses beyond 0 and 1.
 const (
 	exitInput   = 2
-	exitChanges = 3 // not terraform's 2, or a script would take a mistyped flag for a plan
+	exitChanges = 3 // terraform uses 2, which means a wrong command line here
 )
 
 // errInput is a wrong command line, environment or file.

@@ -100,8 +100,8 @@ type broken struct {
 
 	claim   func(c journal.Claim) ([]journal.Held, error)
 	claimed func(h *journal.Held, r *row)                                  // after each claim
-	end     func(r *row, e *journal.End) (_ journal.Recorded, ended bool)  // instead of an end
-	ended   func(r *row, e journal.End, was row, result *journal.Recorded) // after each end that is not gone
+	end     func(r *row, e *journal.End) (_ journal.Recorded, ended bool)  // replaces an end
+	ended   func(r *row, e journal.End, was row, result *journal.Recorded) // after each end of a known payment
 	record  func(ends []journal.End) ([]journal.Recorded, error)
 	resting func(admitted time.Time) (*journal.Resting, error)
 	decide  func(id prepaid.RequestID, decision func(journal.Entry, time.Time) (journal.Entry, error)) error

@@ -4,5 +4,5 @@ package hostile
 
 import "syscall"
 
-// endWithParent is not possible here: a test's function ends with its standard input.
+// endWithParent does nothing here: a worker function ends with its standard input.
 func endWithParent(*syscall.SysProcAttr) {}

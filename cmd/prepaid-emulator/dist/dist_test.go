@@ -173,7 +173,7 @@ func TestVersionIsThatOfTheTag(t *testing.T) {
 	inRoot("tag", "v0.1.0-rc.1")
 	says("not that of the tag v0.1.0")
 	inRoot("tag", "-a", "-m", "Version 0.1.0", "v0.1.0")
-	says("go.sum") // which comes after
+	says("go.sum") // the next check
 	require.NoError(t, os.WriteFile(filepath.Join(root, "more.go"), nil, 0o600))
 	says("the tree is not clean")
 }

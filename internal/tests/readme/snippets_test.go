@@ -78,7 +78,7 @@ func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
 }
 
 func explain(err error) string {
-	if errors.Is(err, prepaid.ErrNotFound) { // matches the status; prepaid.CodeInvalidURI and others, the service's code
+	if errors.Is(err, prepaid.ErrNotFound) { // matches the status; codes such as prepaid.CodeInvalidURI match too
 		return "no such account"
 	}
 	if invalid, ok := errors.AsType[*prepaid.ValidationError](err); ok { // nothing was sent

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Reader reads one JSON object member by member, as package flag reads arguments: each line names a member once
-// and says where its value goes and which limits it has. Members left over at the end are unknown.
+// Reader reads one JSON object member by member, as package flag reads arguments: each call names a member,
+// the variable for its value, and its limits. Members left over at the end are unknown.
 type Reader struct {
 	Path     string
 	Members  map[string]json.RawMessage
@@ -134,8 +134,8 @@ func (b *Reader) Decimal(name string, into *Money, quoted bool) Value {
 	return v
 }
 
-// LoadAmount reads initial_load_amount. Its octal and hexadecimal forms are no JSON numbers: they come as strings, as
-// which any form is taken, or bare, when quoteLoadAmount has quoted them.
+// LoadAmount reads initial_load_amount. Octal and hexadecimal forms are not JSON numbers: they arrive as strings, or
+// QuoteLoadAmount has quoted them. A string may have any form.
 func (b *Reader) LoadAmount(name string, into *Money) Value {
 	raw, v := b.take(name, "number")
 	v.schema.chosen(fewDigits)
@@ -292,7 +292,7 @@ func (v Value) Required() Value {
 	return v
 }
 
-// RequiredWhen faults an absent member if a condition holds, which when describes.
+// RequiredWhen faults an absent member if holds is true; when names the condition.
 func (v Value) RequiredWhen(holds bool, when string) Value {
 	if v.schema != nil {
 		v.schema.note("Required " + when + ".")
@@ -325,7 +325,7 @@ func (v Value) Min(n int) Value {
 	return v.limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
 
-// Filled faults an empty text of a request. The service may hold one, so that a document may.
+// Filled faults an empty text of a request. A document may have one, as the service may.
 func (v Value) Filled() Value {
 	v.schema.chosen("Not empty; the reference has no least length.")
 	return v.limit(v.text != "" || v.binder.Document, "must not be empty")

@@ -76,8 +76,8 @@ func name(fn *ssa.Function) string {
 	return fn.Name()
 }
 
-// isGiven reports whether a function makes the call for a value it is given: a parameter, or a field of its receiver. A literal is
-// part of the function around it, and makes each call for that.
+// isGiven reports whether a function makes the call for a value it is given: a parameter, or a field of its receiver. A literal
+// always does, for the function around it.
 func isGiven(fn *ssa.Function, call *Call) bool {
 	if fn.Parent() != nil {
 		return true
@@ -157,7 +157,7 @@ func keyOf(fn *ssa.Function, call *Call) Source {
 	return found
 }
 
-// parameter is where a value is in the parameters of the function.
+// parameter returns the parameter of fn, or its field, at a place.
 func parameter(fn *ssa.Function, at place) Source {
 	value, field := at.value, at.field
 	if v, ok := value.(*ssa.FieldAddr); ok {

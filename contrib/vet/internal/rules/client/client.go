@@ -24,14 +24,14 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{new(clients)},
 }
 
-// clients is the fact of a function: its use of clients. Bits are indices of parameters, the receiver counts.
+// clients is the fact of a function: its use of clients. Bit i is for parameter i, a receiver is the first.
 type clients struct {
 	// Returns: its first result is a client that it makes in each call. Drops: it makes one, calls the service with it, and keeps
-	// it nowhere. The settings come from the parameters Config. Own: some are made in each call, such as a transport.
+	// it nowhere. Config: the parameters with settings. Own: it makes a setting in each call, such as a transport.
 	Returns, Drops, Own bool
 	Config              uint64
-	// Lends are the parameters, such as clients, that are not kept. Calls are those with which the service is called, and Through
-	// those that the first result has.
+	// Lends: the parameters, such as clients, that it does not keep. Calls: those with which it calls the service. Through: those
+	// that its first result has.
 	Lends, Calls, Through uint64
 }
 
@@ -46,7 +46,7 @@ func (c *clients) String() string {
 	return "uses clients"
 }
 
-// programs are packages that read command lines: a program that imports them runs once for each.
+// programs are packages that read command lines: a program that imports one runs once per command.
 var programs = []string{"flag", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/urfave/cli", "github.com/alecthomas/kong", "github.com/google/subcommands", "github.com/jessevdk/go-flags", "github.com/alecthomas/kingpin"}
 
 type rule struct {
@@ -89,7 +89,7 @@ func tests(pass *analysis.Pass) bool {
 const wrong = ": each client fetches a token and opens connections of its own, keeps to the rate limit alone, and forgets which payments it sent; " +
 	"make one at startup and keep it, and one for each tenant if there are several"
 
-// look reports the clients that a function makes, or has made by another, in a handler or in a loop.
+// look reports the clients that a function or its callee makes in a handler or in a loop.
 func (r *rule) look(fn *ssa.Function) {
 	for _, m := range r.makers(fn) {
 		switch {
@@ -172,8 +172,8 @@ func pick(call *ssa.Call, bits uint64) []ssa.Value {
 	return args
 }
 
-// serves reports whether a function is called for each payment, though the package does not show by whom: an exported one of a
-// package that is not a command, which makes the payment in its parameters, with settings that it has itself.
+// serves reports whether other packages probably call a function for each payment: it is exported, its package is not a command,
+// and it makes the payment in its parameters with settings of its own.
 func (r *rule) serves(fn *ssa.Function, m maker) bool {
 	object, ok := fn.Object().(*types.Func)
 	if !ok || !object.Exported() || fn.Parent() != nil || r.once || requests.Handles(fn) {

@@ -55,7 +55,7 @@ func (r *rule) holds(t types.Type) bool {
 	return false
 }
 
-// ours reports whether a type is a pointer to one of the SDK's, such as its services, or an interface that may stand for one.
+// ours reports whether a type is a pointer to an SDK type, such as a service, or an interface with a method that takes one.
 func (r *rule) ours(t types.Type) bool {
 	if face, ok := t.Underlying().(*types.Interface); ok {
 		for method := range face.Methods() {
@@ -136,7 +136,7 @@ func (f *follower) stored(address ssa.Value) {
 	}
 }
 
-// closure follows a variable into a literal. One that is stored or returned keeps it.
+// closure follows a variable into a literal. A stored or returned literal keeps it.
 func (f *follower) closure(closure *ssa.MakeClosure, v ssa.Value) {
 	for _, ref := range *closure.Referrers() {
 		switch ref.(type) {
@@ -195,8 +195,8 @@ func (f *follower) call(instr ssa.CallInstruction, v ssa.Value) {
 	}
 }
 
-// sdk: methods of the client and its services call the service, but for a few. Functions that take one call with it, but for those
-// that make something which has it.
+// sdk follows a call of the SDK. All but a few methods of a client or service call the service. So does a function that takes one,
+// unless it makes a value that has it.
 func (f *follower) sdk(instr ssa.CallInstruction, callee *types.Func, arg int) {
 	switch name := callee.Name(); {
 	case name == "With":

@@ -67,7 +67,7 @@ func (r *rule) fix(s site) []analysis.SuggestedFix {
 	return nil
 }
 
-// text is the expression of a context in which the end of the request does not end the call.
+// text is the expression of a context that outlives the request.
 func (r *rule) text(arg ast.Expr) string {
 	text := types.ExprString(arg)
 	if fun, ok := arg.(*ast.CallExpr).Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "Context" {
