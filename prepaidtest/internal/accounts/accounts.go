@@ -1,9 +1,9 @@
 // Package accounts carries out the operations on accounts: search, creation, changes, wallets and the key exchange.
 //
-// Accounts has no own state: everything is in the ledger. KeyExchange keeps the registered keys and the hashes of the
+// Accounts keeps no state: all state is in the ledger. KeyExchange keeps the registered keys and the hashes of the
 // ephemeral keys that were used, under the lock of the ledger.
 //
-// Movements of money are not here; see packages transfers, funding and simulator.
+// Packages transfers, funding and simulator move money; this package does not.
 package accounts
 
 import (
@@ -23,7 +23,7 @@ type Accounts struct {
 // Options are the choices that the reference leaves open about accounts.
 type Options struct {
 	InitialStatus          string
-	ClearOmitted           bool // an update clears members that its body does not have
+	ClearOmitted           bool // an update clears members that its body omits
 	CustomPlasticExpiry    bool
 	NewestFirst            bool // order of a history
 	NoCompanyPaging        bool // no paging headers on the company search

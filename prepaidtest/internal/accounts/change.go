@@ -33,7 +33,7 @@ func (in *createInput) bind(b *wire.Reader) {
 	b.String("account_id_to_replace", &in.accountToReplace).RequiredWhen(in.requestType == "replace", "when request_type is replace")
 }
 
-// Create handles POST /accounts. Its row has 404 for an account id that is invalid or not found.
+// Create handles POST /accounts. The reference has 404 for an invalid or unknown account id.
 func (s *Accounts) Create(c *exchange.Call) exchange.Response {
 	var in createInput
 	if refusal := c.BindBody(in.bind); refusal != nil {
@@ -65,7 +65,7 @@ func (s *Accounts) Create(c *exchange.Call) exchange.Response {
 	return c.Encoded(http.StatusCreated, a.Append(nil, "created", nil))
 }
 
-// Update handles PUT /accounts/{id}. The registration is replaced whole.
+// Update handles PUT /accounts/{id}. It replaces the whole registration.
 func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 	var in ledger.AccountData
 	var initiatingUser string
@@ -91,7 +91,7 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 	})
 }
 
-// PutStatus handles PUT /accounts/{id}/status; every move between the eleven is allowed.
+// PutStatus handles PUT /accounts/{id}/status. Every change of status is allowed.
 func (s *Accounts) PutStatus(c *exchange.Call) exchange.Response {
 	var in ledger.AccountData
 	if refusal := c.BindBody(func(b *wire.Reader) { b.Member(&in, "status").Required() }); refusal != nil {

@@ -33,18 +33,18 @@ type Key struct {
 	Key         string `json:"key_id"`
 }
 
-// Add registers an application and one of its keys, both UUIDs, for the key exchange. Until the first
-// is registered every well-formed pair is known.
+// Add registers an application and one of its keys, both UUIDs, for the key exchange. Before the first
+// Add, every well-formed pair is known.
 func (s *KeyExchange) Add(applicationID, keyID string) {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	s.keys[Key{applicationID, keyID}] = true
 }
 
-// Exchange handles POST /accounts/{id}/dip. The data is this emulator's own choice, since the reference does
-// not show it: Base64 of a 12-byte nonce and the AES-256-GCM ciphertext, under the ephemeral key, of a JSON
+// Exchange handles POST /accounts/{id}/dip. The reference does not show the data, so its form is the emulator's
+// choice: Base64 of a 12-byte nonce and the AES-256-GCM ciphertext, under the ephemeral key, of a JSON
 // object with account_id and card_number. The reference sets no time after which an ephemeral key may be used
-// again, so that 32 bytes of each are kept for good.
+// again, so its hash is kept for good.
 func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
 	var application, key, ephemeral string
 	var faults wire.Faults

@@ -42,8 +42,8 @@ func (f companyFilter) matches(a *ledger.Account) bool {
 		(f.mobile == "" || a.Cardholder.MobileNumber == f.mobile)
 }
 
-// SearchCompany handles GET /accounts/company/{companyid}. An unknown company has no accounts: the row lists no
-// error.
+// SearchCompany handles GET /accounts/company/{companyid}. An unknown company has no accounts, since the
+// row lists no error.
 func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 	var filter companyFilter
 	var with map[string]bool
@@ -102,7 +102,7 @@ func (s *Accounts) Status(c *exchange.Call) exchange.Response {
 	})
 }
 
-// Transactions responds to GET /accounts/{id}/transactions, oldest first unless the server is set otherwise.
+// Transactions handles GET /accounts/{id}/transactions, oldest first unless NewestFirst is set.
 func (s *Accounts) Transactions(c *exchange.Call) exchange.Response {
 	var start, end time.Time
 	var page wire.PageRequest
@@ -123,7 +123,7 @@ func (s *Accounts) Transactions(c *exchange.Call) exchange.Response {
 	})
 }
 
-// between returns the items within both bounds, included. The times of items are compared as they are shown: in whole
+// between returns the items from start to end, inclusive. It compares the times of items as they are shown: in whole
 // seconds.
 func between(items []ledger.Item, start, end time.Time) []ledger.Item {
 	from, to := 0, len(items)

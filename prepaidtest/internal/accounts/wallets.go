@@ -30,7 +30,7 @@ func (s *Accounts) newWalletToken(a *ledger.Account, now time.Time) ledger.Walle
 // tokenReference has 48 characters.
 func (s *Accounts) tokenReference() string { return "DSHRMC00" + strings.ToUpper(s.ids.Hex(20)) }
 
-// WalletTokens handles GET /accounts/{id}/tokens; 204 when there are none (section 1).
+// WalletTokens handles GET /accounts/{id}/tokens: 204 if there is no token (section 1).
 func (s *Accounts) WalletTokens(c *exchange.Call) exchange.Response {
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
 		if len(a.WalletTokens) == 0 {
@@ -40,7 +40,7 @@ func (s *Accounts) WalletTokens(c *exchange.Call) exchange.Response {
 	})
 }
 
-// walletBody is the response of the provisioning; the name of its third member is spelled as the reference does.
+// walletBody is the provisioning response. The reference spells the name of its third member this way.
 type walletBody struct {
 	PANLastFour        string           `json:"pan_last_four"`
 	Provider           string           `json:"provider"`

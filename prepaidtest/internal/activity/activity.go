@@ -1,8 +1,8 @@
-// Package activity counts the running work of an emulator, so that Close can wait for it and WaitIdle returns when nothing
-// is under way any more.
+// Package activity counts the running work of an emulator, so that Close can wait for this work and WaitIdle returns when
+// no work is left.
 //
-// Handlers enter and leave; background work is run or started; messages and requests that run on begin and end. After Close
-// nothing new begins. The lock is the innermost one: nothing else is locked while it is held.
+// Handlers call Enter and Leave; Run and Start run background work; messages, and requests that continue, call Begin and End.
+// After Close no new work begins. No other lock is taken while this lock is held.
 package activity
 
 import (
@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// Activity is the work of a server: handlers, deliveries and background work. Its lock is the innermost: nothing else is
-// taken while it is held.
+// Activity is the work of a server: handlers, deliveries and background work. No other lock is taken while its lock is
+// held.
 type Activity struct {
 	stopped chan struct{}
 	work    sync.WaitGroup
 
 	mu      sync.Mutex
 	closed  bool
-	pending int // messages queued or on their way, and requests that run on
+	pending int // messages queued or in flight, and continuing requests
 	idle    []chan struct{}
 }
 
-// New makes an activity of which nothing is under way.
+// New makes an activity without work.
 func New() *Activity { return &Activity{stopped: make(chan struct{})} }
 
-// Enter counts a handler in, which must call Leave; false after Close.
+// Enter adds a handler, which must call Leave; false after Close.
 func (a *Activity) Enter() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -37,13 +37,13 @@ func (a *Activity) Enter() bool {
 	return true
 }
 
-// Leave counts a handler out.
+// Leave removes a handler.
 func (a *Activity) Leave() { a.work.Done() }
 
-// Run runs f in the background; Wait waits for it. Its caller is counted already: a handler, or a function of Run or Start.
+// Run runs f in the background; Wait waits for f. The caller must be counted: a handler, or a function of Run or Start.
 func (a *Activity) Run(f func()) { a.work.Go(f) }
 
-// Start is Run for any caller; false, and f is not run, after Close.
+// Start is Run for any caller. After Close it returns false.
 func (a *Activity) Start(f func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,8 +53,8 @@ func (a *Activity) Start(f func()) bool {
 	return !a.closed
 }
 
-// Begin counts a message or request as under way, and reports false after Close: then it is only kept, or is waited for by
-// Wait alone.
+// Begin counts n messages or requests as under way. After Close it returns false: such work is only kept, or only Wait
+// waits for it.
 func (a *Activity) Begin(n int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -73,7 +73,7 @@ func (a *Activity) End(n int) {
 	a.wake()
 }
 
-// Abandon counts everything as no longer under way.
+// Abandon counts all work as no longer under way.
 func (a *Activity) Abandon() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -81,7 +81,7 @@ func (a *Activity) Abandon() {
 	a.wake()
 }
 
-// wake needs the lock.
+// wake needs a.mu.
 func (a *Activity) wake() {
 	if a.pending > 0 {
 		return
@@ -110,7 +110,7 @@ func (a *Activity) WaitIdle(ctx context.Context) error {
 	}
 }
 
-// Pause waits d of real time; false when Stop is called or done ends before.
+// Pause waits d of real time; false if Stop is called or done is closed first.
 func (a *Activity) Pause(d time.Duration, done <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -123,7 +123,7 @@ func (a *Activity) Pause(d time.Duration, done <-chan struct{}) bool {
 	return false
 }
 
-// Close lets nothing new begin; false when that was so before.
+// Close stops new work; false if Close was called before.
 func (a *Activity) Close() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -141,13 +141,13 @@ func (a *Activity) IsClosed() bool {
 	return a.closed
 }
 
-// Stop ends pauses, and whatever else waits for stopping.
+// Stop closes Stopping, which ends pauses.
 func (a *Activity) Stop() { close(a.stopped) }
 
 // Stopping is closed by Stop.
 func (a *Activity) Stopping() <-chan struct{} { return a.stopped }
 
-// Wait returns when all handlers and background work have ended. Work that is still counted is kept for later.
+// Wait returns when all handlers and background work have ended. Then it counts no more work.
 func (a *Activity) Wait() {
 	a.work.Wait()
 	a.Abandon()

@@ -1,12 +1,12 @@
-// Package clock is the emulator's time: real time moved by Advance, or frozen and moved by Advance alone. It also runs tasks
-// that are due later.
+// Package clock is the emulator's clock: real time moved by Advance, or frozen and moved by Advance alone. It runs tasks
+// when they are due.
 //
-// Tasks run before the state is read, so that a reader never sees a moment at which something overdue has not
-// happened yet: call Settle before you read. Tasks of one moment run in the order in which they were set. Time never runs
-// back, and ends with End.
+// Call Settle before you read the state: it runs overdue tasks, so that a reader never sees the state before
+// them. Tasks with the same due time run in the order in which they were set. The time never runs back, and never passes
+// End.
 //
-// A task is a Job, and jobs are data as far as they must be saved. The package knows nothing of their effect; a Job takes the
-// locks that it needs.
+// A task is a Job with its time. Jobs that must be saved are data. The package does not know their effect; a Job takes
+// the locks that it needs.
 package clock
 
 import (
@@ -22,10 +22,10 @@ import (
 // Clock is a clock that runs tasks. Make it with New.
 type Clock struct {
 	started time.Time // real instant at which the clock began
-	origin  time.Time // time it showed then
+	origin  time.Time // its time at started
 	frozen  bool
 	offset  atomic.Int64
-	next    atomic.Int64 // earliest due time in Unix nanoseconds; math.MaxInt64 when nothing waits
+	next    atomic.Int64 // earliest due time in Unix nanoseconds; math.MaxInt64 without tasks
 
 	run sync.Mutex // held while tasks run
 
@@ -36,9 +36,9 @@ type Clock struct {
 	closed bool
 }
 
-// Job is work for later. It is data as far as it must be saved, so that it can go on after a restart.
+// Job is work for later. A job that must be saved is data, so that it continues after a restart.
 type Job interface {
-	// Do does the job. Due is when it was to be done.
+	// Do does the job, which was due at due.
 	Do(due time.Time)
 }
 
@@ -69,10 +69,10 @@ func (c *Clock) Now() time.Time {
 	return now.Round(0)
 }
 
-// End is as far as the clock can be moved; Unix nanoseconds end in 2262.
+// End is the latest time of the clock; Unix nanoseconds end in 2262.
 func End() time.Time { return time.Date(2200, 12, 31, 23, 59, 59, 0, time.UTC) }
 
-// Advance reports false, and does nothing, when that would move the clock back or beyond its end.
+// Advance moves the clock; false, and no move, if d is negative or leads beyond End.
 func (c *Clock) Advance(d time.Duration) bool {
 	if d < 0 || d > End().Sub(c.Now()) {
 		return false
@@ -85,7 +85,7 @@ func (c *Clock) Advance(d time.Duration) bool {
 	return true
 }
 
-// At performs a job at a time, at once when that is past.
+// At performs a job at due, or at once if due is past.
 func (c *Clock) At(due time.Time, j Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,8 +93,8 @@ func (c *Clock) At(due time.Time, j Job) {
 	c.arm()
 }
 
-// After performs a job once d has passed on this clock, with the time at which it was due. After close it is only
-// kept, for Save.
+// After performs a job when d has passed on this clock. After Close the clock only keeps the job,
+// for Save.
 func (c *Clock) After(d time.Duration, j Job) { c.At(c.Now().Add(d), j) }
 
 // Push needs c.mu.
@@ -112,7 +112,7 @@ func (c *Clock) Waiting() []Task {
 	})
 }
 
-// Resume starts the clock after a restore, and runs overdue tasks.
+// Resume starts the clock after Restore, and runs overdue tasks.
 func (c *Clock) Resume() {
 	c.mu.Lock()
 	c.arm()
@@ -140,8 +140,8 @@ func (c *Clock) runDue() {
 	}
 }
 
-// pop takes the next due task. When there is none it arms the timer for the one to come; until then next stays
-// in the past, which keeps readers waiting for the task that runs.
+// pop takes the next due task. Without a due task it arms the timer for the next one. Before that, next stays
+// in the past, so readers wait for the running task.
 func (c *Clock) pop() (Task, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +170,7 @@ func (c *Clock) arm() {
 	}
 }
 
-// Close runs no more tasks; those that wait are kept, for Save.
+// Close stops running tasks; pending tasks are kept, for Save.
 func (c *Clock) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -179,7 +179,7 @@ func (c *Clock) Close() {
 		c.timer.Stop()
 	}
 	c.mu.Unlock()
-	c.runDue() // nothing is due any more: this waits for a task that runs
+	c.runDue() // no task is due: this waits for the running task
 }
 
 // taskQueue orders tasks by due time, then by age.
@@ -207,19 +207,19 @@ func (q *taskQueue) Pop() any {
 	return popped
 }
 
-// Hold keeps tasks from running until the function it returns is called, so that each is either waiting or done.
+// Hold stops tasks until release is called, so that each task is either pending or done.
 func (c *Clock) Hold() (release func()) {
 	c.run.Lock()
 	return c.run.Unlock
 }
 
-// State has the time of a frozen clock, and the lead over real time of any other.
+// State has the time of a frozen clock, or a running clock's lead over real time.
 type State struct {
 	At    time.Time     `json:"at,omitzero"`
 	Ahead time.Duration `json:"ahead_ns,omitzero"`
 }
 
-// Save returns the state. That of a clock that runs does not change with time, only with Advance.
+// Save returns the state. Only Advance changes the state of a running clock.
 func (c *Clock) Save() State {
 	if c.frozen {
 		return State{At: c.Now()}
@@ -227,7 +227,7 @@ func (c *Clock) Save() State {
 	return State{Ahead: c.origin.Sub(c.started) + c.Moved()}
 }
 
-// Restore continues from a saved state. No job may wait yet.
+// Restore continues from a saved state. There must be no pending job.
 func (c *Clock) Restore(saved State) {
 	c.origin = saved.At.UTC()
 	if saved.At.IsZero() {

@@ -1,5 +1,5 @@
-// Package document serves all packages that are part of the saved state: a strict reading of JSON whose errors never
-// quote the text, which is full of secrets, and lists in an order that depends on the state alone.
+// Package document helps packages to save and restore state: it reads JSON strictly, never quotes the text in an error,
+// because the text is full of secrets, and lists maps in an order that depends on the state alone.
 //
 // It keeps no state.
 package document
@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Unmarshal refuses unknown members: to lose data that another writer has added would be worse.
+// Unmarshal refuses unknown members, so that data that another writer added is not lost.
 func Unmarshal(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

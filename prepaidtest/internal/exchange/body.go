@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// MaxBody bounds a request body; the largest the reference knows is a few kilobytes.
+	// MaxBody bounds a request body; the largest in the reference is a few kilobytes.
 	MaxBody = 4 << 20
-	// MaxSurplus is how much more is read, so that the refusal of a body that is too large does not get lost.
+	// MaxSurplus is how much more is read, so that the caller gets the refusal of a body that is too large.
 	MaxSurplus = 1 << 20
 	// BodyTimeout is how long a caller may take to send a body.
 	BodyTimeout = time.Minute
 )
 
-// LimitBody gives the caller BodyTimeout to send the body to server, which may be nil. Where the emulator is mounted
-// elsewhere, the deadlines of that server hold.
+// LimitBody gives the caller BodyTimeout to send the body to server, which may be nil. If the emulator is mounted
+// in another server, that server's deadlines apply.
 func LimitBody(server *http.Server, w http.ResponseWriter, r *http.Request) (limited bool) {
 	if r.ContentLength == 0 || server == nil || r.Context().Value(http.ServerContextKey) != server {
 		return false
@@ -34,7 +34,7 @@ func (c *Call) ReadBody(w http.ResponseWriter, limited bool) bool {
 	c.Body, err = io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
 	if err == nil && len(c.Body) > MaxBody {
 		_, err = io.CopyN(io.Discard, r.Body, MaxSurplus)
-		if err == nil { // there may be more without end
+		if err == nil { // the body may be endless
 			w.Header().Set("Connection", "close")
 		}
 		if errors.Is(err, io.EOF) {

@@ -2,10 +2,10 @@ package exchange
 
 import "sync"
 
-// maxBuffer is the largest buffer worth keeping: a page of 500 full accounts has about half a megabyte.
+// maxBuffer is the largest buffer that is kept: a page of 500 full accounts has about half a megabyte.
 const maxBuffer = 1 << 20
 
-// buffers keeps the memory of pages for the next ones.
+// buffers reuses the memory of pages.
 type buffers struct{ pool sync.Pool }
 
 func (b *buffers) get() []byte {

@@ -14,7 +14,7 @@ import (
 
 const mediaOctets = "application/octet-stream"
 
-// Form is how requests and responses look where the reference leaves a choice.
+// Form has choices that the reference leaves open about requests and responses.
 type Form struct {
 	MediaType     string // of JSON bodies
 	Lenient       bool   // limits and unknown names are not checked
@@ -33,14 +33,14 @@ type Call struct {
 	At      time.Time // server's clock on arrival
 	Cached  int64     // responses of transfers cached before arrival
 
-	Description *Description // receives the operation's input, and the operation ends; nil to carry it out
+	Description *Description // if not nil, the operation only describes its input here
 
 	Readable bool // body was read as a JSON object
 	Late     bool // body did not come in time
-	Replayed bool // response is the one kept for an earlier request
+	Replayed bool // response is an earlier request's, kept
 }
 
-// Description is the input of an operation: members of the body or parameters of the query, nil without either.
+// Description is the input of an operation: members of the body and parameters of the query; nil if absent.
 type Description struct{ Body, Query *wire.Schema }
 
 // JSON responds with a value as JSON.
@@ -53,7 +53,7 @@ func (c *Call) Encoded(status int, text []byte) Response {
 	return Response{Status: status, ContentType: c.Form.MediaType, Body: text}
 }
 
-// Octets responds with a bare string, or a quoted one when the server is set so.
+// Octets responds with a bare string, or a quoted string with QuotedStrings.
 func (c *Call) Octets(text string) Response {
 	if c.Form.QuotedStrings {
 		text = strconv.Quote(text)
@@ -87,7 +87,7 @@ func (c *Call) Bearer() (scheme, token string) {
 // Done is a success without a body.
 func Done(status int) Response { return Response{Status: status} }
 
-// BindBody reads the JSON body. It returns a refusal, or nil when all is well.
+// BindBody reads the JSON body. It returns a refusal, or nil if the body is valid.
 func (c *Call) BindBody(bind func(*wire.Reader)) *Response {
 	var faults wire.Faults
 	if refusal := c.BindBodyInto(&faults, bind); refusal != nil {
@@ -99,7 +99,7 @@ func (c *Call) BindBody(bind func(*wire.Reader)) *Response {
 	return nil
 }
 
-// BindBodyInto leaves faults of single members to the caller, for operations that have a code for each.
+// BindBodyInto adds faults of single members to faults, for operations with a code for each member.
 func (c *Call) BindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *Response {
 	if c.Description != nil {
 		c.Description.Body = wire.DescribeObject(bind)
@@ -119,7 +119,7 @@ func (c *Call) BindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *Respo
 	return nil
 }
 
-// HasMediaType reports whether Content-Type is want, in any case, with no parameter but charset=utf-8.
+// HasMediaType reports whether Content-Type is want in any case. Its only parameter may be charset=utf-8.
 func (c *Call) HasMediaType(want string) bool {
 	media, parameters, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
 	if err != nil || !strings.EqualFold(media, want) {
@@ -129,7 +129,7 @@ func (c *Call) HasMediaType(want string) bool {
 	return len(parameters) == 0 || (len(parameters) == 1 && has && strings.EqualFold(charset, "utf-8"))
 }
 
-// BindQuery reads the query. It returns a refusal, or nil when all is well.
+// BindQuery reads the query. It returns a refusal, or nil if the query is valid.
 func (c *Call) BindQuery(bind func(*wire.Query)) *Response {
 	if c.Description != nil {
 		c.Description.Query = wire.DescribeQuery(bind)
@@ -148,7 +148,7 @@ func (c *Call) BindQuery(bind func(*wire.Query)) *Response {
 	return nil
 }
 
-// Paged responds with one page of items, each appended in its wire form; with 204 when there are none at all.
+// Paged responds with one page of items, which write appends in their wire form; with 204 if there are no items.
 func Paged[T any](c *Call, request wire.PageRequest, items []T, write func(to []byte, item T) []byte) Response {
 	from, to, info, ok := c.Form.PageSizes.Page(request, len(items))
 	if !ok {

@@ -107,7 +107,7 @@ func TestAFixedSegmentWinsOverAParameter(t *testing.T) {
 	require.False(t, table.Has("PUT /accounts/{id}/tokens"))
 }
 
-// Where there is no connection to take over, a 204 has no body, and a cut is a panic that net/http knows.
+// Without a connection to take over, a 204 has no body, and a cut panics with http.ErrAbortHandler.
 func TestWithoutAConnection(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Door is a listener that also takes back connections which a handler had taken over, so that they are
-// served further like any other.
+// Door is a listener that also takes back connections which a handler had taken over, so that net/http
+// continues to serve them.
 type Door struct {
 	net.Listener
 	connections chan net.Conn
@@ -19,7 +19,7 @@ func NewDoor(listener net.Listener) *Door {
 	return &Door{Listener: listener, connections: make(chan net.Conn), done: make(chan struct{})}
 }
 
-// Run moves new connections inside until the door is stopped.
+// Run passes new connections to Accept until the door is stopped.
 func (f *Door) Run() {
 	for {
 		connection, err := f.Listener.Accept()
@@ -54,5 +54,5 @@ func (f *Door) Close() error {
 	return f.Listener.Close()
 }
 
-// Stop accepts no more connections.
+// Stop stops accepting connections.
 func (f *Door) Stop() { f.once.Do(func() { close(f.done) }) }

@@ -25,9 +25,9 @@ type Response struct {
 	Problem     Problem // error in body, if the server made it
 	Page        *wire.PageInfo
 	RetryAfter  int                   // seconds; no header when 0
-	At          time.Time             // of the Date header, on the server's clock
-	Stream      func(io.Writer) error // writes the body instead of body
-	pool        *buffers              // where body goes once it is written; nil when it is no buffer
+	At          time.Time             // Date header, on the server's clock
+	Stream      func(io.Writer) error // if set, writes the body
+	pool        *buffers              // takes the written body back; nil if it is no buffer
 }
 
 // Release gives the buffer of a response back.
@@ -37,7 +37,7 @@ func (a Response) Release() {
 	}
 }
 
-// Pooled reports whether the body is a page of the emulator's own.
+// Pooled reports whether the body is a page that Paged made.
 func (a Response) Pooled() bool { return a.pool != nil }
 
 func (a Response) header(h http.Header) {
@@ -46,7 +46,7 @@ func (a Response) header(h http.Header) {
 	case a.ContentType != "":
 		h.Set("Content-Type", a.ContentType)
 	case len(a.Body) > 0 || a.Stream != nil:
-		h["Content-Type"] = nil // or net/http would guess one
+		h["Content-Type"] = nil // keeps net/http from guessing
 	}
 	if a.Page != nil {
 		a.Page.Header(h)
@@ -56,11 +56,11 @@ func (a Response) header(h http.Header) {
 	}
 }
 
-// Headers are those that the caller gets, without those that a connection adds. All names are in the form of net/http.
+// Headers returns the headers that the caller gets, without those of the connection. Names are in the form of net/http.
 func (a Response) Headers() http.Header {
 	h := make(http.Header, 8)
 	a.header(h)
-	if h["Content-Type"] == nil { // which keeps net/http from guessing one
+	if h["Content-Type"] == nil { // it kept net/http from guessing
 		delete(h, "Content-Type")
 	}
 	if a.Page != nil {
@@ -77,7 +77,7 @@ func (a Response) Headers() http.Header {
 	return h
 }
 
-// Write sends a whole response. Door serves the connection further after a 204 with a body; nil closes it.
+// Write sends a whole response. After a 204 with a body, door takes the connection back; a nil door closes it.
 func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
 	if a.Status == http.StatusNoContent && len(a.Body) > 0 {
 		a.writeRaw(w, r, door)
@@ -91,8 +91,8 @@ func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
 	_, _ = w.Write(a.Body) // the caller has gone away
 }
 
-// writeRaw sends a 204 with a body, which net/http refuses to write, and leaves the connection open as the
-// service would: how the caller's HTTP library handles the surplus bytes is its own affair.
+// writeRaw sends a 204 with a body, which net/http refuses to write. It leaves the connection open, as the
+// service would: the caller's HTTP library must handle the surplus bytes.
 func (a Response) writeRaw(w http.ResponseWriter, r *http.Request, door *Door) {
 	connection, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil { // mounted where there is no connection to take over

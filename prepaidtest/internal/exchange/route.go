@@ -14,9 +14,9 @@ const Prefix = "/3.0"
 type Route struct {
 	Method, Template string
 	segments         []string
-	fixed            int // how many of them are no parameters
+	fixed            int // number of segments without a parameter
 	Handle           func(*Call) Response
-	BadInput         int      // status of input that cannot be used: 400, or 404 where the row has that for it
+	BadInput         int      // status for unusable input: 400, or 404 if the row says so
 	Open             bool     // needs no bearer token
 	Query            []string // names of its query parameters
 	TestOnly         bool     // simulator
@@ -36,7 +36,7 @@ func (t Table) Prepare() {
 	}
 }
 
-// Has reports whether an operation has the name.
+// Has reports whether an operation has that name.
 func (t Table) Has(name string) bool {
 	return slices.ContainsFunc(t, func(r *Route) bool { return r.Name() == name })
 }
@@ -44,9 +44,9 @@ func (t Table) Has(name string) bool {
 // Name is the method and the path template.
 func (r *Route) Name() string { return r.Method + " " + r.Template }
 
-// Find returns the route of a request with the values of its path parameters. A fixed segment wins over a
-// parameter, which the order of the table cannot show for /accounts/company/{companyid}. When only the method
-// differs, pathKnown is true.
+// Find returns the route of a request with the values of its path parameters. A fixed segment takes precedence over a
+// parameter: the order of the table cannot decide this for /accounts/company/{companyid}. If only the
+// method differs, pathKnown is true.
 func (t Table) Find(r *http.Request) (found *Route, params []string, pathKnown bool) {
 	path, ok := strings.CutPrefix(r.URL.EscapedPath(), Prefix+"/")
 	if !ok {

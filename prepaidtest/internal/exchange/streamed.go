@@ -7,10 +7,10 @@ import (
 	"net/http"
 )
 
-// StreamHead is how much of a report is held back, so that a run that fails at once can still get a 500.
+// StreamHead is how much of a report is held back, so that an early failure can still become a 500.
 const StreamHead = 32 << 10
 
-// headWriter holds back the first bytes until there are too many, or until release.
+// headWriter holds back the first bytes, up to a limit or until release.
 type headWriter struct {
 	w     io.Writer
 	limit int
@@ -35,8 +35,8 @@ func (h *headWriter) release() error {
 	return err
 }
 
-// WriteStream sends a response that is made while it is sent, and returns the one the caller got. A failure
-// before anything went out is a 500; later it cuts the connection, as nothing else would be noticed.
+// WriteStream sends a response that is made while it is sent, and returns the response that the caller got.
+// An early failure becomes a 500; a later one cuts the connection, so that the caller notices.
 func (c *Call) WriteStream(w http.ResponseWriter, a Response) Response {
 	head := &headWriter{w: w, limit: StreamHead}
 	a.header(w.Header())
@@ -61,7 +61,7 @@ func Cut(w http.ResponseWriter, some []byte) {
 	_ = connection.Close()
 }
 
-// TakeOver takes the connection over, which net/http no longer closes.
+// TakeOver takes the connection over; net/http no longer closes it.
 func TakeOver(w http.ResponseWriter) net.Conn {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

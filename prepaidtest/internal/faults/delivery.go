@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Delivery is one delivery of a webhook message gone wrong. It is used once, unless its schedule says otherwise.
+// Delivery is a fault of one delivery of a webhook message. It is used once, unless its schedule says otherwise.
 type Delivery struct {
 	Schedule
 	Kind   DeliveryKind

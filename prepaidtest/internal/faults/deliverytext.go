@@ -14,7 +14,7 @@ func deliveryWords() map[DeliveryKind]string {
 	}
 }
 
-// DeliveryForms lists the forms that ParseDelivery reads, one a line with its effect, then the modifiers.
+// DeliveryForms lists the forms that ParseDelivery reads, each with its effect, then the modifiers.
 func DeliveryForms() []string {
 	return append(append([]string{
 		"duplicate-message COPIES: send, then send this many times again",

@@ -1,10 +1,10 @@
-// Package faults has the faults of requests and of deliveries: their types, their text form, the queue they
-// wait in, and their effect on a response.
+// Package faults has the faults of requests and of deliveries: their types, their text form, the queue of the
+// armed faults, and their effect on a response.
 //
 // A Fault either has its own response (Respond and similar), so that the request is not carried out, or changes how the
-// response of the operation is sent. Delays and tokens are up to the caller. A Queue hands each fault out as often as its
-// Schedule says, those for one name before those for any. The armed faults are all the state there is, under the lock of their
-// Queue.
+// response of the operation is sent. The caller handles delays and tokens. A Queue returns each fault as often as its
+// Schedule says, faults for one name before faults for any name. The only state is the armed faults, under the lock of
+// the Queue.
 package faults
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
-// Fault is one request gone wrong. It is used once, unless its schedule says otherwise.
+// Fault is a fault of one request. It is used once, unless its schedule says otherwise.
 type Fault struct {
 	Schedule
 	Kind        Kind

@@ -9,22 +9,22 @@ import (
 
 // Schedule says how often a fault is used: once, unless a modifier says otherwise.
 type Schedule struct {
-	times  int // counts when counted
+	times  int // valid if counted
 	chance float64
 
 	counted, always, chanced bool
 }
 
-// Repeat makes the fault count n times.
+// Repeat makes the fault apply n times.
 func (s *Schedule) Repeat(n int) { s.times, s.counted, s.always = n, true, false }
 
 // Forever keeps the fault armed until it is removed.
 func (s *Schedule) Forever() { s.times, s.counted, s.always = 0, false, true }
 
-// Sometimes makes the fault count with probability p.
+// Sometimes makes the fault apply with probability p.
 func (s *Schedule) Sometimes(p float64) { s.chance, s.chanced = p, true }
 
-// left is how often the fault can be used before it has been; endless when there is no end.
+// left is how often a new fault can be used; endless if there is no limit.
 func (s Schedule) left() int {
 	switch {
 	case s.counted:
@@ -64,7 +64,7 @@ type Armed[F any] struct {
 	Used, Left int
 }
 
-// NewQueue draws from its own source, so that faults do not change the ids of a seeded server. Stream
+// NewQueue uses its own random source, so that faults do not change the ids of a seeded server. stream
 // distinguishes the queues of one server.
 func NewQueue[F any](wildcard string, seed *uint64, stream uint64, howOften func(F) Schedule) *Queue[F] {
 	q := &Queue[F]{wildcard: wildcard, howOften: howOften, random: rand.Float64}
@@ -84,7 +84,7 @@ func (q *Queue[F]) Arm(name string, faults ...F) {
 	}
 }
 
-// Take uses up the first fault for name that fits and, when it has a probability, is drawn; then those for any.
+// Take uses up the first fault for name, else for any name, that fits and that its probability selects.
 func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,7 +109,7 @@ func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 	return nil
 }
 
-// All returns the armed faults in the order armed.
+// All returns the armed faults, oldest first.
 func (q *Queue[F]) All() []Armed[F] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,7 +120,7 @@ func (q *Queue[F]) All() []Armed[F] {
 	return list
 }
 
-// Count counts the uses left; a fault without end is one.
+// Count returns the uses left; an endless fault counts as one.
 func (q *Queue[F]) Count() int {
 	count := 0
 	for _, one := range q.All() {
@@ -129,7 +129,7 @@ func (q *Queue[F]) Count() int {
 	return count
 }
 
-// Remove disarms the faults under a name.
+// Remove disarms the faults for a name.
 func (q *Queue[F]) Remove(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -36,7 +36,7 @@ func (f *Fault) Slow(running *activity.Activity, w http.ResponseWriter, r *http.
 	return &slowWriter{ResponseWriter: w, wait: func() bool { return running.Pause(f.Wait, r.Context().Done()) }}
 }
 
-// Send writes the response as the fault changes it and cuts the connection.
+// Send writes the response, changed by the fault, and cuts the connection.
 func (f *Fault) Send(running *activity.Activity, w http.ResponseWriter, a exchange.Response) {
 	switch {
 	case f.Drops():
@@ -59,7 +59,7 @@ func truncated(response exchange.Response) []byte {
 	return whole[:len(whole)-len(response.Body)/2]
 }
 
-// writeWrongLength makes a streamed body twice: once to know its length, once to send it.
+// writeWrongLength makes a streamed body twice: to measure its length, and to send it.
 func writeWrongLength(running *activity.Activity, w http.ResponseWriter, a exchange.Response, delta int) {
 	if a.Stream == nil {
 		a.Stream = func(w io.Writer) error {
@@ -98,7 +98,7 @@ func (n *byteCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// SlowPiece is how much goes out between two pauses.
+// SlowPiece is how much is sent between two pauses.
 const SlowPiece = 16
 
 // slowWriter sends a body in small pieces.
@@ -129,15 +129,15 @@ func (w *slowWriter) Write(p []byte) (int, error) {
 // Unwrap serves http.ResponseController.
 func (w *slowWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// truncateStream sends half of the beginning and cuts the connection.
+// truncateStream sends half of the first bytes and cuts the connection.
 func truncateStream(w http.ResponseWriter, a exchange.Response) {
 	var start bytes.Buffer
-	_ = a.Stream(&limitedBuffer{buffer: &start, limit: exchange.StreamHead}) // cut short either way
+	_ = a.Stream(&limitedBuffer{buffer: &start, limit: exchange.StreamHead}) // cut in any case
 	a.Body, a.Stream = start.Bytes(), nil
 	exchange.Cut(w, truncated(a))
 }
 
-// limitedBuffer keeps the first bytes and forgets the rest.
+// limitedBuffer keeps the first bytes and drops the rest.
 type limitedBuffer struct {
 	buffer *bytes.Buffer
 	limit  int

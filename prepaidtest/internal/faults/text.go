@@ -17,7 +17,7 @@ func kindWords() map[Kind]string {
 	}
 }
 
-// Forms lists the forms that Parse reads, one a line with its effect, then the modifiers.
+// Forms lists the forms that Parse reads, each with its effect, then the modifiers.
 func Forms() []string {
 	return append([]string{
 		"commit-then-drop: carry out, then cut the connection without a response",
@@ -78,7 +78,7 @@ func (f Fault) String() string {
 	return strings.Join(append(words, f.Schedule.words()...), " ")
 }
 
-// Form is the fault without its schedule, as one request met it; sent replaces a body of its own.
+// Form is the text of the fault without its schedule; sent replaces the fault's own body.
 func (f Fault) Form(sent string) string {
 	once := f
 	once.Schedule = Schedule{}

@@ -16,7 +16,7 @@ func kindOf[K comparable](name string, words map[K]string) (K, bool) {
 	return *new(K), false
 }
 
-// unknownName says which names there are.
+// unknownName lists the valid names.
 func unknownName(forms []string) string {
 	var names []string
 	for _, form := range forms {
@@ -41,7 +41,7 @@ func (s Schedule) words() []string {
 	return words
 }
 
-// word is a part of a text; a quoted one is never a modifier.
+// word is a part of a text; a quoted word is no modifier.
 type word struct {
 	text   string
 	quoted bool
@@ -58,7 +58,7 @@ func (w word) modifier() bool {
 	return (w.text[0] == 'x' || w.text[0] == 'p') && rest != "" && strings.Trim(rest, "0123456789.e+-") == ""
 }
 
-// quoteWord quotes text that would otherwise not be read back as one plain word.
+// quoteWord quotes text that would not be read back as one plain word.
 func quoteWord(text string) string {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' }) || (word{text: text}).modifier() {
 		return strconv.Quote(text)
@@ -87,7 +87,7 @@ func splitWords(text string) ([]word, error) {
 	return words, nil
 }
 
-// wordParser takes one word after the other and keeps the first error.
+// wordParser takes the words in order and keeps the first error.
 type wordParser struct {
 	words []word
 	err   error
@@ -95,7 +95,7 @@ type wordParser struct {
 
 func (p *wordParser) more() bool { return len(p.words) > 0 && !p.words[0].modifier() }
 
-// take takes the next word when it is this one.
+// take takes the next word if it is text.
 func (p *wordParser) take(text string) bool {
 	if len(p.words) == 0 || p.words[0] != (word{text: text}) {
 		return false
@@ -143,7 +143,7 @@ func (p *wordParser) duration(name string) time.Duration {
 	return d
 }
 
-// schedule reads the modifiers at the end; pings is nil where there is no such word.
+// schedule reads the final modifiers; pings is nil if that word is not allowed.
 func (p *wordParser) schedule(s *Schedule, pings *bool) {
 	for ; len(p.words) > 0 && p.words[0].modifier(); p.words = p.words[1:] {
 		switch text := p.words[0].text; {

@@ -29,7 +29,7 @@ type Redemption struct {
 type Funding struct {
 	ledger   *ledger.Ledger
 	clock    *clock.Clock
-	redeemed map[int64]*Redemption // by the item
+	redeemed map[int64]*Redemption // by item ID
 }
 
 // New makes the funding operations.
@@ -78,8 +78,8 @@ func (in *fundingInput) entry(code ledger.Code, amount wire.Money) ledger.Entry 
 	}
 }
 
-// Redeem handles POST /funding/redemptions. It is approved when the account exists, is active and holds the
-// amount. funding_exception is the caller's statement about the proxy card and decides nothing here.
+// Redeem handles POST /funding/redemptions. It approves a redemption if the account exists, is active and holds
+// the amount. funding_exception, the caller's statement about the proxy card, has no effect.
 func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var exception string
@@ -104,8 +104,8 @@ func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 	return approved(c, booked.ID)
 }
 
-// ReverseRedemption handles POST /funding/reversals. It is approved once for a redemption of the same account
-// with the same originating_transaction and correlation_id, and gives back the amount not refunded before.
+// ReverseRedemption handles POST /funding/reversals. It approves one reversal of a redemption, by the same
+// account, originating_transaction and correlation_id, and returns the amount that was not refunded.
 func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 	var account, correlation string
 	var originating, parent int64
@@ -135,8 +135,8 @@ func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 	return approved(c, id)
 }
 
-// Refund handles POST /funding/refunds. With a parent_transaction_id it must belong to a redemption of the same
-// account and correlation_id that was not reversed, and all its refunds may not exceed it.
+// Refund handles POST /funding/refunds. A parent_transaction_id must belong to a redemption of the same account and
+// correlation_id that was not reversed, and the sum of its refunds must not exceed it.
 func (s *Funding) Refund(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var hasParent bool
@@ -171,7 +171,7 @@ func (s *Funding) Refund(c *exchange.Call) exchange.Response {
 	return approved(c, id)
 }
 
-// credit books onto an account that exists and can take money.
+// credit books onto an account, if it exists and can take money.
 func (s *Funding) credit(l ledger.Locked, eaid string, e ledger.Entry, now time.Time) (id int64, ok bool) {
 	a := l.Account(eaid)
 	if a == nil || !a.Receives() {

@@ -27,7 +27,7 @@ func NewRateLimiter(limit int, span time.Duration) *RateLimiter {
 	return &RateLimiter{Limit: limit, span: span, windows: make(map[string]*rateWindow)}
 }
 
-// Exceeded counts a request and returns how long the address is still shut out, or zero.
+// Exceeded counts a request and returns how long the address is still refused, or zero.
 func (l *RateLimiter) Exceeded(address string, now time.Time) time.Duration {
 	if l.Limit == 0 {
 		return 0
@@ -58,11 +58,11 @@ type Window struct {
 	Address string
 	Used    int // at most the limit
 	Limit   int
-	EndsAt  time.Time // not after now when no window is open
+	EndsAt  time.Time // not after now if no window is open
 	Refused int       // with 429, in all windows of the address
 }
 
-// Windows returns the use of each address at a time, by address. There is none while the limit is off.
+// Windows returns the use of each address at now, by address; no windows if the limit is off.
 func (l *RateLimiter) Windows(now time.Time) []Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()

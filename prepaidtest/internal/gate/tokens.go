@@ -1,7 +1,7 @@
 // Package gate admits or refuses callers, before any operation reads a request: access tokens, the rate limit by client
 // address, and the address whitelist.
 //
-// Tokens and RateLimiter keep their state under locks of their own; a Whitelist has none and never changes. None needs the
+// Tokens and RateLimiter keep their state under their own locks; a Whitelist never changes. None of them needs the
 // ledger.
 package gate
 
@@ -22,7 +22,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 )
 
-// Tokens issues access tokens and knows those that are good.
+// Tokens issues access tokens and knows which are valid.
 type Tokens struct {
 	ids  *ids.Source
 	with TokenOptions
@@ -96,7 +96,7 @@ func (s *Tokens) IssueToken(c *exchange.Call) exchange.Response {
 	return c.JSON(http.StatusOK, tokenBody{AccessToken: text, TokenType: "bearer", ExpiresIn: int64(s.with.Lifetime / time.Second)})
 }
 
-// basicCredentials reads the RFC 2045 variant of Base64: standard alphabet, padded. It reports false when either
+// basicCredentials reads the RFC 2045 variant of Base64: standard alphabet, padded. It returns false if either
 // part is missing.
 func basicCredentials(header string) (id, secret string, ok bool) {
 	scheme, encoded, _ := strings.Cut(header, " ")
@@ -168,14 +168,14 @@ func (s *Tokens) Save() map[string]time.Time {
 	return expiry
 }
 
-// Token is one that can be used, without its text.
+// Token is a valid token, without its text.
 type Token struct {
 	IssuedAt  time.Time // zero when it was restored
 	ExpiresAt time.Time
 	Requests  int // accepted with it
 }
 
-// Valid returns the tokens that can be used at a time, the one that expires first first.
+// Valid returns the tokens that are valid at now, in the order of their expiry.
 func (s *Tokens) Valid(now time.Time) []Token {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -191,7 +191,7 @@ func (s *Tokens) Valid(now time.Time) []Token {
 	return list
 }
 
-// Put makes a token good until it expires.
+// Put makes a token valid until expires.
 func (s *Tokens) Put(text string, expires time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

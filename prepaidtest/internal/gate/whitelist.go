@@ -8,7 +8,7 @@ import (
 // Whitelist are the addresses that may call; none for all (section 5).
 type Whitelist []netip.Prefix
 
-// TooWide reports whether a prefix is no prefix or larger than the whitelist takes.
+// TooWide reports whether a prefix is invalid or larger than a whitelist allows.
 func TooWide(prefix netip.Prefix) bool {
 	least := 0
 	switch address := prefix.Addr(); {

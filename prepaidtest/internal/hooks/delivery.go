@@ -28,7 +28,7 @@ type Message struct {
 	Time     time.Time `json:"timestamp"`
 	Body     string    `json:"body"` // the same bytes in each attempt
 	Attempts int       `json:"attempts"`
-	Keep     bool      `json:"keep,omitzero"` // becomes undeliverable when it cannot be delivered
+	Keep     bool      `json:"keep,omitzero"` // stored as undeliverable if all attempts fail
 	Held     bool      `json:"held,omitzero"` // by DelayMessage
 }
 
@@ -70,7 +70,7 @@ func (s *Hooks) ping(c *exchange.Call, hookID string, config Config) bool {
 	return s.dispatchPing(c.Request.Context(), hookID, config, m)
 }
 
-// Announce hands a booked item to the hooks that watch the company.
+// Announce queues a booked item for the hooks that watch the company.
 func (s *Hooks) Announce(l ledger.Locked, a *ledger.Account, booked ledger.Item) {
 	for _, h := range s.order {
 		if !h.Enabled || !slices.Contains(h.Scope, a.Company.ID) {
@@ -85,8 +85,8 @@ func (s *Hooks) Announce(l ledger.Locked, a *ledger.Account, booked ledger.Item)
 	}
 }
 
-// enqueue puts a message into the queue of its hook. A goroutine works on the queue of a hook as long as there is something in it, so that the
-// messages of a hook go out one after the other. After Close they are only kept, for Save.
+// enqueue puts a message into the queue of its hook. One goroutine drains the queue of a hook until it is empty, so the
+// messages of a hook are sent one after the other. After Close messages are only kept, for Save.
 func (s *Hooks) enqueue(l ledger.Locked, h *Hook, m *Message) {
 	h.queue = append(h.queue, m)
 	if s.activity.Begin(1) {
@@ -132,7 +132,7 @@ func (s *Hooks) drain(h *Hook) {
 	}
 }
 
-// next takes a message out of the queue, nil when there is none to send. Wanted is false when it is to be forgotten.
+// next takes a message out of the queue; nil if there is none to send. wanted is false for a message to drop.
 func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
 	l := s.ledger.Lock()
 	defer l.Unlock()
@@ -153,7 +153,7 @@ func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
 
 // undelivered tries again later, or stores the message.
 func (s *Hooks) undelivered(l ledger.Locked, h *Hook, m *Message) {
-	if s.activity.IsClosed() { // which may have cut the attempt short: it does not count
+	if s.activity.IsClosed() { // Close may have cut the attempt: do not count it
 		m.Attempts--
 		h.queue = slices.Insert(h.queue, 0, m)
 		return
@@ -171,7 +171,7 @@ func (s *Hooks) undelivered(l ledger.Locked, h *Hook, m *Message) {
 	}
 }
 
-// alertLater sends an alert an interval later, and so on until all messages are dismissed.
+// alertLater schedules an alert each interval until all messages are dismissed.
 func (s *Hooks) alertLater(_ ledger.Locked, h *Hook, from time.Time) {
 	if h.alerting || len(h.Undeliverable) == 0 {
 		return
@@ -189,7 +189,7 @@ func (s *Hooks) alert(l ledger.Locked, h *Hook, at time.Time) {
 	if h.Enabled {
 		s.enqueue(l, h, s.newMessage(h.ID, s.with.AlertType, at, 0, nil))
 	}
-	// A clock that was moved far makes the alerts of that time, but not without end.
+	// After a long move of the clock, the missed alerts are sent, up to a limit.
 	if now, every := s.clock.Now(), s.with.AlertEvery; now.Sub(at) > 100*every {
 		at = now
 	}
@@ -215,7 +215,7 @@ func (s *Hooks) transmit(ctx context.Context, config Config, body []byte) (statu
 	return response.StatusCode, ""
 }
 
-// Signing says how messages are signed.
+// Signing is how messages are signed.
 type Signing struct {
 	Header      string
 	KeyIDHeader string
@@ -246,7 +246,7 @@ func (f Signing) sign(header http.Header, config Config, body []byte) {
 
 // The kinds of tasks.
 const (
-	taskSend  = "send" // a message that is sent again or was held back
+	taskSend  = "send" // of a message to retry, or held back
 	taskAlert = "alert"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
-// Attempt is one attempt to deliver a message. Delivery of package prepaidtest is the same for partners.
+// Attempt is one attempt to deliver a message. prepaidtest.Delivery is the exported form.
 type Attempt struct {
 	Time      time.Time
 	HookID    string
@@ -20,8 +20,8 @@ type Attempt struct {
 	Fault     bool
 }
 
-// dispatch makes one attempt, as a fault changes it, and reports whether the service may believe the message
-// delivered. It needs m to be in no queue.
+// dispatch makes one attempt, changed by a fault, and reports whether the service may take the message for
+// delivered. m must be in no queue.
 func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message) bool {
 	if s.takeHeld(m) {
 		return s.send(ctx, h.ID, config, m, nil)
@@ -33,13 +33,13 @@ func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	m.Held = true
-	m.Attempts-- // this was none
+	m.Attempts-- // no attempt
 	h.current = nil
 	s.clock.After(fault.Wait, &Task{hooks: s, kind: taskSend, hook: h, message: m})
 	return true
 }
 
-// takeHeld reports whether a message was held back before, once.
+// takeHeld returns and clears the mark of a held message.
 func (s *Hooks) takeHeld(m *Message) bool {
 	l := s.ledger.Lock()
 	defer l.Unlock()
@@ -68,7 +68,7 @@ func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *M
 	return delivered
 }
 
-// send makes one attempt and writes it down.
+// send makes one attempt and logs it.
 func (s *Hooks) send(ctx context.Context, hookID string, config Config, m *Message, fault *faults.Delivery) bool {
 	attempt := Attempt{HookID: hookID, MessageID: m.ID, Type: m.Type, Attempt: m.Attempts, Fault: fault != nil}
 	if fault != nil && fault.Kind == faults.Lose {

@@ -1,9 +1,9 @@
 // Package hooks holds the registered webhooks and delivers their messages.
 //
-// The messages of one hook are sent one after the other, in the order in which they were announced, by a goroutine that runs as
-// long as there is something to send. A message that fails is retried on the emulator's clock, and is then undeliverable; alerts
-// are sent while undeliverable messages remain. The state is under the lock of the ledger, so that an item is booked and its
-// messages are queued in one step. No lock is held while a message is on its way.
+// The messages of one hook are sent one after the other, in the order in which they were announced, by a goroutine that runs
+// until the queue is empty. A message that fails is retried on the emulator's clock, and is then undeliverable; alerts
+// are sent while undeliverable messages remain. The state is under the lock of the ledger, so that booking an item and queueing its
+// messages are one step. No lock is held while a message is in flight.
 package hooks
 
 import (
@@ -46,7 +46,7 @@ type Hooks struct {
 	with     Options
 	faults   *faults.Queue[faults.Delivery]
 	sender   *http.Client
-	slots    chan struct{} // for deliveries on their way
+	slots    chan struct{} // for deliveries in flight
 	attempts *ring.Ring[Attempt]
 
 	byID  map[string]*Hook
@@ -82,9 +82,9 @@ type Hook struct {
 	ID            string
 	Undeliverable []*Message
 	queue         []*Message
-	current       *Message // on its way, and not in the queue
-	sending       bool     // a goroutine works on the queue
-	alerting      bool     // an alert is due some time
+	current       *Message // in flight, and not in the queue
+	sending       bool     // a goroutine drains the queue
+	alerting      bool     // an alert is scheduled
 	deleted       bool
 }
 
@@ -127,8 +127,8 @@ func (s *Hooks) List(c *exchange.Call) exchange.Response {
 	return exchange.Paged(c, page, s.order, func(to []byte, h *Hook) []byte { return wire.AppendJSON(to, h.body()) })
 }
 
-// Get handles GET /hooks/{id}. For an unknown id it gives 400 invalid_hook_id, the reference's only code for
-// that.
+// Get handles GET /hooks/{id}. An unknown id gets 400 invalid_hook_id, the reference's only code for
+// it.
 func (s *Hooks) Get(c *exchange.Call) exchange.Response {
 	l := s.ledger.RLock()
 	defer l.RUnlock()
@@ -143,7 +143,7 @@ func hookNotFound(c *exchange.Call) exchange.Response {
 	return c.Refuse(http.StatusBadRequest, "invalid_hook_id", "the hook does not exist")
 }
 
-// bindHook reads the members of a hook into config, which holds the present values for a change.
+// bindHook reads the members of a hook into config, which has the current values before a change.
 func (s *Hooks) bindHook(c *exchange.Call, config *Config, whole bool) (sent hookSent, refusal *exchange.Response) {
 	var found wire.Faults
 	refusal = c.BindBodyInto(&found, func(b *wire.Reader) { sent = s.bindMembers(b, config, whole) })
@@ -178,7 +178,7 @@ func (s *Hooks) bindMembers(b *wire.Reader, config *Config, whole bool) (sent ho
 	return sent
 }
 
-// hookSent says which members a change has.
+// hookSent has the members of a change.
 type hookSent struct{ uri, scope, enabled bool }
 
 // hookCode is the code of 4.8 for a member; elements of the scope count as the scope.
@@ -222,8 +222,8 @@ func (s *Hooks) mayWatch(scope []int64) bool {
 	return !slices.ContainsFunc(scope, func(id int64) bool { return !l.Permitted(id) })
 }
 
-// Update handles PATCH /hooks/{id}. It pings when the hook is enabled by the change, or stays enabled and
-// gets another address. Nothing changes when the ping fails.
+// Update handles PATCH /hooks/{id}. It pings if the change enables the hook, or changes the address of an
+// enabled hook. If the ping fails, nothing changes.
 func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 	v := s.ledger.RLock()
 	h := s.byID[c.Params[0]]
@@ -259,8 +259,8 @@ func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 	return exchange.Done(http.StatusOK)
 }
 
-// Delete handles DELETE /hooks/{id}. A hook that is not there is deleted already: 204, the row's only response
-// besides 401 and 500.
+// Delete handles DELETE /hooks/{id}. For an unknown hook it also returns 204: the row has no other response
+// except 401 and 500.
 func (s *Hooks) Delete(c *exchange.Call) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()
@@ -287,7 +287,7 @@ func (s *Hooks) ListUndeliverable(c *exchange.Call) exchange.Response {
 	return exchange.Paged(c, page, h.Undeliverable, func(to []byte, m *Message) []byte { return append(to, m.Body...) })
 }
 
-// DismissUndeliverable handles POST /hooks/{id}/undeliverable/dismiss: all of the ids, or none when one is
+// DismissUndeliverable handles POST /hooks/{id}/undeliverable/dismiss: all ids, or none if one is
 // unknown.
 func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	var named []string
@@ -320,7 +320,7 @@ func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	return exchange.Done(http.StatusNoContent)
 }
 
-// isHookURI accepts https, with user information too, and http on loopback when the server is set so.
+// isHookURI accepts https, also with user information, and http on loopback if the options allow it.
 func (s *Hooks) isHookURI(text string) bool {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Hostname() == "" {
@@ -365,13 +365,13 @@ func isKeySecret(text string) bool {
 	return err == nil && len(text) == 64
 }
 
-// Attempts returns the attempts made to deliver messages, oldest first, as far as the log reaches back.
+// Attempts returns the delivery attempts that the log still has, oldest first.
 func (s *Hooks) Attempts() []Attempt { return s.attempts.All() }
 
 // All returns the hooks, oldest first.
 func (s *Hooks) All(_ ledger.View) []*Hook { return s.order }
 
-// Queued counts the messages that wait for their turn.
+// Queued counts the messages in the queue.
 func (h *Hook) Queued() int { return len(h.queue) }
 
 // Exists reports whether a hook is registered.

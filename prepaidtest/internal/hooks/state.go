@@ -26,7 +26,7 @@ func (s *Hooks) Save(_ ledger.View) []SavedHook {
 	return list
 }
 
-// saved needs the lock. An attempt under way does not count: after a restart it is made again.
+// saved needs the lock. It does not count a running attempt, which is repeated after a restart.
 func (h *Hook) saved() SavedHook {
 	saved := SavedHook{h.ID, h.Config, []Message{}, []Message{}}
 	for _, m := range h.Undeliverable {
@@ -76,7 +76,7 @@ func (m *Message) check() error {
 	return nil
 }
 
-// Save returns the kind, the hook and the message, nil for an alert; false when the hook was deleted and has nothing left to
+// Save returns the kind, the hook and the message (nil for an alert); ok is false if the hook was deleted: nothing is left to
 // do.
 func (t *Task) Save(_ ledger.View) (kind, hook string, message *Message, ok bool) {
 	if t.message != nil {
@@ -85,10 +85,10 @@ func (t *Task) Save(_ ledger.View) (kind, hook string, message *Message, ok bool
 	return t.kind, t.hook.ID, message, !t.hook.deleted
 }
 
-// HasTask reports whether a kind of task is a hook's.
+// HasTask reports whether kind is a hook's task.
 func (s *Hooks) HasTask(kind string) bool { return kind == taskSend || kind == taskAlert }
 
-// RestoreTask returns a task that was saved.
+// RestoreTask returns a saved task.
 func (s *Hooks) RestoreTask(_ ledger.Locked, kind, hook string, message *Message) (clock.Job, error) {
 	task := &Task{hooks: s, kind: kind, hook: s.byID[hook]}
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// The cost of a hook grows with the number of its failures, not with their square.
+// The cost of a hook grows linearly with the number of its failures.
 func TestUndelivered_CopiesNothing(t *testing.T) {
 	t.Parallel()
 	books := ledger.New(ledger.Options{})

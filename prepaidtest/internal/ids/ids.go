@@ -1,7 +1,7 @@
-// Package ids makes every id the emulator hands out: random, or the same in each run when seeded.
+// Package ids makes every id of the emulator: random, or the same in each run if seeded.
 //
-// A Source is safe for concurrent use. It is saved and restored, so that an emulator that continues from a saved state hands
-// out neither a transaction number nor a seeded id again.
+// A Source is safe for concurrent use. It is saved and restored, so that an emulator that continues from a saved state
+// repeats neither a transaction number nor a seeded id.
 package ids
 
 import (
@@ -11,15 +11,15 @@ import (
 	"sync"
 )
 
-// Source makes every id the emulator hands out: random, or the same in each run when seeded.
+// Source makes every id of the emulator: random, or the same in each run if seeded.
 type Source struct {
 	mu     sync.Mutex
 	seeded *rand.ChaCha8 // nil for real randomness
 	last   int64
-	drawn  int64 // how often something was taken that does not come again
+	drawn  int64 // how many IDs were taken
 }
 
-// New makes a source; a nil seed is for real randomness.
+// New makes a source; with a nil seed it is random.
 func New(seed *uint64) *Source {
 	g := &Source{last: 100_000_000}
 	if seed != nil {
@@ -75,7 +75,7 @@ func (g *Source) Transaction() int64 {
 	return g.last
 }
 
-// Taken counts the IDs handed out, which are not reused.
+// Taken counts the IDs made, which are not reused.
 func (g *Source) Taken() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,7 +92,7 @@ func (g *Source) Save() (last int64, source []byte, err error) {
 	return g.last, source, err
 }
 
-// Restore continues from a saved state. Without a source the one of the options stays.
+// Restore continues from a saved state. A nil source keeps the current one.
 func (g *Source) Restore(last int64, source []byte) error {
 	g.last = last
 	if source == nil {

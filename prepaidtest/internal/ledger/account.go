@@ -17,8 +17,8 @@ func AccountStatuses() []string {
 	}
 }
 
-// AccountData are the members of an account (2.2), in the order of the reference's response. Requests, seed documents, the saved
-// state, responses and their schema follow from the tags: see wire.Field.
+// AccountData are the members of an account (2.2), in the order of the reference's response. The tags define requests, seed
+// documents, the saved state, responses and their schema: see wire.Field.
 type AccountData struct {
 	Balance                wire.Money `json:"balance" in:"status" ref:"Amount" about:"Balance of the account."`
 	CardNumber             string     `json:"card_number" in:"status" seed:"-" about:"Masked card number."`
@@ -76,7 +76,7 @@ type Account struct {
 	Items        []Item        `json:"transactions"`
 	WalletTokens []WalletToken `json:"wallet_tokens,omitzero"`
 	PIN          string        `json:"pin,omitzero"`
-	PINTries     int           `json:"pin_tries,omitzero"` // wrong ones in a row; see PINTries
+	PINTries     int           `json:"pin_tries,omitzero"` // consecutive wrong tries; see PINTries
 	Company      *Company      `json:"-"`
 	indexed      Key
 	personal     []byte // JSON of Cardholder, encoded once for all responses
@@ -101,7 +101,7 @@ func (a *Account) Append(to []byte, part string, with map[string]bool) []byte {
 	return o.End()
 }
 
-// computed writes a member that is not stored in the form of the response. It returns false for all others.
+// computed writes a member whose stored form is not that of the response; false for another member.
 func (a *Account) computed(o *wire.Writer, name string) bool {
 	switch name {
 	case "first_transaction_occurred_at":

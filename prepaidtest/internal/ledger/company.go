@@ -20,7 +20,7 @@ type Company struct {
 	Accounts []*Account
 }
 
-// PutCompany adds a company. A company that exists keeps its accounts and takes the rest.
+// PutCompany adds or replaces a company. An existing company keeps its accounts.
 func (l Locked) PutCompany(add CompanyData) *Company {
 	if add.ProductType == "" {
 		add.ProductType = "reloadable"
@@ -40,10 +40,10 @@ func (l Locked) PutCompany(add CompanyData) *Company {
 	return existing
 }
 
-// Permitted reports whether the caller may change things of a company; false for one that does not exist.
+// Permitted reports whether the caller may change a company; false if the company does not exist.
 func (v View) Permitted(id int64) bool { return v.companies[id] != nil && v.MayAccess(id) }
 
-// MayAccess does not ask whether the company exists.
+// MayAccess does not check that the company exists.
 func (v View) MayAccess(id int64) bool { return v.permitted == nil || slices.Contains(v.permitted, id) }
 
 // CompanyID reads the id of a company in a path.

@@ -34,7 +34,7 @@ func ReferenceCodes() []Code {
 	}
 }
 
-// OwnCodes are the types of this emulator's own.
+// OwnCodes are the types that only this emulator has.
 func OwnCodes() []Code {
 	return []Code{CodeCardToCard, CodeDirectEntryOut, CodeFundingRedemption, CodeFundingReversal, CodeFundingRefund, CodeAdjustment}
 }
@@ -86,13 +86,13 @@ type Merchant struct {
 type Entry struct {
 	Type      Code       `json:"type"`
 	Amount    wire.Money `json:"amount"`
-	Fee       wire.Money `json:"fee_amount,omitzero"` // zero or more; taken on top
+	Fee       wire.Money `json:"fee_amount,omitzero"` // zero or more; also debited
 	ParentID  int64      `json:"parent_id,omitzero"`
 	Merchant  `json:"merchant,omitzero"`
 	Reference string `json:"reference,omitzero"`
 }
 
-// Item is a booked movement: an element of the history. Its JSON is that of the saved state, in which an account has it.
+// Item is a booked movement: an element of the history. Its JSON is that of the saved state, within its account.
 type Item struct {
 	ID int64 `json:"id"`
 	Entry
@@ -103,7 +103,7 @@ type Item struct {
 
 const Currency = "AUD"
 
-// Parent is the ID of the parent as it is shown; empty without one.
+// Parent is the parent's ID as it is shown; empty without a parent.
 func (i Item) Parent() string {
 	if i.ParentID == 0 {
 		return ""

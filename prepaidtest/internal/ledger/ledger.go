@@ -1,13 +1,13 @@
 // Package ledger holds the companies, the accounts and their histories, and is the only place where a balance changes: a
 // balance is always the sum of its history.
 //
-// One lock guards all that and whatever changes together with it in other packages: the cache of transfers, authorisations,
-// PIN changes, report runs, webhooks. It is passed on explicitly. Lock returns a Locked and RLock a View; the state is reached
-// through them only, and a function of another package that needs the lock takes one. Access tokens, logs and faults have locks of
-// their own.
+// One lock guards this state and all state that changes with it in other packages: the cache of transfers, authorisations,
+// PIN changes, report runs, webhooks. Lock returns a Locked, and RLock returns a View; only they give access to the
+// state. A function of another package that needs the lock takes one of them. Access tokens, logs and faults have their
+// own locks.
 //
-// The package also has the data that accounts consist of, with their limits. It knows no operation: permissions and the status
-// of a refusal are up to the packages above it.
+// The package also has the data of accounts, with limits. It knows no operation: the packages above decide permissions and
+// the status of a refusal.
 package ledger
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Ledger holds the companies and accounts. Its lock guards them and everything that changes together with them, in other
-// packages too. The state is reached through a View or a Locked only, which stand for the lock that is held.
+// Ledger holds the companies and accounts. Its lock guards them and all state that changes with them, in other
+// packages too. Only a View or a Locked, which prove that the lock is held, give access to the state.
 type Ledger struct {
 	mu     sync.RWMutex
 	writes atomic.Int64
@@ -76,7 +76,7 @@ func (l *Ledger) RLock() View {
 	return View{&l.books, l}
 }
 
-// RUnlock gives the lock up.
+// RUnlock releases the lock.
 func (v View) RUnlock() { v.held.mu.RUnlock() }
 
 // Lock takes the lock for writing.
@@ -86,11 +86,11 @@ func (l *Ledger) Lock() Locked {
 	return Locked{View{&l.books, l}}
 }
 
-// Unlock gives the lock up.
+// Unlock releases the lock.
 func (l Locked) Unlock() { l.held.mu.Unlock() }
 
-// Changes counts how often the lock was taken for writing, so that no change can be forgotten when the state is kept in a
-// file.
+// Changes counts how often the lock was taken for writing, so that a state file misses no
+// change.
 func (l *Ledger) Changes() int64 { return l.writes.Load() }
 
 // Account returns an account, nil for an unknown EAID.
@@ -124,7 +124,7 @@ func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
 	}}
 }
 
-// Open adds an account of a company. Members that are zero in given get their defaults. A balance is booked as a load with the
+// Open adds an account of a company. Members that are zero in given get their defaults. A balance is booked as a load with
 // reference.
 func (l Locked) Open(owner *Company, given AccountData, reference string, now time.Time) *Account {
 	a := l.NewAccount(owner, now)
@@ -148,7 +148,7 @@ func (l Locked) Add(a *Account) {
 	l.Reindex(a, a.Key)
 }
 
-// Reindex sets the key an account is searched by.
+// Reindex sets the search key of an account.
 func (l Locked) Reindex(a *Account, key string) {
 	old := a.indexed
 	l.byKey[old] = slices.DeleteFunc(l.byKey[old], func(other *Account) bool { return other == a })

@@ -6,8 +6,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Room reports whether an account can take amount without leaving the range of money, and, for a debit, without
-// going below zero.
+// Room reports whether the balance after amount is in the range of money and, for a debit, not below
+// zero.
 func (a *Account) Room(amount wire.Money) bool {
 	balance, ok := a.Balance.Plus(amount)
 	return ok && (amount.Sign() >= 0 || balance.Sign() >= 0)
@@ -22,8 +22,8 @@ func (l Locked) Post(a *Account, e Entry, at time.Time) (Item, bool) {
 	return booked, ok
 }
 
-// PostAll books several entries of one account, or none when the range of money does not hold them one after the
-// other.
+// PostAll books several entries of one account, or none if a balance on the way would leave the range of
+// money.
 func (l Locked) PostAll(a *Account, at time.Time, entries ...Entry) ([]Item, bool) {
 	balance := a.Balance
 	for _, e := range entries {
@@ -43,8 +43,8 @@ func (l Locked) PostAll(a *Account, at time.Time, entries ...Entry) ([]Item, boo
 }
 
 // Book is the only place where a balance changes, so that a balance is always the sum of its history. Time never runs back
-// within an account. A forced posting is not checked against zero; an amount beyond the range of money cannot be posted and
-// is reported false.
+// within an account. A forced posting may lead below zero; if the balance would leave the range of money, Book returns
+// false.
 func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 	balance, ok := a.Balance.Plus(e.Amount)
 	if ok {
@@ -65,7 +65,7 @@ func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 	return booked, true
 }
 
-// Receives reports whether money may come in: an account that is over and done with takes none.
+// Receives reports whether money may come in: an account that is no longer used takes none.
 func (a *Account) Receives() bool {
 	switch a.Status {
 	case "closed", "replaced", "expired", "lost_or_stolen", "deactivated":

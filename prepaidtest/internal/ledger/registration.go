@@ -1,7 +1,7 @@
 package ledger
 
-// The types of a registration, and WalletToken, are declared again in package prepaidtest, for partners: convert.go there
-// explains why. Requests, seed documents and the saved state follow from the tags, as do the schemas: see wire.Field.
+// Package prepaidtest declares the types of a registration, and WalletToken, again for partners: its convert.go
+// explains why. The tags define requests, seed documents, the saved state and the schemas: see wire.Field.
 
 // Personal is the registration of a cardholder (2.3), in wire words. Date-times have the form
 // "1990-05-01T00:00:00Z".

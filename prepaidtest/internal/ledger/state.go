@@ -13,7 +13,7 @@ type SavedAccount struct {
 	Found int `json:"found,omitzero"` // place among the accounts with its client_account_key
 }
 
-// Save returns the accounts, oldest first. Items and wallet tokens are only ever appended, and need no copy.
+// Save returns the accounts, oldest first. Items and wallet tokens are only appended, so they need no copy.
 func (v View) Save() []SavedAccount {
 	found := make(map[*Account]int)
 	for _, list := range v.byKey {
@@ -29,7 +29,7 @@ func (v View) Save() []SavedAccount {
 	return list
 }
 
-// Restore puts back accounts that were saved; last is the newest transaction number.
+// Restore loads saved accounts; last is the newest transaction number.
 func (l Locked) Restore(saved []SavedAccount, last int64) error {
 	found := make(map[*Account]int)
 	for i, add := range saved {

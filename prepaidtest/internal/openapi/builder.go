@@ -100,7 +100,7 @@ func tokenForm() *wire.Schema {
 		must("grant_type", word("client_credentials"), ""))
 }
 
-// shared are the objects that have a name of their own in the document, by the members that hold them, with their sections.
+// shared returns the name and section of the shared object in a member; empty for another member.
 func shared(member string) (name, section string) {
 	switch member {
 	case "registration":
@@ -119,7 +119,7 @@ func shared(member string) (name, section string) {
 	return "", ""
 }
 
-// put adds the schema of a request, and takes the shared objects out of it.
+// put adds the schema of a request, and replaces its shared objects by references.
 func (b *builder) put(name string, schema *wire.Schema) {
 	if b.schemas.Get(name) != nil {
 		return
@@ -193,7 +193,7 @@ func queryParameters(operation string, query *wire.Schema) []parameter {
 	return all
 }
 
-// responses are those of section 4, and those that every operation has.
+// responses are those of section 4, and the common ones.
 func (b *builder) responses(route *exchange.Route, about described) wire.Ordered[*response] {
 	all := make(map[int]*response)
 	for _, r := range about.success {
@@ -258,7 +258,7 @@ func aboutStatus(status int) string {
 	return "A run of the template has not finished."
 }
 
-// codes says of each code whether the reference names it for the operation.
+// codes reports for each code whether the reference names it for the operation.
 func codes(section string, r refusal) wire.Ordered[string] {
 	var all wire.Ordered[string]
 	for _, code := range r.codes {
@@ -278,7 +278,7 @@ func commonName(status int) string {
 	return strings.ReplaceAll(http.StatusText(status), " ", "")
 }
 
-// commonResponses are those that every operation can have.
+// commonResponses are the responses that every operation can have.
 func (b *builder) commonResponses() wire.Ordered[*response] {
 	var all wire.Ordered[*response]
 	put := func(status int, about, own, code string) {

@@ -1,8 +1,8 @@
 // Package openapi describes the service as the emulator understands it, as an OpenAPI 3.1 document.
 //
-// The input of an operation is not listed here: its handler is run once with a call that only describes, so that names, types
-// and limits are those that requests are checked with. Its responses are in the schemas of this package, and every response of
-// the emulator in the test run is compared with them. The package keeps no state.
+// The input of an operation is not listed here: its handler runs once with a call that only describes, so that names, types
+// and limits are those of the checks of requests. The responses are in the schemas of this package; the tests compare every
+// response of the emulator with them. The package keeps no state.
 package openapi
 
 import (
@@ -139,7 +139,7 @@ type flow struct {
 	Scopes   wire.Ordered[string] `json:"scopes"`
 }
 
-// Text returns the document as JSON, indented, the same for the same options.
+// Text returns the document as indented JSON. Equal options give equal text.
 func Text(with Options) ([]byte, error) {
 	b := builder{with: with}
 	var text, indented bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// enums are the lists of values that several objects have: a generated client then has one type for each.
+// enums are the lists of values that several objects share: a generated client has one type for each list.
 func enums() wire.Ordered[*wire.Schema] {
 	made := func(name, section string, values ...string) wire.Member[*wire.Schema] {
 		one := word(values...)
@@ -25,7 +25,7 @@ func enums() wire.Ordered[*wire.Schema] {
 	}
 }
 
-// nameTypes replaces amounts, and the shared lists of values, in members and parameters by references, and adds the lists.
+// nameTypes replaces amounts and shared lists of values by references in members and parameters, and adds the lists.
 func (b *builder) nameTypes(paths wire.Ordered[*path]) {
 	named := enums()
 	replace := func(schema *wire.Schema) {

@@ -2,7 +2,7 @@ package openapi
 
 import "encoding/json"
 
-// example is the body of a request that the emulator accepts, if the accounts and whatever else it names exist.
+// example is the body of a request that the emulator accepts if the accounts and other objects in it exist.
 func example(operation string) json.RawMessage {
 	const (
 		registration = `{

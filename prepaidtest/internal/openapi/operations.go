@@ -4,16 +4,16 @@ import "github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 
 // described is the OpenAPI metadata of an operation that is not derived from the routes.
 type described struct {
-	name, id, section string // name is that of the route
+	name, id, section string // name is the route's
 	summary           string
 	about             string
-	own               string // choice that the reference leaves open
+	own               string // emulator's choice for an open point
 	success           []reply
 	refusals          []refusal
 	deprecated        bool
 }
 
-// reply is a response of an operation that succeeds.
+// reply is a successful response of an operation.
 type reply struct {
 	status int
 	about  string

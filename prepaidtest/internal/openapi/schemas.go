@@ -59,7 +59,7 @@ func own(s *wire.Schema, why string) *wire.Schema {
 }
 func orNull(s *wire.Schema) *wire.Schema { s.Type = append(s.Type, "null"); return s }
 
-// whole is a number of the reference that is an integer by its meaning.
+// whole is a number in the reference that means an integer.
 func whole() *wire.Schema { return own(integer(), wholeNumber) }
 
 const (
@@ -103,7 +103,7 @@ func responseSchemas(with Options) wire.Ordered[*wire.Schema] {
 	return append(all, simulationSchemas()...)
 }
 
-// stored is the object of a response whose members a struct describes.
+// stored is an object of a response whose members a struct describes.
 func stored(section, about string, fields []wire.Field) *wire.Schema {
 	made := object(section, about)
 	for _, f := range fields {

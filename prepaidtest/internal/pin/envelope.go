@@ -26,7 +26,7 @@ type Identity struct {
 	certificate []byte // DER
 }
 
-// newPINIdentity takes a tenth of a second or so, and is therefore made when first needed.
+// newPINIdentity takes about 0.1 s, so it is called when an identity is first needed.
 func newPINIdentity() (*Identity, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *envelope) bind(b *wire.Reader) {
 	bindHex(b, "encrypted_data", &e.data)
 	b.String("public_key_fingerprint", &e.fingerprint).Required()
 	bindHex(b, "encrypted_key", &e.key)
-	// The reference speaks of a default when the hash is not specified.
+	// The reference mentions a default if no hash is specified.
 	e.hash = "SHA256"
 	b.String("oaep_hashing_algorithm", &e.hash).OneOf("SHA256", "SHA512")
 	bindHex(b, "iv", &e.iv)
@@ -93,11 +93,11 @@ func (e *envelope) bind(b *wire.Reader) {
 func bindHex(b *wire.Reader, name string, into *[]byte) {
 	var text string
 	if b.String(name, &text).Required().Form(wire.Hex()).Usable {
-		*into, _ = hex.DecodeString(text) // on a lenient server other text does not open
+		*into, _ = hex.DecodeString(text) // a lenient server cannot open other text
 	}
 }
 
-// open undoes the envelope; its errors name the part that is wrong.
+// open decrypts the envelope; its errors name the wrong part.
 func (e *envelope) open(identity *Identity, mgf1 crypto.Hash) (otp, pin string, err error) {
 	if !strings.EqualFold(e.fingerprint, identity.Fingerprint()) { // hex, in either case
 		return "", "", errors.New("public_key_fingerprint is not that of the certificate")

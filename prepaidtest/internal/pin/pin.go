@@ -1,7 +1,7 @@
 // Package pin carries out PIN changes: it opens the envelope, checks the one-time password and sets the PIN.
 //
-// PINs keeps the changes under way and the operator's key pair, which is made when it is first needed. Both are under the lock of
-// the ledger. Errors name the part of an envelope that is wrong and never quote it.
+// PINs keeps the pending changes and the operator's key pair, which is made when it is first needed. Both are under the lock
+// of the ledger. Errors name the wrong part of an envelope and never quote it.
 package pin
 
 import (
@@ -45,8 +45,8 @@ type PINs struct {
 // Options are the choices that the reference leaves open about PIN changes.
 type Options struct {
 	OTPLifetime time.Duration
-	Tries       int         // wrong ones in a row until the account is blocked; 0 does not count them
-	MGF1        crypto.Hash // of OAEP's mask function; 0 is that of the envelope
+	Tries       int         // consecutive wrong tries that block the account; 0: no limit
+	MGF1        crypto.Hash // of OAEP's mask function; 0: the envelope's hash
 }
 
 // New makes the PIN operations.
@@ -56,15 +56,15 @@ func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *
 	return s
 }
 
-// pinBody is this emulator's own response, since the reference shows none: {"operation_id": …, "status": …} with
-// status initiated, validated or executed.
+// pinBody is the emulator's response, since the reference shows none: {"operation_id": …, "status": …}. The
+// status is initiated, validated or executed.
 type pinBody struct {
 	OperationID string `json:"operation_id"`
 	Status      string `json:"status"`
 }
 
 // Initiate handles POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3).
-// Any communication_method is taken: the reference shows no values.
+// It accepts any communication_method: the reference shows no values.
 func (s *PINs) Initiate(c *exchange.Call) exchange.Response {
 	var eaid, device, address, method string
 	if refusal := c.BindBody(func(b *wire.Reader) {
@@ -102,8 +102,8 @@ func (s *PINs) Validate(c *exchange.Call) exchange.Response {
 	})
 }
 
-// Execute handles POST /pin/execute: it checks the same and sets the PIN, once for an operation. It does not
-// insist on a validation before.
+// Execute handles POST /pin/execute: it checks as Validate does and sets the PIN, once per operation. It does
+// not require a previous Validate.
 func (s *PINs) Execute(c *exchange.Call) exchange.Response {
 	return s.sealedPIN(c, func(l ledger.Locked, id string, change *Change, pin string) exchange.Response {
 		change.Finished = true
@@ -172,7 +172,7 @@ func (s *PINs) OTP(_ ledger.View, id string) (otp string, known bool) {
 // Identity returns the operator's key pair with its certificate.
 func (s *PINs) Identity() (*Identity, error) { return s.key() }
 
-// Pending returns the PIN changes of an account that are neither finished nor expired, the one that expires first first.
+// Pending returns the PIN changes of an account that are neither finished nor expired, by expiry.
 func (s *PINs) Pending(_ ledger.View, eaid string, now time.Time) []Change {
 	var list []Change
 	for _, change := range s.changes {

@@ -67,7 +67,7 @@ func TestAnEnvelopeIsOpenedOrRefusedByItsPart(t *testing.T) {
 	require.Len(t, identity.Fingerprint(), 64)
 }
 
-// A change that was saved goes on in another store with the same key.
+// A saved change continues in another store with the same key.
 func TestAChangeSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	now := clock.New(time.Time{}, true)

@@ -9,8 +9,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// changePolicy reads the members all three changes have, checks the company and applies the change. Adding a listed item
-// and removing an unlisted one have no effect.
+// changePolicy reads the members of all three changes, checks the company and applies the change. Adding a listed item
+// or removing an unlisted item has no effect.
 func (s *Policies) changePolicy(c *exchange.Call, bind func(*wire.Reader), apply func(*Policy)) exchange.Response {
 	var reason string
 	var approval bool
@@ -72,8 +72,8 @@ func (s *Policies) ChangeMerchants(c *exchange.Call) exchange.Response {
 	})
 }
 
-// ChangeTerminals handles POST /policy/{id}/terminals. Removal goes by the three ids of the request shape, as
-// rule 3 of 4.3 has it.
+// ChangeTerminals handles POST /policy/{id}/terminals. The three ids of the request select the rule to
+// remove (rule 3 of 4.3).
 func (s *Policies) ChangeTerminals(c *exchange.Call) exchange.Response {
 	var add, remove []TerminalRule
 	return s.changePolicy(c, func(b *wire.Reader) {

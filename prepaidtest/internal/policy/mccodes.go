@@ -19,7 +19,7 @@ type merchantCategory struct {
 	Description string `json:"description"`
 }
 
-// DescribeCategory returns the description of a merchant category; empty for one that GET /policy/mccodes does not list.
+// DescribeCategory returns the description of a merchant category; empty if GET /policy/mccodes does not list it.
 func DescribeCategory(code int64) string {
 	for _, known := range categoryCodes() {
 		if known.Code == code {
@@ -29,7 +29,7 @@ func DescribeCategory(code int64) string {
 	return ""
 }
 
-// categoryCodes is a choice of ISO 18245, codes with leading zeros included.
+// categoryCodes is a selection of ISO 18245, with codes with leading zeros.
 func categoryCodes() []merchantCategory {
 	return []merchantCategory{
 		{742, "Veterinary services"}, {763, "Agricultural co-operatives"}, {780, "Landscaping and horticultural services"},

@@ -1,6 +1,6 @@
 // Package policy holds the restriction policies of the companies, shows and changes them, and decides simulated transactions.
 //
-// An open-loop policy allows unlisted items, a closed-loop one listed items. Policies keeps the policies under the lock of the
+// Open-loop policies allow unlisted items, closed-loop policies listed items. Policies keeps the policies under the lock of the
 // ledger.
 package policy
 
@@ -16,7 +16,7 @@ type Policies struct {
 	LastRule int64
 
 	ledger *ledger.Ledger
-	rules  map[int64]*Policy // by company; none for a company without a policy
+	rules  map[int64]*Policy // by company; only companies with a policy
 }
 
 // New makes a store without policies.
@@ -31,7 +31,7 @@ const (
 	None   = "none"
 )
 
-// Configure gives a company the kind of policy that its data name. Rules that exist stay.
+// Configure gives a company the kind of policy in its data, and keeps existing rules.
 func (s *Policies) Configure(_ ledger.Locked, owner *ledger.Company) {
 	switch {
 	case owner.Loop == None:
@@ -61,7 +61,7 @@ func (s *Policies) Save(v ledger.View, company int64) *Policy {
 	return &Policy{p.Closed, slices.Clone(p.Categories), slices.Clone(p.Merchants), slices.Clone(p.Terminals)} // lists may grow in place
 }
 
-// Restore gives a company the policy that was saved; nil for none.
+// Restore gives a company its saved policy; nil for no policy.
 func (s *Policies) Restore(_ ledger.Locked, company int64, p *Policy) {
 	if p != nil {
 		s.rules[company] = p

@@ -2,12 +2,12 @@ package policy
 
 import "slices"
 
-// Same reports whether two rules are of one merchant.
+// Same reports whether two rules are for one merchant.
 func (r MerchantRule) Same(o MerchantRule) bool {
 	return r.AcquirerID == o.AcquirerID && r.CardAcceptorID == o.CardAcceptorID
 }
 
-// Same reports whether two rules are of one terminal.
+// Same reports whether two rules are for one terminal.
 func (r TerminalRule) Same(o TerminalRule) bool {
 	return r.AcquirerID == o.AcquirerID && r.CardAcceptorID == o.CardAcceptorID && r.TerminalID == o.TerminalID
 }
@@ -21,7 +21,7 @@ func (p *Policy) AddCategories(codes []int64) {
 	}
 }
 
-// AddMerchants adds the rules that are not there.
+// AddMerchants adds the rules that p lacks.
 func (s *Policies) AddMerchants(p *Policy, rules []MerchantRule) {
 	for _, r := range rules {
 		if !slices.ContainsFunc(p.Merchants, r.Same) {
@@ -32,7 +32,7 @@ func (s *Policies) AddMerchants(p *Policy, rules []MerchantRule) {
 	}
 }
 
-// AddTerminals adds the rules that are not there.
+// AddTerminals adds the rules that p lacks.
 func (s *Policies) AddTerminals(p *Policy, rules []TerminalRule) {
 	for _, r := range rules {
 		if !slices.ContainsFunc(p.Terminals, r.Same) {

@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Policy is a company's restriction policy. An open-loop policy allows unlisted items, a closed-loop one
-// listed items.
+// Policy is a company's restriction policy. An open-loop policy allows unlisted items, a closed-loop policy
+// listed.
 type Policy struct {
 	Closed     bool           `json:"closed"`
 	Categories []int64        `json:"categories,omitzero"`
@@ -41,7 +41,7 @@ type TerminalRule struct {
 	ID             int64  `json:"id" only:"response" about:"Internal identifier of the terminal."`
 }
 
-// policyBody has the lists that an operation shows; a list that is shown is there even when empty.
+// policyBody has the lists that an operation shows, also if they are empty.
 type policyBody struct {
 	DefaultAction string         `json:"default_action"`
 	Description   string         `json:"description"`
@@ -118,7 +118,7 @@ func (s *Policies) Terminals(c *exchange.Call) exchange.Response {
 	})
 }
 
-// shown makes an empty list one that omitzero does not leave out.
+// shown makes an empty list not nil, so that omitzero keeps it.
 func shown[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -126,8 +126,8 @@ func shown[T any](list []T) []T {
 	return list
 }
 
-// Restrictions handles the deprecated view. It knows categories and terminals only; merchant rules have no
-// place in it.
+// Restrictions handles the deprecated view. It shows only categories and terminals, and no merchant
+// rules.
 func (s *Policies) Restrictions(c *exchange.Call) exchange.Response {
 	type terminal struct {
 		RuleType string `json:"rule_type"`

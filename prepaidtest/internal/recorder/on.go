@@ -23,7 +23,7 @@ import (
 
 const (
 	mostShapes = 2000     // of one server
-	mostBody   = 64 << 10 // bytes of a request, and of a response that is made while it is sent; larger ones are not recorded
+	mostBody   = 64 << 10 // bytes of a request, and of a response that is made while it is sent; more is not recorded
 )
 
 // Recorder keeps one response of each shape of one server.
@@ -47,7 +47,7 @@ type entry struct {
 	Body      string      `json:"body,omitzero"`
 }
 
-// New makes a recorder of a server with a document; nil if nothing is to be recorded.
+// New makes a recorder for a server with a document; nil without PREPAID_RECORD.
 func New(describe func() ([]byte, error)) *Recorder {
 	if os.Getenv("PREPAID_RECORD") == "" {
 		return nil
@@ -55,7 +55,7 @@ func New(describe func() ([]byte, error)) *Recorder {
 	return &Recorder{describe: describe, seed: maphash.MakeSeed(), seen: make(map[uint64]bool)}
 }
 
-// Add records the response to a call, unless there was one like it. A body that is made while it is sent is recorded then.
+// Add records the response to a call, unless it has the shape of another. A streamed body is recorded while it is sent.
 func (r *Recorder) Add(c *exchange.Call, response *exchange.Response) {
 	if r == nil || c.Route == nil {
 		return
@@ -103,7 +103,7 @@ func (r *Recorder) add(made entry, body []byte) {
 		return
 	}
 	var fresh [][]byte
-	for _, element := range all { // a page has many of one shape
+	for _, element := range all { // a page has many equal shapes
 		if r.isNew([]byte(made.Operation), element) {
 			fresh = append(fresh, element)
 		}

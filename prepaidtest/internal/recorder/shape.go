@@ -6,8 +6,8 @@ import (
 	"hash/maphash"
 )
 
-// shape is a hash of a text in which words count as they are and all else but its kind does not: numbers, IDs with digits, and
-// strings that differ only in those.
+// shape is a hash of a text: all words with a digit, such as numbers and IDs, count as equal, and everything else
+// counts as it is.
 func shape(h *maphash.Hash, text []byte) {
 	for i := 0; i < len(text); {
 		end, digit := i, false

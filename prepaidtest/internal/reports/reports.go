@@ -1,7 +1,7 @@
-// Package reports runs reports and streams their results: nothing of a report is kept in memory.
+// Package reports runs reports and streams their results: it keeps no report in memory.
 //
-// Reports keeps the templates and runs under the lock of the ledger. The content of a run of the built-in template is fixed
-// when it is started: it shows the ledger at that time.
+// Reports keeps the templates and runs under the lock of the ledger. A run of the built-in template shows the ledger at the
+// time of its start.
 package reports
 
 import (
@@ -26,7 +26,7 @@ const (
 	reportRetention = 4 * time.Hour
 )
 
-// Writer writes the CSV text of one report and returns its number of records, the header row not counted.
+// Writer writes the CSV text of one report and returns its number of records without the header row.
 type Writer func(w io.Writer, headers bool) (records int, err error)
 
 // Reports runs reports. The ledger's lock guards it.
@@ -57,17 +57,17 @@ type run struct {
 	headers      bool
 	requested    time.Time
 	ready        time.Time
-	write        Writer // nil after a restart, until the template is there again
+	write        Writer // nil after a restart, until the template is registered
 
 	text    string // of a fixed report
-	counts  []int  // of the built-in one: items of each account, oldest account first
-	records int    // unknown for that of a function
+	counts  []int  // of a built-in report: items of each account, oldest account first
+	records int    // unknown for a function's report
 }
 
-// Template is a report that can be run. Without anything it is the built-in one.
+// Template is a report that can be run. The zero value is the built-in report.
 type Template struct {
 	write   Writer
-	text    string // of a fixed one
+	text    string // if fixed
 	records int    // unknown unless it is fixed
 }
 
@@ -93,7 +93,7 @@ func Fixed(text string) (Template, bool) {
 	return Template{write, text, records}, write != nil
 }
 
-// csvReport returns nil for a text that has no header row or is not CSV, and else also its number of records.
+// csvReport returns a writer and the number of records; nil if the text has no header row or is not CSV.
 func csvReport(text string) (Writer, int) {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.FieldsPerRecord = -1
@@ -164,7 +164,7 @@ func (s *Reports) Result(c *exchange.Call) exchange.Response {
 	}
 }
 
-// writerOf gives a restored run of a function the template of today.
+// writerOf gives a restored run of a function the current template.
 func (s *Reports) writerOf(_ ledger.View, run *run) Writer {
 	if run.write != nil {
 		return run.write

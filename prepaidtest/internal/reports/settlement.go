@@ -9,8 +9,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// itemCounts says how much history every account has. Accounts and items are only ever appended, so that the counts
-// fix the current ledger.
+// itemCounts counts the items of each account. Accounts and items are only appended, so the counts identify the
+// current ledger.
 func itemCounts(l ledger.View) []int {
 	counts := make([]int, len(l.Accounts()))
 	for i, a := range l.Accounts() {
@@ -27,7 +27,7 @@ func sum(counts []int) int {
 	return total
 }
 
-// ledgerReport is the built-in report over the ledger that counts fix.
+// ledgerReport is the built-in report on the ledger at counts.
 func ledgerReport(l ledger.View, counts []int) Writer {
 	histories := make([][]ledger.Item, len(counts))
 	for i, n := range counts {
@@ -58,7 +58,7 @@ func ledgerReport(l ledger.View, counts []int) Writer {
 	}
 }
 
-// covers reports whether the ledger holds the items that the counts of a run include.
+// covers reports whether the ledger has all items in the counts of a run.
 func covers(l ledger.View, counts []int) bool {
 	if len(counts) > len(l.Accounts()) {
 		return false

@@ -15,7 +15,7 @@ type SavedTemplate struct {
 	CSV  string `json:"csv"`
 }
 
-// SavedRun is fixed by Counts (the built-in report) or CSV; that of a function has neither.
+// SavedRun has Counts (built-in report) or CSV (fixed text); a function's run has neither.
 type SavedRun struct {
 	ID        string    `json:"id"`
 	Template  string    `json:"template"`
@@ -24,9 +24,9 @@ type SavedRun struct {
 	Ready     time.Time `json:"ready"`
 	Counts    []int     `json:"item_counts,omitzero"`
 	CSV       string    `json:"csv,omitzero"`
-	AsNow     bool      `json:"csv_of_template,omitzero"` // instead of CSV, when the template still has it
+	AsNow     bool      `json:"csv_of_template,omitzero"` // instead of CSV, if the template has it
 	Last      bool      `json:"last,omitzero"`            // the newest of its template
-	Forgotten bool      `json:"forgotten,omitzero"`       // only held as the last
+	Forgotten bool      `json:"forgotten,omitzero"`       // kept only as the last
 }
 
 // Save returns the templates with a fixed text and the runs.
@@ -40,7 +40,7 @@ func (s *Reports) Save(v ledger.View) ([]SavedTemplate, []SavedRun) {
 	return templates, s.savedRuns(v)
 }
 
-// savedRuns lists the runs that are available or the last of their template.
+// savedRuns lists the runs that are available or the last run of their template.
 func (s *Reports) savedRuns(_ ledger.View) []SavedRun {
 	runs := make(map[string]*run)
 	for _, last := range s.last {

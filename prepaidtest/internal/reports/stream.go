@@ -21,9 +21,9 @@ func writeReport(w io.Writer, write Writer, headers bool) error {
 // jsonText escapes written text for the inside of a JSON string.
 type jsonText struct{ w *bufio.Writer }
 
-// Write escapes control characters, quotes and backslashes; bytes above ASCII pass, as UTF-8 does.
+// Write escapes control characters, quotes and backslashes, and no bytes above ASCII.
 func (j *jsonText) Write(p []byte) (int, error) {
-	plain := 0 // start of text that needs no escape and is not written yet
+	plain := 0 // start of unwritten text without escapes
 	for i, c := range p {
 		if c >= 0x20 && c != '"' && c != '\\' {
 			continue

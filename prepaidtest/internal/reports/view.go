@@ -11,18 +11,18 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Run is a run as the page and tests see it.
+// Run is a run for the page and tests.
 type Run struct {
 	ID, Template              string
 	ColumnHeaders             bool
 	Requested, Ready, Expires time.Time
-	Records                   int // -1 for that of a function, which only writing it shows
+	Records                   int // -1 if it is known only by writing the report
 }
 
 // Templates returns the names of the templates, sorted.
 func (s *Reports) Templates(_ ledger.View) []string { return slices.Sorted(maps.Keys(s.templates)) }
 
-// Runs returns the runs that are not forgotten, oldest first. Those that have expired are forgotten by the next start.
+// Runs returns the runs that are not forgotten, oldest first. The next start forgets expired runs.
 func (s *Reports) Runs(_ ledger.View) []Run {
 	list := make([]Run, 0, len(s.runs))
 	for _, r := range s.runs {
@@ -34,7 +34,7 @@ func (s *Reports) Runs(_ ledger.View) []Run {
 	return list
 }
 
-// Write writes the CSV text of a run that is ready; ok is false when there is none.
+// Write writes the CSV text of a run; ok is false if no such run is ready.
 func (s *Reports) Write(w io.Writer, id string) (records int, ok bool, err error) {
 	l := s.ledger.RLock()
 	now := s.clock.Now()

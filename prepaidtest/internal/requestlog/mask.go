@@ -1,7 +1,7 @@
-// Package requestlog masks the log of requests: bodies, headers, query parameters and responses.
+// Package requestlog masks secrets in the log of requests: bodies, headers, query parameters, responses.
 //
-// A member that holds a secret by the reference, or by its name, is masked at any depth. Text that cannot be parsed is
-// masked as a whole. The package keeps no state.
+// It masks, at any depth, members that are secret by the reference or by their name, and all of a text that cannot
+// be parsed. It keeps no state.
 package requestlog
 
 import (
@@ -27,21 +27,21 @@ const maxLoggedBody = 16 << 10
 // MaxMaskedBody bounds the body that is read only to mask it.
 const MaxMaskedBody = 256 << 10
 
-// secretWords make a secret of each member whose name has one in it, small and without underscores and the like.
+// secretWords: a member is secret if its squeezed name contains one of these words.
 func secretWords() []string {
 	return []string{
 		"secret", "ephemeralkey", "encrypteddata", "encryptedkey", "nonce", "certificate", // the reference's requests
-		// A wrong caller may send these openly.
+		// An incorrect caller may send these in clear.
 		"token", "pin", "otp", "passw", "passphrase", "passcode", "credential", "apikey", "privatekey", "jwt",
 	}
 }
 
-// secretNames are as secretWords, for whole names.
+// secretNames are complete squeezed names of secrets.
 func secretNames() []string {
 	return []string{"iv", "pan", "cardnumber", "cvv", "cvv2", "cvc", "cvc2", "auth", "authorization"}
 }
 
-// openNames have a secret word in them and hold no secret (2.9).
+// openNames contain a secret word but are no secrets (2.9).
 func openNames() []string {
 	return []string{
 		"tokenuniquereference", "tokenrequestorid", "tokenrequestorname", "tokentype", "tokensuffix", "tokenassurancelevel",
@@ -49,8 +49,8 @@ func openNames() []string {
 	}
 }
 
-// squeeze appends the letters, digits and quotes of text, the letters small. Plain reports that text
-// has ASCII only, and no escapes.
+// squeeze appends the letters, in lower case, digits and quotes of text. plain reports that text is ASCII
+// without escapes.
 func squeeze(to, text []byte) (squeezed []byte, plain bool) {
 	plain = true
 	for _, b := range text {
@@ -72,7 +72,7 @@ func suspicious(squeezed []byte) bool {
 		slices.ContainsFunc(secretNames(), func(name string) bool { return bytes.Contains(squeezed, []byte(`"`+name+`"`)) })
 }
 
-// isSecret judges a member by its name. No member of the reference has other letters than those of ASCII.
+// isSecret decides by a member's name. All names in the reference are ASCII.
 func isSecret(name string) bool {
 	squeezed, _ := squeeze(nil, []byte(name))
 	short := string(squeezed)
@@ -86,7 +86,7 @@ func hasSecretWord(short string) bool {
 	return slices.ContainsFunc(secretWords(), func(word string) bool { return strings.Contains(short, word) })
 }
 
-// givesSecret reports whether a string has a secret by its name in it, as in "pin=1234", or JSON within JSON.
+// givesSecret reports whether a string contains a named secret, as in "pin=1234", or JSON in JSON.
 func givesSecret(text string) bool {
 	var name strings.Builder
 	for _, r := range strings.ToLower(text) {
@@ -105,11 +105,11 @@ func givesSecret(text string) bool {
 	return false
 }
 
-// tokenForm is the body of a token request as it should be.
+// tokenForm is the body of a correct token request.
 const tokenForm = "grant_type=client_credentials"
 
-// Body shows a body without its secrets, cut. Only a JSON object can be masked in parts. Readable reports
-// that the operation has read it as one; most bodies then have no suspicious word and need not be read again.
+// Body returns the beginning of a body, masked. Only a JSON object can be masked in parts. readable means
+// that the operation read a JSON object: most such bodies have no suspicious word and are not parsed again.
 func Body(body []byte, readable bool) string {
 	if len(body) == 0 || string(body) == tokenForm {
 		return string(body)
@@ -127,8 +127,8 @@ func Body(body []byte, readable bool) string {
 
 var errNotMaskable = errors.New("cannot be masked in parts")
 
-// maskMembers masks the secret members of an object at any depth. It keeps the order, and members named twice; the
-// body itself is returned when there is nothing to mask.
+// maskMembers masks the secret members of an object at any depth. It keeps the order and duplicate members. Without
+// a secret it returns the body itself.
 func maskMembers(body []byte) ([]byte, error) {
 	if len(body) > MaxMaskedBody {
 		return nil, errNotMaskable
@@ -198,12 +198,12 @@ func UserInfo(text []byte, ends string) []byte {
 	}
 }
 
-// shownHeaders are those whose values are in the log.
+// shownHeaders are headers with their values in the log.
 func shownHeaders() []string {
 	return []string{"Content-Type", "Content-Length", "Accept", "Accept-Encoding", "User-Agent", "Host", "Traceparent"}
 }
 
-// Header shows which headers there were; of Authorization only the scheme.
+// Header returns the names of all headers, and of Authorization the scheme.
 func Header(header http.Header) http.Header {
 	shown := make(http.Header, len(header))
 	for name, values := range header {

@@ -19,7 +19,7 @@ func secretMembers() []string {
 	}
 }
 
-// Response masks the secrets in a body; only few responses need to be read for it.
+// Response masks the secrets in a body; it needs to parse only few bodies.
 func Response(c *exchange.Call, response exchange.Response) string {
 	body := response.Body
 	if c.Route != nil && c.Route.Template == "/accounts/{id}/dip" && len(body) > 0 && body[0] != '{' {

@@ -8,17 +8,17 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Subject is the subject of a request, as its row in a list shows it. Nothing in it has been checked.
+// Subject is the subject of a request, for its row in a list. No part of it is checked.
 type Subject struct {
 	Account   string // EAID
 	Amount    string
 	RequestID string
 }
 
-// maxSubject bounds each part of a subject: the reference knows no longer one.
+// maxSubject bounds each part of a subject: no ID in the reference is longer.
 const maxSubject = 100
 
-// SubjectOf reads the subject from path and body, before the operation does.
+// SubjectOf reads the subject from path and body, before the operation.
 func SubjectOf(c *exchange.Call) (about Subject) {
 	if c.Route == nil {
 		return about
@@ -60,7 +60,7 @@ func plainValue(raw json.RawMessage) (text string) {
 	return text
 }
 
-// subjectText masks and cuts the caller's text in place of a subject.
+// subjectText masks and cuts the caller's text for a subject.
 func subjectText(text string) string {
 	switch {
 	case givesSecret(text):

@@ -14,19 +14,19 @@ type Ring[T any] struct {
 
 	mu      sync.Mutex
 	entries []T
-	first   int // of those that are kept
+	first   int // index of the oldest
 	weight  int
 }
 
 // New makes a ring of size entries.
 func New[T any](size int) *Ring[T] { return &Ring[T]{size: size} }
 
-// NewWeighed makes a ring of size entries that together weigh no more than most. The newest is kept whatever it weighs.
+// NewWeighed makes a ring of size entries that together weigh no more than most. It keeps the newest in any case.
 func NewWeighed[T any](size, most int, weigh func(T) int) *Ring[T] {
 	return &Ring[T]{size: size, most: most, weigh: weigh}
 }
 
-// Add adds the newest entry; the oldest go to make room.
+// Add adds the newest entry, and drops the oldest to make room.
 func (r *Ring[T]) Add(entry T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +52,7 @@ func (r *Ring[T]) weightOf(entry T) int {
 	return r.weigh(entry)
 }
 
-// Change changes one entry, which must not make it heavier: fits chooses it, from the newest on.
+// Change changes the newest entry that fits. The change must not make it heavier.
 func (r *Ring[T]) Change(fits func(T) bool, change func(*T)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

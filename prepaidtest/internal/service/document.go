@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
 )
 
-// stateVersion is that of the document. It grows when an older reader would misread a newer document.
+// stateVersion is the document's version. It grows if an older reader would misread a newer document.
 const stateVersion = 2
 
 // stateDocument is everything that Save writes. Lists are in an order that depends on the state alone, so that the
@@ -57,7 +57,7 @@ type savedToken struct {
 	Expires time.Time `json:"expires"`
 }
 
-// savedTask is a job that waits; which members there are follows from the kind.
+// savedTask is a pending job; its kind determines its members.
 type savedTask struct {
 	Due     time.Time        `json:"due"`
 	Kind    string           `json:"kind"`

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Restore sets the state of a server that has none and does not run. It refuses errors that would show later, and names
+// Restore sets the state of a server without state that does not run yet. It reports errors that would occur later, and
 // their place in the document.
 func (s *Service) Restore(text []byte) error {
 	d, err := unmarshalState(text)
@@ -22,7 +22,7 @@ func (s *Service) Restore(text []byte) error {
 		s.restoreIDs, s.restoreCompanies, s.restoreMoney, s.restoreRest, s.restoreTasks,
 	} {
 		if err := restore(l, d); err != nil {
-			return err // later errors would only follow from this one
+			return err // this error would cause the later ones
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 )
 
-// TokenOperation is the one without a bearer token.
+// TokenOperation needs no bearer token.
 const TokenOperation = "POST /token"
 
 // Routes is the table of all operations, in the order of section 4.

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 )
 
-// Save returns the text of the document. The state is locked only as long as it is copied.
+// Save returns the text of the document. It holds the lock only while it copies the state.
 func (s *Service) Save() ([]byte, error) {
 	d, err := s.snapshot()
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *Service) Save() ([]byte, error) {
 	return text, nil
 }
 
-// snapshot copies the state. While it does no task runs, so that each is either waiting or done.
+// snapshot copies the state. Meanwhile no task runs, so each task is either pending or done.
 func (s *Service) snapshot() (*stateDocument, error) {
 	release := s.Clock.Hold()
 	defer release()
@@ -54,7 +54,7 @@ func (s *Service) savedCompanies(v ledger.View) []savedCompany {
 	return list
 }
 
-// savedTasks lists the work for later. A hook that was deleted has nothing left to do.
+// savedTasks lists the pending jobs. A deleted hook has no jobs.
 func (s *Service) savedTasks(v ledger.View) []savedTask {
 	list := []savedTask{}
 	for _, waiting := range s.Clock.Waiting() {

@@ -11,8 +11,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 )
 
-// A field that is added must be saved and restored as well. Then the number of its type grows here. A type that is not
-// listed has nothing to save: it is made anew from the options, or it is a log.
+// If you add a field, save and restore it, and raise the number of its type here. A type that is not listed
+// has no saved state: the options define it, or it is a log.
 func TestSave_NoFieldIsForgotten(t *testing.T) {
 	t.Parallel()
 	const internal = "/prepaidtest/internal/"

@@ -6,7 +6,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// AddAccount adds a checked account. Members that are zero get their defaults, except the cardholder.
+// AddAccount adds a checked account. Zero members get their defaults, except the cardholder.
 func (s *Service) AddAccount(l ledger.Locked, owner *ledger.Company, seed ledger.AccountData) *ledger.Account {
 	seed.Status = cmp.Or(seed.Status, "active")
 	return l.Open(owner, seed, "opening balance", s.Clock.Now())

@@ -17,7 +17,7 @@ type seedAccount struct {
 	wallet  []ledger.WalletToken
 }
 
-// defaultCompany is the owner of an account that names none.
+// defaultCompany is the owner of an account without one.
 const defaultCompany = 42
 
 // seedItem is a transaction of a document.
@@ -53,7 +53,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	d.accounts = append(d.accounts, add)
 }
 
-// openingFor sets the balance before the history so that it ends at balance, and reports whether it can be held.
+// openingFor sets the opening balance so that the history ends at balance; false if it is out of range.
 func (add *seedAccount) openingFor(balance wire.Money) bool {
 	add.opening = balance
 	for _, booked := range slices.Backward(add.history) {
@@ -67,7 +67,7 @@ func (add *seedAccount) openingFor(balance wire.Money) bool {
 	return true
 }
 
-// inRange reports whether every running balance can be held.
+// inRange reports whether every running balance is in range.
 func (add *seedAccount) inRange() bool {
 	running := add.opening
 	for _, booked := range add.history {
@@ -82,8 +82,8 @@ func (add *seedAccount) inRange() bool {
 	return true
 }
 
-// putSeedAccount books the opening load a second before the history, so that it is first in time, or now when there
-// is none.
+// putSeedAccount books the opening load a second before the history, so that it is first, or now if there is no
+// history.
 func (s *Service) putSeedAccount(l ledger.Locked, add seedAccount) {
 	add.Balance = wire.Money{} // it is booked below
 	a := s.AddAccount(l, l.Company(add.CompanyID), add.AccountData)

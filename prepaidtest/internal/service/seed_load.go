@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// seedDocument is the input of Load, checked as far as it goes without the server's state.
+// seedDocument is the input of Load, with all checks that do not need the server's state.
 type seedDocument struct {
 	companies []seedCompany
 	accounts  []seedAccount
@@ -25,7 +25,7 @@ type seedHook struct {
 	path string
 }
 
-// Load adds the content of a document, or nothing at all when anything is wrong.
+// Load adds the content of a document, or nothing if anything is wrong.
 func (s *Service) Load(raw []byte) error {
 	members, err := wire.ParseObject(raw)
 	if line := faultyLine(raw); err != nil && line > 0 {
@@ -57,7 +57,7 @@ func (s *Service) Load(raw []byte) error {
 	return nil
 }
 
-// faultyLine is the line in which a text stops being JSON, counted from 1; 0 when it is JSON.
+// faultyLine is the line, from 1, in which a text stops being JSON; 0 if it is JSON.
 func faultyLine(raw []byte) int {
 	var whole json.RawMessage
 	fault, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(raw, &whole))
@@ -84,7 +84,7 @@ func (d *seedDocument) bindReport(b *wire.Reader) {
 	d.reports[title] = report
 }
 
-// checkSeeds holds the document against itself and the state.
+// checkSeeds checks the document against itself and the state.
 func (s *Service) checkSeeds(l ledger.View, d seedDocument, faults *wire.Faults) {
 	companies := make(map[int64]bool)
 	for _, add := range d.companies {

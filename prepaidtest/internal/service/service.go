@@ -1,7 +1,7 @@
 // Package service puts the parts of the emulator together: it makes them, lists their operations, seeds them from a document,
 // and saves and restores their state as one.
 //
-// Each part keeps and saves its own state. The checks before an operation and the request log are in other packages.
+// Each part keeps and saves its own state. Other packages have the checks before an operation and the request log.
 package service
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
 )
 
-// Service is everything the emulator does behind its gate: the operations and the state they share.
+// Service is the emulator without its gate: the operations and the state that they share.
 type Service struct {
 	Clock     *clock.Clock
 	ids       *ids.Source
@@ -78,12 +78,12 @@ func New(with Options) *Service {
 	return s
 }
 
-// PutCompany adds a company with its kind of policy. One that exists keeps its accounts and policy rules and takes the rest.
+// PutCompany adds or replaces a company and its kind of policy. An existing company keeps its accounts and policy rules.
 func (s *Service) PutCompany(l ledger.Locked, add ledger.CompanyData) {
 	s.Policies.Configure(l, l.PutCompany(add))
 }
 
-// Generation grows with each change of Save's result.
+// Generation grows if Save's result changes.
 func (s *Service) Generation() int64 {
 	return s.Ledger.Changes() + s.Tokens.Changes() + s.ids.Taken() + int64(s.Clock.Moved())
 }

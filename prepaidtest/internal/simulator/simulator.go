@@ -1,7 +1,7 @@
 // Package simulator carries out the simulated card transactions.
 //
-// Simulator keeps the authorisations that later transactions refer to, under the lock of the ledger. Clearings and their
-// reversals take effect after a delay: until then they are tasks of the clock.
+// Simulator keeps the authorisations that later transactions refer to, under the lock of the ledger. A clearing and its
+// reversal take effect after a delay, and are tasks of the clock until then.
 package simulator
 
 import (
@@ -52,7 +52,7 @@ func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, policies *polic
 	return &Simulator{ledger: books, clock: c, ids: from, policies: policies, with: with, approvals: make(map[string]*Authorisation)}
 }
 
-// State is that of an authorisation.
+// State is the state of an authorisation.
 type State string
 
 const (
@@ -62,7 +62,7 @@ const (
 	authorisationUncleared State = "uncleared" // cleared, and the clearing reversed
 )
 
-// Input is that of the five operations (2.15). Its JSON is that of the saved state.
+// Input is the input of the five operations (2.15). Its JSON is that of the saved state.
 type Input struct {
 	Kind          string          `json:"transaction_type"`
 	Account       string          `json:"account_id"`
@@ -80,8 +80,8 @@ type simulateBody struct {
 	Message       string  `json:"message"`
 }
 
-// The five operations, by the last part of their path. The first is the one without authorization_id, the last two are those
-// without a place, which take effect later.
+// The five operations, by the last part of their path. The first has no authorization_id. The last two have no place, and
+// take effect later.
 const (
 	Transact     = "transact"
 	Advice       = "advice"
@@ -90,7 +90,7 @@ const (
 	ReverseClear = "reverse_clear"
 )
 
-// Check describes the error in an input that was not read from a request; empty for none.
+// Check describes the error in an input that is not from a request; empty without an error.
 func Check(operation string, in Input) string {
 	switch {
 	case !slices.Contains([]string{Transact, Advice, Reverse, Clear, ReverseClear}, operation):
@@ -107,9 +107,9 @@ func kinds() []string { return []string{"Purchase", "Withdrawal", "PosCredit"} }
 
 func isLater(operation string) bool { return operation == Clear || operation == ReverseClear }
 
-// bind reads the members. 2.15 marks none as required; those that a transaction cannot be without are required here.
+// bind reads the members. 2.15 marks no member as required; here the members that a transaction needs are required.
 func (in *Input) bind(operation string) func(*wire.Reader) {
-	var ignored string // bank_name, location_code and currency_code decide nothing
+	var ignored string // bank_name, location_code and currency_code have no effect
 	return func(b *wire.Reader) {
 		b.String("transaction_type", &in.Kind).Required().OneOf(kinds()...)
 		b.String("account_id", &in.Account).Required()
@@ -244,10 +244,10 @@ func transactCode(kind string) ledger.Code {
 // isATM knows the categories of cash disbursement.
 func isATM(category string) bool { return slices.Contains([]string{"6010", "6011"}, category) }
 
-// outOfRange is for amounts that the balance has no room for.
+// outOfRange: the balance has no room for the amount.
 const outOfRange = "The balance would be out of range"
 
-// open books an authorisation under a new id; nil when the range of money does not hold it.
+// open books an authorisation under a new id; nil if the balance would be out of range.
 func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code ledger.Code) *Authorisation {
 	booked, ok := l.Post(a, in.entry(code, signed(in.Kind, in.Amount), 0), s.clock.Now())
 	if !ok {
@@ -270,7 +270,7 @@ func (s *Simulator) matching(_ ledger.View, in *Input, state State) *Authorisati
 	return made
 }
 
-// advice is not asked of the policy or the balance: the purchase has taken place. A matched authorisation keeps its id with
+// advice checks neither policy nor balance: the purchase has taken place. A matched authorisation keeps its id and gets
 // the new amount.
 func (s *Simulator) advice(l ledger.Locked, a *ledger.Account, in *Input, made *Authorisation) (*Authorisation, string) {
 	if made == nil {
@@ -289,7 +289,7 @@ func (s *Simulator) advice(l ledger.Locked, a *ledger.Account, in *Input, made *
 	return made, ""
 }
 
-// reverse with a smaller amount reverses a part, and the rest stays open.
+// reverse reverses the amount, or a part of it: then the rest stays open.
 func (s *Simulator) reverse(l ledger.Locked, a *ledger.Account, in *Input, made *Authorisation) (*Authorisation, string) {
 	switch {
 	case made == nil || made.Type != "Purchase":
@@ -310,14 +310,14 @@ func (s *Simulator) reverse(l ledger.Locked, a *ledger.Account, in *Input, made 
 	return made, ""
 }
 
-// mistyped holds rule 2 of 4.6.
+// mistyped checks rule 2 of 4.6.
 func (s *Simulator) mistyped(_ ledger.View, in *Input) bool {
 	made := s.approvals[in.Authorisation]
 	return made != nil && made.Account == in.Account && made.Type != in.Kind
 }
 
-// clear takes effect after the delay, and depends on the state then. A clearing is booked whatever the balance and, by
-// then, the account's status: the merchant has been paid. An amount out of the range of money is not booked, and the
+// clear runs after the delay, and uses the state at that time. It books a clearing whatever the balance and the
+// account's status are: the merchant has been paid. It does not book an amount out of the range of money: then the
 // authorisation stays open.
 func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time.Time) {
 	amount := signed(in.Kind, in.Amount)
@@ -325,7 +325,7 @@ func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time
 	if made == nil {
 		forced, ok := l.Post(a, in.entry(ledger.CodeClearing, amount, 0), at)
 		if ok && s.approvals[in.Authorisation] == nil && in.Authorisation != "" {
-			// A forced posting can be reversed under the id it came with.
+			// A forced posting can be reversed under its id.
 			s.approvals[in.Authorisation] = &Authorisation{
 				ID: in.Authorisation, Account: a.ID, Type: in.Kind, Amount: in.Amount, Merchant: in.Merchant,
 				TransactionID: forced.ID, State: authorisationCleared,
@@ -340,8 +340,8 @@ func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time
 	}
 }
 
-// reverseClear takes effect after the delay. It books a clearing reversal whether there is a clearing or not, unless
-// MatchedReversals is set; a matching clearing becomes its parent.
+// reverseClear runs after the delay. It books a clearing reversal, with MatchedReversals only if there is a matching
+// clearing. A matching clearing becomes the parent.
 func (s *Simulator) reverseClear(l ledger.Locked, a *ledger.Account, in *Input, at time.Time) {
 	var parent int64
 	made := s.matching(l.View, in, authorisationCleared)
@@ -356,14 +356,14 @@ func (s *Simulator) reverseClear(l ledger.Locked, a *ledger.Account, in *Input, 
 	}
 }
 
-// Task is a clear or reverse_clear that has not taken effect yet.
+// Task is a pending clear or reverse_clear.
 type Task struct {
 	simulator *Simulator
 	kind      string
 	input     *Input
 }
 
-// Do lets it take effect.
+// Do carries it out.
 func (t *Task) Do(due time.Time) {
 	l := t.simulator.ledger.Lock()
 	defer l.Unlock()

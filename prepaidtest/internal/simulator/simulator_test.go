@@ -18,7 +18,7 @@ import (
 
 const purchase = `"transaction_type":"Purchase","account_id":"a","amount":10,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5411"`
 
-// A clearing takes effect after the delay, also when its task was saved and restored in between.
+// A clearing takes effect after the delay, also if its task is saved and restored meanwhile.
 func TestAClearingTakesEffectAfterTheDelay(t *testing.T) {
 	t.Parallel()
 	now := clock.New(time.Time{}, true)

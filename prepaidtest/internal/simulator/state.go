@@ -15,7 +15,7 @@ func (s *Simulator) Save(_ ledger.View) []Authorisation {
 	return document.Sorted(s.approvals, func(_ string, a *Authorisation) Authorisation { return *a })
 }
 
-// Authorisation returns one by its id; false when it is unknown.
+// Authorisation returns one by its id; false if unknown.
 func (s *Simulator) Authorisation(_ ledger.View, id string) (Authorisation, bool) {
 	made := s.approvals[id]
 	if made == nil {
@@ -51,10 +51,10 @@ func (s *Simulator) Restore(_ ledger.Locked, saved []Authorisation) error {
 // Save returns the kind and the input.
 func (t *Task) Save(_ ledger.View) (kind string, input *Input) { return t.kind, t.input }
 
-// HasTask reports whether a kind of task is the simulator's.
+// HasTask reports whether kind is a simulator's task.
 func (s *Simulator) HasTask(kind string) bool { return isLater(kind) }
 
-// RestoreTask returns a task that was saved.
+// RestoreTask returns a saved task.
 func (s *Simulator) RestoreTask(l ledger.Locked, kind string, in *Input) (clock.Job, error) {
 	if in == nil || l.Account(in.Account) == nil {
 		return nil, errors.New("has no account of the document")

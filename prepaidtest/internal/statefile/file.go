@@ -1,4 +1,4 @@
-// Package statefile keeps a file up to date with a state, for as long as an emulator runs.
+// Package statefile keeps a file up to date with a state while an emulator runs.
 //
 // The file is always replaced as a whole, with mode 0600, and only when the state has changed. A lock file keeps a second
 // emulator away where the system has flock. The meaning of the text is up to the State.
@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// Every is how often changes are looked for.
+	// Every is the interval of the checks for a change.
 	Every = 500 * time.Millisecond
-	// share bounds the part of the time that goes into a large file: after each write it rests this many
-	// times as long.
+	// share bounds the share of time spent on a large file: the pause after a write is this many times as
+	// long.
 	share = 10
 )
 
-// rest is how long to wait after a write that took so long.
+// rest is how long to wait after a write that took took.
 func rest(took time.Duration) time.Duration { return max(Every, share*took) }
 
 // File is a file that is kept up to date with a state. A nil File does nothing.
@@ -30,7 +30,7 @@ type File struct {
 	lock  *os.File
 	state State
 
-	// These belong to the goroutine that keeps the file, and to begin and Close before and after it.
+	// Only the goroutine that keeps the file uses these; before it begin, after it Close.
 	begun   []byte // text of the file at the start, nil when it had none
 	written [sha256.Size]byte
 	known   int64 // generation that the file has
@@ -65,7 +65,7 @@ func Open(path string, state State) (*File, error) {
 	return f, nil
 }
 
-// Take hands over the text that the file had at the start, nil for none.
+// Take returns, once, the text that the file had at the start; nil if it had none.
 func (f *File) Take() []byte {
 	if f == nil {
 		return nil
@@ -75,7 +75,7 @@ func (f *File) Take() []byte {
 	return begun
 }
 
-// Close gives the lock up. The lock file stays: to remove it would let two servers lock two files of one name.
+// Close releases the lock. The lock file stays: if it were removed, two servers could lock two files of one name.
 func (f *File) Close() error {
 	if f == nil {
 		return nil
@@ -83,7 +83,7 @@ func (f *File) Close() error {
 	return errors.Join(unlockFile(f.lock), f.lock.Close())
 }
 
-// write replaces the file as a whole: a reader sees the old text or the new one.
+// write replaces the whole file: a reader sees the old text or the new text.
 func (f *File) write(text []byte) error {
 	temporary := f.path + ".tmp"
 	_ = os.Remove(temporary) // of a process that was killed
@@ -104,7 +104,7 @@ func (f *File) write(text []byte) error {
 	return nil
 }
 
-// KeepUpToDate writes the file until stopping is closed. Complain gets the first error of each series.
+// KeepUpToDate writes the file until stopping is closed. complain gets the first error of each series.
 func (f *File) KeepUpToDate(stopping <-chan struct{}, complain func(error)) {
 	timer := time.NewTimer(Every)
 	defer timer.Stop()
@@ -124,7 +124,7 @@ func (f *File) KeepUpToDate(stopping <-chan struct{}, complain func(error)) {
 	}
 }
 
-// Keep writes the file when the state is not the one in it. A change while it is made is for the next time.
+// Keep writes the file if the state has changed. The next Keep writes changes that occur meanwhile.
 func (f *File) Keep() error {
 	if f == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lockFile holds until unlockFile or the end of the process.
+// lockFile locks until unlockFile or the end of the process.
 func lockFile(file *os.File) error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -19,6 +19,6 @@ func lockFile(file *os.File) error {
 	return nil
 }
 
-// unlockFile gives the lock up. To close the file is not enough: a child that is being started has it open as well until
-// it becomes another program.
+// unlockFile releases the lock. Closing the file is not enough: a child that is being started has it open too, until its
+// exec.
 func unlockFile(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_UN) }

@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
-// Running is a transfer or direct entry that has arrived and is not carried out yet. Since and Until are in real time, like
+// Running is a transfer or direct entry that has arrived and is not carried out yet. Since and Until are real times, like
 // the wait.
 type Running struct {
 	Operation, RequestID, Account, Amount string
@@ -23,7 +23,7 @@ type inFlight struct {
 	list []*Running
 }
 
-// Hold notes that a request is carried out d of real time from now; end takes the note back. It has no effect for other
+// Hold records that a request is carried out d of real time from now; end removes the record. Hold ignores other
 // operations.
 func (s *Transfers) Hold(c *exchange.Call, d time.Duration) (end func()) {
 	if name := c.Route.Name(); name != transferOperation && name != directEntryOperation {

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Saved has the response as text, since a repeated request gets it byte by byte.
+// Saved has the response as text, since a repeated request gets the same bytes.
 type Saved struct {
 	Operation string    `json:"operation"`
 	RequestID string    `json:"request_id"`
@@ -18,7 +18,7 @@ type Saved struct {
 	Expires   time.Time `json:"expires"`
 }
 
-// SavedMovements says how often a request_id was carried out.
+// SavedMovements counts the movements of a request_id.
 type SavedMovements struct {
 	Operation string `json:"operation"`
 	RequestID string `json:"request_id"`

@@ -1,7 +1,7 @@
-// Package transfers carries out transfers and direct entries, once for each request id: a repeat gets the cached response.
+// Package transfers makes transfers and direct entries, once per request id: a repeat gets the cached response.
 //
-// The cache is read when a request arrives and written when its movement is made, as the reference allows. A repeat that arrives
-// while the first request still runs therefore moves the money again; Movements and PaidTwice report it. The state is under the
+// The cache is read when a request arrives and written when the movement is made, as the reference allows. So a repeat that
+// arrives while the first request still runs moves the money again; Movements and PaidTwice report this. The state is under the
 // lock of the ledger.
 package transfers
 
@@ -69,8 +69,8 @@ func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *
 	}
 }
 
-// Cached counts the responses put in the cache so far. A request gets a cached response only when it was there when
-// the request arrived.
+// Cached counts the responses put in the cache so far. A request gets only a response that was cached before the
+// request arrived.
 func (s *Transfers) Cached() int64 { return s.put.Load() }
 
 // Movements returns how many movements were made with a request id. The count is kept for good.
@@ -127,10 +127,10 @@ func (s *Transfers) failTransfer(c *exchange.Call) exchange.Response {
 	}{"", correlation})
 }
 
-// pay makes a transfer and keeps the response when it succeeded. The reference caches requests that were handled successfully
-// (section 8), so the worst case is assumed: the cache is read when a request arrives and written when the movement is
-// made. A repeat gets the cached response only when it arrived after that; one that arrives while the first is still
-// running is carried out too.
+// pay makes a transfer and caches the response of a success. The reference caches requests that were handled successfully
+// (section 8), so pay assumes the worst case: the cache is read when a request arrives and written when the movement is
+// made. Only a repeat that arrives after that gets the cached response; a repeat that arrives while the first request runs
+// is carried out too.
 func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.Locked, now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()
@@ -160,7 +160,7 @@ func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.L
 	return response
 }
 
-// forgetTransfers drops responses older than 30 days. Since all live equally long, the queue is in order.
+// forgetTransfers drops responses older than 30 days. All have the same lifetime, so the queue is in order.
 func (s *Transfers) forgetTransfers(now time.Time) {
 	for len(s.queue) > 0 && !now.Before(s.cache[s.queue[0]].expires) {
 		delete(s.cache, s.queue[0])
@@ -168,9 +168,9 @@ func (s *Transfers) forgetTransfers(now time.Time) {
 	}
 }
 
-// Transfer handles POST /accounts/{id}/transfer. Insufficient funds, a source that is not active and a
-// destination that does not exist or can take no money are failed transfers: 200 with an empty transaction_id,
-// and not cached.
+// Transfer handles POST /accounts/{id}/transfer. A transfer fails if funds are insufficient, the source is not
+// active, or the destination does not exist or cannot take money. The response is 200 with an empty transaction_id,
+// not cached.
 func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 	var in struct {
 		initiator, requestID, sourceReference, destinationReference, destination string
@@ -207,8 +207,8 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 	})
 }
 
-// DirectEntryOut handles POST /accounts/{id}/directentryout. Its row requires the transaction_id, so that a
-// payment that cannot be made is refused with 400, unless EmptyIDForFailedDirectEntry is set.
+// DirectEntryOut handles POST /accounts/{id}/directentryout. Its row requires the transaction_id, so it
+// refuses an impossible payment with 400, unless EmptyIDForFailedDirectEntry is set.
 func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 	var in struct {
 		initiator, requestID, sourceReference, destinationReference string

@@ -52,7 +52,7 @@ func TestARepeatGetsTheCachedResponse(t *testing.T) {
 	require.Equal(t, first.Body, send(s.Cached()).Body)
 	require.Equal(t, "90.00", balance(books, "from"))
 
-	send(arrived) // before the first was in the cache
+	send(arrived) // before the first is cached
 	require.Equal(t, "80.00", balance(books, "from"))
 	require.Equal(t, "20.00", balance(books, "to"))
 	v := books.RLock()

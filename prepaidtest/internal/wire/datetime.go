@@ -20,7 +20,7 @@ func (s DateTime) MarshalJSON() ([]byte, error) {
 // String prints the wire form.
 func (s DateTime) String() string { return time.Time(s).UTC().Format(TimeLayout) }
 
-// parseTime reads a date-time in UTC. It may have a fraction of a second, which JavaScript always writes.
+// parseTime reads a date-time in UTC. It allows a fraction of a second, which JavaScript always writes.
 func parseTime(text string, lenient bool) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); lenient && err == nil {
 		return at.UTC(), nil
@@ -30,7 +30,7 @@ func parseTime(text string, lenient bool) (time.Time, error) {
 		local, utc = strings.CutSuffix(text, "+00:00")
 	}
 	const layout = "2006-01-02T15:04:05"
-	whole, _, _ := strings.Cut(local, ".") // time.Parse takes a comma, too, and an hour of one digit
+	whole, _, _ := strings.Cut(local, ".") // time.Parse also accepts a comma, and an hour of one digit
 	at, err := time.Parse(layout, local)
 	if err != nil || !utc || len(whole) != len(layout) {
 		return time.Time{}, errors.New("must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ")
@@ -43,7 +43,7 @@ const (
 	secondsOf9999 = 253402300799
 )
 
-// appendTime appends timeLayout; time.Time's own formatting takes most of a page's time.
+// appendTime appends t in TimeLayout. time.Time's own formatting would take most of the time of a page.
 func appendTime(to []byte, t time.Time) []byte {
 	seconds := t.Unix()
 	if seconds < 0 || seconds > secondsOf9999 {
@@ -55,7 +55,7 @@ func appendTime(to []byte, t time.Time) []byte {
 		to, year/100, 0), year%100, 0), month, '-'), day, '-'), second/3600, 'T'), second/60%60, ':'), second%60, ':'), 'Z')
 }
 
-// appendTwo appends two digits after a separator, if there is one.
+// appendTwo appends a separator, unless it is 0, and two digits.
 func appendTwo(to []byte, n int, separator byte) []byte {
 	if separator != 0 {
 		to = append(to, separator)
@@ -64,8 +64,8 @@ func appendTwo(to []byte, n int, separator byte) []byte {
 	return append(to, digits[n/10], digits[n%10])
 }
 
-// dateOf turns days since 1970 into a date of the Gregorian calendar. Years begin in March here, so that the leap day
-// is their last, and months of 153 days in five follow.
+// dateOf converts days since 1970 into a Gregorian date. Here a year begins in March, so that the leap day is its last
+// day, and five months have 153 days.
 func dateOf(days int64) (year, month, day int) {
 	days += 719468 // from March of the year 0
 	era, ofEra := days/146097, int(days%146097)

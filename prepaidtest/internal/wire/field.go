@@ -14,9 +14,9 @@ import (
 //	json      its name in requests, responses, seed documents and the saved state; omitzero if it can be absent
 //	computed  the same of a member that is not stored, whose field is blank
 //	rule      its limits, separated by commas: see Value.rule
-//	sent      further limits when it is read
+//	sent      further limits for reading it
 //	seed      further limits in a seed document; "-" for a member that a seed document does not have
-//	as        the role of an object, whose members can have limits (under the role's name) or belong to it alone (only)
+//	as        the role of an object. Its members can have limits (under the role's name) or belong to that role only (only)
 //	in        a part of the object that some responses show alone
 //	with      the query parameter that includes it in a response, with ",single" if only one account can have it
 //	ref       the name of its schema
@@ -59,7 +59,7 @@ type Named interface {
 	Rules() map[string]func(Value) Value
 }
 
-// Struct reads the members that a struct describes, in the order of its fields.
+// Struct reads the members of a struct, in the order of its fields.
 func (b *Reader) Struct(into any) {
 	object := reflect.ValueOf(into).Elem()
 	for _, f := range FieldsOf(object.Type()) {
@@ -76,7 +76,7 @@ func (b *Reader) Member(into any, name string) Value {
 	return b.member(object, members[slices.IndexFunc(members, func(f Field) bool { return f.Name == name })])
 }
 
-// Some reads some members of a struct, and returns the names of those that are present.
+// Some reads some members of a struct, and returns the names of the present members.
 func (b *Reader) Some(into any, names ...string) (sent []string) {
 	for _, name := range names {
 		if b.Member(into, name).Present {
@@ -86,7 +86,7 @@ func (b *Reader) Some(into any, names ...string) (sent []string) {
 	return sent
 }
 
-// Rest reads the members of a struct that a seed document can have and that were not read yet.
+// Rest reads the members of a struct that a seed document can have and that are still unread.
 func (b *Reader) Rest(into any) {
 	object := reflect.ValueOf(into).Elem()
 	for _, f := range FieldsOf(object.Type()) {
@@ -141,7 +141,7 @@ func (b *Reader) read(field reflect.Value, f Field) Value {
 	return v
 }
 
-// dateText reads a date-time that is kept in its written form.
+// dateText reads a date-time and keeps its text.
 func (b *Reader) dateText(name string, into *string) Value {
 	var at time.Time
 	v := b.DateTime(name, &at)
@@ -158,7 +158,7 @@ func (f Field) isTime() bool {
 	return f.kind == reflect.TypeFor[time.Time]() || f.tag.Get("rule") == dateTimeRule || strings.HasPrefix(f.tag.Get("rule"), dateTimeRule+",")
 }
 
-// rule applies a limit of a tag. An unknown one refuses every value, so that a misspelled limit is never lost.
+// rule applies a limit of a tag. An unknown limit refuses every value, so that tests find a misspelled limit.
 func (v Value) rule(text string, named Named) Value {
 	name, argument, _ := strings.Cut(text, "=")
 	n, _ := strconv.Atoi(argument)
@@ -216,19 +216,19 @@ func (o *Writer) Member(f Field, object reflect.Value) {
 	}
 }
 
-// Take sets the members of into that are not zero in from.
+// Take copies the members of from that are not zero.
 func Take[T any](into, from *T) {
 	assign(into, from, func(_ Field, _, given reflect.Value) bool { return !given.IsZero() })
 }
 
-// FillIn sets the texts of into that each response has, and that are empty, to those of usual.
+// FillIn copies from usual the texts that each response has and that are empty in into.
 func FillIn[T any](into, usual *T) {
 	assign(into, usual, func(f Field, old, _ reflect.Value) bool {
 		return f.Required && old.Kind() == reflect.String && old.IsZero()
 	})
 }
 
-// Assign sets some members of into to those of from.
+// Assign copies the named members of from.
 func Assign[T any](into, from *T, names []string) {
 	assign(into, from, func(f Field, _, _ reflect.Value) bool { return slices.Contains(names, f.Name) })
 }

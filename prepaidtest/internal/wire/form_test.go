@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The OpenAPI document has the pattern, and requests are checked with the function: both must say the same.
+// The OpenAPI document has the pattern, and the checks of requests use the function: both must agree.
 func FuzzFormPatterns(f *testing.F) {
 	forms := []Form{
 		FourDigits(), CurrencyNumber(), BSB(), OnlyDigits(), Country2(), Country3(), Alphanumeric(), PrintableASCII(), NameOnCard(), Hex(), UUID(),
@@ -24,7 +24,7 @@ func FuzzFormPatterns(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !utf8.ValidString(text) { // which JSON cannot hold
+		if !utf8.ValidString(text) { // JSON cannot hold it
 			return
 		}
 		for i, form := range forms {

@@ -2,9 +2,9 @@ package wire
 
 import "bytes"
 
-// QuoteLoadAmount puts quotes around an initial_load_amount in octal or hexadecimal, which JSON itself does not
-// allow and the reference does. A name has no escaped quote before it and a colon after it; a value that reads
-// the same has not both.
+// QuoteLoadAmount puts quotes around an initial_load_amount in octal or hexadecimal, which the reference allows
+// and JSON does not. A name has no escaped quote before it, and a colon after it; this distinguishes it from a
+// value.
 func QuoteLoadAmount(body []byte) []byte {
 	const name = `"initial_load_amount"`
 	for from := 0; ; {
@@ -21,10 +21,10 @@ func QuoteLoadAmount(body []byte) []byte {
 	}
 }
 
-// jsonSpace is the space that JSON allows between its parts.
+// jsonSpace is the white space of JSON.
 const jsonSpace = " \t\r\n"
 
-// quoteNumber quotes the number that begins at from when it has a leading zero, a prefix included.
+// quoteNumber quotes the number at from if it has a leading zero or a prefix.
 func quoteNumber(body []byte, from int) []byte {
 	rest := body[from:]
 	length := bytes.IndexAny(rest, ",}"+jsonSpace)

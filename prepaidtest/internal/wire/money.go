@@ -8,14 +8,14 @@ import (
 	"github.com/govalues/decimal"
 )
 
-// Money is an exact amount of up to 19 digits, before and after the point. Its zero value is 0; equal amounts are equal under ==.
+// Money is an exact amount of up to 19 digits, including decimals. Its zero value is 0; equal amounts are equal under ==.
 type Money struct {
 	value decimal.Decimal // without trailing zeros after the point
 }
 
 const mostDigits = decimal.MaxPrec
 
-// errMoney says that a text is no amount this emulator can hold. It never quotes the text.
+// errMoney reports a text that is no amount for this emulator. It never quotes the text.
 var errMoney = errors.New("must be a decimal number of at most 19 digits")
 
 // Whole is n units.
@@ -47,8 +47,8 @@ func parseInteger(text string) (int64, bool) {
 	return value, err == nil
 }
 
-// parseNumber splits a JSON number into its digits, with a minus sign, and a power of ten from -40 to 40 that they are multiplied
-// with. There are no zeros at either end of the digits that could be left out.
+// parseNumber splits a JSON number into digits, with a minus sign, and the exponent of a power of ten, from -40 to 40. The
+// digits have no superfluous zeros at either end.
 func parseNumber(text string) (digits string, exponent int, ok bool) {
 	rest, negative := strings.CutPrefix(text, "-")
 	mantissa, exponentText, hasExponent := strings.Cut(strings.ToLower(rest), "e")
@@ -104,13 +104,13 @@ func parseLoadAmount(text string) (Money, error) {
 	return Whole(int64(value)), nil
 }
 
-// Plus adds and reports false when the sum needs more than 19 digits.
+// Plus adds; false if the sum needs more than 19 digits.
 func (m Money) Plus(other Money) (Money, bool) {
 	sum, err := m.value.AddExact(other.value, max(m.value.Scale(), other.value.Scale()))
 	return Money{sum.Trim(0)}, err == nil
 }
 
-// Minus subtracts and reports false when the difference needs more than 19 digits.
+// Minus subtracts; false if the difference needs more than 19 digits.
 func (m Money) Minus(other Money) (Money, bool) { return m.Plus(other.Neg()) }
 
 // Neg returns -m.
@@ -125,7 +125,7 @@ func (m Money) Sign() int { return m.value.Sign() }
 // Cmp is below zero if m is less than other, 0 if both are equal, and above zero otherwise.
 func (m Money) Cmp(other Money) int { return m.value.Cmp(other.value) }
 
-// String prints plain decimals, at least two if they fit.
+// String prints a plain number, with at least two decimals if they fit.
 func (m Money) String() string { return string(m.append(nil)) }
 
 func (m Money) append(to []byte) []byte {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// PageRequest is the requested page; the number is 0 when it was not sent. A size below the internal minimum or
-// above the maximum is replaced (section 1).
+// PageRequest is the requested page; Number is 0 if absent. A size below the internal minimum or above the maximum
+// is replaced (section 1).
 type PageRequest struct {
 	number, size int
 	sized        bool
@@ -15,7 +15,7 @@ type PageRequest struct {
 // PageSizes are the internal minimum, the default and the maximum of page_size.
 type PageSizes struct{ Least, Normal, Most int }
 
-// Valid reports whether the sizes rise and begin at 1 or above.
+// Valid reports whether the sizes ascend, from 1 or more.
 func (s PageSizes) Valid() bool { return s.Least >= 1 && s.Least <= s.Normal && s.Normal <= s.Most }
 
 // PageInfo holds the values of the three paging headers.
@@ -29,8 +29,8 @@ func (p *PageInfo) Header(h http.Header) {
 	h["X-TotalItems"] = []string{strconv.Itoa(p.items)}
 }
 
-// Page finds the half-open range of items to respond with. An empty set has no pages, and any page of it has
-// nothing; otherwise page_number must be from 1 to the number of pages.
+// Page finds the half-open range of items to respond with. Without items every page is valid and
+// empty; otherwise page_number must be from 1 to the number of pages.
 func (s PageSizes) Page(request PageRequest, total int) (from, to int, info *PageInfo, ok bool) {
 	size := s.Normal
 	if request.sized {

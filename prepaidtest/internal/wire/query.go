@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Query reads query parameters as binder reads members.
+// Query reads query parameters as Reader reads members.
 type Query struct {
 	Values  url.Values
 	Faults  *Faults
@@ -37,7 +37,7 @@ func (q *Query) take(name string) (string, bool) {
 	return values[0], true
 }
 
-// Finish faults the parameters that nothing asked for.
+// Finish faults the parameters that were not read.
 func (q *Query) Finish() {
 	if q.Lenient {
 		return
@@ -66,7 +66,7 @@ func (q *Query) RequiredString(name string, into *string) {
 	}
 }
 
-// OneOf reads an optional word.
+// OneOf reads an optional text, one of words.
 func (q *Query) OneOf(name string, into *string, words []string) {
 	if q.schema != nil {
 		q.describe(name).Enum = words
@@ -78,7 +78,7 @@ func (q *Query) OneOf(name string, into *string, words []string) {
 	}
 }
 
-// Flags returns those that are on: with any value that is not blank (section 1, optional field groups).
+// Flags returns the names with a value that is not blank (section 1, optional field groups).
 func (q *Query) Flags(names ...string) map[string]bool {
 	on := make(map[string]bool)
 	for _, name := range names {

@@ -18,7 +18,7 @@ type Reader struct {
 	Faults   *Faults
 	Lenient  bool
 	Now      time.Time
-	Document bool     // written by a person: a document, not a request
+	Document bool     // a document by a user, not a request
 	asked    []string // members of a document
 	role     string   // of the object, see Field
 	schema   *Schema  // filled in by DescribeObject; nothing is read then
@@ -198,7 +198,7 @@ func (v Value) nested(raw json.RawMessage, path string, bind func(*Reader)) Valu
 	return v
 }
 
-// list reads an array and hands each element on with its path.
+// list reads an array and calls element for each, with its path.
 func (b *Reader) list(name string, element func(v Value, raw json.RawMessage, path string)) Value {
 	raw, v := b.take(name, "array")
 	if !v.Present {
@@ -258,14 +258,14 @@ func (b *Reader) Strings(name string, into *[]string) Value {
 	return v
 }
 
-// Fault says which rule the value breaks.
+// Fault records the rule that the value breaks.
 func (v Value) Fault(rule string) Value {
 	v.binder.Faults.Add(v.field, rule)
 	v.Usable = false
 	return v
 }
 
-// Limit faults a usable value that breaks a limit; a lenient server knows no limits.
+// Limit faults a usable value that breaks a limit; a lenient server has no limits.
 func (v Value) Limit(ok bool, rule string) Value {
 	if v.schema != nil {
 		v.schema.note("It " + rule + ".")
@@ -317,7 +317,7 @@ func (v Value) Max(n int) Value {
 	return v.limit(utf8.RuneCountInString(v.text) <= n, "has more than "+strconv.Itoa(n)+" characters")
 }
 
-// Min is a least number of code points.
+// Min requires at least n code points.
 func (v Value) Min(n int) Value {
 	if v.schema != nil {
 		v.schema.MinLength = n
@@ -325,13 +325,13 @@ func (v Value) Min(n int) Value {
 	return v.limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
 
-// Filled faults an empty text of a request. A document may have one, as the service may.
+// Filled faults an empty text of a request. A document, like the service, may have empty texts.
 func (v Value) Filled() Value {
 	v.schema.chosen("Not empty; the reference has no least length.")
 	return v.limit(v.text != "" || v.binder.Document, "must not be empty")
 }
 
-// OneOf holds on a lenient server too: an unknown word cannot be carried out.
+// OneOf applies on a lenient server too: it cannot handle other words.
 func (v Value) OneOf(words ...string) Value {
 	if v.schema != nil {
 		v.schema.Enum = words
@@ -342,7 +342,7 @@ func (v Value) OneOf(words ...string) Value {
 	return v
 }
 
-// Form faults a text that is not of a form.
+// Form faults a text that does not have the form.
 func (v Value) Form(form Form) Value {
 	v.schema.formed(form)
 	return v.limit(!v.Usable || form.Holds(v.text), form.Rule)
@@ -356,7 +356,7 @@ func (v Value) NotEmpty(rule string) Value {
 	return v.limit(v.count > 0, rule)
 }
 
-// Between faults an integer, or one of an array, outside of a range.
+// Between faults an integer, or an array's element, outside of a range.
 func (v Value) Between(least, most int64, rule string) Value {
 	if limited := v.schema; limited != nil {
 		if limited.Items != nil {
@@ -374,7 +374,7 @@ func (v Value) NotNegative() Value {
 	return v.limit(v.amount.Sign() >= 0, "must not be negative")
 }
 
-// Positive holds on a lenient server too: a negative transfer would take money the wrong way.
+// Positive applies on a lenient server too: a transfer below zero would take money.
 func (v Value) Positive() Value {
 	if v.schema != nil {
 		v.schema.ExclusiveMinimum = new(int64)

@@ -19,7 +19,7 @@ type Schema struct {
 	Pattern          string           `json:"pattern,omitzero"`
 	Enum             []string         `json:"enum,omitzero"`
 	GoType           string           `json:"x-go-type,omitzero"` // for oapi-codegen
-	Values           Ordered[string]  `json:"x-values,omitzero"`  // known values, of which there may be more, with their meaning
+	Values           Ordered[string]  `json:"x-values,omitzero"`  // known values with their meaning; others may exist
 	Minimum          *int64           `json:"minimum,omitzero"`
 	Maximum          *int64           `json:"maximum,omitzero"`
 	ExclusiveMinimum *int64           `json:"exclusiveMinimum,omitzero"`
@@ -31,7 +31,7 @@ type Schema struct {
 	Properties       Ordered[*Schema] `json:"properties,omitzero"`
 }
 
-// Types are the types that a value may have; one is written without brackets.
+// Types are the types that a value may have. JSON has no brackets for a single type.
 type Types []string
 
 // MarshalJSON implements json.Marshaler.
@@ -54,7 +54,7 @@ type Member[V any] struct {
 // Put adds a member.
 func (o *Ordered[V]) Put(name string, value V) { *o = append(*o, Member[V]{name, value}) }
 
-// Get returns a member, or the zero value without one.
+// Get returns a member; the zero value if absent.
 func (o Ordered[V]) Get(name string) (value V) {
 	for _, member := range o {
 		if member.Name == name {
@@ -86,8 +86,8 @@ func (o Ordered[V]) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// DescribeObject returns the members that bind reads, without reading anything. A bind whose members depend on values describes
-// those that it reads without any.
+// DescribeObject returns the members that bind reads, without reading anything. If its members depend on values, it returns those
+// that bind reads without values.
 func DescribeObject(bind func(*Reader)) *Schema {
 	schema := &Schema{Type: Types{"object"}}
 	bind(&Reader{schema: schema})
@@ -107,7 +107,7 @@ func (s *Schema) property(name string, types []string) *Schema {
 	return made
 }
 
-// The methods below do nothing on nil: then a value is read and not described.
+// On nil the methods below do nothing: then a value is read and not described.
 
 // note adds a sentence to the description.
 func (s *Schema) note(sentence string) {

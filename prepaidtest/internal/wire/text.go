@@ -21,11 +21,11 @@ func IsDigits(text string) bool {
 // IsFourDigits reports whether a text has four digits, as types and categories have.
 func IsFourDigits(text string) bool { return len(text) == 4 && IsDigits(text) }
 
-// Form is a rule for texts: the check, its words, and the same as a pattern or format of JSON Schema.
+// Form is a rule for texts: a check, its description, and its pattern or format in JSON Schema.
 type Form struct {
 	Holds   func(string) bool
 	Rule    string
-	Pattern string // of both ECMA 262 and Go; empty when a pattern cannot say it
+	Pattern string // for both ECMA 262 and Go; empty if there is no pattern
 	Format  string
 }
 
@@ -46,7 +46,7 @@ func BSB() Form { return Form{Holds: isBSB, Rule: "must have six digits", Patter
 
 func isBSB(text string) bool { return len(text) == 6 && IsDigits(text) }
 
-// OnlyDigits allows any number of digits but none.
+// OnlyDigits requires one digit or more.
 func OnlyDigits() Form {
 	return Form{Holds: IsDigits, Rule: "may have digits only", Pattern: "^[0-9]+$"}
 }
@@ -54,7 +54,7 @@ func OnlyDigits() Form {
 // Email is the form of an e-mail address.
 func Email() Form { return Form{Holds: isEmail, Rule: "must be an e-mail address", Format: "email"} }
 
-// isEmail takes one address without a name. The parser returns the local part without its quotes.
+// isEmail accepts one address without a name. The parser returns the local part without its quotes.
 func isEmail(text string) bool {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address == text {

@@ -9,15 +9,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Writer writes a JSON object member by member, each with a comma after it; names are quoted, with their colon.
-// Accounts and history items go out by the hundred in a page, where reflection would make the emulator many times
-// slower than the tests it serves.
+// Writer writes a JSON object member by member, each with a comma after it; names are passed with quotes and colon.
+// A page has hundreds of accounts or history items: reflection would make the emulator many times slower than
+// the tests.
 type Writer struct{ text []byte }
 
 // Begin continues after text.
 func Begin(text []byte) Writer { return Writer{append(text, '{')} }
 
-// End closes an object of at least one member.
+// End closes an object, which must have a member.
 func (o *Writer) End() []byte {
 	o.text[len(o.text)-1] = '}'
 	return o.text
@@ -31,7 +31,7 @@ func (o *Writer) String(name, value string) {
 	o.text = append(appendString(o.text, value), ',')
 }
 
-// Optional leaves an empty string out.
+// Optional omits an empty string.
 func (o *Writer) Optional(name, value string) {
 	if value != "" {
 		o.String(name, value)
@@ -71,7 +71,7 @@ func (o *Writer) Time(name string, value time.Time) {
 	o.text = append(o.text, `",`...)
 }
 
-// Plain writes a string that is known to need no escape.
+// Plain writes a string that needs no escape.
 func (o *Writer) Plain(name, value string) {
 	o.name(name)
 	o.text = append(o.text, '"')
@@ -95,7 +95,7 @@ func AppendJSON[T any](to []byte, value T) []byte {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
-// appendString appends a JSON string. Text is UTF-8 when it is stored, so that quoting cannot fail.
+// appendString appends a JSON string. Stored text is UTF-8, so quoting cannot fail.
 func appendString(to []byte, value string) []byte {
 	for _, c := range []byte(value) {
 		if c < 0x20 || c == '"' || c == '\\' || c >= 0x7f {
