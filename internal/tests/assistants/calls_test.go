@@ -1,5 +1,5 @@
-// Package assistants holds the code of docs/for-assistants.md, and runs it on the emulator. That the page has the same text is
-// checked where all documents are.
+// Package assistants holds the code of docs/for-assistants.md, and runs it on the emulator. Package docs checks that the page
+// has the same code.
 package assistants
 
 import (

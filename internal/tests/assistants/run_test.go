@@ -39,7 +39,7 @@ func TestClientFromEnvironment(t *testing.T) {
 	require.ErrorIs(t, err, prepaid.ErrUnauthorized)
 }
 
-// One card exists after each run, whatever became of the response before it.
+// One card exists after each run, whatever happened to the previous response.
 func TestIssue(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -124,7 +124,7 @@ func TestPayInManyProcesses(t *testing.T) {
 	}
 }
 
-// process pays the stored row with a client of its own, and returns it as it was last saved.
+// process pays the stored row with its own client, and returns the row as last saved.
 func process(t *testing.T, srv *prepaidtest.Server, stored []byte) (p payment, saved []byte) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(stored, &p))
@@ -142,7 +142,7 @@ func process(t *testing.T, srv *prepaidtest.Server, stored []byte) (p payment, s
 	return p, saved
 }
 
-// A request that a dead process may have sent in the call counts: a refusal of the next one proves nothing.
+// A process that died may have sent a request, so a refusal of the next request proves nothing.
 func TestPayAfterCrash(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

@@ -1,6 +1,6 @@
-// Package bank is a service that does the worst that the reference allows with payments: it carries out each request that it
-// has read, also when the connection is gone, keeps the results of finished ones by request ID alone, and carries out a repeat
-// that arrives while the first is still running. It counts its payments.
+// Package bank is a service that treats payments in the worst way that the reference allows: it carries out each request that
+// it has read, also if the connection is gone, caches results of finished requests by request ID alone, and carries out a
+// repeat that arrives while the first request still runs. It counts its payments.
 package bank
 
 import (
@@ -23,9 +23,9 @@ const mediaType = "application/vnd.vendor+json"
 
 // Options configures a bank.
 type Options struct {
-	// Takes is the time that a payment takes, from its request's last byte on. Default: none.
+	// Takes returns how long a payment takes after its request's last byte. Default: no time.
 	Takes func(requestID string, request int) time.Duration
-	// TLS serves https, with HTTP/2 on offer.
+	// TLS serves https, with HTTP/2 available.
 	TLS bool
 	// HTTP2Only serves HTTP/2 without TLS.
 	HTTP2Only bool
@@ -33,7 +33,7 @@ type Options struct {
 
 // Bank is a running service.
 type Bank struct {
-	// URL is its BaseURL, and Certificate, in PEM, the one that a client trusts if there is TLS.
+	// URL is its BaseURL. With TLS, a client must trust Certificate (PEM).
 	URL, Certificate string
 
 	options  Options
@@ -137,7 +137,7 @@ func (b *Bank) pay(id string) int {
 	return b.moved
 }
 
-// wait waits while the bank is frozen.
+// wait returns when the bank is not frozen.
 func (b *Bank) wait() {
 	b.mu.Lock()
 	frozen := b.frozen
@@ -166,14 +166,14 @@ func (b *Bank) Thaw() {
 	}
 }
 
-// Vanish drops all connections, with a reset that the client gets only if the link is up. Payments go on.
+// Vanish resets all connections; the client gets a reset only if the link is up. Payments continue.
 func (b *Bank) Vanish() { b.listener.vanish() }
 
-// Count is the requests and payments of a bank.
+// Count counts the requests and payments of a bank.
 type Count struct {
-	Requests int      // for payments, whose handling began
+	Requests int      // for payments, if their handling began
 	Paid     int      // payments, each counted once
-	Twice    []string // the request IDs of those paid more than once
+	Twice    []string // request IDs that were paid more than once
 }
 
 // Count returns the counts of the bank so far.

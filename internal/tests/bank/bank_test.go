@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A repeat that overlaps pays again, a later one does not, and no caller needs to wait for the response.
+// A repeat during the first request pays again, also if no caller waits for it; a later repeat does not.
 func TestOverlappingRepeatPaysTwice(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

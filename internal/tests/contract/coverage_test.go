@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
-// TestFixturesAreAllUsed: every file has a case and every case a file; every operation has a response, a 401 and a
+// TestFixturesAreAllUsed: files and cases match; every operation has a response, a 401 and a
 // 500.
 func TestFixturesAreAllUsed(t *testing.T) {
 	t.Parallel()
@@ -175,7 +175,7 @@ func countSetFields(value reflect.Value, set map[reflect.Type]map[string]bool) {
 	case reflect.Struct:
 		kind := value.Type()
 		if kind.PkgPath() != reflect.TypeFor[prepaid.Account]().PkgPath() || kind.NumField() > 0 && !kind.Field(0).IsExported() {
-			return // another package's, or opaque
+			return // of another package, or opaque
 		}
 		if set[kind] == nil {
 			set[kind] = map[string]bool{}

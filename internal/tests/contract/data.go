@@ -29,7 +29,7 @@ func fixtureCardholder() *prepaid.Cardholder {
 	}
 }
 
-// fixtureLeastCardholder has the required members only.
+// fixtureLeastCardholder has only the required members.
 func fixtureLeastCardholder() *prepaid.Cardholder {
 	return &prepaid.Cardholder{
 		FirstName: "Canary-Mira", LastName: "Canary-Testname",
@@ -57,7 +57,7 @@ func fixtureAccount(edits ...func(*prepaid.Account)) *prepaid.Account {
 	return a
 }
 
-// withOptional sets the members that come without a group.
+// withOptional sets the optional members outside of groups.
 func withOptional(a *prepaid.Account) {
 	a.FirstTransactionOccurredAt = fixtureTime(2026, time.February, 3, 4, 5, 6)
 	a.LastTransactionOccurredAt = fixtureTime(2026, time.October, 11, 12, 13, 14)
@@ -79,7 +79,7 @@ func withGroups(a *prepaid.Account) {
 	}
 }
 
-// fixturePage leaves of a page the fields that its callers see.
+// fixturePage keeps only the exported fields of a page.
 func fixturePage[T any](page *prepaid.Page[T], err error) (*prepaid.Page[T], error) {
 	if err != nil {
 		return page, err

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// getWith reads an account with the given members, and those that must be there.
+// getWith reads an account with members and the required members.
 func getWith(t *testing.T, members string) (account *prepaid.Account, err error) {
 	t.Helper()
 	for _, required := range []string{`"balance":1`, `"status":"active"`, `"account_id":"acc-1"`, `"company_id":7`} {
@@ -29,7 +29,7 @@ func getWith(t *testing.T, members string) (account *prepaid.Account, err error)
 	return account, err
 }
 
-// Numbers come as numbers or in quotes, and lose nothing on the way.
+// Numbers may be bare or in quotes, and lose no digit.
 func TestDecodeNumbers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
@@ -67,7 +67,7 @@ func TestDecodeNumbers(t *testing.T) {
 	}
 }
 
-// Date-times come with and without zone, offset, fraction and time; empty and null are the zero time.
+// Date-times may lack zone, offset, fraction and time; empty and null are the zero time.
 func TestDecodeTimes(t *testing.T) {
 	t.Parallel()
 	at := func(nanosecond int) time.Time { return time.Date(2026, 11, 5, 1, 2, 3, nanosecond, time.UTC) }
@@ -98,8 +98,8 @@ func TestDecodeTimes(t *testing.T) {
 	}
 }
 
-// A member that must be there and is missing or null refuses the response; the outcome depends on
-// whether the response could have been a refusal.
+// A response whose required member is missing or null is an error; the outcome depends on whether
+// the response could be a refusal.
 func TestDecodeRequiredMembers(t *testing.T) {
 	t.Parallel()
 	simulate := func(ctx context.Context, c *prepaid.Client) error {
@@ -150,7 +150,7 @@ func TestDecodeRequiredMembers(t *testing.T) {
 	}
 }
 
-// null is tolerated everywhere else, and so are members that this version does not know.
+// Other members may be null, and unknown members are ignored.
 func TestDecodeToleratesNull(t *testing.T) {
 	t.Parallel()
 	account, err := getWith(t, `"external_account_id":null,"card_number":null,"plastic_expiry":null,`+
@@ -166,7 +166,7 @@ func TestDecodeToleratesNull(t *testing.T) {
 	require.Equal(t, "Cardholder{}", fmt.Sprint(account.Cardholder), "nothing is set")
 }
 
-// A response is never refused for its form: names twice, bad UTF-8, odd white space, unknown values of an enum.
+// A response of any form is read: duplicate names, bad UTF-8, unusual white space, unknown values of an enum.
 func TestDecodeToleratesForm(t *testing.T) {
 	t.Parallel()
 	account, err := getWith(t, `"display_name":"first","display_name":"last"`)
@@ -187,7 +187,7 @@ func TestDecodeToleratesForm(t *testing.T) {
 	require.False(t, account.Status.Known())
 	require.False(t, account.ProductType.Known())
 
-	// One account's balance is not another's: the second has none.
+	// The second account has no balance, and does not get the first one's.
 	err = harness.CallWith(t, 200, "["+harness.AccountJSON+`,{"account_id":"acc-2","company_id":7,"status":"active"}]`, func(ctx context.Context, c *prepaid.Client) error {
 		_, err := c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{ProgramClientID: "p", ClientAccountKey: "k"})
 		return err
@@ -195,7 +195,7 @@ func TestDecodeToleratesForm(t *testing.T) {
 	harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
 }
 
-// A body that is not one JSON value of the declared kind is refused, with the place where it broke and nothing of it.
+// A body that is not one JSON value of the declared kind is an error with the offset, and without the body.
 func TestDecodeErrors(t *testing.T) {
 	t.Parallel()
 	for body, offset := range map[string]int64{

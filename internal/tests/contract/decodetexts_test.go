@@ -12,8 +12,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// A number where a text is due is that text as it was written, and the other way round: no value is lost, and no page.
-// The four digits of codes are filled up.
+// A number in place of a text is read as its written text, and a text as a number: no value is lost, and no page.
+// Codes are padded to four digits.
 func TestDecodeNumbersAsTexts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -47,7 +47,7 @@ func TestDecodeNumbersAsTexts(t *testing.T) {
 		ID: "18", Type: "0007", Amount: prepaid.MustAmount("1"), RunningBalance: prepaid.MustAmount("2"),
 		OccurredAt: time.Date(2026, 11, 5, 1, 2, 4, 0, time.UTC), MerchantCategoryCode: "0007",
 	}
-	for _, body := range []string{"[" + row + "," + short + "]", "[" + row + `,{"\u0069d":18,` + short[len(`{"id":"18",`):] + "]"} { // the latter by the library
+	for _, body := range []string{"[" + row + "," + short + "]", "[" + row + `,{"\u0069d":18,` + short[len(`{"id":"18",`):] + "]"} { // the latter on the slow path
 		require.NoError(t, harness.CallWith(t, 200, body, func(ctx context.Context, c *prepaid.Client) error {
 			page, err := c.Accounts.TransactionsPage(ctx, "5", prepaid.ListTransactionsParams{})
 			if err == nil {
@@ -93,7 +93,7 @@ func readWith[T any](t *testing.T, body string, call func(context.Context, *prep
 	return result, err
 }
 
-// A caller's own struct is read as tolerantly, and has zero where nothing stood.
+// A caller's struct is read as tolerantly; absent members are zero.
 func TestDecodeIntoCallersStruct(t *testing.T) {
 	t.Parallel()
 	message, err := prepaid.ParseMessage([]byte(`{"id":"m","amount":"5","type":1118,"code":742,"balance":null}`))
@@ -112,7 +112,7 @@ func TestDecodeIntoCallersStruct(t *testing.T) {
 	require.Equal(t, map[string]any{"id": "m", "amount": "5", "type": 1118.0, "code": 742.0, "balance": nil}, whole)
 }
 
-// A list of which one item lacks a required member is no list: nothing of it is returned.
+// If one item of a list lacks a required member, no item is returned.
 func TestDecodeWalletTokensWhole(t *testing.T) {
 	t.Parallel()
 	const good = `{"token_unique_reference":"1","current_status_code":"active"}`
@@ -131,7 +131,7 @@ func exchangeKey(ctx context.Context, c *prepaid.Client) (*prepaid.KeyExchange, 
 	return c.Accounts.ExchangeKey(ctx, "acc-1", harness.KeyExchange())
 }
 
-// Exchange data are bytes: each of them arrives, whatever its type is said to be. The ephemeral key is spent by then.
+// Exchange data are bytes: all bytes arrive, whatever the media type is. The ephemeral key is used up by then.
 func TestDecodeKeyExchange(t *testing.T) {
 	t.Parallel()
 	bodies := []string{

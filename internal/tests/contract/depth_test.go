@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// A decoder that calls itself for each bracket would end the process, which no recover stops.
+// A decoder that calls itself for each bracket would crash the process: no recover helps.
 func TestDeepResponsesAreRefused(t *testing.T) {
 	t.Parallel()
 	const deep = 5 << 20

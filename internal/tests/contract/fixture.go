@@ -52,7 +52,7 @@ type Fixture struct {
 
 func (f *Fixture) Name() string { return f.Operation + "/" + f.Outcome }
 
-// Body is the response body as it goes over the wire.
+// Body is the response body on the wire.
 func (f *Fixture) Body() []byte {
 	if f.Response.Body != nil {
 		return f.Response.Body
@@ -84,7 +84,7 @@ func ReadFixtures(t testing.TB) map[string]*Fixture {
 // Case calls the client for one fixture and checks the result.
 type Case struct {
 	Fixture string
-	Refusal bool // the response is an error, also when its status is a success
+	Refusal bool // the response is an error, also with a success status
 	want    reflect.Value
 	Call    func(ctx context.Context, client *prepaid.Client) error
 	check   func(t *testing.T, f *Fixture, ctx context.Context, client *prepaid.Client)
@@ -114,7 +114,7 @@ func (c fixtureCall[T]) newCase(outcome string) Case {
 	}}
 }
 
-// gives expects a response, every field of it.
+// gives expects a response with every field of want.
 func (c fixtureCall[T]) gives(outcome string, want T) Case {
 	result := c.newCase(outcome)
 	result.want = reflect.ValueOf(want)
@@ -128,7 +128,7 @@ func (c fixtureCall[T]) gives(outcome string, want T) Case {
 	return result
 }
 
-// refused expects an error response: its code, the sentinel it matches and the outcome.
+// refused expects an error response: its code, its sentinel and the outcome.
 func (c fixtureCall[T]) refused(outcome string, code prepaid.ErrorCode, sentinel error, known prepaid.Outcome) Case {
 	return c.fails(outcome, known, func(t *testing.T, f *Fixture, err error) {
 		api, ok := errors.AsType[*prepaid.APIError](err)
@@ -177,10 +177,10 @@ func (c fixtureCall[T]) fails(outcome string, known prepaid.Outcome, check func(
 	return result
 }
 
-// usual are the 401 and 500 of every operation.
+// usual returns the 401 and 500 of every operation.
 func (c fixtureCall[T]) usual(unauthorized prepaid.ErrorCode, after500 prepaid.Outcome) []Case {
 	after401 := prepaid.OutcomeNotProcessed
-	if unauthorized == prepaid.CodeUnauthorized { // may be a lack of permission, which no other token fixes
+	if unauthorized == prepaid.CodeUnauthorized { // perhaps no permission: another token does not help
 		after401 = prepaid.OutcomeRejected
 	}
 	return []Case{
@@ -189,7 +189,7 @@ func (c fixtureCall[T]) usual(unauthorized prepaid.ErrorCode, after500 prepaid.O
 	}
 }
 
-// Codes of the fixtures where the reference shows none.
+// Codes of the fixtures where the reference shows no code.
 const (
 	exampleInvalidToken    prepaid.ErrorCode = "invalid_token"
 	exampleInvalidFields   prepaid.ErrorCode = "invalid_fields"
@@ -234,7 +234,7 @@ func (fixtureToken) Token(context.Context, *oauth2.Token) (*oauth2.Token, error)
 	return &oauth2.Token{AccessToken: "canary-access-token-0001"}, nil
 }
 
-// fixtureJSON decodes a JSON value and keeps its numbers as they are written.
+// fixtureJSON decodes a JSON value and keeps numbers as written.
 func fixtureJSON(t *testing.T, data []byte) any {
 	t.Helper()
 	var value any
@@ -244,7 +244,7 @@ func fixtureJSON(t *testing.T, data []byte) any {
 	return value
 }
 
-// requireFixtureQuiet prints a value in every way and looks for text that must not be seen.
+// requireFixtureQuiet prints a value in every way and looks for secret or personal text.
 func requireFixtureQuiet(t *testing.T, value any) {
 	t.Helper()
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {

@@ -47,7 +47,7 @@ func (c Case) run(t *testing.T, f *Fixture) {
 	defer client.Close()
 
 	c.check(t, f, t.Context(), client)
-	require.NoError(t, client.Close()) // it waits for goroutines that still write to the log
+	require.NoError(t, client.Close()) // waits for goroutines that still write to the log
 
 	require.Len(t, wire.seen, 1)
 	wire.seen[0].require(t, f)
@@ -85,8 +85,8 @@ func (r *fixtureWire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(req)
 }
 
-// require compares a request with the fixture: the request line, all parameters, the headers that matter and no
-// other of their kind, and the body down to the way its numbers are written.
+// require compares a request with the fixture: the request line, all parameters, the relevant headers and no
+// others of their kind, and the body, including the written form of its numbers.
 func (r fixtureSent) require(t *testing.T, f *Fixture) {
 	t.Helper()
 	require.Equal(t, f.Request.Method, r.method)

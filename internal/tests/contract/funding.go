@@ -30,7 +30,7 @@ func redeemFixtures() []Case {
 		plain.gives("200-approved", &prepaid.FundingResult{Outcome: prepaid.FundingOutcomeApproved, TransactionID: "9007199254740995"}),
 		redeem(prepaid.FundingExceptionExhausted, true).gives("200-declined", &prepaid.FundingResult{Outcome: prepaid.FundingOutcomeDeclined}),
 		redeem(prepaid.FundingExceptionRestrictionsNotSatisfiable, false).fails("200-unknown-outcome", prepaid.OutcomeUnknown,
-			func(t *testing.T, _ *Fixture, err error) { // not "declined": the money may be on its way
+			func(t *testing.T, _ *Fixture, err error) { // not "declined": the money may have moved
 				_, ok := errors.AsType[*prepaid.DecodeError](err)
 				require.True(t, ok)
 			}),

@@ -61,7 +61,7 @@ func fixtureMessage(id string, kind prepaid.MessageType, payload string) prepaid
 	}
 }
 
-// compactMessage takes the file's indentation out of the raw text.
+// compactMessage removes the file's indentation from the raw text.
 func compactMessage(m *prepaid.Message) {
 	var compact bytes.Buffer
 	if json.Compact(&compact, m.Raw) == nil {

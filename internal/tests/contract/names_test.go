@@ -13,8 +13,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// TestFixturesComeBack writes the responses of the plain fixtures as JSON again: under the names of the reference, with
-// nothing added and nothing lost, so that a queue or a cache holds the service's response.
+// TestFixturesComeBack marshals the results of the plain fixtures to JSON: with the names of the reference, and
+// exactly the members of the response, so that a queue or a cache has the service's response.
 func TestFixturesComeBack(t *testing.T) {
 	t.Parallel()
 	plain := []string{"200", "200-required-only", "201", "201-required-only", "200-approved"}
@@ -46,7 +46,7 @@ func TestFixturesComeBack(t *testing.T) {
 	require.Greater(t, compared, 25)
 }
 
-// TestJSONNames holds the names of types that the service never shows but partners keep: in a journal, a queue or a file.
+// TestJSONNames fixes the names of types that are not on the wire but that partners store: in a journal, queue or file.
 func TestJSONNames(t *testing.T) {
 	t.Parallel()
 	moment := fixtureTime(2026, time.November, 20, 1, 2, 3)

@@ -42,7 +42,7 @@ func pinFixtures() []Case {
 	)
 }
 
-// compactPIN takes the file's indentation out of the raw body.
+// compactPIN removes the file's indentation from the raw body.
 func compactPIN(response *prepaid.PINResponse, err error) (*prepaid.PINResponse, error) {
 	if err != nil || len(response.Raw) == 0 {
 		return response, err

@@ -29,7 +29,7 @@ func TestFixturesHoldEveryMember(t *testing.T) {
 		switch {
 		case f.Response.Status >= 300 || f.Response.Status == 204, strings.HasPrefix(f.Operation, "PIN."),
 			strings.Contains(f.Outcome, "unknown-values"):
-			// Error bodies, bodies that the reference does not show, and those meant to hold more than it lists.
+			// Error bodies, bodies that the reference does not show, and bodies with more members.
 		default:
 			collectMembers(t, f.Response.Body, m.response)
 		}
@@ -50,7 +50,7 @@ func TestFixturesHoldEveryMember(t *testing.T) {
 	}
 }
 
-// collectMembers adds the names of all members in a JSON value, those of inner objects after their object's name.
+// collectMembers adds the names of all members in a JSON value, with the object's name before those of inner objects.
 func collectMembers(t *testing.T, data json.RawMessage, into map[string]bool) {
 	t.Helper()
 	if data == nil {

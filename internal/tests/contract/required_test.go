@@ -19,8 +19,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
-// toleratedMembers are those of them that may be missing or null, which reads as the zero value, and why. Everything
-// else is an error.
+// toleratedMembers are the required members that may be missing or null, which reads as zero, and why. For all
+// others this is an error.
 func toleratedMembers() []struct{ operations, members, why string } {
 	return []struct{ operations, members, why string }{
 		{
@@ -66,7 +66,7 @@ func toleratedMembers() []struct{ operations, members, why string } {
 	}
 }
 
-// tolerated returns the reason why a member may be missing. A list or object stands for its own members as well.
+// tolerated returns the reason why a member may be missing. A list's or object's reason covers its members too.
 func tolerated(used map[string]bool, operation, member string) string {
 	operation, _, _ = strings.Cut(operation, "/")
 	outer, _, _ := strings.Cut(member, ".")
@@ -84,7 +84,7 @@ func tolerated(used map[string]bool, operation, member string) string {
 	return ""
 }
 
-// TestRequiredMembers takes every required member out of every response, and makes it null: that is an error, or
+// TestRequiredMembers removes each required member of each response, or sets it to null: this is an error, or
 // tolerated for a reason.
 func TestRequiredMembers(t *testing.T) {
 	t.Parallel()

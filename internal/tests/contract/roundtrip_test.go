@@ -21,7 +21,7 @@ import (
 // tripCase is an exported struct that partners may keep in a queue, a journal or a file.
 type tripCase struct {
 	name   string
-	secret bool // holds a Secret, which JSON redacts: it must refuse to be read back
+	secret bool // has a Secret, which JSON redacts: reading it back is an error
 	trip   func(t *testing.T, c tripCase)
 }
 
@@ -29,8 +29,8 @@ func trip[T any]() tripCase { return tripCase{reflect.TypeFor[T]().Name(), false
 
 func secretTrip[T any]() tripCase { return tripCase{reflect.TypeFor[T]().Name(), true, makeTrip[T]} }
 
-// options are the options that go-json-experiment needs: it knows a time.Duration only by the option that has it write
-// nanoseconds, as encoding/json does.
+// options are the options that go-json-experiment needs: it needs an option to marshal a time.Duration in nanoseconds,
+// as encoding/json does.
 func (c tripCase) options() jsonv2.Options {
 	return jsonv1.FormatDurationAsNano(c.name == "Config" || c.name == "RetryPolicy")
 }
@@ -64,7 +64,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRoundTripKnowsEveryStruct finds in the source the types that the list above must hold.
+// TestRoundTripKnowsEveryStruct finds the types in the source: the list above must have them all.
 func TestRoundTripKnowsEveryStruct(t *testing.T) {
 	t.Parallel()
 	var listed, found []string
@@ -147,7 +147,7 @@ func makeTrip[T any](t *testing.T, c tripCase) {
 	}
 }
 
-// fill sets every field that has a JSON name to a value of its own.
+// fill sets every field with a JSON name to a different value.
 func fill(value reflect.Value, serial *int) {
 	*serial++
 	n := *serial

@@ -12,7 +12,7 @@ import (
 )
 
 func tokenFixtures() []Case {
-	// The expiry is reported as a time; a token that lives between 59 and 60 minutes is shown as one of an hour.
+	// The expiry is a time; a lifetime between 59 and 60 minutes counts as an hour.
 	token := fixtureOf("Token", func(ctx context.Context, client *prepaid.Client) (*oauth2.Token, error) {
 		token, err := client.Token(ctx)
 		if err != nil {

@@ -57,7 +57,7 @@ func fixtureWholeToken() prepaid.WalletToken {
 	}
 }
 
-// fixtureLeastToken has the required members only.
+// fixtureLeastToken has only the required members.
 func fixtureLeastToken() prepaid.WalletToken {
 	return prepaid.WalletToken{
 		TokenUniqueReference: fixtureTokenReference, StorageTechnology: prepaid.StorageTechnologySecureElement,
@@ -68,8 +68,8 @@ func fixtureLeastToken() prepaid.WalletToken {
 	}
 }
 
-// fixtureEveryToken goes through the values of all enumerations, the short ones several times, and ends with a
-// value that is none of them.
+// fixtureEveryToken has every value of all enumerations, those of short ones several times, and finally an
+// unknown value.
 func fixtureEveryToken() []prepaid.WalletToken {
 	technologies := []prepaid.StorageTechnology{
 		prepaid.StorageTechnologyUnknown, prepaid.StorageTechnologyDeviceMemory, prepaid.StorageTechnologyDeviceMemoryProtectedByTPM,

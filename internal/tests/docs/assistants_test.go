@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inventedNames is the heading below which the page for assistants lists names that are often written and do not exist.
+// inventedNames is the heading of the page for assistants above names that are often invented.
 const inventedNames = "\n## Names that do not exist\n"
 
 // codeSpan finds code in a line of text.
 var codeSpan = regexp.MustCompile("`([^`\\n]+)`")
 
-// An assistant takes in all of the page, which has twelve calls. The fields that it lists exist, and the names of its last section do not.
+// An assistant reads the whole page, which has twelve calls. The listed fields exist, and the names of the last section do not.
 func TestAssistantsPage(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -40,7 +40,7 @@ func TestAssistantsPage(t *testing.T) {
 
 	_, fields, found := strings.Cut(page, "\n## Fields\n")
 	require.True(t, found)
-	fields = regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(fields, "") // their values and own fields
+	fields = regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(fields, "") // without their values and own fields
 	checked := 0
 	for bullet := range strings.SplitSeq(fields, "\n- ") {
 		kind := ""

@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/operations"
 )
 
-// The reference page shows a running example at each method of the client and its services, and so for each operation.
+// The reference page shows a running example for each method of the client and its services, thus for each operation.
 func TestEveryMethodHasAnExample(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -50,8 +50,8 @@ func TestEveryMethodHasAnExample(t *testing.T) {
 	}
 }
 
-// An example without an Output comment is compiled and never run, so it does not count, and one of another method
-// does not count either.
+// An example without an Output comment is compiled but not run, so it does not count. An example of another method
+// does not count.
 func TestExamplesWithoutOutputDoNotCount(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -64,7 +64,7 @@ func TestExamplesWithoutOutputDoNotCount(t *testing.T) {
 	})))
 }
 
-// methodNames lists the methods of a type as Type.Method, without those that print it.
+// methodNames lists the methods of a type as Type.Method, except those that print it.
 func methodNames(of reflect.Type) []string {
 	var names []string
 	for method := range of.Methods() {
@@ -88,7 +88,7 @@ func methodsWithOutput(page *doc.Package) map[string]bool {
 	return shown
 }
 
-// Each function of the packages that partners import has a running example: its own, or one of the type that it makes.
+// Each function of the packages that partners import has a running example: its own, or an example of its result's type.
 func TestEveryFunctionHasAnExample(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -109,7 +109,7 @@ func TestEveryFunctionHasAnExample(t *testing.T) {
 	}
 }
 
-// Each example says its subject in a sentence.
+// Each example has a sentence on its subject.
 func TestEveryExampleSaysWhatItShows(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -156,7 +156,7 @@ func packageWithExamples(t *testing.T, directory string) *doc.Package {
 	return documentation(t, sources)
 }
 
-// documentation reads that of files by name.
+// documentation reads that of sources.
 func documentation(t *testing.T, sources map[string]string) *doc.Package {
 	t.Helper()
 	set := token.NewFileSet()

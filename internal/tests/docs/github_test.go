@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/operations"
 )
 
-// readGitHub reads a file of .github into a value that has all documented members which we use. Any other is a fault.
+// readGitHub reads a file of .github into a value that has all documented members which we use. Others are errors.
 func readGitHub(t *testing.T, into any, name ...string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(append([]string{".github"}, name...)...))
@@ -50,7 +50,7 @@ type workflow struct {
 	}
 }
 
-// The workflows run the steps of .ci/run and nothing else, with the two versions of Go that it knows, on three systems. They may only read,
+// The workflows run the steps of .ci/run and nothing else, with its two versions of Go, on three systems. They may only read,
 // and the actions that they use are pinned.
 func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 	t.Parallel()
@@ -98,7 +98,7 @@ func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 	require.Len(t, systems, 3)
 }
 
-// Dependabot looks at all modules that git knows.
+// Dependabot checks all modules in git.
 func TestDependabotKnowsTheModules(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -153,7 +153,7 @@ type formElement struct {
 	Validations struct{ Required bool }
 }
 
-// The form asks for one of the operations and one of the outcomes, forbids personal data, and is not sent without a tick that there is none.
+// The form asks for one of the operations and one of the outcomes, forbids personal data, and requires a tick that there is none.
 func TestProblemForm(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -215,7 +215,7 @@ func TestProblemForm(t *testing.T) {
 	require.Contains(t, box.Label, "personal data")
 }
 
-// There is no other way to open a public issue, and a vulnerability is sent elsewhere.
+// There is no other way to open a public issue; vulnerabilities go elsewhere.
 func TestIssueChooser(t *testing.T) {
 	t.Parallel()
 	atRoot(t)

@@ -11,8 +11,8 @@ import (
 
 var chdir = sync.OnceValue(func() error { return os.Chdir(filepath.Join("..", "..", "..")) })
 
-// atRoot has the tests read the tree from its root. TestMain is too early for it: go test would not see which files are read, and
-// would report an old result after a document has changed.
+// atRoot makes a test read the tree from its root. TestMain is too early: go test would not see which files are read, and
+// would report a cached result after a document has changed.
 func atRoot(t *testing.T) {
 	t.Helper()
 	require.NoError(t, chdir())

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// declared has the names that packages declare: "Config", "Config.Retry", "Retry" and "prepaid.Config" alike, so that a name is
-// found however a text shortens it. Unless all is set, only exported ones.
+// declared returns the names that packages declare: "Config", "Config.Retry", "Retry" and "prepaid.Config", so that a name
+// is found in every short form. Without all, it returns only exported names.
 func declared(files []*ast.File, all bool) map[string]bool {
 	names := map[string]bool{}
 	for _, file := range files {
@@ -54,7 +54,7 @@ func declared(files []*ast.File, all bool) map[string]bool {
 	return names
 }
 
-// receiver is the name of a method's type; empty for a function.
+// receiver returns the name of a method's type; empty for a function.
 func receiver(d *ast.FuncDecl) string {
 	name := ""
 	if d.Recv != nil {
@@ -86,7 +86,7 @@ func members(of ast.Expr, found func(name string)) {
 	}
 }
 
-// parsed are the Go files below the directories, or in them alone.
+// parsed returns the Go files in the directories and, with below, below them.
 func parsed(t *testing.T, below bool, directories ...string) []*ast.File {
 	t.Helper()
 	var files []*ast.File
@@ -143,7 +143,7 @@ func TestDocumentNamesExist(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
 	names := publicNames(t)
-	for _, foreign := range []string{"AccessToken", "ExpiresIn", "ReadHeaderTimeout", "PosCredit"} { // of others, and of the wire
+	for _, foreign := range []string{"AccessToken", "ExpiresIn", "ReadHeaderTimeout", "PosCredit"} { // of other packages, and of the wire
 		names[foreign] = true
 	}
 	documents, err := filepath.Glob(filepath.Join("docs", "*.md"))
@@ -156,8 +156,8 @@ func TestDocumentNamesExist(t *testing.T) {
 	}
 }
 
-// A Go name that a document for those who change the code puts in code type exists, public or not: call.fail, longestWait. So does
-// each name with a dot in the path of a call.
+// A Go name in code type in a document for contributors exists, exported or not: call.fail, longestWait. Each name with a
+// dot in the path of a call exists too.
 func TestDesignNamesExist(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -178,7 +178,7 @@ func TestDesignNamesExist(t *testing.T) {
 	require.False(t, knows(names, "call.succeed"))
 }
 
-// anyName returns the name in a piece of code, if it is a Go name that cannot be a file or a word: with a dot or a capital inside.
+// anyName returns the name in a piece of code, if it is a Go name and no file or word: it has a dot or a capital inside.
 func anyName(code string) (string, bool) {
 	code, _, _ = strings.Cut(strings.TrimLeft(code, "*&"), "(")
 	isName := regexp.MustCompile(`^[A-Za-z]\w*(\.[A-Za-z]\w*)*$`).MatchString(code)
@@ -187,19 +187,19 @@ func anyName(code string) (string, bool) {
 	return code, isName && !isFile && !isMember && regexp.MustCompile(`\.|[a-z]\d*[A-Z]`).MatchString(code)
 }
 
-// ownName is a name of ours: one of another package, such as errors.Is, is not looked for.
+// ownName matches names of this module: other packages' names, such as errors.Is, are not checked.
 var ownName = regexp.MustCompile(
 	`^((prepaid|prepaidotel|webhook|journal|prepaidtest|conformance|prepaidredis|prepaidpg|pgtest|store|client|config|srv|server|params)\.)?([A-Z]\w*[a-z]\w*|PIN)(\.[A-Z]\w*)*$`)
 
-// goName returns the name in a piece of code, if it is a public Go name and nothing else: a call's arguments, a pointer's
-// star and a leading variable are left out.
+// goName returns the name in a piece of code, if it is an exported Go name and nothing else: goName omits a call's
+// arguments, a pointer's star and a leading variable.
 func goName(code string) (string, bool) {
 	code, _, _ = strings.Cut(strings.TrimLeft(code, "*&"), "(")
 	if !ownName.MatchString(code) {
 		return "", false
 	}
 	if !strings.Contains(code, ".") && !regexp.MustCompile(`[a-z]\d*[A-Z]`).MatchString(code) {
-		return "", false // a word that begins with a capital
+		return "", false // a capitalised word
 	}
 	if strings.HasPrefix(code, "Test") || strings.HasPrefix(code, "Example") || strings.HasPrefix(code, "Fuzz") {
 		return "", false // TestPromisesHaveTheirTests looks for those of DESIGN.md
@@ -207,7 +207,7 @@ func goName(code string) (string, bool) {
 	return code, true
 }
 
-// knows looks for the whole name and, when a variable or a field stands in front, for each pair in it.
+// knows looks for the whole name and, if it begins with a variable or a field, for each pair in it.
 func knows(names map[string]bool, name string) bool {
 	if names[name] {
 		return true

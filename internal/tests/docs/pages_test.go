@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The files that CONTRIBUTING.md and DESIGN.md send readers to exist.
+// The files that CONTRIBUTING.md and DESIGN.md name exist.
 func TestDocumentFilesExist(t *testing.T) {
 	t.Parallel()
 	atRoot(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The Go code of the guides, of READMEs and of the package comment is code of files that are compiled; most of it is of examples and
-// tests that run. Indentation and comments do not count.
+// The Go code of the guides, READMEs and the package comment is in compiled files; most of it is in examples and tests that
+// run. Indentation and comments do not count.
 func TestDocumentCodeIsCompiledCode(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -43,7 +43,7 @@ func TestDocumentCodeIsCompiledCode(t *testing.T) {
 	}
 }
 
-// A block that no file has is reported, wherever it stands.
+// A block that no file has is reported in any document.
 func TestDocumentCodeThatIsNotCompiledIsFound(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
@@ -52,7 +52,7 @@ func TestDocumentCodeThatIsNotCompiledIsFound(t *testing.T) {
 	require.False(t, hasCode(code, "switch prepaid.OutcomeOf(err) {\ncase prepaid."+"OutcomeMaybe:\n"))
 }
 
-// compiledCode is every Go file of the module and its nested ones, without comments: those are no code.
+// compiledCode returns every Go file of the module and its nested modules, without comments.
 func compiledCode(t *testing.T) string {
 	t.Helper()
 	var code strings.Builder
@@ -82,7 +82,7 @@ func requireCompiled(t *testing.T, code, document, block string) {
 
 func hasCode(code, block string) bool { return strings.Contains(code, "\n"+plainLines(block)) }
 
-// plainLines takes the indentation away, empty lines, and comments.
+// plainLines removes indentation, empty lines, and comments.
 func plainLines(text string) string {
 	var plain strings.Builder
 	for line := range strings.Lines(text) {
@@ -94,7 +94,7 @@ func plainLines(text string) string {
 	return plain.String()
 }
 
-// Every relative link of the documents leads somewhere.
+// Every relative link of the documents has a target.
 func TestDocumentLinks(t *testing.T) {
 	t.Parallel()
 	atRoot(t)

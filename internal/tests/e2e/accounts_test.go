@@ -18,7 +18,7 @@ var (
 	portal = prepaid.PortalIdentifier{ClientID: "p-client", ProgramID: "p-program", CardholderID: "p-holder"}
 )
 
-// everything is an account that has every field of 2.2.
+// everything is an account with every field of 2.2.
 func everything() prepaidtest.SeedAccount {
 	return prepaidtest.SeedAccount{
 		ID: "EA52174568995001", ExternalID: "X-1", Balance: "100.00", Key: "emp-7", ProductType: "gift", AccountType: "ledger",
@@ -46,7 +46,7 @@ func allIncludes() []prepaid.Include {
 	}
 }
 
-// Every field of an account arrives, and each optional group only when it is asked for.
+// Every field of an account arrives, and each optional group only if it is requested.
 func TestE2EGetAccount(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -131,7 +131,7 @@ func TestE2ESetStatus(t *testing.T) {
 	invalid(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: "asleep"}), "status")
 }
 
-// A late repeat of "active" could lift a block that was set meanwhile: it is not sent again.
+// A late repeat of "active" could lift a newer block, so it is not sent again.
 func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -184,7 +184,7 @@ func TestE2EUpdateAccount(t *testing.T) {
 			require.Equal(t, []any{"emp-8", "Acme, travel", &other},
 				[]any{changed.ClientAccountKey, changed.DisplayName, changed.PortalIdentifier})
 
-			// Read, change, put the whole back: the one way that is right under either reading of the reference.
+			// Read, change, put everything back: this is correct under both readings of the reference.
 			changed.Cardholder.LastName = "Byron"
 			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{
 				Cardholder: changed.Cardholder, ClientAccountKey: &changed.ClientAccountKey, DisplayName: &changed.DisplayName,
@@ -204,8 +204,8 @@ func TestE2EUpdateAccount(t *testing.T) {
 	}
 }
 
-// A day of birth that is held with a time, such as midnight in Sydney, and values that the reference's limits no longer allow
-// are put back as the service holds them when something else is changed.
+// If something else changes, a day of birth with a time, such as midnight in Sydney, and values that the reference's limits
+// no longer allow are put back as the service holds them.
 func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	held := prepaidtest.Cardholder{
@@ -238,7 +238,7 @@ func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 	}
 }
 
-// A key finds its accounts on every page, with the groups asked for.
+// A key finds its accounts on every page, with the requested groups.
 func TestE2ESearchAccounts(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.PageSizes(2, 3, 4))
@@ -293,7 +293,7 @@ func TestE2ESearchAccounts(t *testing.T) {
 	invalid(t, err, "program_client_id", "client_account_key", "include[0]")
 }
 
-// The company search ends at the right page with paging headers and without.
+// The company search ends at the last page, with and without paging headers.
 func TestE2ESearchCompany(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]prepaidtest.Option{

@@ -55,7 +55,7 @@ func TestE2ECreateAccount(t *testing.T) {
 	require.Contains(t, s.sent(createOperation), `"date_of_birth":"1986-12-09T00:00:00Z"`)
 }
 
-// The least that an account needs; nothing else is sent.
+// An account with only the required fields: no others are sent.
 func TestE2ECreateAccountLeast(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -124,7 +124,7 @@ func TestE2ECreateAccountRefused(t *testing.T) {
 		"name_on_card", "account_id_to_replace")
 }
 
-// Issue makes the account once and finds it, also when the response of its creation was lost, and in a second run.
+// Issue creates the account once and finds it, also after a lost response of the creation, and in a second run.
 func TestE2EIssue(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string][]prepaidtest.Fault{
@@ -212,7 +212,7 @@ func TestE2EIssueReplacement(t *testing.T) {
 	require.Equal(t, issued.Account.ID, again.Account.ID)
 }
 
-// FindCreated looks by the key or by the account of Create, and makes nothing.
+// FindCreated searches by key or by Create's account; it creates nothing.
 func TestE2EFindCreated(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -235,8 +235,8 @@ func TestE2EFindCreated(t *testing.T) {
 	require.Len(t, s.AccountIDs(), 2)
 }
 
-// With a wrong client_id the card is made and shows up in the company only: the error names the settings at once, and run
-// again nothing is created.
+// With a wrong client_id the card is created, and only the company has it: the error names the settings at once, and a
+// second run creates nothing.
 func TestE2EIssueUnderAWrongClientID(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A payment that goes on after its response was lost is not paid twice by another client of the family, however short the
-// attempts of that one are.
+// Another client of the family does not pay twice while a payment continues after a lost response, however short its
+// attempts are.
 func TestE2EDerivedClientDoesNotOvertake(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -40,8 +40,8 @@ func TestE2EDerivedClientDoesNotOvertake(t *testing.T) {
 	s.holds(to, "25.00")
 }
 
-// A client with short attempts does not pay twice either, when a payment takes longer than its attempts and InFlightWait, and no
-// longer than the first client allows for.
+// Nor does a client with short attempts pay twice if a payment takes longer than its attempts and InFlightWait, but not longer
+// than the first client allows.
 func TestE2EShortAttemptsDoNotPayTwice(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -59,7 +59,7 @@ func TestE2EShortAttemptsDoNotPayTwice(t *testing.T) {
 	s.holds(to, "25.00")
 }
 
-// The emulator has the operations of the reference. A raw call of anything else finds nothing, and does nothing.
+// The emulator has the operations of the reference. A raw call of another path finds nothing, and does nothing.
 func TestE2ERawCallOfAnUnknownPath(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

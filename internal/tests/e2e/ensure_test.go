@@ -33,7 +33,7 @@ func (s *stage) writes() []string {
 	return bodies
 }
 
-// Restrictions are sent first: in an open loop additions, in a closed one removals. A second run writes nothing.
+// Restrictions are sent first: additions in an open loop, removals in a closed loop. A second run writes nothing.
 func TestE2EEnsurePolicy(t *testing.T) {
 	t.Parallel()
 	for action, loop := range map[prepaid.PolicyAction]prepaidtest.Loop{
@@ -123,7 +123,7 @@ func TestE2EEnsurePolicy(t *testing.T) {
 	}
 }
 
-// Nothing is removed, and no text replaced, unless that is asked for.
+// Rules are removed, and texts replaced, only on request.
 func TestE2EEnsureLeavesOthers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -148,7 +148,7 @@ func TestE2EEnsureLeavesOthers(t *testing.T) {
 	require.Len(t, all.Removed, 3)
 }
 
-// Input that cannot be understood for certain is refused before anything is sent.
+// Ambiguous input is refused before anything is sent.
 func TestE2EEnsureRefuses(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -11,13 +11,13 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// exercise is one operation with a call of it.
+// exercise is an operation with a call.
 type exercise struct {
 	operation string
 	prepare   preparation
 }
 
-// preparation makes the prerequisites of a call and returns the call.
+// preparation creates what a call needs and returns the call.
 type preparation func(s *hookStage) func(context.Context) error
 
 // policyRead is one of the four views of a policy.
@@ -37,7 +37,7 @@ func onAccount(call func(ctx context.Context, c *prepaid.Client, id prepaid.Acco
 	}
 }
 
-// plain is a call that needs nothing.
+// plain is a call without prerequisites.
 func plain(call func(ctx context.Context, c *prepaid.Client) error) preparation {
 	return func(s *hookStage) func(context.Context) error {
 		return func(ctx context.Context) error { return call(ctx, s.client) }

@@ -61,7 +61,7 @@ func TestE2EFundingRedeemed(t *testing.T) {
 		"acquirer_id":"100001"}`, s.sent("POST /funding/redemptions"))
 }
 
-// A decline is a result: nothing moved, and there is no error.
+// A decline is a result and no error: nothing moved.
 func TestE2EFundingDeclined(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -143,7 +143,7 @@ func TestE2EFundingRefunded(t *testing.T) {
 	s.holds(id, "91.25")
 }
 
-// A lost response is unknown and is never sent again; the history has the evidence, when there is any.
+// After a lost response the outcome is unknown and nothing is sent again; the history shows a movement.
 func TestE2EFundingUnknown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

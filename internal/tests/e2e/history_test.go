@@ -62,7 +62,7 @@ func TestE2ETransactionFields(t *testing.T) {
 	require.Equal(t, page.Items[1].ID, page.Items[2].ParentID)
 }
 
-// Both bounds of the service are inclusive, to the second; Before leaves the second of the end out.
+// Both bounds of the service are inclusive, to the second; Before excludes the last second.
 func TestE2ETransactionWindow(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.StartAt(october.AddDate(0, 0, -1)), prepaidtest.FrozenClock())
@@ -120,7 +120,7 @@ func TestE2ETransactionsWhileMoreComeIn(t *testing.T) {
 	}
 }
 
-// A reader that stops early, or has a limit, asks for no more than it needs.
+// A reader that stops early, or has a limit, requests no more than it needs.
 func TestE2ETransactionsStoppedEarly(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -142,7 +142,7 @@ func TestE2ETransactionsStoppedEarly(t *testing.T) {
 	require.Len(t, all, 10)
 }
 
-// A page in the middle that fails ends the iteration with its error, after the earlier items.
+// If a page fails, the iteration ends with its error after the earlier items.
 func TestE2ETransactionsFailInTheMiddle(t *testing.T) {
 	t.Parallel()
 	for _, prefetch := range []int{0, 2} {
@@ -169,7 +169,7 @@ func TestE2ETransactionsFailInTheMiddle(t *testing.T) {
 	}
 }
 
-// A page that does not exist is bad input: only an account that does not exist is not found.
+// A page that does not exist is bad input: ErrNotFound is only for accounts.
 func TestE2ETransactionsPageBeyondTheLast(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -181,8 +181,8 @@ func TestE2ETransactionsPageBeyondTheLast(t *testing.T) {
 	require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound)
 }
 
-// Histories are whole, movements are found and Check shows the difference, however far the service's clock is ahead or
-// behind, and whichever way it sorts.
+// Histories are complete, movements are found and Check reports the difference, however far the service's clock is ahead or
+// behind, in both sort orders.
 func TestE2EHistoryOfAnotherClock(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{-30 * 24 * time.Hour, -3 * time.Minute, 0, 500 * time.Millisecond, time.Hour, 31 * 24 * time.Hour} {

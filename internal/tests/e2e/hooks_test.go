@@ -81,7 +81,7 @@ func (s *hookStage) response(status int) {
 	s.status = status
 }
 
-// messages are those that arrived, as far as their type is kind.
+// messages returns the received messages of a kind.
 func (s *hookStage) messages(kind prepaid.MessageType) []*prepaid.Message {
 	s.t.Helper()
 	s.quiet()
@@ -113,7 +113,7 @@ func (s *hookStage) hook(enabled bool) prepaid.CreateHookParams {
 	}
 }
 
-// User information in a hook's address reaches the service and the receiver, and nothing that is printed.
+// User information in a hook's address reaches the service and the receiver, but no printed text.
 func TestE2EHookAddressWithUser(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -276,7 +276,7 @@ func TestE2EHookUndeliverable(t *testing.T) {
 	require.Len(t, left, 1)
 	require.Equal(t, messages[1], left[0].ID)
 
-	// A message dismissed before is no longer known, and none of the others is dismissed with it.
+	// A dismissed message is unknown, and with it no other message is dismissed.
 	refused(t, s.client.Hooks.Dismiss(ctx, id, messages[1], messages[0]), 400, string(prepaid.CodeInvalidMessageID))
 	require.NoError(t, s.client.Hooks.Dismiss(ctx, id, messages[1]))
 	page, err = s.client.Hooks.UndeliverablePage(ctx, id, prepaid.ListUndeliverableParams{})
@@ -331,7 +331,7 @@ func TestE2EHookRefused(t *testing.T) {
 	require.Len(t, hooks, 1)
 }
 
-// The 401 of a scope the caller cannot access looks like that of a bad token: it costs one renewal and no more.
+// The 401 for a scope without access looks like that for a bad token: it causes only one renewal.
 func TestE2EHookUnauthorizedRenewsOnce(t *testing.T) {
 	t.Parallel()
 	s := newHookStage(t, prepaidtest.PermittedCompanies())
@@ -341,7 +341,7 @@ func TestE2EHookUnauthorizedRenewsOnce(t *testing.T) {
 	require.Len(t, s.statuses(tokenOperation), 2)
 }
 
-// Every code of 4.8 arrives as an error to compare with, also those that the client's own checks leave no room for.
+// Every code of 4.8 arrives as a comparable error, also codes that the client's own checks prevent.
 func TestE2EHookCodes(t *testing.T) {
 	t.Parallel()
 	s := newHookStage(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The service throttles and the client absorbs it: no call fails, and nothing is done twice.
+// The service throttles and the client waits: no call fails, and nothing is done twice.
 func TestE2ERateLimitAbsorbed(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.RateLimit(5, time.Minute), prepaidtest.FrozenClock())
@@ -40,7 +40,7 @@ func TestE2ERateLimitAbsorbed(t *testing.T) {
 	s.holds(to, "16.00")
 }
 
-// A throttled call that may not wait so long is not processed, and can be made again later.
+// A throttled call that cannot wait so long is not processed, and can be repeated later.
 func TestE2ERateLimitOutlastsTheCall(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.RateLimit(1, time.Minute), prepaidtest.WithRetryAfter(), prepaidtest.FrozenClock())
@@ -59,7 +59,7 @@ func TestE2ERateLimitOutlastsTheCall(t *testing.T) {
 	s.holds(from, "100.00")
 }
 
-// A proxy may put application/json in place of the media type, and the response is as good.
+// A proxy may replace the media type by application/json: the response is valid.
 func TestE2EMediaTypeSubstituted(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -70,7 +70,7 @@ func TestE2EMediaTypeSubstituted(t *testing.T) {
 	require.False(t, account.Status.Known())
 }
 
-// A response that is not the service's is never taken for one, whatever its status.
+// A foreign response never counts as the service's, whatever its status is.
 func TestE2EForeignResponses(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]prepaidtest.Fault{
@@ -117,7 +117,7 @@ func TestE2EAttemptTimeout(t *testing.T) {
 	s.holds(from, "74.50")
 }
 
-// A caller that gives up while the response is on its way does not know.
+// If a caller gives up during the request, the outcome is unknown.
 func TestE2ECallerGivesUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -63,7 +63,7 @@ func (e exercise) effect() string {
 type wireFault struct {
 	name  string
 	fault prepaidtest.Fault
-	// fails are the operations that end with an error; all others absorb the fault.
+	// fails are the operations that end with an error; all others succeed.
 	fails map[string]prepaid.Outcome
 	check func(t *testing.T, err error)
 }
@@ -104,15 +104,15 @@ func wireFaults() []wireFault {
 		{"503", prepaidtest.Respond(503, ""), lost, responded(503)},
 		{"response lost", prepaidtest.CommitThenDrop(), lost, broken},
 		{"request lost", prepaidtest.DropBeforeCommit(), lost, broken},
-		// The status of a response that breaks off says that it happened, unless the body could have said no.
+		// The status of a truncated response proves success, unless the body could be a refusal.
 		{"response truncated", prepaidtest.Truncate(), map[string]prepaid.Outcome{
 			"never": applied, "never, refusal": unknown, "never, none": unknown,
 		}, broken},
 	}
 }
 
-// One operation of each class meets each fault of the wire once: it absorbs the fault, or ends with the outcome that its
-// effect allows and no other.
+// One operation of each class meets each fault of the wire once: it succeeds, or ends with the only outcome that its
+// effect allows.
 func TestE2EEveryOperationMeetsEveryFault(t *testing.T) {
 	t.Parallel()
 	for _, e := range tree.OneOfEach(exercises(), func(e exercise) string { return e.effect() + " of " + e.row().Class() }) {
@@ -138,7 +138,7 @@ func TestE2EEveryOperationMeetsEveryFault(t *testing.T) {
 	}
 }
 
-// The 500 of every row arrives with its code when it does not pass, and a read knows that nothing happened.
+// A lasting 500 of every row arrives with its code, and after a read nothing has happened.
 func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
 	t.Parallel()
 	s := newHookStage(t)
@@ -164,7 +164,7 @@ func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
 	}
 }
 
-// A call that ends before it is sent leaves no trace.
+// A call that ends before it is sent has no effect.
 func TestE2EEveryOperationCancelledBeforeSending(t *testing.T) {
 	t.Parallel()
 	s := newHookStage(t)

@@ -71,7 +71,7 @@ func TestE2EPINChange(t *testing.T) {
 		id := s.seed("0")
 		params := s.pinChange(id, prepaid.PINKeyOptions{Hash: hash})
 		if i == 3 {
-			params.Envelope.OAEPHashingAlgorithm = "" // as an envelope that was made elsewhere may leave it
+			params.Envelope.OAEPHashingAlgorithm = "" // other makers of envelopes may omit it
 		}
 		require.Equal(t, "validated", s.pinStatus(params, s.client.PIN.Validate))
 		require.Empty(t, s.PINOf(id))
@@ -119,7 +119,7 @@ func TestE2EPINRefused(t *testing.T) {
 	require.Empty(t, s.PINOf(id))
 }
 
-// A lost response of the last step is unknown: the PIN may be the new one.
+// After a lost response of the last step, the PIN may be the new one.
 func TestE2EPINUnknown(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -35,7 +35,7 @@ func TestE2EMerchantCategoryCodes(t *testing.T) {
 	refused(t, err, 400, "invalid_request")
 }
 
-// Every rule that a change adds is read back by each view, in an open loop and in a closed one, and is gone again.
+// Each view shows every rule that a change adds, in an open and in a closed loop, until a change removes it.
 func TestE2EPolicy(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

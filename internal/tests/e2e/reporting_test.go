@@ -82,7 +82,7 @@ func TestE2EReportLife(t *testing.T) {
 	require.Equal(t, "1,\"a, \"\"b\"\"\"\n2,ünï\n", report.Data)
 }
 
-// The settlement is the ledger, whichever way it is read.
+// The settlement is equal to the ledger, in each way of reading.
 func TestE2EReportOfTheLedger(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]prepaidtest.Option{"bare id": nil, "quoted id": {prepaidtest.QuotedStrings()}} {
@@ -140,7 +140,7 @@ func TestE2EReportRunWaits(t *testing.T) {
 	_, err = s.client.Reporting.Run(t.Context(), "balances", prepaid.RunReportParams{})
 	require.ErrorIs(t, err, prepaid.ErrConflict)
 
-	// The run before is finished once it has been in the way, and the new one after three polls.
+	// The earlier run finishes after one conflict, and the new run after three polls.
 	ctx := prepaid.WithTrace(t.Context(), &prepaid.Trace{CallDone: func(_ context.Context, _ prepaid.Operation, c prepaid.CallSummary) {
 		if errors.Is(c.Err, prepaid.ErrConflict) {
 			s.Advance(time.Minute)
@@ -161,7 +161,7 @@ func TestE2EReportRunWaits(t *testing.T) {
 	require.Equal(t, "balances", reader.Run().Template)
 }
 
-// A deadline that the next poll would outlast ends the wait at once, and says that the report was not ready.
+// If the deadline is before the next poll, the wait ends at once with the error "not ready".
 func TestE2EReportRunDeadline(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.ReportDelay(time.Hour))
@@ -247,7 +247,7 @@ func TestE2EReportStartUnknown(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A download that breaks off is no report, whichever way it is read.
+// A truncated download is no report, in each way of reading.
 func TestE2EReportCut(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -294,7 +294,7 @@ func TestE2EReportCut(t *testing.T) {
 	}
 }
 
-// The 204 of a poll has a body, which must not spoil the next call on the same connection.
+// The 204 of a poll has a body, which must not affect the next call on the connection.
 func TestE2EReportPollsLeaveTheConnectionsClean(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.ReportDelay(time.Hour))

@@ -217,7 +217,7 @@ func TestE2ESimulateClearIsAsynchronous(t *testing.T) {
 	s.holds(id, "90.00")
 }
 
-// A value that the service would not take is refused before it is sent, each field by name.
+// A value that the service refuses is refused before it is sent, by field name.
 func TestE2ESimulateValidation(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -255,7 +255,7 @@ func TestE2ESimulateInProduction(t *testing.T) {
 	require.Len(t, s.Requests(), before)
 }
 
-// The fields that the client requires are all that a transaction needs, and the others are no obstacle later.
+// A transaction needs only the fields that the client requires, and later calls work without the others.
 func TestE2ESimulationOfTheLeast(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

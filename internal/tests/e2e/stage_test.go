@@ -36,13 +36,13 @@ func (s *stage) seed(balance string) prepaid.AccountID {
 	return s.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 }
 
-// holds checks the balance of an account where the emulator keeps it.
+// holds checks the balance of an account in the emulator.
 func (s *stage) holds(id prepaid.AccountID, balance string) {
 	s.t.Helper()
 	require.Equal(s.t, balance, s.Balance(id))
 }
 
-// last is the newest item of an account's history where the emulator keeps it.
+// last is the newest item of an account's history in the emulator.
 func (s *stage) last(id prepaid.AccountID) prepaidtest.Transaction {
 	s.t.Helper()
 	history := s.Transactions(id)
@@ -50,7 +50,7 @@ func (s *stage) last(id prepaid.AccountID) prepaidtest.Transaction {
 	return history[len(history)-1]
 }
 
-// statuses are those that the emulator gave to an operation, oldest first.
+// statuses returns the emulator's statuses for an operation, oldest first.
 func (s *stage) statuses(operation string) []int {
 	statuses := []int{}
 	for _, r := range s.Requests() {
@@ -74,8 +74,8 @@ func (s *stage) sent(operation string) string {
 	return ""
 }
 
-// refused checks a response of the service that says no: its status, code and outcome, and that the outer error is
-// that of a call.
+// refused checks a refusal of the service: its status, code and outcome, and that the outer error is a
+// CallError.
 func refused(t *testing.T, err error, status int, code string) *prepaid.APIError {
 	t.Helper()
 	return failed(t, err, prepaid.OutcomeRejected, status, code)
@@ -129,7 +129,7 @@ func invalid(t *testing.T, err error, fields ...string) {
 	require.Equal(t, fields, found)
 }
 
-// sameJSON compares a value of the client with one of the emulator: they have no type in common, but the wire.
+// sameJSON compares a client's value with an emulator's: they share no type, but the wire form.
 func sameJSON(t *testing.T, want, got any) {
 	t.Helper()
 	wanted, err := json.Marshal(want)

@@ -41,7 +41,7 @@ func TestE2ECheck(t *testing.T) {
 	require.InDelta(t, time.Hour, result.TokenLifetime, float64(time.Minute))
 }
 
-// A token that has expired or was revoked is renewed once, and the call goes on.
+// An expired or revoked token is renewed once, and the call continues.
 func TestE2ETokenNoLongerGood(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*stage){
@@ -64,7 +64,7 @@ func TestE2ETokenNoLongerGood(t *testing.T) {
 	}
 }
 
-// A new token that is refused as well ends the call: nothing was processed.
+// If the new token is refused too, the call ends: nothing was processed.
 func TestE2ETokenRefusedTwice(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -129,7 +129,7 @@ func TestE2EFailedTokenIsNotHeld(t *testing.T) {
 	}
 }
 
-// Two revocations within a second are survived by 500 calls with one renewal each.
+// 300 calls survive two revocations within a second, with one renewal for each revocation.
 func TestE2ETokenRevokedTwice(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.NoRateLimit())

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// directEntry has every field, and a request id of its own.
+// directEntry has every field, and a new request id.
 func directEntry(amount string) prepaid.DirectEntryOutParams {
 	return prepaid.DirectEntryOutParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount(amount), SourceReference: "RENT", DestinationReference: "UNIT 4",
@@ -73,7 +73,7 @@ func TestE2EDirectEntryOut(t *testing.T) {
 		"bsb":"633000","initiating_user_id":"batch"}`, s.sent(harness.DirectEntryOperation))
 }
 
-// A transfer that cannot be made is a 200 with an empty transaction id. In other forms, and for a direct entry out, a 200
+// A failed transfer is a 200 with an empty transaction id. In other forms, and for a direct entry out, a 200
 // without an id leaves the outcome unknown.
 func TestE2ETransferFailed(t *testing.T) {
 	t.Parallel()
@@ -177,7 +177,7 @@ func TestE2ERequestIDReplayed(t *testing.T) {
 	require.NotEqual(t, first.TransactionID, other.TransactionID)
 	s.holds(from, "70.00")
 
-	// After 30 days the service has forgotten, and would pay again.
+	// After 30 days the service has forgotten the id, and pays again.
 	s.Advance(30*24*time.Hour + time.Second)
 	third, err := s.client.Accounts.Transfer(t.Context(), from, params)
 	require.NoError(t, err)
@@ -185,7 +185,7 @@ func TestE2ERequestIDReplayed(t *testing.T) {
 	s.holds(from, "44.50")
 }
 
-// Many at once with one request id make one movement.
+// Many calls at once with one request id make one movement.
 func TestE2ERequestIDAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -294,7 +294,7 @@ func TestE2ETransferUnknownIsSticky(t *testing.T) {
 	s.holds(from, "74.50")
 }
 
-// A crashed payroll run starts over with the same derived ids and pays each person once.
+// After a crash a payroll run restarts with the same derived ids and pays each person once.
 func TestE2EDerivedRequestIDResent(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -317,7 +317,7 @@ func TestE2EDerivedRequestIDResent(t *testing.T) {
 	s.holds(from, "70.00")
 }
 
-// A request id that the service may have forgotten is not sent: it says nothing of an earlier call with it.
+// A request id that the service may have forgotten is not sent: this proves nothing about an earlier call.
 func TestE2ERequestIDExpired(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -332,7 +332,7 @@ func TestE2ERequestIDExpired(t *testing.T) {
 	require.Empty(t, s.Requests())
 }
 
-// Only ids of this package carry a day. A caller's own UUIDv7 of last year is sent the first time as any other id.
+// Only ids of this package contain a day. A caller's UUIDv7 of last year is sent like any other id.
 func TestE2EForeignRequestIDHasNoAge(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

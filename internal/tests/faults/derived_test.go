@@ -27,8 +27,8 @@ func derive(t *testing.T, client *prepaid.Client, o prepaid.Overrides) *prepaid.
 	return derived
 }
 
-// Two clients of one family have one memory of request IDs, whichever of them is derived: calls with one ID take turns, and a
-// request ID stands for one payment.
+// All clients of one family share the memory of request IDs: calls with one ID take turns, and a request ID identifies one
+// payment.
 func TestDerivedClientsShareRequestIDs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,8 +58,8 @@ func TestDerivedClientsShareRequestIDs(t *testing.T) {
 	})
 }
 
-// The pause before a payment is sent again is that of the client which sent it, whichever sends it again and however short the
-// attempts of that one are. Short attempts do not shorten it: the service's time for a payment does not depend on them.
+// The pause before a repeat is that of the client which sent the payment, whichever client repeats it and however short that
+// client's attempts are: the service's time for a payment does not depend on them.
 func TestDerivedClientsWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	short, long := prepaid.Overrides{AttemptTimeout: 5 * time.Second}, prepaid.Overrides{AttemptTimeout: 2 * time.Minute}
@@ -97,7 +97,7 @@ func TestDerivedClientsWaitForEachOther(t *testing.T) {
 	}
 }
 
-// A client repeats its own payment by its own rule, also next to one with longer attempts.
+// A client repeats its own payment by its own rule, also next to a client with longer attempts.
 func TestDerivedClientRepeatsByItsOwnRule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -246,7 +246,7 @@ func (l *laneLog) take() []ratelimit.Lane {
 	return lanes
 }
 
-// A lane is that of all calls of a client. A report poll stays in the lowest, and the client's own lanes stay as they are.
+// Lane applies to all calls of the derived client, except report polls. It does not change the first client's lanes.
 func TestDerivedClientsLane(t *testing.T) {
 	t.Parallel()
 	limiter := &laneLog{}
@@ -328,7 +328,7 @@ func TestCloseOfDerivedClients(t *testing.T) {
 	require.Eventually(t, func() bool { return server.Left() == 0 }, 5*time.Second, time.Millisecond)
 }
 
-// A wait before a repeat ends with a closed client, whichever of the two was closed.
+// A wait before a repeat ends when either of the two clients is closed.
 func TestCloseOfADerivedClientDuringBackOff(t *testing.T) {
 	t.Parallel()
 	for _, whole := range []bool{false, true} {

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// Two calls with one request id are never under way at once: the service would not know the second for a repeat.
+// Two calls with one request id never run at once: the service would not recognise the second as a repeat.
 func TestSameRequestIDTakesTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestSameRequestIDTakesTurns(t *testing.T) {
 	})
 }
 
-// The same params again after an unknown outcome wait until the first has had time to finish.
+// A repeat after an unknown outcome waits until the first request has had time to finish.
 func TestRepeatAfterUnknownWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestRepeatAfterUnknownWaits(t *testing.T) {
 	})
 }
 
-// A call that waits for a turn ends with its context; the one under way is not disturbed.
+// A call that waits for its turn ends with its context; the running call continues.
 func TestWaitForTurnEndsWithContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

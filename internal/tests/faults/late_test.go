@@ -39,7 +39,7 @@ func (l *lateLimiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelim
 	return l.feedbackLimiter.Acquire(ctx, lane)
 }
 
-// Nothing is sent at or after the deadline, and the call says so, whether or not its timer has fired.
+// Nothing is sent at or after the deadline, and the error says so, whether or not a timer has fired.
 func TestNothingLeavesAfterTheDeadline(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// feedbackLimiter notes how each slot came back.
+// feedbackLimiter records the feedback for each slot.
 type feedbackLimiter struct {
 	mu       sync.Mutex
 	acquired int
@@ -97,7 +97,7 @@ func TestLanes(t *testing.T) {
 	require.Equal(t, []ratelimit.Lane{ratelimit.Bulk}, limiter.lanes)
 }
 
-// A throttled call of any class goes again, and one that stays throttled was not processed.
+// A throttled call of any class is retried; if it stays throttled, it was not processed.
 func TestEveryClassWaitsOutThrottling(t *testing.T) {
 	t.Parallel()
 	for _, op := range harness.Ops() {
@@ -122,7 +122,7 @@ func TestEveryClassWaitsOutThrottling(t *testing.T) {
 	}
 }
 
-// Only the change to active is kept from a late repeat, which could lift a block set meanwhile.
+// Only the change to active is never repeated late: a repeat could lift a newer block.
 func TestSetStatusClass(t *testing.T) {
 	t.Parallel()
 	for status, calls := range map[prepaid.AccountStatus]int{

@@ -15,8 +15,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// The body of a success as evidence of the effect: an id that is none proves nothing, and neither does a body where the
-// reference has none.
+// The body of a success as evidence of the effect: an invalid id proves nothing, nor does a body where the
+// reference has no body.
 
 func opPayout() harness.Op {
 	return harness.Op{
@@ -198,7 +198,7 @@ func bodiless() []harness.Op {
 	}
 }
 
-// A body that says nothing is none, with 200 and 204 alike.
+// An empty body, {} or null counts as no body, with 200 and 204.
 func TestBodilessSuccess(t *testing.T) {
 	t.Parallel()
 	for _, op := range bodiless() {
@@ -261,7 +261,7 @@ func TestBodilessWithABody(t *testing.T) {
 	}
 }
 
-// The rest of a body beyond the limit is not known to be empty.
+// A body beyond the limit does not count as empty.
 func TestBodilessBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	config := harness.Config("https://cards.example")
@@ -339,7 +339,7 @@ func creators() []harness.Op {
 	}
 }
 
-// A success that cannot be read is applied by its status, when nothing shows that a proxy wrote it.
+// An unreadable success is applied by its status, unless a proxy may have written it.
 func TestUnreadableCreation(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -400,7 +400,7 @@ func TestStatusInWordsIsNoCode(t *testing.T) {
 	}
 }
 
-// A transaction id is present only when approved: with a decline it contradicts it.
+// Only an approval has a transaction id: a decline with an id is contradictory.
 func TestDeclineWithATransactionID(t *testing.T) {
 	t.Parallel()
 	for body, unknown := range map[string]bool{

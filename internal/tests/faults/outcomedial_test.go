@@ -25,7 +25,7 @@ import (
 // closedAddress is an unused one of this machine: a port that was just closed may go to another test.
 const closedAddress = "http://127.0.0.1:1"
 
-// A connection that was never made leaves nothing to doubt: every operation may go again, and none has an effect.
+// A connection that was never made has a known outcome: every operation may be retried, and none has an effect.
 func TestOutcomeOfConnectionsNeverMade(t *testing.T) {
 	t.Parallel()
 	hangUp := newHangUp(t, "")
@@ -111,7 +111,7 @@ func newHangUp(t *testing.T, greeting string) string {
 	return "https://" + listener.Addr().String()
 }
 
-// A RoundTripper that does not say whether it sent is not believed, whatever its error looks like.
+// If a RoundTripper does not report whether it sent, its error proves nothing.
 func TestOutcomeOfForeignTransportErrors(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -190,7 +190,7 @@ func (t *refusingTransport) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, t.err
 }
 
-// A transport of the caller's that says that it did not send is believed, and asked once.
+// A caller's transport that reports "not sent" is believed, and asked once.
 func TestTransportThatSaysNotSent(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

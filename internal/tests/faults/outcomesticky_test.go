@@ -203,7 +203,7 @@ func TestNeverRepeatedGoesAgainOnlyAfterProofOfNothingDone(t *testing.T) {
 	}
 }
 
-// A 401 is followed by one renewal a call, wherever it comes.
+// A 401 causes one renewal per call, in any attempt.
 func TestOneRenewalACall(t *testing.T) {
 	t.Parallel()
 	stale := harness.ServiceError(401, "invalid_token")

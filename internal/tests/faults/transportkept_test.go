@@ -115,8 +115,8 @@ func (c brittleConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// A payment of which nothing was written goes out on another connection at once, however many are stale: it was sent
-// once, and its outcome was never unknown.
+// An unwritten payment is sent on another connection at once, however many are stale: it was sent once, and its
+// outcome was never unknown.
 func TestUnwrittenPaymentGoesOn(t *testing.T) {
 	t.Parallel()
 	const kept = 5

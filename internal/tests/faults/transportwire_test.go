@@ -131,7 +131,7 @@ func TestPathIsEscaped(t *testing.T) {
 	}
 }
 
-// An address works with and without its last slash.
+// An address works with and without a final slash.
 func TestBaseURLSlash(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"https://cards.example/3.0", "https://cards.example/3.0/"} {
