@@ -47,7 +47,7 @@ func newFuzzedClient(t *testing.T, wire *fuzzedWire) *prepaid.Client {
 	return client
 }
 
-// requireCalmError holds an error's text to one short printable line without any long piece of the response.
+// requireCalmError requires an error text of one short printable line without a long piece of the response.
 func requireCalmError(t *testing.T, err error, response string) {
 	t.Helper()
 	text := err.Error()

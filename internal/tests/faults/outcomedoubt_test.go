@@ -16,8 +16,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// A later call with the same request id after one of unknown outcome: only a success, and the service's
-// own refusal of the same params, end the doubt.
+// Only a success of a later call with its request id, or the service's own refusal of the same params,
+// resolves an unknown outcome.
 func TestDoubtOutlivesTheCall(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -61,8 +61,8 @@ func TestDoubtOutlivesTheCall(t *testing.T) {
 	}
 }
 
-// The service's response to other params says nothing of the first ones, and its 200 would be the first one's: a request
-// id of unknown outcome is not sent for another payment.
+// The service's response to other params proves nothing about the first, and a 200 would be the first result: a
+// request id of unknown outcome is not sent for another payment.
 func TestDoubtIsOfOnePayment(t *testing.T) {
 	t.Parallel()
 	first := prepaid.TransferParams{
@@ -104,7 +104,7 @@ func TestDoubtIsOfOnePayment(t *testing.T) {
 	}
 }
 
-// Nor for another payment that waited for its turn while the first one moved the money.
+// Nor is it sent for another payment that waited for its turn while the first moved the money.
 func TestTurnIsOfOnePayment(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestDoubtIsOfBothOperations(t *testing.T) {
 	})
 }
 
-// A doubt is remembered for as long as its request id may be sent.
+// An unknown outcome is remembered as long as its request id may be sent.
 func TestDoubtIsKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -214,7 +214,7 @@ func TestOutcomeOfEachFault(t *testing.T) {
 	}
 }
 
-// A call of one attempt names no other.
+// After one attempt no other is named.
 func TestOneAttemptNamesNoOther(t *testing.T) {
 	t.Parallel()
 	for _, fault := range coreFaults() {

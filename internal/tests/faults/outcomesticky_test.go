@@ -18,8 +18,8 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// An attempt that may have been applied is followed by something else: only a success or, for a keyed movement, a refusal
-// that resolves it makes the outcome known, and both causes can be found.
+// After an attempt that may have been applied, only a success or, for a keyed movement, a refusal with proof makes the
+// outcome known. The error has both causes.
 func TestUnknownIsSticky(t *testing.T) {
 	t.Parallel()
 	first := map[string]struct {

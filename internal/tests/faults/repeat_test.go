@@ -69,7 +69,7 @@ func TestARepeatNeverOvertakesTheFirst(t *testing.T) {
 	}
 }
 
-// A RoundTripper that disregards the context may send when AttemptTimeout is long over, and so does a process that stood still.
+// A RoundTripper that ignores the context may send long after AttemptTimeout, and so may a process that was frozen.
 // The repeat allows for the time of the last request, too.
 func TestAnAttemptThatOutlastsItsTimeout(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestAnAttemptThatOutlastsItsTimeout(t *testing.T) {
 	}
 }
 
-// A payment that this client has made stays made, whatever becomes of another call with its params.
+// A payment that this client has made stays applied, whatever another call with its params returns.
 func TestFailureOfAPaymentThatWasMade(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]harness.Step{
@@ -157,8 +157,8 @@ func TestNoRepeatBeforeTheDeadlineEndsAtOnce(t *testing.T) {
 	})
 }
 
-// A refusal of a repeat that was sent while the first was still under way proves nothing; of one that was sent when it can
-// no longer be, it does. Sent by another process, as after a restart, which knows only when the first was sent.
+// A refusal of a repeat proves nothing if the first request could still be running when the repeat was sent; later it does.
+// The repeat is sent by another process, as after a restart: it knows only when the first was sent.
 func TestARefusalOfAnOverlappingRepeatSettlesNothing(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -239,7 +239,7 @@ func TestRefusalCodes(t *testing.T) {
 	}
 }
 
-// An error that no client made is judged by the defaults.
+// For an error that no client made, the defaults decide.
 func TestRefusalOfABuiltError(t *testing.T) {
 	t.Parallel()
 	sent := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC)
@@ -252,7 +252,7 @@ func TestRefusalOfABuiltError(t *testing.T) {
 	require.False(t, prepaid.ProvesNotApplied(nil, sent))
 }
 
-// No configuration makes the wait shorter than its parts.
+// In no configuration is the wait shorter than its parts.
 func TestNotBeforeHoldsForEveryConfig(t *testing.T) {
 	t.Parallel()
 	const longest = time.Duration(1<<63 - 1)

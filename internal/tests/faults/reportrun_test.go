@@ -32,7 +32,7 @@ func reportClient(t *testing.T, service http.RoundTripper) *prepaid.Client {
 
 var aRun = prepaid.ReportRun{Template: "daily", ID: "run-1", ColumnHeaders: true}
 
-// A run is started, polled ever more slowly, and streamed; the caller hears of the run and of each poll.
+// A run is started, polled ever more slowly, and streamed; the caller is informed of the run and of each poll.
 func TestReportRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestReportRunOfAnyID(t *testing.T) {
 	require.Equal(t, "run-1", failure.Run.ID)
 }
 
-// A conflict is returned, or waited out when the caller asks for that.
+// A conflict is returned or, with WaitForPrevious, waited out.
 func TestReportRunConflict(t *testing.T) {
 	t.Parallel()
 	conflict := harness.ServiceError(409, "duplicate")
@@ -355,7 +355,7 @@ func TestReportStreamPauses(t *testing.T) {
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }
 
-// A stream that is left before its end, closed or cancelled, gives its connection back.
+// A stream that is closed or cancelled before its end releases its connection.
 func TestReportStreamEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(cancel context.CancelFunc, reader *prepaid.ReportReader) error{

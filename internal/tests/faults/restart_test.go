@@ -35,8 +35,8 @@ func payAs(ctx context.Context, t *testing.T, config prepaid.Config, lastSent ti
 	return err
 }
 
-// A new process, given LastSent, reports of a payment of unknown outcome exactly the same as the client that sent it
-// reports of its own second call. The first attempt may have moved the money, so that a refusal is no proof of the opposite.
+// With LastSent, a new process reports a payment of unknown outcome exactly as the client that sent it reports its own
+// second call. The first attempt may have moved the money, so that a refusal is no proof of the opposite.
 func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	moved := harness.Respond(200, harness.VendorJSON, `{"transaction_id":"7","correlation_id":"c"}`)
@@ -136,7 +136,7 @@ func TestRestartAfterTheMoneyMoved(t *testing.T) {
 	}
 }
 
-// An end of a call before it is sent proves nothing of the earlier attempt, and the store keeps the time of that.
+// A call that ends before it is sent proves nothing about the earlier attempt, and the store keeps that attempt's time.
 func TestNothingSentAfterARestart(t *testing.T) {
 	t.Parallel()
 	closed := func(t *testing.T, config prepaid.Config) (context.Context, *prepaid.Client) {
@@ -325,7 +325,7 @@ func TestLastSentIsRemembered(t *testing.T) {
 	})
 }
 
-// Of a family of clients any may have sent it before the restart: the longest wait counts.
+// Any client of a family may have sent it before the restart: the longest wait counts.
 func TestLastSentByTheLongestWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

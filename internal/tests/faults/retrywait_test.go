@@ -51,7 +51,7 @@ func TestBackOff(t *testing.T) {
 	})
 }
 
-// A pause that would end after the deadline is not begun: the response that is there is returned at once.
+// A pause that would end after the deadline is not begun: the last response is returned at once.
 func TestDeadlineIsComparedBeforeSleeping(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -291,7 +291,7 @@ func TestLocalThrottle(t *testing.T) {
 	})
 }
 
-// A limiter's own error is neither lost nor taken for a response.
+// A limiter's own error is neither lost nor treated as a response.
 func TestForeignLimiterError(t *testing.T) {
 	t.Parallel()
 	errBroken := errors.New("limiter out of order")

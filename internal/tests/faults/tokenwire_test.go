@@ -349,7 +349,7 @@ func TestTokenIsNotCaptured(t *testing.T) {
 	})
 }
 
-// A client's text does not lead to its secret.
+// A printed client does not show its secret.
 func TestClientDoesNotPrintItsSecret(t *testing.T) {
 	t.Parallel()
 	service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Succeed(harness.OpGet()))}

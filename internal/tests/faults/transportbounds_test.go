@@ -41,7 +41,7 @@ func pour(p *harness.Peer, chunk []byte, limit int) int64 {
 	return sent
 }
 
-// Whatever the service, or a proxy in its place, pours out: little is read of it and less is kept. Serial, so that
+// However much the service or a proxy sends, the client reads little and keeps less. The test is serial, so that
 // the allocations are those of the call.
 func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
 	chunk := bytes.Repeat([]byte("x"), 64<<10)

@@ -30,8 +30,8 @@ func dumping(next http.RoundTripper, of func(*http.Request) context.Context, dum
 	})
 }
 
-// A RoundTripper that takes a second connection is named in the error: it is not the service that sent no response. The
-// outcome is as cautious as it is for any broken exchange.
+// If a RoundTripper takes a second connection, the error says so: the service is not the cause. The outcome is as for any
+// broken exchange.
 func TestDumpRequestOutIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, op := range []harness.Op{harness.OpGet(), harness.OpTransfer()} {
@@ -59,7 +59,7 @@ func TestDumpRequestOutIsNamed(t *testing.T) {
 	}
 }
 
-// A kept connection that the service closed is no fault of the RoundTripper over it.
+// If the service closed a kept connection, the error does not blame the RoundTripper.
 func TestRepeatUnderAWrapperIsNotBlamedOnIt(t *testing.T) {
 	t.Parallel()
 	server := harness.NewServer(t, func(n int, p *harness.Peer) {

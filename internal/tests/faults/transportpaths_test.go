@@ -116,7 +116,7 @@ func TestTransportOfTwoPaths(t *testing.T) {
 	}
 }
 
-// A wrapper of a transport whose dial failed keeps the certainty when it stands on Wrappable, and loses it otherwise.
+// After a failed dial, a wrapper of Wrappable keeps the proof that nothing was sent; other wrappers lose it.
 func TestWrappableKeepsCertainty(t *testing.T) {
 	t.Parallel()
 	for _, op := range harness.Ops() {
@@ -192,7 +192,7 @@ func TestSecondConnectionOfATransferIsNoFurtherAttempt(t *testing.T) {
 	require.Len(t, server.Seen(), 1)
 }
 
-// A wrapper gives back the kept connections of its transport, and a nil transport is the client's own.
+// A wrapper closes the kept connections of its transport; a nil transport means the client's own.
 func TestWrappableClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Succeed(harness.OpGet()) })

@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// A payment leaves in one write: no server can act on its head before its body is there.
+// A payment is sent in one write: no server can act on its head before its body arrives.
 func TestRequestLeavesInOneWrite(t *testing.T) {
 	t.Parallel()
 	op := harness.OpTransfer()

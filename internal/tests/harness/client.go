@@ -28,7 +28,7 @@ const (
 	TransferJSON = `{"transaction_id":71,"correlation_id":"corr-1"}`
 )
 
-// Config is a client without pauses and with a token at hand.
+// Config makes a client without pauses that has a token.
 func Config(address string) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: address + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
@@ -63,7 +63,7 @@ type Capture struct {
 	attempts atomic.Int64
 }
 
-// In returns the context of calls that c observes.
+// In returns a context for calls that c observes.
 func (c *Capture) In(ctx context.Context) context.Context {
 	return prepaid.WithTrace(ctx, &prepaid.Trace{
 		Response: func(_ context.Context, _ prepaid.Operation, r prepaid.Response) { c.last.Store(&r) },
@@ -111,7 +111,7 @@ func ClockConfig(transport http.RoundTripper) prepaid.Config {
 	return config
 }
 
-// CallError returns the CallError that every error of a call is.
+// CallError returns err as a CallError, as every call error is.
 func CallError(t *testing.T, err error) *prepaid.CallError {
 	t.Helper()
 	require.Error(t, err)

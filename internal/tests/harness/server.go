@@ -157,10 +157,10 @@ func (p *Peer) Respond(status int, mediaType, body string, headers ...string) {
 	p.Send(b.String() + "\r\n" + body)
 }
 
-// Succeed responds as the service does when all is well.
+// Succeed sends the successful response.
 func (p *Peer) Succeed(op Op) { p.Respond(op.Status, op.MediaType, op.Body) }
 
-// Reset breaks the connection without a farewell.
+// Reset resets the connection.
 func (p *Peer) Reset() {
 	if connection, ok := p.Conn.(*net.TCPConn); ok {
 		_ = connection.SetLinger(0)
@@ -168,5 +168,5 @@ func (p *Peer) Reset() {
 	_ = p.Close()
 }
 
-// Hang says nothing until the client goes away.
+// Hang sends nothing until the client closes.
 func (p *Peer) Hang() { _, _ = io.Copy(io.Discard, p.Conn) }

@@ -267,7 +267,7 @@ func TestValidationTransactions(t *testing.T) {
 	}, rows...)
 }
 
-// A look for a movement or an account is refused before it looks.
+// An invalid search for a movement or an account sends nothing.
 func TestValidationLooks(t *testing.T) {
 	t.Parallel()
 	type P = prepaid.FindMovementParams
@@ -303,7 +303,7 @@ func TestValidationLooks(t *testing.T) {
 	requireRefusal(t, find(prepaid.FindCreatedParams{ExternalAccountID: "x"}), "", harness.Fault{Field: "company_id", Rule: "is required"})
 }
 
-// The whole text arrives, in its own characters: lengths count code points, not bytes.
+// The whole text arrives unchanged: lengths count code points, not bytes.
 func TestValidationSendsAllOfTheText(t *testing.T) {
 	t.Parallel()
 	params := validCreate()

@@ -136,7 +136,7 @@ func TestCardholderChangedMembersAreNew(t *testing.T) {
 	}
 }
 
-// One odd value makes nothing else odd, and a registration without any is equal to one of the caller's own.
+// An invalid value affects no other value, and a registration without invalid values equals a caller's own.
 func TestCardholderIsComparable(t *testing.T) {
 	t.Parallel()
 	const plain = `{"first_name":"Ann","last_name":"Lee","title":null,"primary_address":{"state":"WA","country":"AU"},` +
@@ -200,7 +200,7 @@ func TestCardholderPutsBackEachValue(t *testing.T) {
 	}
 }
 
-// A passport that expires while the registration is in the caller's hands is put back all the same.
+// A passport that expires after it was read is still put back.
 func TestCardholderPassportExpiresInBetween(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestCardholderOnAPage(t *testing.T) {
 	}
 }
 
-// Of two registrations in one account the last counts, as a whole: no cardholder is made of two persons.
+// If an account has two registrations, the last counts as a whole: no cardholder mixes two persons.
 func TestCardholderTwiceIsTheLast(t *testing.T) {
 	t.Parallel()
 	const last = `{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z","primary_address":{"state":"","country":"AU"}}`

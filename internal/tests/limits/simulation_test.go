@@ -102,7 +102,7 @@ func TestValidationSimulation(t *testing.T) {
 		harness.Fault{Field: "location_code", Rule: ""}, harness.Fault{Field: "currency_code", Rule: ""}, harness.Fault{Field: "authorization_id", Rule: ""})
 }
 
-// Section 8: the simulator is available only in the test environment. Even a faulty request says so.
+// Section 8: the simulator is available only in the test environment. The same for a faulty request.
 func TestValidationSimulationInProduction(t *testing.T) {
 	t.Parallel()
 	config := harness.ServiceConfig()

@@ -95,7 +95,7 @@ func validCreateFull() prepaid.CreateAccountParams {
 	return p
 }
 
-// sweep spoils one text of P after the other, found by reflection, so that none is forgotten.
+// sweep breaks each text of P in turn; reflection finds them, so none is forgotten.
 func sweep[P any](t *testing.T, valid func() P, call func(context.Context, *prepaid.Client, P) error) {
 	t.Helper()
 	p := valid()

@@ -167,7 +167,7 @@ func (s scenario) begin(link *netns.Link, b *bank.Bank) {
 	}
 }
 
-// Whatever ends the attempts while the link is away, each payment is made once.
+// Whatever ends the attempts while the link is down, each payment is made once.
 func TestLinkAway(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []connections{kept, fresh, tlsKept, tlsHTTP2, http2Only} {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Capture records the TCP segments that leave the client's interface until the test ends. The function that it returns returns
-// those so far.
+// Capture records the TCP segments that leave the client's interface until the test ends. The returned function returns
+// the segments so far.
 func (l *Link) Capture() func() []Segment {
 	l.tb.Helper()
 	var socket *os.File

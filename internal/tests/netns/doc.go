@@ -1,7 +1,7 @@
 // Package netns gives a test a link of its own between two network namespaces, a client's and a service's. The test listens in
 // one, starts processes in the other, cuts the link or loses packets in one direction, and records the packets that leave the client.
 //
-// Loopback cannot show these faults: it is never down, so nothing is ever sent again by the kernel.
+// Loopback cannot show these faults: it is never down, so the kernel never resends.
 //
 // It needs Linux, root and ip of iproute2. Without them, [New] skips the test, and fails it if PREPAID_NETNS=required.
 // Namespaces have no names and no files: they end with the test, or with its process, however that ends.

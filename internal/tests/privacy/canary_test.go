@@ -51,7 +51,7 @@ func canariesIn(text string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// The search itself can find: in every form that a careless print could give.
+// The search itself works: it finds each form that a careless print gives.
 func TestCanariesAreFound(t *testing.T) {
 	t.Parallel()
 	text := canaryOf("Type", "Field")

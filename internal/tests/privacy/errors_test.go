@@ -303,7 +303,7 @@ func TestCanaryErrorsOfForeignTokenSource(t *testing.T) {
 	}
 }
 
-// The responses are really made and really fail: each status and each cause is met.
+// The responses are really sent and really fail: each status and each cause occurs.
 func TestCanaryResponsesFail(t *testing.T) {
 	t.Parallel()
 	met := map[string]bool{}

@@ -169,8 +169,8 @@ func TestCanariesDoNotPrint(t *testing.T) {
 		t.Run(sample.name, func(t *testing.T) {
 			t.Parallel()
 			for form, value := range sample.values {
-				// Of %w for a value that is no error, and of %s for a pointer that it may not touch, fmt makes a complaint that calls no
-				// method; go vet finds both.
+				// For %w with a value that is no error, and %s with some pointers, fmt prints an error text and calls no method; go vet
+				// finds both.
 				verbs := []string{"%v", "%+v", "%#v", "%10v", "%s", "%q", "%d"}
 				if form == "hidden pointer" {
 					verbs = verbs[:4]

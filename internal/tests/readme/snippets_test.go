@@ -1,5 +1,5 @@
-// Package main holds the code of the README: its first program as a file of its own, the rest as functions that are run
-// against the emulator here. That the README has the same text is checked where all documents are.
+// Package main holds the code of the README: its first program in its own file, the rest in functions that the tests run
+// against the emulator. Package docs checks that the README has the same code.
 package main
 
 import (

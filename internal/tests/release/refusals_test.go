@@ -112,7 +112,7 @@ func TestWrongArguments(t *testing.T) {
 
 func (r repository) append(text string) { r.write("CHANGELOG.md", r.read("CHANGELOG.md")+text) }
 
-// breaks notes that a name is gone, which the changelog's section calls Gone.
+// breaks removes a name from the API; the changelog mentions the name Gone.
 func (r repository) breaks(version, name string) {
 	r.t.Helper()
 	require.NoError(r.t, os.CopyFS(filepath.Join(r.directory, "internal", "apicheck"), os.DirFS(filepath.Join(root, "internal", "apicheck"))))

@@ -1,5 +1,5 @@
-// Package transcript keeps a document true that shows the output of programs and pages: tests run the commands of the
-// document again and compare. With -update they write the differences into the document.
+// Package transcript checks a document that shows the output of programs and pages: tests run its commands again and
+// compare. With -update they write the differences into the document.
 package transcript
 
 import (
@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write what differs into the document; one package at a time (-p 1)")
 
 // Session runs commands one after the other in a shell at the root of the repository. It returns the text of a terminal:
-// each command after "$ ", and its output. Of the environment's PREPAID_ variables the commands see only those given.
+// each command after "$ ", and its output. The commands see only the given PREPAID_ variables.
 func Session(t testing.TB, environment []string, commands ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {

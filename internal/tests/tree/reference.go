@@ -2,8 +2,8 @@ package tree
 
 import "strings"
 
-// Operation is the reference's description of one operation, written from its text: a second reading, which operations.txt and the
-// fixtures are compared with. Names are separated by spaces; those inside an object follow its name and a dot.
+// Operation describes one operation, written from the reference's text: tests compare this second reading with operations.txt
+// and the fixtures. Names are separated by spaces; those inside an object follow its name and a dot.
 type Operation struct {
 	// Contract has the safety class, the lane, the success statuses and the rule of the body, in the words of operations.txt.
 	Contract string

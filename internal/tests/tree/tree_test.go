@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/operations"
 )
 
-// One operation of each class stands for it, in the order of the table, and no class is without one.
+// OneOfEach returns one operation of each class, in the order of the table, and omits no class.
 func TestOneOfEach(t *testing.T) {
 	t.Parallel()
 	all := operations.All()
