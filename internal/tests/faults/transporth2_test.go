@@ -75,8 +75,8 @@ func testHTTP2(t *testing.T, only bool) {
 	}
 }
 
-// The first token request shares its connection with the calls that follow, if that is one of HTTP/2. Over HTTP/1.1, where
-// net/http logs the bytes after a token, it does not, and the calls use the connection on which HTTP/2 was not found.
+// Over HTTP/2 the first token request shares its connection with the calls that follow. Over HTTP/1.1, where net/http logs
+// the bytes after a token, it does not: the calls use the connection on which HTTP/2 was not found.
 func TestFirstTokenLeads(t *testing.T) {
 	t.Parallel()
 	for _, http2 := range []bool{true, false} {

@@ -260,7 +260,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 	}
 }
 
-// Without credentials a Config can still be read, for a token source; a client is not made of it as it is.
+// A Config without credentials can be read, for a token source; alone it makes no client.
 func TestConfigFromEnvForATokenSource(t *testing.T) {
 	setEnv(t, map[string]string{"PREPAID_CLIENT_ID": "", "PREPAID_CLIENT_SECRET": ""})
 	config, err := prepaid.ConfigFromEnv()

@@ -16,10 +16,10 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// The tables of validation_*_test.go go through the reference row by row. A limit names the section and the field,
-// breaks just this one limit, and holds its legal neighbour, which must leave as a request.
+// The tables of this package follow the reference row by row. A limit names the section and the field, breaks only
+// this limit, and has the nearest legal value, which must be sent.
 
-// limit is one row: a change of a valid P that breaks one limit, and one that just keeps it.
+// limit is one row: a change of a valid P that breaks one limit, and a change that just keeps it.
 type limit[P any] struct {
 	ref   string // section of the reference
 	field string // path in Fault.Field
@@ -29,8 +29,8 @@ type limit[P any] struct {
 	good  func(*P)
 }
 
-// refused checks that each row is refused before any request leaves, and its neighbour is not; nor is the row with
-// Config.SkipValueChecks, unless it is one that is never skipped. valid makes a fresh value, since the rows change the
+// refused checks that a bad value sends no request, and that a good value sends one. With Config.SkipValueChecks a
+// bad value sends a request too, unless its check is never skipped. valid makes a fresh value, since the rows change the
 // values that it points to.
 func refused[P any](t *testing.T, valid func() P, call func(context.Context, *prepaid.Client, P) error, rows ...limit[P]) {
 	t.Helper()

@@ -97,7 +97,7 @@ func callable(o operations.Operation) bool {
 	return o.Lane == "call" && !strings.HasPrefix(o.Name, "Simulation.")
 }
 
-// No caller gets to an operation through Client.Do with another class, another method, or another spelling, and to none that moves
+// Through Client.Do no caller reaches an operation with another class, method or spelling, or any operation that moves
 // money.
 func TestRawCallOfAKnownPath(t *testing.T) {
 	t.Parallel()
@@ -272,7 +272,7 @@ type failingMarshaler struct{ text string }
 
 func (f failingMarshaler) MarshalJSON() ([]byte, error) { return nil, errors.New(f.text) }
 
-// A name that was not checked names no call: a path with an ID in it is in no error, and in no label.
+// An unchecked name names no call: no error and no label contains a path with an ID.
 func TestRawCallNameIsChecked(t *testing.T) {
 	t.Parallel()
 	var seen []prepaid.Operation

@@ -29,7 +29,7 @@ func isNeverSkipped(field, rule string) bool {
 	return neverSkipped.MatchString(field)
 }
 
-// Values that the switch lets through are sent as they are, and the rest of the client works as ever.
+// Values that SkipValueChecks admits are sent as they are, and the rest of the client works as usual.
 func TestSkipValueChecksSendsTheValues(t *testing.T) {
 	t.Parallel()
 	config := harness.ServiceConfig()
@@ -48,7 +48,7 @@ func TestSkipValueChecksSendsTheValues(t *testing.T) {
 	require.Contains(t, sent.query, "status=frozen&with_bpay=1")
 }
 
-// Path segments, account ids and a configuration are checked whatever the switch says.
+// Path segments, account ids and a configuration are checked in any case.
 func TestSkipValueChecksKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	config := harness.ServiceConfig()

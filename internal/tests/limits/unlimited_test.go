@@ -100,7 +100,7 @@ func holds(value any, text string) bool {
 	return false
 }
 
-// Dates, flags and numbers without a limit: also those that make little sense.
+// Dates, flags and numbers without a limit, also senseless values.
 func TestValidationLeavesOddValuesAlone(t *testing.T) {
 	t.Parallel()
 	old := time.Date(1, time.January, 2, 0, 0, 0, 0, time.UTC)

@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/transport"
 )
 
-// sayAlways responds to every request with the same bytes and then closes the connection, unless it is to keep it.
+// sayAlways responds to every request with the same bytes, and then closes the connection unless keep is true.
 func sayAlways(t *testing.T, response string, keep bool) string {
 	t.Helper()
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
@@ -104,7 +104,7 @@ func quietStandardLog(t *testing.T, to io.Writer) {
 	t.Cleanup(func() { log.SetOutput(before) })
 }
 
-// followed are responses that something follows which net/http would print, had it kept the connection.
+// followed are responses with extra bytes, which net/http would print if it kept the connection.
 func followed(echo string) map[string]string {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 	return map[string]string{
