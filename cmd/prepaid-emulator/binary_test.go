@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The program itself: it starts, responds, stops by each signal and returns 0.
+// The program starts, responds, stops on each signal and returns 0.
 func TestSignalsEndTheProgram(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "prepaid-emulator")
@@ -86,8 +86,8 @@ func begin(t *testing.T, binary string, arguments ...string) (*program, *exec.Cm
 	return &program{t: t, page: address[1], http: newHTTPClient()}, command, lines
 }
 
-// The state is there again after a stop, and after a kill as it was a second before: token, balances and the responses
-// of transfers.
+// Token, balances and responses of transfers survive a stop. After a kill they are as they were a second
+// before.
 func TestStateSurvivesStopAndKill(t *testing.T) {
 	t.Parallel()
 	binary, file := filepath.Join(t.TempDir(), "prepaid-emulator"), filepath.Join(t.TempDir(), "emulator.state")

@@ -65,7 +65,7 @@ func (f browserForm) name() string {
 	return "buttons"
 }
 
-// buttonsWork moves the clock, arms a fault, meets it, clears, changes an account, and looks at every kind of page.
+// buttonsWork moves the clock, arms, meets and clears a fault, changes an account, and opens every kind of page.
 func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 	t.Helper()
 	b.visit(p.page)
@@ -137,7 +137,7 @@ func clockOf(t *testing.T, b *browser) time.Time {
 	return at
 }
 
-// With PREPAID_SCREENSHOTS=directory the pictures of docs/emulator.md are taken anew.
+// PREPAID_SCREENSHOTS=directory takes new pictures for docs/emulator.md.
 func TestScreenshots(t *testing.T) {
 	directory := os.Getenv("PREPAID_SCREENSHOTS")
 	if directory == "" {
@@ -173,7 +173,7 @@ func TestScreenshots(t *testing.T) {
 	} {
 		b := d.open(t, picture.form)
 		b.visit(p.page + picture.path)
-		time.Sleep(1200 * time.Millisecond) // one live update
+		time.Sleep(1200 * time.Millisecond) // a live update
 		require.NoError(t, os.WriteFile(filepath.Join(directory, picture.file), b.screenshot(), 0o600))
 	}
 }

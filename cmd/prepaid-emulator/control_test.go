@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// control is press for a program: it wants JSON, and sends no header of a browser.
+// control is press for a program: it asks for JSON, and sends no browser headers.
 func (p *program) control(path, form string) reply {
 	p.t.Helper()
 	return p.send(http.MethodPost, p.page+strings.TrimPrefix(path, "/"), form, http.Header{
@@ -60,7 +60,7 @@ func TestControlAnswersInJSON(t *testing.T) {
 	require.Contains(t, p.send("GET", p.page+"clock", "", http.Header{"Accept": {"application/json"}}).body, `{"now":"2030-01-31T10:00:00Z"}`)
 }
 
-// A webhook whose address is a button of the page sends messages, which are no forms.
+// A webhook may have the address of a page's button: its messages are not forms.
 func TestAMessagePressesNoButton(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-allow-http-hooks", "-log", "off")
@@ -139,7 +139,7 @@ func TestABalanceStaysInItsRange(t *testing.T) {
 	require.Contains(t, p.control("/accounts/full/adjust", "amount=-0.25").body, `"balance":99999999999999999.00`)
 }
 
-// A transfer that is sent again while it is still running is paid twice, and the log says so without the request id.
+// A transfer that is repeated while it is running is paid twice. The log says so without the request id.
 func TestAnEarlyRepeatPaysTwice(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-fault", "POST /accounts/{id}/transfer=proxy-page 502 commit-after 1s")

@@ -60,8 +60,8 @@ type dipKey struct{ application, key string }
 // errUsage means that the error was already printed.
 var errUsage = errors.New("wrong flags")
 
-// parse reads the flags, and for those that are not given the environment. It prints errors to problems and then
-// returns errUsage; for -h it prints the help to out and returns flag.ErrHelp.
+// parse reads the flags, and the environment for absent flags. It prints errors to problems and then returns
+// errUsage. For -h it prints the help to out and returns flag.ErrHelp.
 func parse(arguments []string, environment func(string) (string, bool), out, problems io.Writer) (*settings, error) {
 	s := &settings{}
 	flags := s.flags()
@@ -80,7 +80,7 @@ func parse(arguments []string, environment func(string) (string, bool), out, pro
 	if err == nil {
 		limited := false
 		flags.Visit(func(f *flag.Flag) { limited = limited || f.Name == "rate-limit" })
-		if s.frozenClock && !limited { // its window would never end, and exclude all callers
+		if s.frozenClock && !limited { // its window would never end and lock all callers out
 			s.noRateLimit = true
 		}
 		err = s.check()

@@ -59,7 +59,7 @@ func (h *hookSettings) readRetries(text string) (err error) {
 	return err
 }
 
-// check checks the conditions on more than one flag.
+// check checks rules about several flags.
 func (h *hookSettings) check() error {
 	for flag, name := range map[string]string{"-signature-header": h.signature.Header, "-signature-key-id-header": h.signature.KeyIDHeader} {
 		if strings.ContainsFunc(name, func(c rune) bool { return !isToken(c) }) {

@@ -69,7 +69,7 @@ func oneOf[T any](option func(T) prepaidtest.Option, values map[string]T) func(s
 	}
 }
 
-// list reads values that are separated by commas. If one is not ok, the error is rule.
+// list reads values separated by commas. If a value is not ok, the error is rule.
 func list[T any](text, rule string, read func(one string) (value T, ok bool)) ([]T, error) {
 	var values []T
 	for one := range strings.SplitSeq(text, ",") {

@@ -72,8 +72,8 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 	fmt.Fprint(out, "\nCtrl+C stops it.\n")
 }
 
-// payer returns the first company with an account that can pay for others, and its richest account; empty if there is
-// none.
+// payer returns the first company with an account that can pay others, and its richest account. Both may be
+// empty.
 func payer(server *prepaidtest.Server, accounts []prepaid.AccountID) (company prepaidtest.Company, float prepaid.AccountID) {
 	for _, company := range server.Companies() {
 		most := new(big.Rat)
@@ -118,7 +118,7 @@ func (s *settings) overruled() string {
 	return text + " unless the state was started without it"
 }
 
-// describe describes a company with the first of its accounts.
+// describe describes a company and its first accounts.
 func (s *settings) describe(server *prepaidtest.Server, company prepaidtest.Company, accounts []prepaid.AccountID) string {
 	var ids []string
 	for _, id := range accounts {
@@ -147,7 +147,7 @@ func firstActive(server *prepaidtest.Server, accounts []prepaid.AccountID) prepa
 	return accounts[0]
 }
 
-// reachable replaces an address that means all interfaces by one to connect to.
+// reachable replaces an address for all interfaces by one to connect to.
 func reachable(base string) string {
 	parsed, err := url.Parse(base)
 	if err != nil {

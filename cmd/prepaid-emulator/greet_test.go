@@ -41,7 +41,7 @@ func fromEnv(t *testing.T) *prepaid.Client {
 	return client
 }
 
-// The greeting exports all variables that a client and the quickstart need: the account has money, and belongs to the
+// The greeting exports all variables that a client and the quickstart need. The account has money and belongs to the
 // company and its client_id.
 func TestGreetingIsAnEnvironment(t *testing.T) {
 	p := launch(t, "-log", "off")
@@ -58,7 +58,7 @@ func TestGreetingIsAnEnvironment(t *testing.T) {
 	require.ErrorContains(t, err, "(account_not_found): the account does not exist")
 }
 
-// The way to a receiver on this machine: its certificate in a file.
+// A receiver on this machine has its certificate in a file.
 func TestHookRootsLetALocalReceiverIn(t *testing.T) {
 	arrived := make(chan struct{}, 1)
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- struct{}{} }))

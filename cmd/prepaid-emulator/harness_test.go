@@ -57,7 +57,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// program is one that runs inside the test.
+// program is a program inside the test.
 type program struct {
 	t             *testing.T
 	out, problems *output
@@ -74,7 +74,7 @@ func newHTTPClient() *http.Client {
 	}
 }
 
-// launch runs the program on a free port and returns when it has greeted.
+// launch runs the program on a free port and waits for its greeting.
 func launch(t *testing.T, arguments ...string) *program {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,7 +100,7 @@ func launch(t *testing.T, arguments ...string) *program {
 	return p
 }
 
-// reply is a response of service or page.
+// reply is the service's or page's response.
 type reply struct {
 	status int
 	header http.Header
@@ -128,7 +128,7 @@ func (p *program) get(path string) reply {
 	return p.send(http.MethodGet, p.page+strings.TrimPrefix(path, "/"), "", http.Header{})
 }
 
-// press sends a form as a browser does, and follows to where it leads.
+// press sends a form as a browser does, and follows the redirect.
 func (p *program) press(path, form string) reply {
 	p.t.Helper()
 	got := p.send(http.MethodPost, p.page+strings.TrimPrefix(path, "/"), form, http.Header{

@@ -13,8 +13,8 @@ import (
 // healthTimeout is how long a running emulator may take to respond to -health.
 const healthTimeout = 2 * time.Second
 
-// health returns nil if an emulator serves at -listen. It asks for the clock, which needs no token and is not in the request log,
-// and uses neither a proxy nor a redirect: the response must be that of this address.
+// health returns nil if an emulator serves at -listen. It requests the clock: that needs no token and is not in the request log.
+// It uses no proxy and no redirect: the response must come from this address.
 func (s *settings) health(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()

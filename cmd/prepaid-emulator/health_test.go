@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// -health finds the emulator at the address of -listen or its variable, also if that means all interfaces.
+// -health finds the emulator at the address of -listen or its variable, even one for all interfaces.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-log", "off")
@@ -28,7 +28,7 @@ func TestHealth(t *testing.T) {
 	require.Equal(t, 1, strings.Count(problems, "\n"))
 }
 
-// Whatever else listens there is not taken for an emulator, and is not waited for.
+// Any other server there is not taken for an emulator, nor waited for.
 func TestHealthOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

@@ -22,7 +22,7 @@ var imports = []string{
 
 var blocks = regexp.MustCompile("(?ms)^```go\n(.*?)```$")
 
-// Each rule has a section in the README, and reports its first piece of code and not the others. No other rule reports any.
+// Each rule has a section in the README. The rule reports the section's first piece of code only. Other rules report none.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("README.md")

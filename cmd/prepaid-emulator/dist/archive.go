@@ -9,14 +9,14 @@ import (
 	"io/fs"
 )
 
-// entry is a file of an archive or of an image, or a directory if its mode says so.
+// entry is a file or, by its mode, a directory of an archive or image.
 type entry struct {
 	name    string // with slashes
 	mode    fs.FileMode
 	content []byte
 }
 
-// tarball packs entries, in their order, with nothing in it of the machine or of the time.
+// tarball packs entries in their order, reproducibly.
 func tarball(entries []entry) ([]byte, error) {
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)

@@ -40,7 +40,7 @@ func TestSums(t *testing.T) {
 	require.Equal(t, len(entries)-1, strings.Count(string(text), "\n"))
 }
 
-// Each program is for its system, static, and says its version.
+// Each program is for its system, static, and has its version.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	m := release(t)
@@ -58,8 +58,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// static checks that a program needs nothing that its system might not have. Windows and macOS have their own libraries in every
-// version, and macOS starts no program without an identifier.
+// static checks that a program needs nothing that its system may lack. Every version of Windows and macOS has the system's
+// libraries. macOS starts no program without an identifier.
 func static(t *testing.T, one target, content []byte) {
 	t.Helper()
 	switch one.os {
@@ -90,7 +90,7 @@ func static(t *testing.T, one target, content []byte) {
 	}
 }
 
-// The licences of all that a program contains go with it, as they demand.
+// The licences of a program's parts ship with it, as they demand.
 func TestLicencesGoWithTheProgram(t *testing.T) {
 	t.Parallel()
 	m := release(t)
@@ -101,7 +101,7 @@ func TestLicencesGoWithTheProgram(t *testing.T) {
 		require.Len(t, files, 2)
 		text := string(files["LICENSES.txt"].content)
 		require.Contains(t, text, strings.TrimSpace(string(own)))
-		sections := strings.Split(text, strings.Repeat("=", 100)+"\n") // then, of each part, its name and its texts
+		sections := strings.Split(text, strings.Repeat("=", 100)+"\n") // then each part's name and texts
 		info, err := buildinfo.Read(bytes.NewReader(m.programOf(t, one)))
 		require.NoError(t, err)
 		for _, part := range append(info.Deps, &info.Main, &debug.Module{Path: "std", Version: info.GoVersion}) {
@@ -131,7 +131,7 @@ func TestAnotherDependencyIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "is not what go.sum has")
 }
 
-// Two checkouts, two caches, two directories to work in: the same bytes, and nothing of either in them.
+// Two checkouts, caches and work directories give the same bytes, which contain none of their paths.
 func TestReproducible(t *testing.T) {
 	m := release(t)
 	other := filepath.Join(t.TempDir(), "another", "checkout")
@@ -145,7 +145,7 @@ func TestReproducible(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, content, 0o600))
 	}
 	require.NoError(t, exec.CommandContext(t.Context(), "git", "init", "-q", other).Run())
-	for _, unused := range []string{"ignored.out", "deleted.go"} { // the one by .gitignore, the other since it was added
+	for _, unused := range []string{"ignored.out", "deleted.go"} { // one ignored, the other added and then deleted
 		require.NoError(t, os.WriteFile(filepath.Join(other, unused), []byte("package prepaid"), 0o600))
 	}
 	require.NoError(t, exec.CommandContext(t.Context(), "git", "-C", other, "add", "deleted.go").Run())

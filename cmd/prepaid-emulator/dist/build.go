@@ -22,7 +22,7 @@ type builder struct {
 	goroot  string
 }
 
-// binary is the emulator for one system.
+// binary is a system's emulator.
 type binary struct {
 	target
 	version string
@@ -30,10 +30,10 @@ type binary struct {
 	info    *debug.BuildInfo
 }
 
-// newBuilder reads the source. Whatever it writes is below work.
+// newBuilder reads the source. It writes only below work.
 func newBuilder(ctx context.Context, root, version, work string) (*builder, error) {
 	b := &builder{version: version, work: work, sums: make(map[string]string)}
-	// Fills the module cache, which then serves the dependencies; the checksums are those of go.sum.
+	// Fills the module cache, from which the build reads the dependencies; go.sum has the checksums.
 	download := exec.CommandContext(ctx, "go", "mod", "download")
 	download.Dir = root
 	if _, err := output(download); err != nil {
@@ -62,20 +62,20 @@ func newBuilder(ctx context.Context, root, version, work string) (*builder, erro
 	return b, publish(ctx, root, version, own)
 }
 
-// fileURL returns the address of a directory, which on Windows begins with a drive.
+// fileURL returns the address of a directory; on Windows it begins with a drive.
 func fileURL(directory string) string {
 	return "file:///" + strings.TrimPrefix(filepath.ToSlash(directory), "/")
 }
 
-// modules is where the sources of a build are.
+// modules is the directory of a build's sources.
 func (b *builder) modules() string { return filepath.Join(b.work, "modules") }
 
 // build makes, for one system, the binary that
 //
 //	CGO_ENABLED=0 GOOS=... GOARCH=... go install -trimpath -ldflags='-s -w' github.com/cardprograms/prepaid/cmd/prepaid-emulator@VERSION
 //
-// makes anywhere with the same version of Go. The build ID stays: it is a hash of the build, and macOS derives from it the
-// identifier without which it does not start a program.
+// makes anywhere with the same version of Go. The build ID stays: it is a hash of the build. macOS needs an identifier
+// derived from it to start a program.
 func (b *builder) build(ctx context.Context, t target) (*binary, error) {
 	path := filepath.Join(b.work, "go")
 	command := exec.CommandContext(ctx, "go", "install", "-trimpath", "-ldflags=-s -w", modulePath+"/cmd/"+program+"@"+b.version)
@@ -103,7 +103,7 @@ func (b *builder) build(ctx context.Context, t target) (*binary, error) {
 	return &binary{t, b.version, content, info}, err
 }
 
-// installed finds the program, which "go install" puts into a directory of its system unless that is this one.
+// installed finds the program: for another system "go install" puts it into the system's directory.
 func installed(bin string, t target) (string, error) {
 	name := program
 	if t.os == "windows" {

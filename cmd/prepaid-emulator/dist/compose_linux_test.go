@@ -32,8 +32,8 @@ func composed(t *testing.T) *types.Project {
 	return project
 }
 
-// client returns one as a backend makes it in another container: its settings are the environment, and a host name leads to the
-// emulator.
+// client returns the client of a backend in another container: its settings come from the environment, and it finds the emulator
+// by a host name.
 func client(t *testing.T, c *container, environment types.MappingWithEquals) *prepaid.Client {
 	t.Helper()
 	for name, value := range environment {
@@ -51,7 +51,7 @@ func client(t *testing.T, c *container, environment types.MappingWithEquals) *pr
 	return made
 }
 
-// The compose file fits the image: a backend that waits until the emulator is healthy reaches it with nothing but its environment.
+// The compose file fits the image: a backend that waits for a healthy emulator reaches it with its environment alone.
 func TestComposeFile(t *testing.T) {
 	project := composed(t)
 	require.Len(t, project.Services, 2)
@@ -81,11 +81,11 @@ func TestComposeFile(t *testing.T) {
 	require.ErrorContains(t, err, "insecure_http", "http to another host needs the opt-in")
 }
 
-// Webhooks reach receivers whose certificate comes from an authority of the image, and no others.
+// Webhooks reach only receivers with a certificate from an authority of the image.
 func TestImageDeliversToTrustedReceivers(t *testing.T) {
 	environment := composed(t).Services["backend"].Environment
 	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	receiver.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes, which are the test
+	receiver.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are the test
 	receiver.StartTLS()
 	defer receiver.Close()
 	register := func(c *container) error {

@@ -24,7 +24,7 @@ var all = flag.Bool("all", false, "check every system, and not only linux on thi
 
 const repository = "../../.."
 
-// made is a release that the tests share.
+// made is a release shared by tests.
 type made struct {
 	directory, version string
 	targets            []target
@@ -70,7 +70,7 @@ func release(t *testing.T) made {
 	return shared.made
 }
 
-// read returns a file of the release: its name is completed by the version.
+// read returns a file of the release. It adds the version to the name.
 func (m made) read(t *testing.T, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(m.directory, program+"_"+m.version+"_"+name))
@@ -153,7 +153,7 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// A version is built from its tag alone.
+// A version is only built from its tag.
 func TestVersionIsThatOfTheTag(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -173,7 +173,7 @@ func TestVersionIsThatOfTheTag(t *testing.T) {
 	inRoot("tag", "v0.1.0-rc.1")
 	says("not that of the tag v0.1.0")
 	inRoot("tag", "-a", "-m", "Version 0.1.0", "v0.1.0")
-	says("go.sum") // the next check
+	says("go.sum") // a later check
 	require.NoError(t, os.WriteFile(filepath.Join(root, "more.go"), nil, 0o600))
 	says("the tree is not clean")
 }

@@ -40,7 +40,7 @@ func imageConfig() v1.Config {
 	}
 }
 
-// imageArchive returns an OCI layout as a tar file: an index with an image per system. For versions of Docker that read no such layout it has a manifest.json as "docker save" writes it.
+// imageArchive returns an OCI layout as a tar file: an index with an image per system. For versions of Docker without OCI layouts it has a manifest.json like that of "docker save".
 func imageArchive(version, work string, platforms []platformImage) ([]byte, error) {
 	settings := imageConfig()
 	settings.Labels = map[string]string{
@@ -114,12 +114,12 @@ func newImage(p platformImage, settings v1.Config) (v1.Image, error) {
 	}())
 }
 
-// rootFiles is the file system of the image, as the Dockerfile makes it below /out: every user can write to /state, like /tmp,
-// because a container may run with any user.
+// rootFiles is the image's file system, as the Dockerfile makes it below /out. Every user can write to /state, as to /tmp:
+// a container may run with any user.
 func rootFiles(content []entry) []entry {
 	var roots bytes.Buffer
 	for root := range bundle.Roots() {
-		if root.Constraint == nil { // a file cannot say until when to trust one
+		if root.Constraint == nil { // a PEM file has no field for a constraint
 			_ = pem.Encode(&roots, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})
 		}
 	}
@@ -133,7 +133,7 @@ func rootFiles(content []entry) []entry {
 	return files
 }
 
-// savedImage describes an image in the manifest.json of "docker save".
+// savedImage is an image in the manifest.json of "docker save".
 func savedImage(image v1.Image, tag string) (saved layers.Descriptor, err error) {
 	manifest, err := image.Manifest()
 	if err != nil {

@@ -55,7 +55,7 @@ func rootOf(t *testing.T, image v1.Image) map[string]entry {
 	return untar(t, packed)
 }
 
-// The image has its settings for each system, and the very program of the archive.
+// The image has its settings for each system, and the same program as the archive.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	m := release(t)
@@ -79,7 +79,7 @@ func TestImage(t *testing.T) {
 		files := rootOf(t, image)
 		require.True(t, bytes.Equal(m.programOf(t, system), files[program].content))
 
-		// The same image for a Docker that knows no OCI layout.
+		// The same image for a Docker without OCI layouts.
 		tag, err := name.NewTag(program + ":" + m.version + "-" + one.Platform.Architecture)
 		require.NoError(t, err)
 		saved, err := saves.ImageFromPath(filepath.Join(m.directory, program+"_"+m.version+"_image.tar"), &tag)
@@ -96,8 +96,8 @@ func TestImage(t *testing.T) {
 	require.Equal(t, want, systems)
 }
 
-// The Dockerfile has the settings of the image. Its own commands make the files of the image, with the same modes, from the files of
-// the build context.
+// The Dockerfile has the settings of the image. Its commands make the image's files, with the same modes, from the files of the
+// build context.
 func TestDockerfileMakesTheSameFiles(t *testing.T) {
 	t.Parallel()
 	m := release(t)

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// part is something that the program contains: a module, or Go's standard library as "std".
+// part is a part of the program: a module, or Go's standard library as "std".
 type part struct {
 	path, version string
 	sum           string // "h1:..." of a module
 	licence       string // its SPDX identifier
-	texts         []byte // of its licence and notices
+	texts         []byte // its licence and notices
 }
 
 // parts lists the modules of a program, its own first.
@@ -81,7 +81,7 @@ func licenceIn(directory string, licences *classifier.Classifier) (id string, te
 	return found[0], texts, nil
 }
 
-// notices is the text shipped with every binary: its parts, where the source is, and under which licences.
+// notices is the text shipped with every binary: its parts, their sources and their licences.
 func notices(parts []part) []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "%s contains the following. The source of a module is what the Go command downloads under its name and version.\n", program)

@@ -11,8 +11,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// sbom describes a binary in CycloneDX: its checksum, and its parts with versions, checksums and licences. It has neither a
-// time nor a serial number, so that the same binary has the same SBOM.
+// sbom describes a binary in CycloneDX: its checksum, and its parts with versions, checksums and licences. It has no time
+// and no serial number, so that the same binary has the same SBOM.
 func sbom(b *binary, parts []part) ([]byte, error) {
 	own := parts[0]
 	bom := cdx.NewBOM()

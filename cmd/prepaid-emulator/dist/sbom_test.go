@@ -68,7 +68,7 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// schemas loads the schemas of CycloneDX from its module, where one has another name.
+// schemas loads the schemas of CycloneDX from its module. One file has another name.
 func schemas(t *testing.T) jsonschema.URLLoader {
 	t.Helper()
 	directory, err := output(exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"))
@@ -88,7 +88,7 @@ type schemaLoader func(url string) (any, error)
 
 func (l schemaLoader) Load(url string) (any, error) { return l(url) }
 
-// The release fails on a module with no licence, an unknown one or two.
+// The release fails on a module with no, two or unknown licences.
 func TestLicenceIsNotKnown(t *testing.T) {
 	t.Parallel()
 	mit, err := assets.ReadLicenseFile("License/MIT/pristine.txt")

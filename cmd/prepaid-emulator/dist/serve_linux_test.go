@@ -22,8 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// container is the program of the image as a container runs it: in the image's file system and with its settings, without the rights
-// of root and without any other file. Where the machine allows it, it is the first process of its own process IDs.
+// container is the program of the image as a container runs it: with the image's settings and only its file system, without the
+// rights of root. If the machine allows that, the program has process ID 1 in its own namespace.
 type container struct {
 	root     string
 	config   v1.Config
@@ -77,7 +77,7 @@ func (c *container) process(ctx context.Context, argv ...string) *exec.Cmd {
 	return command
 }
 
-// ownProcessIDs returns 0 where root must not have them, as in a container of CI.
+// ownProcessIDs returns 0 if the machine forbids a namespace, as a CI container does.
 func ownProcessIDs() uintptr {
 	try := exec.Command("true")
 	try.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
@@ -107,7 +107,7 @@ func (c *container) start(t *testing.T, arguments ...string) string {
 	return ""
 }
 
-// stop stops it as "docker stop" does.
+// stop acts as "docker stop" does.
 func (c *container) stop(t *testing.T) {
 	t.Helper()
 	require.NoError(t, c.command.Process.Signal(syscall.SIGTERM))
@@ -167,7 +167,7 @@ func TestImageServesTheQuickstart(t *testing.T) {
 	require.Equal(t, uint32(65532), info.Sys().(*syscall.Stat_t).Uid)
 }
 
-// "docker run --user" takes any user, also with a state.
+// "docker run --user" takes any user, even with a state.
 func TestImageRunsAsAnyUser(t *testing.T) {
 	t.Parallel()
 	c := unpack(t)

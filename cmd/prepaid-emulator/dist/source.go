@@ -18,7 +18,7 @@ import (
 
 const modulePath = "github.com/cardprograms/prepaid"
 
-// sourceVersion returns the version that the source says it is, as one that comes before it.
+// sourceVersion returns the source's version as one that sorts before it.
 func sourceVersion(root string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(root, "call.go"))
 	if err != nil {
@@ -31,7 +31,7 @@ func sourceVersion(root string) (string, error) {
 	return "v" + string(found[1]) + "-dev", nil
 }
 
-// checkTag refuses to give the source a version that it is not.
+// checkTag refuses a version that is not the source's.
 func checkTag(ctx context.Context, root, version string) error {
 	changed, err := git(ctx, root, "status", "--porcelain")
 	if err != nil {

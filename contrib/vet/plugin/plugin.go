@@ -1,5 +1,5 @@
-// Package plugin makes the rules a linter of golangci-lint, named prepaidvet. A golangci-lint that is built with this package has
-// it; see https://golangci-lint.run/docs/plugins/module-plugins/ and the README of this module.
+// Package plugin makes the rules a linter of golangci-lint, named prepaidvet. A golangci-lint built with this package has the
+// linter. See https://golangci-lint.run/docs/plugins/module-plugins/ and the README of this module.
 package plugin
 
 import (
@@ -9,10 +9,10 @@ import (
 	prepaidvet "github.com/cardprograms/prepaid/contrib/vet"
 )
 
-// The registry of golangci-lint finds plugins in no other way.
+// golangci-lint finds plugins in this registry only.
 func init() { register.Plugin("prepaidvet", New) } //nolint:gochecknoinits // see above
 
-// New returns the linter. It has no settings, so any are an error: exclude reports in the configuration of golangci-lint.
+// New returns the linter. Any settings are an error: exclude reports in the configuration of golangci-lint.
 func New(settings any) (register.LinterPlugin, error) {
 	if _, err := register.DecodeSettings[struct{}](settings); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func callOf(client *prepaid.Client, r prepaidtest.Request) (call, error) {
 		receiver, method = receiver.Elem().FieldByName(service), of
 	}
 	made := call{method: name, function: receiver.MethodByName(method)}
-	if page := receiver.MethodByName(method + "Page"); page.IsValid() { // lists are read page by page, as they were requested
+	if page := receiver.MethodByName(method + "Page"); page.IsValid() { // lists are read by page, as they were requested
 		made.method, made.function = name+"Page", page
 	}
 	kind := made.function.Type()
@@ -80,13 +80,13 @@ func (c call) text(client string) string {
 	return client + "." + c.method + "(" + strings.Join(arguments, ", ") + ")"
 }
 
-// pathValues are those that stand for the parameters of the template.
+// pathValues are the values of the template's parameters.
 func pathValues(r prepaidtest.Request) []string {
 	var values []string
 	parts := strings.Split(strings.TrimPrefix(r.Path, "/3.0"), "/")
 	for i, part := range strings.Split(r.Template, "/") {
 		if strings.HasPrefix(part, "{") && i < len(parts) {
-			value, _ := url.PathUnescape(parts[i]) // the emulator has done it before
+			value, _ := url.PathUnescape(parts[i]) // the emulator could decode it
 			values = append(values, value)
 		}
 	}
@@ -145,14 +145,14 @@ func (in *reader) next(kind reflect.Type) (reflect.Value, error) {
 	return value, nil
 }
 
-// toFields renames the member that a params struct without tags names in Go's way.
+// toFields renames a member to the field of a params struct without tags.
 func (in *reader) toFields(value reflect.Value) {
 	if value.FieldByName("RequireApproval").IsValid() {
 		in.body = []byte(strings.Replace(string(in.body), `"require_approval"`, `"RequireApproval"`, 1))
 	}
 }
 
-// zeroAmount says that an amount of zero is meant.
+// zeroAmount marks an amount of zero as meant.
 func (in *reader) zeroAmount(value reflect.Value) {
 	flag, amount := value.FieldByName("ZeroAmount"), value.FieldByName("Amount")
 	if flag.IsValid() && amount.IsZero() && strings.Contains(string(in.body), `"amount"`) {
@@ -160,7 +160,7 @@ func (in *reader) zeroAmount(value reflect.Value) {
 	}
 }
 
-// fromQuery fills a params struct; its fields are named after the parameters, or are those below.
+// fromQuery fills a params struct. Its fields are named for the parameters, or are listed below.
 func (in *reader) fromQuery(value reflect.Value) {
 	fields := map[string]string{
 		"client_id": "ProgramClientID", "client_account_key": "ClientAccountKey", "program_id": "ProgramID", "status": "Status",
@@ -196,7 +196,7 @@ func (in *reader) fromQuery(value reflect.Value) {
 	}
 }
 
-// includes are the groups that a query asks for, in the order of the reference.
+// includes sets the groups that a query requests, in the reference's order.
 func (in *reader) includes(to reflect.Value) {
 	for _, name := range []string{
 		"with_personal", "with_directentry", "with_freetext", "with_bpay", "with_tokeninfo", "with_correspondingaccountid", "with_cardholdertype",

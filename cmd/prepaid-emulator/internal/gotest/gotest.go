@@ -1,8 +1,8 @@
-// Package gotest writes a Go test that sends a request of the emulator's log again, with the SDK, to an emulator of its own.
+// Package gotest writes a Go test that repeats a request of the emulator's log, with the SDK and on its own emulator.
 //
 // The test seeds the accounts as the request found them, arms the fault that it met, makes the call, and compares status and
-// code with those of the log. A refusal that stems from anything but a missing account is armed as a fault, so that the test
-// reproduces it whatever its cause was. Secrets and personal data are fictional: the log does not have them.
+// code with those of the log. Any refusal except that of a missing account is armed as a fault, so that the test
+// reproduces it whatever the cause was. Secrets and personal data are fictional: the log does not have them.
 package gotest
 
 import (
@@ -33,13 +33,13 @@ type writer struct {
 	seeds   []string
 	before  []string // steps that the request builds on
 	refused bool     // by the SDK, before it is sent
-	mark    string   // of expressions; no caller can guess it
+	mark    string   // around expressions; callers cannot guess it
 }
 
 // expression is a Go expression in place of a value, such as the id of a webhook that the test has made first.
 func (w *writer) expression(text string) string { return w.mark + text + w.mark }
 
-// insertExpressions puts the expressions in place of the strings that stand for them.
+// insertExpressions replaces the marked strings by their expressions.
 func (w *writer) insertExpressions(code string) string {
 	return strings.NewReplacer("\""+w.mark, "", w.mark+"\"", "").Replace(code)
 }
@@ -80,7 +80,7 @@ func (w *writer) invalid(c call) bool {
 	return invalid
 }
 
-// field is one of the params of the call; not valid without one.
+// field is a field of the call's params, invalid if it has none.
 func (w *writer) field(name string) reflect.Value {
 	for _, argument := range w.call.arguments {
 		if argument.Kind() == reflect.Struct && argument.FieldByName(name).IsValid() {
@@ -90,7 +90,7 @@ func (w *writer) field(name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// renameRequestID keeps the test good for longer than a request id with a date, and gives one to a payment without any.
+// renameRequestID replaces a request id with a date, as the test must not expire, and adds an absent one.
 func (w *writer) renameRequestID() {
 	field := w.field("RequestID")
 	if !field.IsValid() {
@@ -107,7 +107,7 @@ func (w *writer) succeeded() bool {
 	return w.request.Status >= http.StatusOK && w.request.Status < http.StatusMultipleChoices
 }
 
-// naturally reports whether the state alone brings the response about; another one is armed.
+// naturally reports whether the state alone causes the response. Others are armed.
 func (w *writer) naturally() bool {
 	missing := w.request.Status == http.StatusNotFound && w.request.ErrorCode == "account_not_found" && w.request.AccountStatus == ""
 	return w.request.FaultForm != "" || w.request.Status == 0 || w.succeeded() || missing
@@ -187,7 +187,7 @@ func (w *writer) arm(line func(string, ...any)) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// check compares the requests at the service with the log, and describes how the SDK handled them.
+// check compares the service's requests with the log, and describes how the SDK handled them.
 func (w *writer) check(line func(string, ...any)) {
 	r := w.request
 	if w.refused {
@@ -220,7 +220,7 @@ func (w *writer) check(line func(string, ...any)) {
 	}
 }
 
-// plainSuccess is one whose body does not say that nothing was done.
+// plainSuccess is a success whose body reports no failure.
 func (w *writer) plainSuccess() bool {
 	r := w.request
 	body := strings.ReplaceAll(r.ResponseBody, " ", "")
@@ -229,7 +229,7 @@ func (w *writer) plainSuccess() bool {
 	return w.succeeded() && r.ErrorCode == "" && !failedTransfer && !strings.Contains(body, `"success":false`) && !strings.Contains(body, `"outcome":"declined"`)
 }
 
-// serverOptions are those of the test's emulator.
+// serverOptions are the test's emulator options.
 func (w *writer) serverOptions() []string {
 	var options []string
 	if w.server.Config().Environment == prepaid.EnvironmentProduction {

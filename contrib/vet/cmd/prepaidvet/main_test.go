@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A program over the SDK itself, in a module of its own.
+// A program that uses the SDK, in its own module.
 var program = map[string]string{
 	"payments/payments.go": `// Package payments wraps the SDK.
 package payments

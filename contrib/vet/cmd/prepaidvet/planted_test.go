@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The modules that the planted program uses next to the SDK, with where their stubs are.
+// The modules that the planted program uses next to the SDK, and the stubs' directories.
 var stubs = map[string]string{
 	"github.com/avast/retry-go/v4 v4.0.0":   "../../internal/rules/retry/testdata/src/github.com/avast/retry-go/v4",
 	"github.com/cenkalti/backoff/v5 v5.0.0": "../../internal/rules/retry/testdata/src/github.com/cenkalti/backoff/v5",
@@ -26,7 +26,7 @@ var stubs = map[string]string{
 	"golang.org/x/sync v0.0.0":              "testdata/golang.org/x/sync",
 }
 
-// mistake is a line and the rule that it breaks. Its form is the package.
+// mistake is a line and the rule it breaks. Its form is its package.
 type mistake struct {
 	file string
 	line int
@@ -35,8 +35,8 @@ type mistake struct {
 
 func (m mistake) form() string { return m.file[:strings.LastIndex(m.file, "/")] }
 
-// A program written without a look at the rules: each mistake is marked "want: rule", or "missed: rule" if it is one that the
-// README says is not seen, and has a twin nearby that is right. Exactly the marked mistakes are reported.
+// The program was written without knowledge of the rules. Each mistake is marked "want: rule", or "missed: rule" if the README
+// lists it as missed, and has a correct twin nearby. Exactly the mistakes marked "want" are reported.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	module := t.TempDir()
@@ -113,7 +113,7 @@ func glob(t *testing.T, module string) []string {
 	return files
 }
 
-// reported are the lines that the tool prints. Its reports of another package's handler count there.
+// reported are the lines that the tool prints. A report on another package's handler counts there.
 func reported(printed string) []mistake {
 	line := regexp.MustCompile(`(?m)^(?:vet: )?(\S+\.go):(\d+):\d+: (.*)#([a-z]+)\r?$`)
 	elsewhere := regexp.MustCompile(`^in package (\w+), .* at (\w+\.go):(\d+) is `)

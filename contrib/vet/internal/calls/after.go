@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// After walks the paths that follow a call: one that failed with unknown outcome, or one that succeeded. A path ends where see returns
-// false, and where the program asks something that does not show the outcome. The result has the instructions on all paths.
+// After walks the paths that follow a call: a call that failed with unknown outcome, or that succeeded. A path ends where see returns
+// false, or at a condition about the payment that does not show the outcome. The result has the instructions on all paths.
 func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map[ssa.Instruction]bool {
 	a := after{Result: r, call: c, failed: failed, see: see, visited: map[ssa.Instruction]bool{}, seen: map[*ssa.BasicBlock][]map[ssa.Value]truth{}}
 	start, ok := c.Instr.(*ssa.Call)
@@ -39,7 +39,7 @@ type after struct {
 func (a *after) through(block *ssa.BasicBlock, from int, held map[ssa.Value]truth) {
 	for _, instr := range block.Instrs[from:] {
 		switch instr := instr.(type) {
-		case *ssa.Store: // in a variable that others read
+		case *ssa.Store: // into a variable
 			if local, ok := instr.Addr.(*ssa.Alloc); ok {
 				held = maps.Clone(held)
 				if known := a.known(instr.Val, held); known != unsettled {
@@ -90,7 +90,7 @@ func (a *after) enter(from, to *ssa.BasicBlock, held map[ssa.Value]truth) {
 	a.through(to, 0, next)
 }
 
-// known is the analysis state of a value that goes into a variable: it is the error, or the result of a condition.
+// known is the analysis state of a stored value, which may be the error or the result of a condition.
 func (a *after) known(v ssa.Value, held map[ssa.Value]truth) truth {
 	if held[v] == theError || !types.Identical(v.Type().Underlying(), types.Typ[types.Bool]) {
 		return held[v]
@@ -109,7 +109,7 @@ const (
 	holds
 	fails
 	theError
-	asked // the program asks something else about the payment, which decides
+	asked // another condition about the payment decides
 )
 
 func says(yes bool) truth {
@@ -152,7 +152,7 @@ func (a *after) eval(condition ssa.Value, held map[ssa.Value]truth) truth {
 	return unsettled
 }
 
-// compared evaluates a comparison with nil, of outcomes, of a request ID with none, and of the number of the attempt with the first.
+// compared evaluates comparisons: with nil, of outcomes, of a request ID with "", and of an attempt's number with the first.
 func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]truth) truth {
 	x, y := op.X, op.Y
 	if _, ok := x.(*ssa.Const); ok {
@@ -183,7 +183,7 @@ func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]truth) truth {
 	return unsettled
 }
 
-// counts reports whether a value is the counter of a loop, and a constant is its first value.
+// counts reports whether a value is a loop counter, and a constant the counter's first value.
 func counts(v ssa.Value, first *ssa.Const) bool {
 	phi, ok := v.(*ssa.Phi)
 	return ok && slices.ContainsFunc(phi.Edges, func(edge ssa.Value) bool {
@@ -209,7 +209,7 @@ func (a *after) evalCall(call *ssa.Call) truth {
 	callee := Callee(common)
 	switch {
 	case callee == nil:
-	case a.Judges(callee): // a proof, which there is none of
+	case a.Judges(callee): // after a failure there is no proof
 		if types.Identical(call.Type(), types.Typ[types.Bool]) {
 			return says(!a.failed)
 		}
@@ -235,7 +235,7 @@ func receiver(fn *types.Func) types.Type {
 	return types.Typ[types.Invalid]
 }
 
-// as is for errors that say that nothing was sent.
+// as is false for errors that mean that nothing was sent.
 func (a *after) as(t types.Type) truth {
 	name := typeName(t)
 	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "TransferFailedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
@@ -244,7 +244,7 @@ func (a *after) as(t types.Type) truth {
 	return a.vague()
 }
 
-// vague is the result for an unspecified error, if there is one.
+// vague is the result for an unspecified error, if any.
 func (a *after) vague() truth {
 	if a.failed {
 		return unsettled
@@ -271,7 +271,7 @@ func (r *Result) Judges(callee *types.Func) bool {
 		callee.Signature().Params().Len() > 0 && isError(callee.Signature().Params().At(0).Type())
 }
 
-// Asks reports whether a function, or one in it, asks the SDK about an error, or reads the outcome in it.
+// Asks reports whether a function, or a literal in it, asks the SDK about an error or reads its outcome.
 func (r *Result) Asks(fn *ssa.Function) bool {
 	for _, block := range fn.Blocks {
 		for _, instr := range block.Instrs {
@@ -290,7 +290,7 @@ func (r *Result) Asks(fn *ssa.Function) bool {
 	return slices.ContainsFunc(fn.AnonFuncs, r.Asks)
 }
 
-// depends reports whether a condition is about another function's response to an argument: perhaps whether the payment was made.
+// depends reports whether a condition uses a result of another function: perhaps that function looks the payment up.
 func (a *after) depends(v ssa.Value, depth int) bool {
 	if call, ok := v.(*ssa.Call); ok {
 		callee := Callee(call.Common())
@@ -343,7 +343,7 @@ func Cycle(block *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
 	return cycle
 }
 
-// Precedes reports whether an instruction is always executed before another one.
+// Precedes reports whether an instruction always runs before another.
 func Precedes(instr, next ssa.Instruction) bool {
 	if instr.Block() == next.Block() {
 		return slices.Index(instr.Block().Instrs, instr) < slices.Index(next.Block().Instrs, next)

@@ -31,14 +31,14 @@ func New(model *Model) *analysis.Analyzer {
 	}
 }
 
-// On returns the rule for calls of another base analyzer than [Analyzer].
+// On returns the rule with another base analyzer than [Analyzer].
 func On(rule, base *analysis.Analyzer) *analysis.Analyzer {
 	moved := *rule
 	moved.Requires = []*analysis.Analyzer{base}
 	return &moved
 }
 
-// Of returns the result of the base analyzer, which is all that a rule requires.
+// Of returns the result of the base analyzer, the only one that rules require.
 func Of(pass *analysis.Pass) *Result { return pass.ResultOf[pass.Analyzer.Requires[0]].(*Result) }
 
 // Standard reports whether a package is of the standard library. It makes no payments, and rules know its functions by name.
@@ -53,7 +53,7 @@ type user struct{}
 func (*user) AFact()         {}
 func (*user) String() string { return "uses the SDK" }
 
-// wrapper is the fact of a function that is a money call because it makes one, for its caller, and returns its error.
+// wrapper is the fact of a function that makes a money call for its caller and returns the error. It is a money call too.
 type wrapper struct{ Func }
 
 func (*wrapper) AFact() {}
@@ -69,7 +69,7 @@ func (w *wrapper) String() string {
 // Result is the analysis of a package.
 type Result struct {
 	Model *Model
-	// SSA is nil if the package does not use the SDK: then there is nothing to do.
+	// SSA is nil if the package does not use the SDK.
 	SSA *ssa.Package
 	// Funcs are the functions of the source with their literals, in source order.
 	Funcs []*ssa.Function
@@ -118,7 +118,7 @@ func (r *Result) inUse() bool {
 	return used
 }
 
-// build makes the SSA form of the package. The analyzer buildssa does it for every package, the standard library included.
+// build makes the SSA form of the package. The analyzer buildssa would make it for the standard library too.
 func (r *Result) build() {
 	prog := ssa.NewProgram(r.pass.Fset, ssa.BuilderMode(0))
 	prog.SetNoReturn(noReturn)
@@ -136,7 +136,7 @@ func (r *Result) build() {
 			add(literal)
 		}
 	}
-	add(r.SSA.Func("init")) // with the literals of package variables
+	add(r.SSA.Func("init")) // for the literals in package variables
 	for _, file := range r.pass.Files {
 		for _, decl := range file.Decls {
 			if decl, ok := decl.(*ast.FuncDecl); ok {

@@ -14,13 +14,13 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/vettest"
 )
 
-// The facts that are exported of functions that pass a payment on.
+// The facts that are exported for functions that pass a payment on.
 func TestWrappers(t *testing.T) {
 	t.Parallel()
 	analysistest.Run(t, vettest.Tree(t), calls.Analyzer, "wrap")
 }
 
-// The calls that a rule is given, here printed by a rule.
+// A rule prints the calls that it is given.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	vettest.Run(t, &analysis.Analyzer{
@@ -64,7 +64,7 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// A rule can be put on a model of another SDK.
+// A rule can use a model of another SDK.
 func TestOn(t *testing.T) {
 	t.Parallel()
 	model := &calls.Model{

@@ -10,13 +10,13 @@ import (
 
 // Fate is a function's use of an error, on any path.
 type Fate struct {
-	// Returned are the results through which it returns the error, or one that wraps it.
+	// Returned are the results that contain the error, or an error that wraps it.
 	Returned []int
-	// Used means that something gets it: a caller, a function, a variable that is read, a channel. To be compared with nil is
-	// not enough.
+	// Used means that the error reaches a caller, a function, a variable that is read, or a channel. A comparison with nil is
+	// no use.
 	Used bool
-	// Recorded means that something other than the caller gets it: not only functions that make another error of it, and those
-	// that ask for its kind.
+	// Recorded means that the error reaches something other than the caller. Functions that wrap the error, or ask for its
+	// kind, do not count.
 	Recorded bool
 }
 
@@ -71,7 +71,7 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 	case ssa.CallInstruction:
 		f.passed(value, ref)
 	case *ssa.FieldAddr, *ssa.IndexAddr:
-		// A part of a variable that has it; the parts that are read matter, and those that are written do not.
+		// A part of a variable that has the error. Only reads of the part count.
 		f.reads(ref.(ssa.Value))
 	default:
 		f.fate.Used, f.fate.Recorded = true, true
@@ -86,7 +86,7 @@ func (f *fates) reads(address ssa.Value) {
 	}
 }
 
-// stored follows the values that are read of the variable that has it.
+// stored follows the values read from the variable that has the error.
 func (f *fates) stored(address ssa.Value) {
 	switch a := address.(type) {
 	case *ssa.FieldAddr:
@@ -122,7 +122,7 @@ func (f *fates) variable(local *ssa.Alloc) {
 	}
 }
 
-// passed is for a call that gets it. A function that takes an error and returns one is taken to wrap it.
+// passed is for a call that gets the error. If the call returns an error, passed assumes that it wraps the first.
 func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	f.fate.Used = true
 	result := call.Value()

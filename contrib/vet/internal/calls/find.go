@@ -19,9 +19,9 @@ type Call struct {
 	Expr *ast.CallExpr
 	// In is the function that makes the call, perhaps a literal.
 	In *ssa.Function
-	// Callee is the function or method, nil if it is a value of function type.
+	// Callee is the function or method, nil for a value of function type.
 	Callee *types.Func
-	// Wrapper is false for a call of the SDK itself, or of an interface in its place.
+	// Wrapper is false for a call of the SDK, or of an interface in its place.
 	Wrapper bool
 }
 
@@ -58,7 +58,7 @@ func declared(common *ssa.CallCommon) *types.Signature {
 	return common.Signature()
 }
 
-// Value is the result of an index, nil if nothing uses it: it is assigned to _, or all results are dropped ("go", "defer").
+// Value is the result at an index. It is nil if unused: assigned to _, or dropped with all results ("go", "defer").
 func (c *Call) Value(result int) ssa.Value {
 	value := c.Instr.Value()
 	if value == nil || result < 0 {
@@ -79,7 +79,7 @@ func (c *Call) Value(result int) ssa.Value {
 }
 
 // Keys are the values that the request ID of the call may have, as far as the function shows: constants, results of calls,
-// parameters. It is empty if the call has none.
+// parameters. The list is empty if the call has no ID.
 func (c *Call) Keys() []ssa.Value {
 	value := c.Arg(c.Key.Param)
 	if value == nil {
@@ -114,7 +114,7 @@ func Calls(common *ssa.CallCommon, names []string) bool {
 	return callee != nil && slices.Contains(names, fullName(callee))
 }
 
-// fullName is FullName without the suffix that the go command adds to the paths of packages that are built for a test.
+// fullName is FullName without the suffix that the go command adds to the paths of packages built for tests.
 func fullName(fn *types.Func) string {
 	name := fn.FullName()
 	if i := strings.Index(name, " ["); i >= 0 {
@@ -140,7 +140,7 @@ func (r *Result) in(fn *ssa.Function) []*Call {
 	return found
 }
 
-// Find returns the money call that an instruction is, also in a function that the compiler adds, or nil.
+// Find returns an instruction as a money call, or nil. The compiler may have added the function around it.
 func (r *Result) Find(instr ssa.CallInstruction) *Call {
 	for _, call := range r.Calls {
 		if call.Instr == instr {
@@ -158,7 +158,7 @@ func (r *Result) Pos(instr ssa.CallInstruction) token.Pos {
 	return instr.Pos()
 }
 
-// Expr is a call in the source, nil for one that the compiler adds.
+// Expr is a call in the source, nil for a call that the compiler adds.
 func (r *Result) Expr(instr ssa.CallInstruction) *ast.CallExpr { return r.exprs[instr.Common().Pos()] }
 
 func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {

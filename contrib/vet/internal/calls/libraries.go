@@ -27,8 +27,8 @@ var runners = map[string]*regexp.Regexp{
 	"github.com/googleapis/gax-go":             regexp.MustCompile(`^Invoke$`),
 	"github.com/samber/lo":                     regexp.MustCompile(`^Attempt`),
 	"k8s.io/client-go/util/retry":              regexp.MustCompile(`^(OnError|RetryOnConflict)$`),
-	"k8s.io/apimachinery/pkg/util/wait":        regexp.MustCompile(`^(ExponentialBackoff|Poll)`), // Until and Forever run at intervals, for whatever there is to do
-	"github.com/failsafe-go/failsafe-go":       regexp.MustCompile(`^(Run|Get)`),                 // if a policy is to repeat, see repeats
+	"k8s.io/apimachinery/pkg/util/wait":        regexp.MustCompile(`^(ExponentialBackoff|Poll)`), // Until and Forever are for periodic work, not for retries
+	"github.com/failsafe-go/failsafe-go":       regexp.MustCompile(`^(Run|Get)`),                 // if a policy repeats: see repeats
 	"github.com/eapache/go-resiliency/retrier": regexp.MustCompile(`^Run`),
 }
 
@@ -42,7 +42,7 @@ var major = regexp.MustCompile(`(/v[0-9]+|\.v[0-9]+)$`)
 
 func unversioned(path string) string { return major.ReplaceAllString(path, "") }
 
-// runs reports whether a call is of a function that runs another one again.
+// runs reports whether a call's function runs another function again.
 func runs(common *ssa.CallCommon) bool {
 	callee := Callee(common)
 	if callee == nil || callee.Pkg() == nil || !runner(callee) {
@@ -58,7 +58,7 @@ func runner(callee *types.Func) bool {
 
 const failsafe = "github.com/failsafe-go/failsafe-go"
 
-// repeats reports whether a call of failsafe-go is made with a policy that repeats. Its other policies limit, or break a circuit.
+// repeats reports whether a call of failsafe-go has a policy that repeats. Other policies limit calls, or break a circuit.
 func repeats(common *ssa.CallCommon) bool {
 	if common.IsInvoke() { // the last step of a chain that begins with the policies
 		for _, origin := range Origins(common.Value, "") {
@@ -79,7 +79,7 @@ func repeats(common *ssa.CallCommon) bool {
 	return false
 }
 
-// Elements are the variable arguments in a slice.
+// Elements are the elements of a slice of variadic arguments.
 func Elements(v ssa.Value) []ssa.Value {
 	slice, ok := v.(*ssa.Slice)
 	if !ok || slice.X.Referrers() == nil { // a package variable
@@ -98,7 +98,7 @@ func Elements(v ssa.Value) []ssa.Value {
 	return values
 }
 
-// Reruns are the functions that a call runs again until they succeed, and whether it is of a library or helper that does so.
+// Reruns returns the functions that a call runs until they succeed. again means that a library or helper runs them.
 func (r *Result) Reruns(instr ssa.CallInstruction) (list []*ssa.Function, again bool) {
 	common := instr.Common()
 	library := runs(common)
@@ -114,12 +114,12 @@ func (r *Result) Reruns(instr ssa.CallInstruction) (list []*ssa.Function, again 
 	return list, true
 }
 
-// rerun is the fact of a function that runs a parameter, which is a function, until it succeeds.
+// rerun is the fact of a function that runs some of its parameters until they succeed.
 type rerun struct{ Params uint64 }
 
 func (*rerun) AFact() {}
 
-// functions are those that a value of function type, perhaps in an interface or a struct, can be.
+// functions are the possible functions of a value, which may be in an interface or a struct.
 func functions(v ssa.Value, depth int) []*ssa.Function {
 	var found []*ssa.Function
 	if depth > 4 {
@@ -157,7 +157,7 @@ func functions(v ssa.Value, depth int) []*ssa.Function {
 	return found
 }
 
-// Repeats reports whether the package of a transport's type repeats requests, and its name or that of the type.
+// Repeats reports whether a transport's package repeats requests. name is the package's if so, else the type's.
 func Repeats(t types.Type) (yes bool, name string) {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok || named.Obj().Pkg() == nil {

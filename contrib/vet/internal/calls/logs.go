@@ -16,7 +16,7 @@ var (
 		"github.com/go-logr/logr", "github.com/hashicorp/go-hclog", "github.com/golang/glog", "k8s.io/klog", "k8s.io/klog/v2",
 		"github.com/charmbracelet/log", "github.com/apex/log", "github.com/go-kit/log", "github.com/go-kit/log/level", "go.opentelemetry.io/otel/attribute",
 	}
-	// verb is the name of a function that logs, if its type or package is named after logs.
+	// verb is the name of a function that logs, if its type or package is named for logs.
 	verb = regexp.MustCompile(`^(Debug|Info|Warn|Warning|Error|Fatal|Panic|Print|Log|Trace|Output)(f|ln|w|S|Context|Ctx|Depth|fContext)?$`)
 	// logs is the path of a package that logs.
 	logs = regexp.MustCompile(`(^|/)([a-z]{0,2}log|logs|logger|logging)(/v[0-9]+)?$`)
@@ -38,10 +38,10 @@ func Logs(callee *types.Func) bool {
 	return verb.MatchString(callee.Name()) && (strings.Contains(strings.ToLower(typ), "log") || logs.MatchString(path))
 }
 
-// stores are the names of functions that write something where a later run finds it.
+// stores are the names of functions that store something for a later run.
 var stores = regexp.MustCompile(`(?i)^(exec|save|insert|update|upsert|put|store|write|append|record|persist|mark|set|add|complete|finish)`)
 
-// Writes reports whether a call writes something down, by the name of the function.
+// Writes reports by a function's name whether a call stores something.
 func Writes(common *ssa.CallCommon) bool {
 	callee := Callee(common)
 	if callee == nil || callee.Pkg() == nil || Logs(callee) || Pure(callee) {

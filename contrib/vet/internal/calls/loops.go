@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// loops finds the functions that run one of their parameters until it succeeds, in any package, by its syntax: the SSA form is made
-// only for packages that use the SDK, and a helper like that seldom does.
+// loops finds the functions that run one of their parameters until it succeeds. It reads the syntax of any package: SSA exists
+// only for packages that use the SDK, and such a helper seldom uses it.
 func loops(pass *analysis.Pass) {
 	for _, file := range pass.Files {
 		for _, decl := range file.Decls {
@@ -50,7 +50,7 @@ type finder struct {
 	pass  *analysis.Pass
 }
 
-// in reports whether a body gives the parameter to a retry library, or calls it in a loop that ends with its success.
+// in reports whether a body passes the parameter to a retry library, or calls it in a loop that ends on success.
 func (f *finder) in(body *ast.BlockStmt) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -68,7 +68,7 @@ func (f *finder) in(body *ast.BlockStmt) (found bool) {
 	return found
 }
 
-// passed reports whether the parameter, or a literal that calls it, is an argument of a retry library or of such a helper.
+// passed reports whether the parameter, or a literal that calls it, is passed to a retry library or such a helper.
 func (f *finder) passed(call *ast.CallExpr) bool {
 	callee, _ := typeutil.Callee(f.info, call).(*types.Func)
 	if callee == nil || callee.Pkg() == nil || !runner(callee) && !f.pass.ImportObjectFact(callee.Origin(), new(rerun)) {
@@ -88,7 +88,7 @@ func (f *finder) passed(call *ast.CallExpr) bool {
 	return false
 }
 
-// retried reports whether the body of a loop calls the parameter and leaves the loop if there is no error, and not if there is one.
+// retried reports whether the body of a loop calls the parameter, and leaves the loop on success but not on an error.
 func (f *finder) retried(body *ast.BlockStmt) bool {
 	errs := map[types.Object]bool{}
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -125,7 +125,7 @@ func (f *finder) calls(call *ast.CallExpr) bool {
 	return ok && f.info.Uses[id] == f.param
 }
 
-// compared is how a condition compares the error of the parameter, or its call itself, with nil.
+// compared is the operator by which a condition compares the parameter's error with nil.
 func (f *finder) compared(cond ast.Expr, errs map[types.Object]bool) token.Token {
 	binary, ok := ast.Unparen(cond).(*ast.BinaryExpr)
 	if !ok {

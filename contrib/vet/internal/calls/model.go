@@ -11,11 +11,11 @@ import (
 type Kind uint8
 
 const (
-	// Keyed moves money under a request ID: it can be sent again with the same one.
+	// Keyed moves money under a request ID. It can be sent again with that ID.
 	Keyed Kind = 1 + iota
-	// Unkeyed moves money without a request ID: to send it again may move the money twice.
+	// Unkeyed moves money without a request ID. A repeat may move the money twice.
 	Unkeyed
-	// Creation creates an account, also with an initial load: to send it again may create a second one.
+	// Creation creates an account, perhaps with an initial load. A repeat may create a second account.
 	Creation
 	// Record stores an order to pay, or a person's decision about a payment. It sends nothing.
 	Record
@@ -27,8 +27,8 @@ func (k Kind) Sends() bool { return k != Record }
 // None is the index of a parameter or result that does not exist.
 const None = -1
 
-// Source is a value in the arguments of a call: parameter Param, not counting the receiver, or its field Field, if that
-// is not empty. With a Param of None there is no such value.
+// Source is a value in the arguments of a call: parameter Param, not counting the receiver, or its field Field unless
+// that is empty. If Param is None, there is no such value.
 type Source struct {
 	Param int
 	Field string
@@ -41,9 +41,9 @@ type Func struct {
 	Name string
 	// Params is the index of the parameter with the params, not counting the receiver, or None.
 	Params int
-	// Key is where the request ID is. Its Param is None if the call has none, or if the function makes it itself.
+	// Key is the place of the request ID. Param is None if the call has no ID, or if the function makes one itself.
 	Key Source
-	// Err and Result are the indices of the error and of the result that is reported next to it, or None.
+	// Err and Result are the indices of the error and of the result returned with it, or None.
 	Err, Result int
 	// Recorded means that the function itself records the error that it returns.
 	Recorded bool
@@ -51,24 +51,24 @@ type Func struct {
 	Own bool
 }
 
-// Model describes an SDK. Names of functions are those of [types.Func.FullName], names of types begin with the import path.
+// Model describes an SDK. Function names are as in [types.Func.FullName]. Type names begin with the import path.
 type Model struct {
-	// Packages are the import paths of the SDK. Packages that import none of them, directly or not, are not looked at.
+	// Packages are the import paths of the SDK. Packages that import none of them, even indirectly, are skipped.
 	Packages []string
 	// Money are the money calls of the SDK.
 	Money map[string]Func
-	// Params are the types of params that only money calls take, and describes such a call. An interface method that takes a
-	// context and such params, and returns an error, is a money call if it returns one of Results as well, or if its name
+	// Params maps the types of params that only money calls take to the call. An interface method that takes a context and
+	// such params, and returns an error, is a money call if it also returns one of Results, or if its name
 	// begins with one of Verbs.
 	Params  map[string]Func
 	Results []string
 	Verbs   []string
-	// Verdicts are the types of results that must be looked at, since they may say that nothing was done, with the fields
-	// and methods that show it.
+	// Verdicts are the result types that programs must check, as they may say that nothing was done. The values are the
+	// fields and methods that show it.
 	Verdicts map[string][]string
-	// Fresh make another request ID each time.
+	// Fresh make a new request ID each time.
 	Fresh []string
-	// Derived make the same request ID each time.
+	// Derived make the same request ID from the same data.
 	Derived []string
 	// ID is the type of a request ID.
 	ID string
@@ -78,9 +78,9 @@ type Model struct {
 	Opens []string
 	// Message is the type of a webhook message.
 	Message string
-	// Personal are fields with content that must not be logged, in addition to those whose tag "redact" says so.
+	// Personal are fields that must not be logged, in addition to those with a "redact" tag.
 	Personal []string
-	// Reveal return the text of a secret first.
+	// Reveal return a secret's text first.
 	Reveal []string
 	// Amount is the type of an amount.
 	Amount string
@@ -165,7 +165,7 @@ func (m *Model) result(t types.Type) bool {
 	return ok || slices.Contains(m.Results, typeName(t))
 }
 
-// Private is the name of a field with personal data or a body, which must not be logged, or "".
+// Private is the name of a field that must not be logged (personal data or a body), or "".
 func (m *Model) Private(t types.Type, index int) string {
 	name := typeName(t)
 	if p, ok := t.Underlying().(*types.Pointer); ok {
@@ -182,7 +182,7 @@ func (m *Model) Private(t types.Type, index int) string {
 	return ""
 }
 
-// HasPrivate reports whether a struct of the SDK has such a field, also in another one.
+// HasPrivate reports whether an SDK struct, or a struct in it, has such a field.
 func (m *Model) HasPrivate(t types.Type) bool {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		t = p.Elem()
@@ -196,7 +196,7 @@ func (m *Model) HasPrivate(t types.Type) bool {
 	return false
 }
 
-// VerdictsOf are the fields and methods of a result that say whether something was done, nil if an error says it.
+// VerdictsOf are a result's fields and methods that show whether something was done, nil if an error shows it.
 func (m *Model) VerdictsOf(t types.Type) []string { return m.Verdicts[typeName(t)] }
 
 // Owns reports whether t is a type of the SDK, or a pointer to one.
@@ -222,7 +222,7 @@ func typeName(t types.Type) string {
 	return path(named.Obj().Pkg()) + "." + named.Obj().Name()
 }
 
-// path is the import path of a package without the suffix that the go command adds for variants that are built for tests.
+// path is the import path of a package without the suffix that the go command adds for variants built for tests.
 func path(pkg *types.Package) string {
 	before, _, _ := strings.Cut(pkg.Path(), " ")
 	return before

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// Origins follows a value back through assignments, conversions, branches and local variables, and with a field ("RequestID",
-// "Params.RequestID"), into the values stored in that field of it. It ends at parameters, calls, constants, fields of values from
-// elsewhere (*ssa.Field, or *ssa.FieldAddr) and variables of an enclosing function.
+// Origins follows a value back through assignments, conversions, branches and local variables. If field is set ("RequestID",
+// "Params.RequestID"), it follows the values stored in that field. It ends at parameters, calls, constants, fields of other
+// values (*ssa.Field, or *ssa.FieldAddr) and variables of an enclosing function.
 func Origins(value ssa.Value, field string) []ssa.Value {
 	var values []ssa.Value
 	for _, found := range places(value, field) {
@@ -19,7 +19,7 @@ func Origins(value ssa.Value, field string) []ssa.Value {
 	return values
 }
 
-// places is Origins with the field that is meant of each, "" for the value itself.
+// places is Origins with the field of each value, "" for the value itself.
 func places(value ssa.Value, field string) []place {
 	o := origins{seen: map[place]bool{}}
 	o.follow(value, field)
@@ -55,7 +55,7 @@ func (o *origins) follow(value ssa.Value, field string) {
 			o.load(v, field)
 			return
 		}
-	case *ssa.Alloc: // its address: params that are passed as a pointer
+	case *ssa.Alloc: // the address of params passed as a pointer
 		if field != "" {
 			o.variable(v, field, place{v, field})
 			return
@@ -93,7 +93,7 @@ func (o *origins) load(v *ssa.UnOp, field string) {
 	o.found = append(o.found, place{v, field})
 }
 
-// variable follows the values stored in a variable of the function, or in its field. If there are none, the origin is whole.
+// variable follows the values stored in a local variable or its field. Without any, the origin is whole.
 func (o *origins) variable(local *ssa.Alloc, field string, whole place) {
 	before := len(o.found)
 	o.stores(local, field)
@@ -118,7 +118,7 @@ func (o *origins) stores(address ssa.Value, field string) {
 	}
 }
 
-// fieldsOf is the variable, or the pointer, whose field an address is, and the name of the field: "Params.RequestID".
+// fieldsOf splits a field's address into the variable or pointer, and the field's path: "Params.RequestID".
 func fieldsOf(address *ssa.FieldAddr) (root ssa.Value, path string) {
 	path = FieldName(address.X.Type(), address.Field)
 	if outer, ok := address.X.(*ssa.FieldAddr); ok {
@@ -135,7 +135,7 @@ func join(path, field string) string {
 	return path + "." + field
 }
 
-// captured is the value in the enclosing function of a variable that a literal captures.
+// captured returns the enclosing function's value of a captured variable.
 func captured(v *ssa.FreeVar) ssa.Value {
 	fn := v.Parent()
 	if fn.Parent() == nil {

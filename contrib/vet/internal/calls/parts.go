@@ -11,28 +11,28 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// Part is something that a value is made of.
+// Part is one of the sources of a value.
 type Part struct {
-	// Value is where it is in the function.
+	// Value is the part in the SSA form.
 	Value ssa.Value
-	// Text is the same for the same thing.
+	// Text is equal for equal parts.
 	Text string
 	// New names a source that differs each time: "the time", "a random value", "a request ID"; empty for anything else.
 	New string
-	// Name is that of the function that makes it.
+	// Name is the name of the function that makes it.
 	Name string
-	// Changes is set if it may be another one each time around a loop.
+	// Changes is set if the part may differ in each round of a loop.
 	Changes bool
 }
 
-// Parts follows a value, or a field of it, back to everything that it is made of, without the fields that are to be skipped.
+// Parts follows a value, or a field of it, back to all its sources, except the fields in skip.
 func (r *Result) Parts(value ssa.Value, field string, skip ...string) []Part {
 	p := parts{Result: r, skip: skip, bound: map[*ssa.Parameter]ssa.Value{}, seen: map[place]bool{}}
 	p.follow(value, field)
 	return p.found
 }
 
-// Payment are the parts of the payment that a call makes, but for its request ID.
+// Payment are the parts of the payment that a call makes, without the request ID.
 func (r *Result) Payment(c *Call) []Part {
 	if c.Params != None {
 		return r.Parts(c.Arg(c.Params), "", unpaid...)
@@ -52,10 +52,10 @@ func (r *Result) Payment(c *Call) []Part {
 	return found
 }
 
-// unpaid are the fields of params that do not identify the payment: each try may have others.
+// unpaid are the fields of params that do not identify the payment: they may differ in each attempt.
 var unpaid = []string{"RequestID", "LastSent", "IdempotencyKey", "SourceReference", "DestinationReference", "InitiatorUsername", "CorrelationID"}
 
-// Renewed are the instructions that make another payment of the parts of one.
+// Renewed are the instructions that turn the parts into another payment.
 func Renewed(of []Part) map[ssa.Instruction]bool {
 	found := map[ssa.Instruction]bool{}
 	for _, p := range of {
@@ -66,7 +66,7 @@ func Renewed(of []Part) map[ssa.Instruction]bool {
 	return found
 }
 
-// Covers reports whether a call of the function around another one is for the same payment: it has the same arguments.
+// Covers reports whether a call of a wrapper is for the same payment: it has the same arguments.
 func (r *Result) Covers(c *Call, payment []Part) bool {
 	return c.Wrapper && c.Params == None && slices.ContainsFunc(payment, func(p Part) bool { return is[*ssa.Parameter](p.Value) }) &&
 		!slices.ContainsFunc(payment, func(p Part) bool {
@@ -87,7 +87,7 @@ func (r *Result) Key(c *Call) []Part {
 	return nil
 }
 
-// Varies reports whether one of the parts is another one each time around a loop.
+// Varies reports whether one of the parts differs in each round of a loop.
 func Varies(of []Part, loop map[*ssa.BasicBlock]bool) bool {
 	return slices.ContainsFunc(of, func(p Part) bool {
 		instr, ok := p.Value.(ssa.Instruction)
@@ -95,7 +95,7 @@ func Varies(of []Part, loop map[*ssa.BasicBlock]bool) bool {
 	})
 }
 
-// Same reports whether two payments are made of the same.
+// Same reports whether two payments have the same parts.
 func Same(a, b []Part) bool {
 	texts := func(of []Part) (list []string) {
 		for _, p := range of {
@@ -175,7 +175,7 @@ func (p *parts) follow(value ssa.Value, field string) {
 
 func (p *parts) at(v ssa.Value) string { return fmt.Sprint(v.Parent(), v.Name()) }
 
-// variable follows the values stored in a variable, or in the field of it that is meant.
+// variable follows the values stored in a variable or in its given field.
 func (p *parts) variable(address ssa.Value, field string) {
 	for _, ref := range *address.Referrers() {
 		switch ref := ref.(type) {
@@ -199,7 +199,7 @@ func (p *parts) variable(address ssa.Value, field string) {
 			p.variable(ref, "")
 		case *ssa.Slice, *ssa.MakeInterface, *ssa.ChangeType:
 			p.variable(ref.(ssa.Value), field)
-		case *ssa.Call: // fills it
+		case *ssa.Call: // fills v
 			callee := Callee(ref.Common())
 			if kind := random(callee); kind != "" {
 				p.found = append(p.found, Part{Value: ref, Text: p.at(ref), New: kind, Name: title(callee), Changes: true})
@@ -213,7 +213,7 @@ func (p *parts) variable(address ssa.Value, field string) {
 func (p *parts) call(call *ssa.Call, field string) {
 	common := call.Common()
 	callee := Callee(common)
-	if Calls(common, []string{"(time.Time).Format"}) { // a month is the same in the next run
+	if Calls(common, []string{"(time.Time).Format"}) { // the next run probably has the same month
 		if layout, ok := common.Args[1].(*ssa.Const); ok && layout.Value != nil && slices.Contains([]string{`"2006-01"`, `"200601"`, `"2006"`}, layout.Value.ExactString()) {
 			return
 		}
@@ -246,7 +246,7 @@ func (p *parts) call(call *ssa.Call, field string) {
 		return
 	}
 	_, builtin := common.Value.(*ssa.Builtin)
-	_, given := common.Value.(*ssa.Parameter) // a function that makes params of its arguments
+	_, given := common.Value.(*ssa.Parameter) // a function that makes params from its arguments
 	builtin = builtin || given && len(common.Args) > 0 && p.Model.Params[typeName(call.Type())].Kind != 0
 	fn := common.StaticCallee()
 	if (fn == nil || fn.Blocks == nil || !Steady(fn)) && !builtin && (callee == nil || !Pure(callee) && !p.converts(callee)) {
@@ -261,7 +261,7 @@ func (p *parts) call(call *ssa.Call, field string) {
 	}
 }
 
-// converts reports whether a function of the SDK makes a value of its arguments.
+// converts reports whether an SDK function makes a value from its arguments.
 func (p *parts) converts(callee *types.Func) bool {
 	_, money := p.Model.Money[fullName(callee)]
 	params := callee.Signature().Params()
@@ -289,12 +289,12 @@ func (p *parts) maker(common *ssa.CallCommon, made *Part) bool {
 	return ok
 }
 
-// maker is the fact of a function whose first result is another one each time, or has another request ID.
+// maker is the fact of a function whose first result, or the request ID in it, differs each time.
 type maker struct{ New string }
 
 func (*maker) AFact() {}
 
-// makes finds the functions that make request IDs, and texts for them.
+// makes finds the functions that make request IDs or texts for IDs.
 func (r *Result) makes() {
 	r.makers = map[*ssa.Function]maker{}
 	for found := true; found; {
@@ -337,7 +337,7 @@ func (r *Result) makes() {
 // Clock is the New of a value made from the current time.
 const Clock = "the time"
 
-// randomly are packages whose functions, but for those in derives, return another value each time.
+// randomly are packages whose functions, except those in derives, return a new value each time.
 var randomly = []string{
 	"crypto/rand", "math/rand", "math/rand/v2",
 	"github.com/google/uuid", "github.com/gofrs/uuid", "github.com/satori/go.uuid", "github.com/hashicorp/go-uuid",
@@ -348,7 +348,7 @@ var randomly = []string{
 
 var creates = regexp.MustCompile(`^(Must)?(New|Make|Gen|Int|Uint|Float|N$|Norm|Exp|Perm|Text|Prime|Read|Rand|Random|Hex|Base62|Bytes|Must|Short|Default)`)
 
-// derives are functions of those packages that return the same value for the same arguments, or convert.
+// derives are functions of those packages that return equal values for equal arguments, or convert.
 var derives = regexp.MustCompile(`SHA1|MD5|Hash|V3|V5|Parse|From|^NewSource|^NewZipf|^NewPCG|^NewChaCha8|Scan|^Must$`)
 
 func random(callee *types.Func) string {
@@ -371,13 +371,13 @@ func title(fn *types.Func) string {
 	return fn.Pkg().Name() + "." + fn.Name()
 }
 
-// plain are packages whose functions return the same for the same arguments, and change none of them.
+// plain are packages whose functions return equal values for equal arguments and change no argument.
 var plain = []string{
 	"bytes", "cmp", "context", "crypto/sha1", "crypto/sha256", "crypto/sha512", "crypto/md5", "encoding/base32", "encoding/base64", "encoding/hex", sdk,
 	"errors", "fmt", "log", "log/slog", "maps", "math", "path", "slices", "strconv", "strings", "time", "unicode", "encoding/json", "net/url",
 }
 
-// Pure reports whether a function returns the same for the same arguments, and stores none of them.
+// Pure reports whether a function returns equal values for equal arguments and stores no argument.
 func Pure(callee *types.Func) bool {
 	if params := callee.Signature().Params(); params.Len() > 0 && Named(params.At(0).Type(), "context.Context") && path(callee.Pkg()) == sdk {
 		return false
@@ -386,7 +386,7 @@ func Pure(callee *types.Func) bool {
 		!strings.HasPrefix(callee.Name(), "Fprint") && !strings.Contains(callee.Name(), "Scan") && !strings.Contains(callee.Name(), "Unmarshal") && !strings.Contains(callee.Name(), "Decode")
 }
 
-// Steady reports whether a function with a body does so.
+// Steady is Pure for a function with a body.
 func Steady(fn *ssa.Function) bool { return steady(fn, 0) }
 
 func steady(fn *ssa.Function, depth int) bool {

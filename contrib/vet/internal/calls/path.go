@@ -8,7 +8,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// Forgotten reports whether there is a path from the call, after an error, on which nothing gets the error before the function
+// Forgotten reports whether there is a path on which the call fails and the error reaches nothing before the function
 // returns, or before the same instruction makes a call for another payment.
 func (c *Call) Forgotten() bool {
 	value := c.Value(c.Err)
@@ -28,14 +28,14 @@ func (c *Call) Forgotten() bool {
 type walk struct {
 	call  *Call
 	start *ssa.Call
-	other ssa.Value // the result next to the error: nil if and only if there is an error
-	// variables are read: to store the error in one is enough.
+	other ssa.Value // the result next to the error: nil exactly if there is an error
+	// variables means that a store in a variable is enough, as it is read.
 	variables bool
 	path      []*ssa.BasicBlock
 	seen      map[*ssa.BasicBlock][][]ssa.Value
 }
 
-// through walks from an instruction of a block on.
+// through walks on from an instruction of a block.
 func (w *walk) through(block *ssa.BasicBlock, from int, held []ssa.Value) bool {
 	for _, instr := range block.Instrs[from:] {
 		switch instr := instr.(type) {
@@ -87,7 +87,7 @@ func (w *walk) through(block *ssa.BasicBlock, from int, held []ssa.Value) bool {
 	return false
 }
 
-// enter goes from one block to the next, with the variables that get the error there.
+// enter goes to the next block and adds the variables that get the error there.
 func (w *walk) enter(from, to *ssa.BasicBlock, held []ssa.Value) bool {
 	w.path = append(w.path, to)
 	defer func() { w.path = w.path[:len(w.path)-1] }()
@@ -134,8 +134,8 @@ func (w *walk) impossible(condition ssa.Value, taken bool, held []ssa.Value) boo
 	return slices.Contains(held, value) && isNil || value == w.other && value != nil && !isNil
 }
 
-// asks reports whether a condition asks for a result of the call next to its error: in another result, such as a status, or
-// in a variable that it was given to decode the response into.
+// asks reports whether a condition reads the call's response from another result than the error, such as a status, or
+// from a variable into which the call decodes the response.
 func (w *walk) asks(v ssa.Value, depth int) bool {
 	switch v := v.(type) {
 	case *ssa.Extract:
@@ -150,7 +150,7 @@ func (w *walk) asks(v ssa.Value, depth int) bool {
 	return ok && depth < 5 && slices.ContainsFunc(instr.Operands(nil), func(operand *ssa.Value) bool { return *operand != nil && w.asks(*operand, depth+1) })
 }
 
-// another reports whether the call, when it is made again at the end of the path, is for another payment.
+// another reports whether the repeated call at the end of the path is for another payment.
 func (w *walk) another() bool {
 	param, field := w.call.Key.Param, w.call.Key.Field
 	if param == None {
@@ -171,7 +171,7 @@ func (w *walk) another() bool {
 	return false
 }
 
-// changes reports whether a value is another one each time around: it comes from a range clause, a counter, a channel.
+// changes reports whether a value differs in each round: it comes from a range clause, a counter, a channel.
 func changes(value ssa.Value, loop map[*ssa.BasicBlock]bool, seen map[ssa.Value]bool) bool {
 	instr, ok := value.(ssa.Instruction)
 	if !ok || seen[value] || !loop[instr.Block()] {

@@ -14,15 +14,15 @@ type line struct {
 	line int
 }
 
-// ignore is a comment that suppresses a report of its line or the next one.
+// ignore is a comment that suppresses a report on its line or the next.
 type ignore struct {
 	pos          token.Pos
 	rule, reason string
 }
 
 // Report reports a finding of a rule, with the address of the guide. Tests are not reported: the money in them is fictional. A
-// comment "//prepaidvet:ignore RULE REASON" on the line or the line above suppresses the report; without a reason it is
-// reported as well.
+// comment "//prepaidvet:ignore RULE REASON" on the line or the line above suppresses the report. A comment without a reason is
+// reported too.
 func (r *Result) Report(pass *analysis.Pass, d analysis.Diagnostic) {
 	position := pass.Fset.Position(d.Pos)
 	if strings.HasSuffix(position.Filename, "_test.go") {
@@ -49,13 +49,13 @@ func (r *Result) Report(pass *analysis.Pass, d analysis.Diagnostic) {
 	pass.Report(d)
 }
 
-// Reportf is Report of a message at a position.
+// Reportf reports a message at a position.
 func (r *Result) Reportf(pass *analysis.Pass, pos token.Pos, message string) {
 	r.Report(pass, analysis.Diagnostic{Pos: pos, Message: message})
 }
 
-// ignores reads the comments that suppress, by the line where their group ends: there may be one for each of several rules. It is
-// done before the rules run, since they run at the same time.
+// ignores reads the comments that suppress reports, by the last line of their group: a group may name several rules. It runs
+// before the rules, which run concurrently.
 func (r *Result) ignores() {
 	r.ignored = map[line][]ignore{}
 	for _, file := range r.pass.Files {

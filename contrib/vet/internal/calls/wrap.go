@@ -7,7 +7,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// wrap finds the functions that are money calls for their callers: they make the payment they are given, and return the error.
+// wrap finds the functions that are money calls for their callers: they make a given payment and return the error.
 func (r *Result) wrap() {
 	r.wrappers = map[*ssa.Function]Func{}
 	for found := true; found; { // a wrapper of a wrapper that is declared later needs another round
@@ -76,8 +76,8 @@ func name(fn *ssa.Function) string {
 	return fn.Name()
 }
 
-// isGiven reports whether a function makes the call for a value it is given: a parameter, or a field of its receiver. A literal
-// always does, for the function around it.
+// isGiven reports whether a function passes a given value to the call: a parameter, or a field of its receiver. The result is
+// always true for a literal.
 func isGiven(fn *ssa.Function, call *Call) bool {
 	if fn.Parent() != nil {
 		return true
@@ -121,7 +121,7 @@ func (g *given) from(value ssa.Value) bool {
 	return false
 }
 
-// written follows the values that an instruction stores in a variable or a part of it.
+// written follows the values that an instruction stores in a variable or its part.
 func (g *given) written(ref ssa.Instruction) bool {
 	switch ref := ref.(type) {
 	case *ssa.Store:

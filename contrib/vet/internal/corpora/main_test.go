@@ -21,8 +21,8 @@ func TestMistakesWithAnotherSDKAreFound(t *testing.T) {
 	vettest.Run(t, calls.On(requestid.Analyzer, calls.New(payments())), "shop")
 }
 
-// The examples of two SDKs, in the version of testdata/pinned/go.mod, are small enough for each run. The sample programs of
-// midtrans-go forget errors, as their comments say ("do something on error handle"); those of mercadopago print all of them.
+// The examples of two SDKs, in the versions of testdata/pinned/go.mod, are small enough for every run. The sample programs of
+// midtrans-go forget errors, as their comments say ("do something on error handle"). Those of mercadopago print them all.
 func TestExamplesOfOtherSDKs(t *testing.T) {
 	t.Parallel()
 	download := exec.Command("go", "mod", "download")

@@ -8,7 +8,7 @@ import (
 
 const guide = "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md"
 
-// payments is the model of SDKs for payments, of those for other resources that are created once, and of the programs' own substitutes.
+// payments is the model of payment SDKs, of SDKs that create other resources once, and of the programs' own substitutes.
 func payments() *calls.Model {
 	m := &calls.Model{
 		Money: map[string]calls.Func{}, Params: map[string]calls.Func{}, Verdicts: map[string][]string{}, Guide: guide,
@@ -30,7 +30,7 @@ func payments() *calls.Model {
 	for _, name := range []string{"InitiateTransfer", "InitiateACHTransferPayout", "InitiateRTPTransferPayout", "InitiateCheckTransferPayout", "InitiateWireTransferPayout", "CreateBankAccount"} {
 		m.Money["("+increase+".Client)."+name] = calls.Func{Kind: calls.Keyed, Name: name, Params: 1, Key: calls.Source{Param: 2}, Err: 1, Result: 0}
 	}
-	// Its other connectors send everything through one interface, reads as well.
+	// Its other connectors send everything, even reads, through one interface.
 	const wrapper = "github.com/formancehq/payments/pkg/domain/httpwrapper"
 	do := unkeyed("Client.Do", 1)
 	do.Result = calls.None // a status
@@ -64,7 +64,7 @@ func payments() *calls.Model {
 	m.Clients = append(m.Clients, paypal+".NewClient")
 	m.Reveal = append(m.Reveal, "(*"+paypal+".Client).GetAccessToken")
 
-	// The errors of midtrans are structs, so they have no rule outcome but for dropped ones.
+	// The errors of midtrans are structs, so the rule outcome finds only dropped ones.
 	const midtrans = "github.com/midtrans/midtrans-go"
 	for _, name := range []string{"coreapi.ChargeTransaction", "coreapi.CaptureTransaction", "coreapi.RefundTransaction", "coreapi.CancelTransaction", "iris.CreatePayout", "iris.ApprovePayout"} {
 		pkg, method, _ := strings.Cut(name, ".")
@@ -76,7 +76,7 @@ func payments() *calls.Model {
 	m.Packages = append(m.Packages, "github.com/shopspring/decimal")
 	m.Amount = "github.com/shopspring/decimal.Decimal"
 
-	// Transactions of stellar have a sequence number, so that they can be sent again.
+	// Transactions of stellar have a sequence number, so they can be sent again.
 	const stellar = "github.com/stellar/go/clients/horizonclient"
 	for _, name := range []string{"SubmitTransaction", "SubmitTransactionWithOptions", "SubmitTransactionXDR", "SubmitFeeBumpTransaction", "SubmitFeeBumpTransactionWithOptions", "AsyncSubmitTransaction", "AsyncSubmitTransactionXDR", "Fund"} {
 		m.Money["(*"+stellar+".Client)."+name] = unkeyed("Client."+name, 0)
@@ -84,7 +84,7 @@ func payments() *calls.Model {
 	}
 	m.Packages = append(m.Packages, stellar)
 
-	// Resources that are created once in a service that has nothing to do with money, and lists that are iterators.
+	// Resources that are created once, in a service without money, and lists that are iterators.
 	for _, version := range []string{"v84", "v88"} {
 		github := "github.com/google/go-github/" + version + "/github"
 		m.Packages = append(m.Packages, github)
@@ -137,7 +137,7 @@ func stripe(m *calls.Model, root string) {
 	for _, result := range []string{"PaymentIntent", "Charge", "Refund", "Transfer", "Payout", "Invoice"} {
 		m.Results = append(m.Results, root+"."+result)
 	}
-	// A charge that was declined later is no error.
+	// A charge that is declined later is no error.
 	m.Verdicts[root+".Payout"] = []string{"Status", "FailureCode", "ID"}
 	m.Packages = append(m.Packages, root, root+"/client")
 	m.Clients = append(m.Clients, root+"/client.New", root+".NewClient")
@@ -152,7 +152,7 @@ func unkeyed(name string, params int) calls.Func {
 	return calls.Func{Kind: calls.Unkeyed, Name: name, Params: params, Key: calls.Source{Param: calls.None}, Err: 1, Result: 0}
 }
 
-// plain is the model of package net/http: each request is a payment, also one that only reads.
+// plain is the model of package net/http: each request is a payment, even if it only reads.
 func plain() *calls.Model {
 	return &calls.Model{
 		Packages: []string{"net/http", "net/url", "github.com/rclone/rclone/fs/config/obscure"},
@@ -163,7 +163,7 @@ func plain() *calls.Model {
 			"net/http.Post":               unkeyed("http.Post", 2),
 			"net/http.PostForm":           unkeyed("http.PostForm", 1),
 		},
-		// Texts of secrets of URLs, and of the configuration of rclone.
+		// The texts of secrets in URLs and in rclone's configuration.
 		Reveal: []string{"(*net/url.Userinfo).Password", "github.com/rclone/rclone/fs/config/obscure.MustReveal", "github.com/rclone/rclone/fs/config/obscure.Reveal"},
 		Guide:  guide,
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
-// frameworks are the types of a request together with its response, in frameworks.
+// frameworks are the frameworks' types for a request with its response.
 var frameworks = []string{
 	"github.com/gin-gonic/gin.Context", "github.com/labstack/echo/v4.Context", "github.com/labstack/echo/v5.Context", "github.com/gofiber/fiber/v2.Ctx",
 	"github.com/gofiber/fiber/v3.Ctx", "github.com/valyala/fasthttp.RequestCtx", "github.com/cloudwego/hertz/pkg/app.RequestContext",
@@ -21,7 +21,7 @@ func Is(t types.Type) bool {
 	return slices.ContainsFunc(frameworks, func(name string) bool { return calls.Named(t, name) })
 }
 
-// Handles reports whether a function, or the one around it, is called for each request.
+// Handles reports whether a function, or the function around it, runs for each request.
 func Handles(fn *ssa.Function) bool {
 	for ; fn != nil; fn = fn.Parent() {
 		params := fn.Signature.Params()

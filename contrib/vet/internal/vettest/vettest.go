@@ -14,8 +14,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Run checks the packages of testdata/src, which can import the stubs of this package's testdata, against their "want" comments
-// and, if there are any, their .golden files with the suggested fixes applied.
+// Run checks the packages of testdata/src against their "want" comments and, if there are any, their .golden files with the
+// suggested fixes applied. Packages can import stubs of this package's testdata.
 func Run(t *testing.T, rule *analysis.Analyzer, patterns ...string) {
 	t.Helper()
 	analysistest.RunWithSuggestedFixes(t, Tree(t), rule, patterns...)

@@ -22,9 +22,9 @@ var Analyzer = &analysis.Analyzer{
 
 // result is the fact of a function: the origin of its first result.
 type result struct {
-	// Rounded: a number or text that was made of a float64.
+	// Rounded: a number or text made of a float64.
 	Rounded bool
-	// Money: a float64 that was made of an amount. Computed: with arithmetic.
+	// Money: a float64 made of an amount. Computed: by arithmetic.
 	Money, Computed bool
 }
 
@@ -65,7 +65,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// maker reports a call that makes or changes an amount, with something that is or was a float.
+// maker reports a call that makes or changes an amount with a value that is or was a float.
 func (t *tracer) maker(instr ssa.CallInstruction) {
 	common := instr.Common()
 	callee := calls.Callee(common)
@@ -81,7 +81,7 @@ func (t *tracer) maker(instr ssa.CallInstruction) {
 	}
 }
 
-// makes reports whether a signature is that of a function or method which makes an amount of something else.
+// makes reports whether a function or method of this signature makes an amount of something else.
 func (t *tracer) makes(s *types.Signature) bool {
 	if recv := s.Recv(); recv != nil {
 		return t.amount(recv.Type())
@@ -91,8 +91,8 @@ func (t *tracer) makes(s *types.Signature) bool {
 
 func (t *tracer) amount(typ types.Type) bool { return calls.Named(typ, t.found.Model.Amount) }
 
-// comparison reports a comparison of two amounts as floats, of which at least one was computed. Without arithmetic a comparison
-// is right for all amounts of less than 16 digits; one with a constant, a setting or a quotient is a threshold.
+// comparison reports a comparison of two amounts as floats if at least one was computed. Without arithmetic a comparison is
+// right for amounts of less than 16 digits. A constant, a setting or a quotient is a threshold.
 func (t *tracer) comparison(op *ssa.BinOp) {
 	if !compares[op.Op] || !basic(op.X.Type(), types.IsFloat) || sorts(op) {
 		return
@@ -104,7 +104,7 @@ func (t *tracer) comparison(op *ssa.BinOp) {
 	}
 }
 
-// sorts reports whether a comparison is the result of a less function: a display order decides about no money.
+// sorts reports whether a comparison is the result of a less function: a display order moves no money.
 func sorts(op *ssa.BinOp) bool {
 	params := op.Parent().Signature.Params()
 	if params.Len() != 2 || !types.Identical(params.At(0).Type(), params.At(1).Type()) {

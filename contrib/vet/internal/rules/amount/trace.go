@@ -17,7 +17,7 @@ var compares = map[token.Token]bool{token.EQL: true, token.NEQ: true, token.LSS:
 type tracer struct {
 	pass    *analysis.Pass
 	found   *calls.Result
-	results map[*ssa.Function]*result // without those that are being made
+	results map[*ssa.Function]*result // complete ones only
 }
 
 // result is the analysis of the first result of a function of this package.
@@ -56,7 +56,7 @@ func (t *tracer) of(call *ssa.Call) *result {
 	return r
 }
 
-// rounded reports whether a number or text is, or was, a float that is not a constant and not random.
+// rounded reports whether a number or text is, or was, a float that is neither constant nor random.
 func (t *tracer) rounded(v ssa.Value, seen map[ssa.Value]bool) bool {
 	if v == nil || seen[v] {
 		return false
@@ -113,7 +113,7 @@ var formats = map[string]bool{
 	"strconv.FormatInt": true, "strconv.Itoa": true,
 }
 
-// random reports whether a float is made of a random one: such money is fictional.
+// random reports whether a float is made of a random float: such money is fictional.
 func random(v ssa.Value, seen map[ssa.Value]bool) bool {
 	if seen[v] {
 		return false
@@ -179,7 +179,7 @@ func (t *tracer) money(v ssa.Value, seen map[ssa.Value]bool) (r result) {
 	return r
 }
 
-// arithmetic: a sum, a difference and a multiple of money is money. A quotient of two is not, and one by a constant is another unit.
+// arithmetic: a sum, difference or multiple of money is money. The quotient of two is not. Division by a constant changes the unit.
 func (t *tracer) arithmetic(op *ssa.BinOp, seen map[ssa.Value]bool) result {
 	x, y := t.money(op.X, seen), t.money(op.Y, seen)
 	switch op.Op {
@@ -193,7 +193,7 @@ func (t *tracer) arithmetic(op *ssa.BinOp, seen map[ssa.Value]bool) result {
 	return result{}
 }
 
-// stored are the values that are stored at an address of a local variable, or of a field of one.
+// stored are the values stored at the address of a local variable or its field.
 func stored(address ssa.Value) []ssa.Value {
 	var values []ssa.Value
 	add := func(address ssa.Value) {

@@ -24,14 +24,14 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{new(clients)},
 }
 
-// clients is the fact of a function: its use of clients. Bit i is for parameter i, a receiver is the first.
+// clients is the fact of a function: its use of clients. Bit i is for parameter i, counting a receiver first.
 type clients struct {
-	// Returns: its first result is a client that it makes in each call. Drops: it makes one, calls the service with it, and keeps
-	// it nowhere. Config: the parameters with settings. Own: it makes a setting in each call, such as a transport.
+	// Returns: its first result is a client that it makes in each call. Drops: it makes a client, calls the service and drops the
+	// client. Config: the parameters with settings. Own: it makes a setting in each call, such as a transport.
 	Returns, Drops, Own bool
 	Config              uint64
-	// Lends: the parameters, such as clients, that it does not keep. Calls: those with which it calls the service. Through: those
-	// that its first result has.
+	// Lends: the parameters, such as clients, that it does not keep. Calls: the parameters with which it calls the service.
+	// Through: the parameters in its first result.
 	Lends, Calls, Through uint64
 }
 
@@ -54,7 +54,7 @@ type rule struct {
 	pass  *analysis.Pass
 	known map[*ssa.Function]*clients
 	fates map[ssa.Value]*fate
-	once  bool // the package is a program's, or reads a command line
+	once  bool // the package is a program, or reads a command line
 }
 
 func run(pass *analysis.Pass) (any, error) {
@@ -79,7 +79,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// tests reports whether the package has test files, whose imports are among its own.
+// tests reports whether the package has test files: their imports count as its own.
 func tests(pass *analysis.Pass) bool {
 	return slices.ContainsFunc(pass.Files, func(file *ast.File) bool {
 		return strings.HasSuffix(pass.Fset.Position(file.FileStart).Filename, "_test.go")
@@ -172,8 +172,8 @@ func pick(call *ssa.Call, bits uint64) []ssa.Value {
 	return args
 }
 
-// serves reports whether other packages probably call a function for each payment: it is exported, its package is not a command,
-// and it makes the payment in its parameters with settings of its own.
+// serves reports whether other packages probably call a function for each payment: the function is exported, not of a command,
+// and makes the payment in its parameters with its own settings.
 func (r *rule) serves(fn *ssa.Function, m maker) bool {
 	object, ok := fn.Object().(*types.Func)
 	if !ok || !object.Exported() || fn.Parent() != nil || r.once || requests.Handles(fn) {
@@ -210,7 +210,7 @@ func (r *rule) serves(fn *ssa.Function, m maker) bool {
 	return false
 }
 
-// repeated reports whether a client is made in a loop, used there, and made with the same settings again. The loop may be around
+// repeated reports whether a loop makes a client, uses it, and makes another with the same settings. The loop may be around
 // the literal that makes it.
 func (r *rule) repeated(m maker) bool {
 	if m.own {
@@ -231,7 +231,7 @@ func (r *rule) repeated(m maker) bool {
 	return !slices.ContainsFunc(m.settings, func(v ssa.Value) bool { return r.varies(v, block, map[ssa.Value]bool{}) })
 }
 
-// of is the summary of the function that is called.
+// of is the summary of the called function.
 func (r *rule) of(common *ssa.CallCommon) *clients {
 	if fn := common.StaticCallee(); fn != nil {
 		if fn.Origin() != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
-// fate is the use of a client, or of a struct that has one, in a function and those that it calls.
+// fate is the use of a client, or of a struct with a client, in a function and its callees.
 type fate struct {
-	// kept: it is stored somewhere, or passed to where that may happen. returned: it is a result.
+	// kept: it is stored, or passed to code that may store it. returned: it is a result.
 	kept, returned bool
-	// calls are the instructions of the function itself that lead to a call of the service.
+	// calls are the function's own instructions that lead to a call of the service.
 	calls []ssa.Instruction
 }
 
@@ -35,7 +35,7 @@ type follower struct {
 	via  ssa.Instruction // the literal that is being followed
 }
 
-// holds reports whether a value of a type can be, or can have, a client: a type for which ours is true, or a struct with such a field.
+// holds reports whether a type can be or contain a client: ours is true for the type, or for a field of the struct.
 func (r *rule) holds(t types.Type) bool {
 	if r.ours(t) {
 		return true
@@ -74,7 +74,7 @@ func (r *rule) sdkType(t types.Type) bool {
 	return ok && named.Obj().Pkg() != nil && slices.Contains(r.Model.Packages, named.Obj().Pkg().Path())
 }
 
-// takes reports whether a function takes something that only the SDK has.
+// takes reports whether a function takes a value that only the SDK makes.
 func (r *rule) takes(s *types.Signature) bool {
 	for param := range s.Params().Variables() {
 		if r.sdkType(param.Type()) {
@@ -195,8 +195,8 @@ func (f *follower) call(instr ssa.CallInstruction, v ssa.Value) {
 	}
 }
 
-// sdk follows a call of the SDK. All but a few methods of a client or service call the service. So does a function that takes one,
-// unless it makes a value that has it.
+// sdk follows a call of the SDK. Nearly all methods of a client or service call the service. So does a function that takes a client
+// or service, unless it makes a value with it.
 func (f *follower) sdk(instr ssa.CallInstruction, callee *types.Func, arg int) {
 	switch name := callee.Name(); {
 	case name == "With":

@@ -33,7 +33,7 @@ func reaches(from, to *ssa.BasicBlock) bool {
 	return follow(from)
 }
 
-// closureOf is where a literal is made, nil if it is not made in one place.
+// closureOf is the only instruction that makes a literal, or nil.
 func closureOf(fn *ssa.Function) ssa.Instruction {
 	for _, block := range fn.Parent().Blocks {
 		for _, instr := range block.Instrs {
@@ -47,7 +47,7 @@ func closureOf(fn *ssa.Function) ssa.Instruction {
 	return nil
 }
 
-// depends reports whether a value is made of one of the parameters.
+// depends reports whether a value is made of a parameter.
 func depends(v ssa.Value, params []*ssa.Parameter, seen map[ssa.Value]bool) bool {
 	if v == nil || seen[v] {
 		return false
@@ -59,7 +59,7 @@ func depends(v ssa.Value, params []*ssa.Parameter, seen map[ssa.Value]bool) bool
 	return slices.ContainsFunc(parts(v), func(v ssa.Value) bool { return depends(v, params, seen) })
 }
 
-// parts are the values that a value is made of. A local variable is made of all that is stored in it.
+// parts are the values that a value is made of. For a local variable, these are all values stored in it.
 func parts(v ssa.Value) []ssa.Value {
 	if local, ok := v.(*ssa.Alloc); ok {
 		return contents(local)
@@ -94,7 +94,7 @@ func contents(address ssa.Value) []ssa.Value {
 	return values
 }
 
-// varies reports whether a value may be another one in another round of the loop that has the block.
+// varies reports whether a value may differ between rounds of the loop around the block.
 func (r *rule) varies(v ssa.Value, in *ssa.BasicBlock, seen map[ssa.Value]bool) bool {
 	if v == nil || seen[v] {
 		return false
@@ -104,7 +104,7 @@ func (r *rule) varies(v ssa.Value, in *ssa.BasicBlock, seen map[ssa.Value]bool) 
 		return slices.ContainsFunc(values, func(v ssa.Value) bool { return r.varies(v, in, seen) })
 	}
 	switch v := v.(type) {
-	case *ssa.Alloc: // also one before the loop: it may be changed in it
+	case *ssa.Alloc: // also if it is before the loop, which may change it
 		return r.another(v) && loops(v.Block(), in) || anyOf(contents(v))
 	case *ssa.FreeVar:
 		return anyOf(calls.Origins(v, ""))
@@ -129,8 +129,8 @@ func (r *rule) varies(v ssa.Value, in *ssa.BasicBlock, seen map[ssa.Value]bool) 
 	return anyOf(parts(v))
 }
 
-// fixed reports whether a call returns the same for the same arguments, as far as its name shows: a function of the SDK, or one
-// that takes nothing, such as one that loads the settings.
+// fixed reports whether a call probably returns equal values for equal arguments: its function is of the SDK, or takes no
+// argument, such as a function that loads settings.
 func (r *rule) fixed(common *ssa.CallCommon) bool {
 	callee := calls.Callee(common)
 	if callee != nil && callee.Pkg() != nil && slices.Contains(r.Model.Packages, callee.Pkg().Path()) {
@@ -139,13 +139,13 @@ func (r *rule) fixed(common *ssa.CallCommon) bool {
 	return common.StaticCallee() != nil && len(common.Args) == 0
 }
 
-// another reports whether a variable is a new thing each time, other than settings: a transport, a server.
+// another reports whether a variable is a new object each time, other than settings: a transport, a server.
 func (r *rule) another(v *ssa.Alloc) bool {
 	_, composite := v.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct)
 	return composite && !r.sdkType(v.Type().Underlying().(*types.Pointer).Elem())
 }
 
-// own reports whether a value is made of a thing that is new in each call of the function, or of the result of an unknown call.
+// own reports whether a value is made of an object that is new in each call of the function, or of an unknown call's result.
 func (r *rule) own(v ssa.Value, seen map[ssa.Value]bool) bool {
 	if v == nil || seen[v] {
 		return false

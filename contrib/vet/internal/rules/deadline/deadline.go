@@ -25,8 +25,8 @@ var Analyzer = &analysis.Analyzer{
 
 // sends is the fact of a function that makes a money call with a context without a deadline.
 type sends struct {
-	// Params are the parameters whose contexts are used so, the receiver counts. Always means that it is so whatever the caller
-	// passes: the context is another one, or WithoutCancel drops its deadline.
+	// Params are the parameters with these contexts, counting the receiver. Always means that no argument sets a deadline: the
+	// function uses another context, or WithoutCancel drops the deadline.
 	Params uint64
 	Always bool
 	Call   string
@@ -47,7 +47,7 @@ func (*derives) AFact()           {}
 func (d *derives) String() string { return fmt.Sprint("a context of origin ", int(d.Context)) }
 
 // pending is the fact of a package: its handlers that make money calls with the contexts of their requests. Only the program
-// knows whether a middleware gives these a deadline.
+// shows whether a middleware gives them a deadline.
 type pending struct{ Sites []string }
 
 func (*pending) AFact()           {}
@@ -59,7 +59,7 @@ type rule struct {
 	sent     map[*ssa.Function]*sends
 	returned map[*ssa.Function]*derives
 	waiting  []site
-	// following are the contexts on the way to the one whose origin is looked for.
+	// following are the contexts whose origin is being searched for.
 	following map[ssa.Value]bool
 }
 
@@ -95,7 +95,7 @@ func run(pass *analysis.Pass) (any, error) {
 const wrong = ": the handler waits for as long as all repeats take, and the client cannot see whether there is time to send a transfer again; " +
 	"give the call context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute), or less, and let a worker send the same params again"
 
-// look reports the money calls of a function that certainly have no deadline, and notes those for which a middleware may have set one.
+// look reports a function's money calls that certainly have no deadline. It notes the calls for which a middleware may set one.
 func (r *rule) look(fn *ssa.Function) {
 	handles := requests.Handles(fn)
 	for _, s := range r.sites(fn) {
@@ -112,8 +112,8 @@ func (r *rule) look(fn *ssa.Function) {
 	}
 }
 
-// wait reports the sites that the package has noted if it is a program without a middleware that sets deadlines, together with
-// those of the packages that it imports.
+// wait reports the noted sites of the package and of its imports if the package is a program without a middleware that sets
+// deadlines.
 func (r *rule) wait() {
 	if r.pass.Pkg.Name() != "main" {
 		var sites []string
@@ -153,7 +153,7 @@ func (r *rule) wait() {
 	}
 }
 
-// sites are the money calls of a function, and its calls of functions that make one with a context of their own or of their caller.
+// sites are the money calls of a function, and its calls of functions that make one with their own or their caller's context.
 func (r *rule) sites(fn *ssa.Function) []site {
 	var found []site
 	for _, block := range fn.Blocks {
@@ -192,7 +192,7 @@ func contextOf(args []ssa.Value) ssa.Value {
 	return nil
 }
 
-// of is the summary of the function that is called.
+// of is the summary of the called function.
 func (r *rule) of(common *ssa.CallCommon) *sends {
 	if fn := common.StaticCallee(); fn != nil {
 		if fn.Origin() != nil {
@@ -217,7 +217,7 @@ func (r *rule) summary(fn *ssa.Function) *sends {
 	s := new(sends)
 	r.sent[fn] = s
 	if requests.Handles(fn) {
-		return s // reported there
+		return s // reported in fn
 	}
 	var add func(in *ssa.Function)
 	add = func(in *ssa.Function) {
@@ -229,7 +229,7 @@ func (r *rule) summary(fn *ssa.Function) *sends {
 			switch {
 			case from == unbounded:
 				s.Always, s.Call = true, at.name
-			case from >= 0: // in a literal, of the function around it
+			case from >= 0: // in a literal: of the outer function
 				s.Params |= 1 << min(from, 63)
 				s.Call = at.name
 			}

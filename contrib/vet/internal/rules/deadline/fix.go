@@ -12,7 +12,7 @@ func (r *rule) report(s site, message string) {
 	r.Report(r.pass, analysis.Diagnostic{Pos: r.Pos(s.call), Message: message, SuggestedFixes: r.fix(s)})
 }
 
-// fix gives the call a context of its own, if the file imports the packages for that and the names are free.
+// fix gives the call its own context, if the file imports the needed packages and the names are free.
 func (r *rule) fix(s site) []analysis.SuggestedFix {
 	call := r.Expr(s.call)
 	if call == nil || s.context == nil {

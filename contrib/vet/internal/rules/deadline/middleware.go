@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// bounds is the fact of a function that gives the context of a request a deadline, such as a middleware, or that uses one that does.
+// bounds is the fact of a function, such as a middleware, that gives a request's context a deadline, or that uses such a function.
 type bounds struct{}
 
 func (*bounds) AFact()         {}
 func (*bounds) String() string { return "gives requests a deadline" }
 
-// bounded is the fact of a package of a program that uses the SDK: it has such a middleware.
+// bounded is the fact of a package with such a middleware, in a program that uses the SDK.
 type bounded struct{}
 
 func (*bounded) AFact()         {}
 func (*bounded) String() string { return "has a middleware for deadlines" }
 
-// middlewares looks for them in any package, by its syntax: those of frameworks do not use the SDK. They make a context with a
+// middlewares finds them in the syntax of any package: those of frameworks do not use the SDK. They make a context with a
 // deadline, and a request with a context.
 func (r *rule) middlewares(program bool) {
 	info := r.pass.TypesInfo
-	for again := true; again; { // again, for functions that use a later one
+	for again := true; again; { // again, for users of later functions
 		again = false
 		for _, file := range r.pass.Files {
 			for _, decl := range file.Decls {

@@ -9,19 +9,19 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/requests"
 )
 
-// origin is where a context comes from, as far as its deadline goes: the index of a parameter, or one of the constants.
+// origin is the source of a context's deadline: the index of a parameter, or one of the constants.
 type origin int
 
 const (
-	unknown   origin = -1 // perhaps it has a deadline
-	request   origin = -2 // an HTTP request's context: it has one if a middleware sets it
-	unbounded origin = -3 // it has none
-	circular  origin = -4 // it is made of itself, so its other parts decide
+	unknown   origin = -1 // may have a deadline
+	request   origin = -2 // an HTTP request's context: a middleware may set a deadline
+	unbounded origin = -3 // no deadline
+	circular  origin = -4 // made of itself: its other sources decide
 )
 
 var (
 	fresh = []string{"context.Background", "context.TODO", "context.WithoutCancel"}
-	// kept return a context that has the deadline of their first argument, as the result of an index.
+	// kept return a context with the deadline of their first argument. The value is the result's index.
 	kept = map[string]int{
 		"context.WithCancel": 0, "context.WithCancelCause": 0, "context.WithValue": 0, "os/signal.NotifyContext": 0,
 		"golang.org/x/sync/errgroup.WithContext": 1, "(go.opentelemetry.io/otel/trace.Tracer).Start": 0,
@@ -33,7 +33,7 @@ var (
 	}
 )
 
-// origin follows a context back. A variable that a literal has may be made of itself: "ctx, cancel = context.WithCancel(ctx)".
+// origin follows a context back. A captured variable may be made of itself: "ctx, cancel = context.WithCancel(ctx)".
 func (r *rule) origin(v ssa.Value) origin {
 	if r.following[v] {
 		return circular
@@ -69,7 +69,7 @@ func (r *rule) one(v ssa.Value) origin {
 	}
 	switch v := v.(type) {
 	case *ssa.Parameter:
-		// A parameter of a literal is given by whatever calls it.
+		// Any code may call a literal and set its parameter.
 		if v.Parent().Parent() == nil && calls.Named(v.Type(), "context.Context") {
 			return origin(slices.Index(v.Parent().Params, v))
 		}
@@ -106,7 +106,7 @@ func (r *rule) call(call *ssa.Call, result int) origin {
 	return derived.Context
 }
 
-// request is the context of a request: one that is a parameter, or was made of it with another context.
+// request is the origin of a request's context. The request is a parameter, or a copy with another context.
 func (r *rule) request(common *ssa.CallCommon) origin {
 	of := common.Value
 	if !common.IsInvoke() {
@@ -138,7 +138,7 @@ func (r *rule) request(common *ssa.CallCommon) origin {
 	return result
 }
 
-// result is the context that a function of this package returns first.
+// result is the origin of a context that a function of this package returns.
 func (r *rule) result(fn *ssa.Function) *derives {
 	if d, ok := r.returned[fn]; ok {
 		return d

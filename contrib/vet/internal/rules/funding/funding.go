@@ -22,7 +22,7 @@ var Analyzer = &analysis.Analyzer{
 func run(pass *analysis.Pass) (any, error) {
 	found := calls.Of(pass)
 	for _, call := range found.Calls {
-		if call.Result == calls.None || call.Value(call.Err) == nil { // without its error: the rule outcome
+		if call.Result == calls.None || call.Value(call.Err) == nil { // rule outcome is for errors
 			continue
 		}
 		verdicts := found.Model.VerdictsOf(call.Instr.Common().Signature().Results().At(call.Result).Type())
@@ -42,7 +42,7 @@ func run(pass *analysis.Pass) (any, error) {
 
 const consequence = "a nil error is no approval, so a decline passes for money that moved; ask Approved, or pass the result on"
 
-// asked looks for something that reads the decision of a result, or passes the result on.
+// asked looks for code that reads the decision of a result, or passes the result on.
 type asked struct {
 	verdicts []string
 	seen     map[ssa.Value]bool
@@ -72,7 +72,7 @@ func (a *asked) asks(value ssa.Value, ref ssa.Instruction) bool {
 		if local, ok := ref.Addr.(*ssa.Alloc); ok && ref.Val == value {
 			return slices.ContainsFunc(*local.Referrers(), func(ref ssa.Instruction) bool {
 				load, ok := ref.(*ssa.UnOp)
-				if !ok { // a literal has it
+				if !ok { // in a literal
 					store, ok := ref.(*ssa.Store)
 					return !ok || store.Addr != local
 				}

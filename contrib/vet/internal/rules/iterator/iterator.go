@@ -1,4 +1,4 @@
-// Package iterator is the rule that the error of an iterator is looked at.
+// Package iterator is the rule that a program checks an iterator's error.
 package iterator
 
 import (
@@ -64,7 +64,7 @@ func collected(pass *analysis.Pass, found *calls.Result, statement ast.Node) {
 	}
 }
 
-// list reports whether an expression is an iterator over values and an error that the SDK makes, or over values of the SDK.
+// list reports whether an expression is an iterator over values and an error, made by the SDK or with values of the SDK.
 func list(pass *analysis.Pass, found *calls.Result, x ast.Expr) bool {
 	signature, ok := pass.TypesInfo.TypeOf(x).Underlying().(*types.Signature)
 	if !ok || signature.Params().Len() != 1 {
@@ -85,7 +85,7 @@ func list(pass *analysis.Pass, found *calls.Result, x ast.Expr) bool {
 	return ok && found.Model.OwnsPackage(pass.TypesInfo.ObjectOf(selector.Sel).Pkg())
 }
 
-// ignored reports whether an error is used for nothing but to leave the loop, or to skip its item.
+// ignored reports whether an error only serves to leave the loop or to skip its item.
 func ignored(pass *analysis.Pass, loop *ast.RangeStmt, variable types.Object) bool {
 	result := true
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
@@ -125,7 +125,7 @@ func unused(pass *analysis.Pass, body *ast.BlockStmt, variable types.Object) boo
 	return !found
 }
 
-// onlyCompared reports whether a condition is that the error is nil, or that it is not.
+// onlyCompared reports whether a condition only compares the error with nil.
 func onlyCompared(pass *analysis.Pass, condition ast.Expr, op token.Token, variable types.Object) bool {
 	compared, ok := ast.Unparen(condition).(*ast.BinaryExpr)
 	if !ok || compared.Op != op {
@@ -135,7 +135,7 @@ func onlyCompared(pass *analysis.Pass, condition ast.Expr, op token.Token, varia
 	return ok && value.IsNil() && is(pass, compared.X, variable)
 }
 
-// leaves reports whether a block does nothing but leave the loop, go to its next round, or return without a result.
+// leaves reports whether a block only leaves the loop, goes to the next round, or returns without a result.
 func leaves(body *ast.BlockStmt) bool {
 	if len(body.List) != 1 {
 		return false

@@ -1,4 +1,4 @@
-// Package journal is the rule that a journal that was opened is closed.
+// Package journal is the rule that an opened journal is closed.
 package journal
 
 import (
@@ -39,7 +39,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// left reports whether a path after the opening returns, and nothing has closed the journal or keeps it.
+// left reports whether a path after the opening returns before anything closes or keeps the journal.
 func left(found *calls.Result, opened *calls.Call, journal ssa.Value) bool {
 	ends := false
 	found.After(opened, false, func(instr ssa.Instruction) bool {
@@ -54,7 +54,7 @@ func left(found *calls.Result, opened *calls.Call, journal ssa.Value) bool {
 	return ends
 }
 
-// keeps reports whether an instruction closes a journal, defers that, or passes it on; the other methods of the journal do not.
+// keeps reports whether an instruction closes a journal, defers Close, or passes the journal on. Its other methods do not.
 func keeps(instr ssa.Instruction) bool {
 	switch instr := instr.(type) {
 	case *ssa.BinOp:

@@ -13,12 +13,12 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
-// causes are the types of errors that an error of a call wraps.
+// causes are the error types that an error of a call wraps.
 var causes = []string{
 	".APIError", ".ValidationError", ".TransportError", ".DecodeError", ".TokenError", ".TransferFailedError", "/ratelimit.RefusedError",
 }
 
-// compared reports comparisons with a value that an error of a call never is: it wraps it.
+// compared reports comparisons that are never true: an error of a call only wraps the value.
 func compared(pass *analysis.Pass, found *calls.Result, instr ssa.Instruction) {
 	const never = " never matches an error of a call, which wraps it; use "
 	switch instr := instr.(type) {
@@ -48,7 +48,7 @@ func global(v ssa.Value) string {
 	return ""
 }
 
-// ofCall reports whether an error may be that of a call of the SDK: it is, or the program may pass one on.
+// ofCall reports whether an error may come from a call of the SDK, directly or through the program.
 func ofCall(found *calls.Result, v ssa.Value, passed bool) bool {
 	if !types.Identical(v.Type(), types.Universe.Lookup("error").Type()) {
 		return false

@@ -42,7 +42,7 @@ func run(pass *analysis.Pass) (any, error) {
 				Pos: call.Pos(), Message: "the error of " + call.Name + " is dropped: " + consequence(call.Kind),
 				SuggestedFixes: fixes(pass, call),
 			})
-		case call.Kind == calls.Record: // nothing was sent, so nothing more than "it failed" is to be known
+		case call.Kind == calls.Record: // nothing was sent: a failure has no other information
 		case !call.Forgotten():
 		case !calls.FateOf(value).Used:
 			found.Reportf(pass, call.Pos(), "the error of "+call.Name+" is only compared with nil: "+consequence(call.Kind))
@@ -64,7 +64,7 @@ func consequence(kind calls.Kind) string {
 	return "the money may have moved, and nothing records it; return it, record it or ask prepaid.OutcomeOf"
 }
 
-// fixes returns the error to the caller, where the function returns nothing else and the call is for one payment.
+// fixes returns the error to the caller, if the function returns nothing else and the call is for one payment.
 func fixes(pass *analysis.Pass, call *calls.Call) []analysis.SuggestedFix {
 	if call.Expr == nil {
 		return nil
@@ -120,8 +120,8 @@ func fix(pass *analysis.Pass, file *ast.File, call *calls.Call) []analysis.Sugge
 	}}
 }
 
-// around is the statement that is nothing but the call at the end of the stack, with its results dropped, and whether it is in a loop
-// of its function.
+// around returns the statement that consists of the call at the end of the stack, with its results dropped. looped means that a loop
+// contains it.
 func around(stack []ast.Node) (statement ast.Stmt, looped bool) {
 	if len(stack) < 3 {
 		return nil, false

@@ -50,7 +50,7 @@ func after(pass *analysis.Pass, found *calls.Result, call *calls.Call) {
 	switch {
 	case other != nil:
 		u.report(other, "this pays in another way after an error of "+call.Name+": "+wait)
-	case settled != nil && calls.FateOf(call.Value(call.Err)).Used: // or it is only compared with nil
+	case settled != nil && calls.FateOf(call.Value(call.Err)).Used: // not only compared with nil
 		u.report(settled, "this takes an error of "+call.Name+" for a failure: "+wait)
 	case hidden != nil:
 		u.report(hidden, "the outcome of "+call.Name+" is lost: a caller cannot ask an error without %w for it, and takes it for unknown; wrap the error with %w")
@@ -73,7 +73,7 @@ func (u *unknown) report(at ssa.Instruction, message string) {
 var (
 	// undone are the names of functions that treat a payment as not made.
 	undone = regexp.MustCompile(`(?i)(fail|refund|reject|compensat|cancel|declin|credit|reopen|restock|unreserve|revert|undo)`)
-	// failure is a state of a payment, alone or in a statement.
+	// failure is a payment's failed state, alone or in SQL.
 	failure = regexp.MustCompile(`(?i)^(payment[_ ]|transfer[_ ])?(failed|failure|refused|rejected|declined|cancell?ed|refunded|unpaid|not paid)$|'(failed|refused|rejected|declined|cancell?ed|refunded|unpaid)'`)
 	state   = regexp.MustCompile(`(?i)stat(e|us)|result|outcome`)
 )
@@ -114,7 +114,7 @@ func (u *unknown) undoes(call *ssa.Call) bool {
 	return fn == nil || fn.Blocks == nil || calls.Makes(fn, calls.Writes) && !u.Asks(fn)
 }
 
-// deferred finds the instruction of a deferred function that does so, if there is an error.
+// deferred finds the instruction of a deferred function that settles after an error.
 func (u *unknown) deferred() ssa.Instruction {
 	for _, ref := range *u.call.Value(u.call.Err).Referrers() {
 		store, ok := ref.(*ssa.Store)
@@ -165,12 +165,12 @@ func is[T ssa.Value](v ssa.Value) bool {
 	return ok
 }
 
-// differs reports whether a value that an instruction uses is a failure after an unknown outcome, and not after success.
+// differs reports whether an instruction uses a value that is a failure after an unknown outcome and not after success.
 func (u *unknown) differs(v ssa.Value, at ssa.Instruction) bool {
 	return chosen(v, u.failed, failure, 0) && !(u.succeeded[at] && chosen(v, u.succeeded, failure, 0))
 }
 
-// chosen reports whether a value may be a text on some paths.
+// chosen reports whether a value may match text on these paths.
 func chosen(v ssa.Value, on map[ssa.Instruction]bool, text *regexp.Regexp, depth int) bool {
 	if depth > 8 {
 		return false
@@ -206,7 +206,7 @@ func chosen(v ssa.Value, on map[ssa.Instruction]bool, text *regexp.Regexp, depth
 	return false
 }
 
-// paysOtherwise reports whether an instruction pays with another operation, which it does not after success.
+// paysOtherwise reports whether an instruction pays with another operation, and not after success.
 func (u *unknown) paysOtherwise(instr ssa.Instruction) bool {
 	call, ok := instr.(*ssa.Call)
 	if !ok || u.succeeded[instr] {
@@ -220,7 +220,7 @@ func (u *unknown) paysOtherwise(instr ssa.Instruction) bool {
 		u.call.Kind == calls.Keyed && next.Kind == calls.Unkeyed
 }
 
-// hides reports whether an instruction makes an error of the call's that does not wrap it, for the caller.
+// hides reports whether an instruction makes the caller an error from the call's, without wrapping it.
 func (u *unknown) hides(instr ssa.Instruction) bool {
 	call, ok := instr.(*ssa.Call)
 	if !ok || u.Asks(u.call.In) || !calls.Calls(call.Common(), []string{"fmt.Errorf", "errors.New"}) {
@@ -277,7 +277,7 @@ var (
 	sent     = regexp.MustCompile(`(?i)^(last_?)?sent(_?at)?$`)
 )
 
-// lastSent reports an unknown outcome that is recorded without the time of the last request, and a time that is not that of the payment.
+// lastSent reports an unknown outcome that is recorded without the time of the last request, and a time of another payment.
 func (u *unknown) lastSent() {
 	if u.call.Kind != calls.Keyed || strings.HasPrefix(u.call.Name, "Journal.") || strings.HasPrefix(u.call.Name, "Run.") {
 		return
@@ -298,7 +298,7 @@ func (u *unknown) lastSent() {
 				reads = reads || name == "LastSent" && calls.Named(instr.X.Type(), u.Model.Packages[0]+".CallError")
 				if is[*ssa.Alloc](instr.X) && sent.MatchString(name) && !u.Model.Owns(instr.X.Type()) && filled(instr) && !slices.ContainsFunc(*instr.X.Referrers(), func(ref ssa.Instruction) bool {
 					field, ok := ref.(*ssa.FieldAddr)
-					return !ok || field != instr && field.Field == instr.Field // it is read in another place, or with the rest
+					return !ok || field != instr && field.Field == instr.Field // read elsewhere, or with the whole struct
 				}) {
 					unread = instr
 				}
@@ -332,13 +332,13 @@ func (u *unknown) passesOn(instr ssa.Instruction) bool {
 	})
 }
 
-// filled reports whether something writes to a variable, and nothing reads it.
+// filled reports whether a variable is written and never read.
 func filled(address ssa.Value) bool {
 	refs := *address.Referrers()
 	return len(refs) > 0 && !slices.ContainsFunc(refs, func(ref ssa.Instruction) bool { _, boxed := ref.(*ssa.MakeInterface); return !boxed })
 }
 
-// times reports a LastSent that is guessed, or that of the payment before.
+// times reports a LastSent that is guessed or is the previous payment's.
 func (u *unknown) times(store *ssa.Store, loop map[*ssa.BasicBlock]bool) {
 	parts := u.Parts(store.Val, "")
 	if add, ok := store.Val.(*ssa.Call); ok && calls.Calls(add.Common(), []string{"(time.Time).Add", "(time.Time).AddDate"}) &&
@@ -353,7 +353,7 @@ func (u *unknown) times(store *ssa.Store, loop map[*ssa.BasicBlock]bool) {
 	}
 }
 
-// fromCall reports whether a value is read of the field LastSent.
+// fromCall reports whether a value is read from field LastSent.
 func fromCall(v ssa.Value, depth int) bool {
 	switch v := v.(type) {
 	case *ssa.UnOp:
@@ -372,7 +372,7 @@ func isTx(t types.Type) bool {
 	return slices.Contains(transactions, name[strings.LastIndex(name, ".")+1:])
 }
 
-// transaction reports a payment in a transaction of a database that has written something.
+// transaction reports a payment in a database transaction that has written something.
 func (u *unknown) transaction() {
 	given := slices.ContainsFunc(u.call.In.Params, func(p *ssa.Parameter) bool { return isTx(p.Type()) })
 	begun, wrote, committed, later := false, false, false, false

@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
-// hoist is the fix for an ID that is made in the loop which sends it: the call moves in front of the loop. A goto in the loop may
+// hoist is the fix for an ID made in the loop that sends it: the call moves in front of the loop, unless a goto there may
 // send again.
 func (r *rule) hoist(p calls.Part) []analysis.SuggestedFix {
 	made, ok := p.Value.(*ssa.Call)

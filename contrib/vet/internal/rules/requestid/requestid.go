@@ -1,4 +1,4 @@
-// Package requestid is the rule that a payment has one request ID, which is made once, before the first attempt, and stored.
+// Package requestid is the rule that a payment has one request ID. It is made once, before the first attempt, and stored.
 package requestid
 
 import (
@@ -67,7 +67,7 @@ const (
 	owner = " makes a new request ID each time, and is called again" + cost + "make the ID once, store it, and pass it in"
 )
 
-// again reports a second attempt of the same payment, after an unknown outcome, under an ID that is made in between.
+// again reports a second attempt of a payment, after an unknown outcome, under an ID that is made in between.
 func (r *rule) again(call *calls.Call) {
 	payment, loop := r.Payment(call), calls.Cycle(call.Instr.Block())
 	renewed := calls.Renewed(payment)
@@ -89,7 +89,7 @@ func (r *rule) again(call *calls.Call) {
 	})
 	for _, next := range second {
 		if r.After(call, false, func(instr ssa.Instruction) bool { return instr != next.Instr && !renewed[instr] })[next.Instr] {
-			continue // it goes on after success
+			continue // also after success
 		}
 		if next.Own {
 			r.report(next.Pos(), next.Name+owner)
@@ -121,7 +121,7 @@ func numbers(p calls.Part, loop map[*ssa.BasicBlock]bool) bool {
 	return ok && basic.Info()&types.IsInteger != 0
 }
 
-// rerun reports a function that makes an ID and pays, and is run again by a library or a helper.
+// rerun reports a function that makes an ID and pays, and that a library or helper reruns.
 func (r *rule) rerun(instr ssa.CallInstruction) {
 	list, again := r.Reruns(instr)
 	for len(list) > 0 && again {
@@ -143,7 +143,7 @@ func (r *rule) rerun(instr ssa.CallInstruction) {
 	}
 }
 
-// site reports an ID, or its text, that is made from the time or a random value: another run makes another one.
+// site reports an ID, or its text, made from the time or a random value: each run makes another ID.
 func (r *rule) site(instr ssa.Instruction) {
 	value, ok := instr.(ssa.Value)
 	if !ok {
@@ -167,7 +167,7 @@ func (r *rule) site(instr ssa.Instruction) {
 	}
 	for _, of := range from {
 		if phi, ok := of.(*ssa.Phi); ok && slices.ContainsFunc(phi.Edges, func(edge ssa.Value) bool { return !made(r.Parts(edge, "")) }) {
-			continue // or it is the text of a request
+			continue // or the text of a request
 		}
 		for _, p := range r.Parts(of, "") {
 			if p.New != calls.Clock && p.New != "a random value" || p.Value.Parent() == instr.Parent() && r.handed(p.Value, value) {
@@ -186,7 +186,7 @@ func (r *rule) site(instr ssa.Instruction) {
 	}
 }
 
-// ofData reports whether something is made of more than constants and new values.
+// ofData reports whether a value is made of more than constants and new values.
 func ofData(of []calls.Part) bool {
 	return slices.ContainsFunc(of, func(p calls.Part) bool {
 		_, constant := p.Value.(*ssa.Const)
@@ -199,7 +199,7 @@ func made(of []calls.Part) bool {
 	return slices.ContainsFunc(of, func(p calls.Part) bool { return p.New != "" })
 }
 
-// handed reports whether a value, or one made of it, is given to something that may store it, on the way to an ID or not.
+// handed reports whether code that may store a value gets the value, or another made of it, perhaps on the way to an ID.
 func (r *rule) handed(v, id ssa.Value) bool {
 	f := forward{rule: r, id: id, seen: map[ssa.Value]bool{}}
 	f.follow(v)
@@ -232,7 +232,7 @@ func (f *forward) follow(v ssa.Value) {
 			f.returned = true
 		case ssa.CallInstruction:
 			f.call(ref)
-		case *ssa.FieldAddr: // of a variable with it in another field
+		case *ssa.FieldAddr: // another field than the value's
 		case ssa.Value:
 			f.follow(ref)
 		}
@@ -289,7 +289,7 @@ func (f *forward) call(call ssa.CallInstruction) {
 	}
 }
 
-// unstored reports an ID that a function makes, sends, and stores only after that, or leaves out of its record.
+// unstored reports an ID that a function makes, sends, and then stores, or leaves out of its record.
 func (r *rule) unstored(call *calls.Call) {
 	if strings.HasPrefix(call.Name, "Journal.") || strings.HasPrefix(call.Name, "Run.") {
 		return
@@ -318,10 +318,10 @@ func (r *rule) unstored(call *calls.Call) {
 	}
 }
 
-// final are the errors after which no other ID may be made.
+// final are the errors after which a new ID is forbidden.
 var final = []string{"ErrRequestIDReused", "ErrRequestIDExpired", "ErrWindow", "ErrChanged"}
 
-// reused reports a new ID in a branch for an error that says that the old one has been used.
+// reused reports a new ID in a branch for an error that means that the old ID was used.
 func (r *rule) reused(block *ssa.BasicBlock) {
 	name := ""
 	for _, pred := range block.Preds {
@@ -364,7 +364,7 @@ func (r *rule) reused(block *ssa.BasicBlock) {
 	}
 }
 
-// spent is the name of the error that a condition asks for, or "".
+// spent is the name of the error that a condition tests for, or "".
 func (r *rule) spent(condition ssa.Value) string {
 	if extract, ok := condition.(*ssa.Extract); ok {
 		condition = extract.Tuple
@@ -390,7 +390,7 @@ func (r *rule) spent(condition ssa.Value) string {
 	return ""
 }
 
-// shared reports an ID of two payments: those of a loop, or two calls.
+// shared reports an ID of two payments, in a loop or in two calls.
 func (r *rule) shared(call *calls.Call) {
 	key := r.Key(call)
 	if len(key) == 0 || call.Params == calls.None {

@@ -1,4 +1,4 @@
-// Package retry is the rule that nothing repeats a money call but the client, and the program with the outcome in hand.
+// Package retry is the rule that only the client, or a program that checks the outcome, repeats a money call.
 package retry
 
 import (
@@ -51,7 +51,7 @@ type rule struct {
 
 const twice = "after a lost response it does the same again, a second time; look for what happened first, by the outcome"
 
-// again reports a call without a request ID that is made again after an unknown outcome, or whose order goes back to its queue.
+// again reports a call without a request ID that is repeated after an unknown outcome, or whose order returns to its queue.
 func (r *rule) again(call *calls.Call) {
 	payment := r.Payment(call)
 	renewed := calls.Renewed(payment)
@@ -81,7 +81,7 @@ func (r *rule) again(call *calls.Call) {
 		return !renewed[instr]
 	})
 	if second != nil && r.After(call, false, func(instr ssa.Instruction) bool { return instr != second && !renewed[instr] })[second] {
-		return // it goes on after success
+		return // also after success
 	}
 	switch {
 	case second != nil:
@@ -91,12 +91,12 @@ func (r *rule) again(call *calls.Call) {
 	}
 }
 
-// same reports whether two calls do the same: an inner one that the outer one wraps, or the same function.
+// same reports whether two calls do the same: one wraps the other, or both call the same function.
 func same(a, b *calls.Call) bool {
 	return a.Name == b.Name || a.Callee == nil || b.Callee == nil || b.Wrapper
 }
 
-// looks reports whether the second call, of Issue with Again, searches before it creates.
+// looks reports whether the second call is Issue with Again, which searches before it creates.
 func (r *rule) looks(call, next *calls.Call) bool {
 	again := func(c *calls.Call) bool {
 		return c.Params != calls.None && slices.ContainsFunc(calls.Origins(c.Arg(c.Params), "Again"), func(v ssa.Value) bool {
@@ -117,7 +117,7 @@ func related(value, payment []calls.Part) bool {
 	})
 }
 
-// call reports a call of a retry library with a function that makes a money call, and does not look at its outcome.
+// call reports a call of a retry library with a function that makes a money call and ignores the outcome.
 func (r *rule) call(instr ssa.CallInstruction) {
 	list, again := r.Reruns(instr)
 	if !again {
@@ -163,7 +163,7 @@ func (r *rule) money(fn *ssa.Function) *calls.Call {
 	return nil
 }
 
-// asksWithin reports whether a function among the arguments of a call asks for the outcome, also in an option.
+// asksWithin reports whether a function among a call's arguments and options asks for the outcome.
 func (r *rule) asksWithin(instr ssa.CallInstruction) bool {
 	expr := r.Expr(instr)
 	if expr == nil {
@@ -189,7 +189,7 @@ func (r *rule) asksWithin(instr ssa.CallInstruction) bool {
 	return named
 }
 
-// transport reports a client that is given a transport which repeats requests.
+// transport reports a client with a transport that repeats requests.
 func (r *rule) transport(store *ssa.Store) {
 	field, ok := store.Addr.(*ssa.FieldAddr)
 	if !ok {
@@ -234,7 +234,7 @@ func (r *rule) repeating(v ssa.Value, depth int) string {
 				return "the function"
 			}
 		case *ssa.Call:
-			if fn := origin.Call.StaticCallee(); fn != nil { // it makes the transport
+			if fn := origin.Call.StaticCallee(); fn != nil { // makes the transport
 				for _, block := range fn.Blocks {
 					if ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return); ok && len(ret.Results) > 0 {
 						if name := r.repeating(ret.Results[0], depth+1); name != "" {
@@ -264,7 +264,7 @@ func (r *rule) roundTrip(t types.Type) *ssa.Function {
 	return nil
 }
 
-// sendsTwice reports whether a transport, unless it asks for the method of the request, can send it a second time.
+// sendsTwice reports whether a transport can send a request twice and does not check the request's method.
 func (r *rule) sendsTwice(fn *ssa.Function, depth int) bool {
 	if fn == nil || depth > 2 {
 		return false
@@ -301,7 +301,7 @@ func (r *rule) sendsTwice(fn *ssa.Function, depth int) bool {
 	return false
 }
 
-// compared reports whether a value that an instruction reads decides something.
+// compared reports whether a decision uses a value that an instruction reads.
 func compared(ref ssa.Instruction, depth int) bool {
 	switch ref := ref.(type) {
 	case *ssa.BinOp, *ssa.Call, *ssa.Lookup:

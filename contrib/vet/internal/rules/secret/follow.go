@@ -16,7 +16,7 @@ import (
 type tracer struct {
 	pass  *analysis.Pass
 	found *calls.Result
-	flows map[*ssa.Function]*flow // also those that are being made
+	flows map[*ssa.Function]*flow // incomplete ones too
 }
 
 // printing is a place where a text is printed.
@@ -31,7 +31,7 @@ func (p printing) stays() bool {
 	return strings.HasPrefix(p.into, "a log") || strings.HasPrefix(p.into, "an error") || strings.HasSuffix(p.into, "logs it")
 }
 
-// any reports whether the result of a call is, without another step, an argument of any type, and nothing else.
+// any reports whether the only use of a call's result is as an argument of type any, without another step.
 func (p printing) any(call *ssa.Call) bool {
 	if len(*call.Referrers()) != 1 {
 		return false
@@ -57,7 +57,7 @@ func (p printing) any(call *ssa.Call) bool {
 	return p.common != nil
 }
 
-// has reports whether an address is in the array of the call's variable arguments.
+// has reports whether an address is in the array of the call's variadic arguments.
 func (p printing) has(address ssa.Value) bool {
 	element, ok := address.(*ssa.IndexAddr)
 	if !ok || p.common == nil || len(p.common.Args) == 0 {
@@ -101,7 +101,7 @@ func (t *tracer) flow(fn *ssa.Function) *flow {
 	return f
 }
 
-// of is the summary of the function that is called.
+// of is the summary of the called function.
 func (t *tracer) of(common *ssa.CallCommon) *flow {
 	if fn := common.StaticCallee(); fn != nil && (fn.Blocks != nil || fn.Origin() != nil && fn.Origin().Blocks != nil) {
 		return t.flow(fn)
@@ -113,7 +113,7 @@ func (t *tracer) of(common *ssa.CallCommon) *flow {
 	return f
 }
 
-// texts reports whether a parameter can be, or contain, a text of which something is printed.
+// texts reports whether a parameter can be, or contain, a text that may be printed.
 func texts(typ types.Type) bool {
 	if s, ok := typ.Underlying().(*types.Slice); ok {
 		typ = s.Elem()
@@ -167,7 +167,7 @@ func (f *trace) value(v ssa.Value) {
 			if ref.Op == token.ADD {
 				f.value(ref)
 			}
-		case *ssa.FieldAddr: // of a token that the SDK returned
+		case *ssa.FieldAddr: // of a token from the SDK
 			if name := fieldName(ref); name == "AccessToken" || name == "RefreshToken" {
 				f.loads(ref)
 			}
@@ -195,7 +195,7 @@ func (f *trace) value(v ssa.Value) {
 	}
 }
 
-// stored follows the values stored in a local variable, in a field of one, or in the array of variable arguments.
+// stored follows the values stored in a local variable, in its field, or in the array of variadic arguments.
 func (f *trace) stored(address ssa.Value) {
 	switch address := address.(type) {
 	case *ssa.Alloc:
@@ -243,7 +243,7 @@ func (f *trace) loads(address ssa.Value) {
 	}
 }
 
-// whole follows a struct or map that has the text in it: it is printed with it.
+// whole follows a struct or map that contains the text: both are printed.
 func (f *trace) whole(v ssa.Value) {
 	for _, ref := range *v.Referrers() {
 		switch ref := ref.(type) {
@@ -320,7 +320,7 @@ func (f *trace) written(writer ssa.Value) {
 	}
 }
 
-// prints reports whether a type says itself how it is printed.
+// prints reports whether a type defines its own printed form.
 func prints(typ types.Type) bool {
 	if _, basic := typ.Underlying().(*types.Basic); basic {
 		return false

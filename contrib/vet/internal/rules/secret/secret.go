@@ -23,11 +23,11 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{new(flow)},
 }
 
-// flow is the fact of a function: its use of secrets. Bits are indices, of parameters with the receiver as the first.
+// flow is the fact of a function: its use of secrets. Bit i is for result or parameter i, the receiver first.
 type flow struct {
 	// Reveals are the results that have the text of a secret.
 	Reveals uint64
-	// Through are the parameters that are part of the first result, Prints those that are printed, Logs those of them that stay.
+	// Through are the parameters in the first result, Prints the printed ones, and Logs those printed to a log or an error.
 	Through, Prints, Logs uint64
 }
 
@@ -81,7 +81,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// unrevealed passes the Secret itself to a call that prints any value.
+// unrevealed is the fix that prints the Secret, not its text.
 func unrevealed(pass *analysis.Pass, from source, at printing) []analysis.SuggestedFix {
 	var fixes []analysis.SuggestedFix
 	for _, file := range pass.Files {
@@ -152,7 +152,7 @@ func (t *tracer) sources(fn *ssa.Function) []source {
 	return found
 }
 
-// read are the values read of a field with personal data.
+// read are the values of fields with personal data.
 func (t *tracer) read(field *ssa.FieldAddr) (found []source) {
 	name := t.found.Model.Private(field.X.Type(), field.Field)
 	for _, ref := range *field.Referrers() {
@@ -175,7 +175,7 @@ func resultOf(call *ssa.Call, i int) ssa.Value {
 	return nil
 }
 
-// name is a function with its type, or its package.
+// name is a function's name with its type or package.
 func name(fn *types.Func) string {
 	if fn == nil {
 		return "a function literal"

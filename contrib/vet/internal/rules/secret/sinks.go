@@ -14,7 +14,7 @@ var (
 		"errors.New", "fmt.Errorf", "github.com/pkg/errors.New", "github.com/pkg/errors.Errorf", "github.com/pkg/errors.Wrap", "github.com/pkg/errors.Wrapf",
 		"github.com/pkg/errors.WithMessage", "github.com/pkg/errors.WithMessagef", "golang.org/x/xerrors.New", "golang.org/x/xerrors.Errorf",
 	}
-	// texted are functions whose result has all of the text of each argument. Those that cut, hash or replace are not among them.
+	// texted are functions whose result contains the whole text of each argument, unlike functions that cut, hash or replace.
 	texted = []string{
 		"fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "fmt.Append", "fmt.Appendf", "fmt.Appendln", "strings.Join", "strings.TrimSpace", "strings.ToUpper",
 		"strings.ToLower", "strings.Clone", "strings.Repeat", "bytes.Clone", "bytes.TrimSpace", "strconv.Quote", "net/url.QueryEscape", "net/url.PathEscape",
@@ -22,7 +22,7 @@ var (
 	}
 )
 
-// sink is the destination that a call prints to, or "".
+// sink is the destination of a call that prints, or "".
 func sink(common *ssa.CallCommon) string {
 	if builtin, ok := common.Value.(*ssa.Builtin); ok {
 		if builtin.Name() == "print" || builtin.Name() == "println" {

@@ -1,4 +1,4 @@
-// Package webhook is the rule that a message is handled once, and is acknowledged when that is done.
+// Package webhook is the rule that a message is handled once, and then acknowledged.
 package webhook
 
 import (
@@ -99,7 +99,7 @@ func (r *rule) handler(fn *ssa.Function, message ssa.Value) {
 	}
 }
 
-// swallowed reports an error of the work after which the function acknowledges the message.
+// swallowed reports work after whose error the function acknowledges the message.
 func (r *rule) swallowed(instr *ssa.Call, message ssa.Value) {
 	results := instr.Common().Signature().Results()
 	callee := calls.Callee(instr.Common())
@@ -117,7 +117,7 @@ func (r *rule) swallowed(instr *ssa.Call, message ssa.Value) {
 		case ssa.CallInstruction:
 			callee := calls.Callee(next.Common())
 			if _, builtin := next.Common().Value.(*ssa.Builtin); !builtin && (callee == nil || !calls.Logs(callee) && !calls.Pure(callee)) {
-				return false // it does something about it
+				return false // it may handle the error
 			}
 			if callee != nil && calls.Calls(next.Common(), []string{"errors.Is", "errors.As", "errors.AsType"}) {
 				return false
@@ -140,7 +140,7 @@ var (
 	handled = regexp.MustCompile(`(?i)\b(handled|processed|seen|done|acked)\b`)
 )
 
-// early reports the instruction that marks a message, or an entry of a queue, as done before it is paid.
+// early reports the instruction that marks a message or queue entry as done before the payment.
 func (r *rule) early(call *calls.Call) {
 	for _, block := range call.In.Blocks {
 		if !block.Dominates(call.Instr.Block()) {
