@@ -132,7 +132,7 @@ func TestOptionsOfWebhooksHaveAnEffect(t *testing.T) {
 		require.Eventually(t, func() bool { return strings.Count(p.get("/webhooks").body, "<td>transaction</td>") == n }, 10*time.Second, 10*time.Millisecond)
 	}
 	deliveries(1)
-	time.Sleep(50 * time.Millisecond) // until the retry waits on the clock
+	time.Sleep(50 * time.Millisecond) // the retry now waits for the clock
 	p.press("/clock", "by=1s")
 	next("transaction")
 	deliveries(2)

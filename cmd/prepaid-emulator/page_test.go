@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// busy is a program in which much has happened, with a webhook whose receiver refuses. Every secret that went in or
-// came out is in secrets.
+// busy is a program with much history, and with a webhook whose receiver refuses. secrets has every secret sent or
+// received.
 func busy(t *testing.T) (p *program, secrets []string) {
 	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -205,7 +205,7 @@ func TestForeignersAreRefused(t *testing.T) {
 	require.Equal(t, http.StatusOK, open.send("GET", open.page, "", http.Header{"Host": {"emulator.internal"}}).status)
 }
 
-// nesting checks that every element is closed where it must be and that ids are used once.
+// nesting checks that every element is closed in the right place and that ids are unique.
 func nesting(document string) string {
 	void := []string{"meta", "link", "input", "br", "wbr", "rect"}
 	var open []string

@@ -47,7 +47,7 @@ func TestInABrowserTheRequests(t *testing.T) {
 	t.Run("dark", func(t *testing.T) { darkIsDark(t, d.open(t, browserForm{dark: true}), p) })
 }
 
-// requestsAreFound searches and filters with the form, as any user can.
+// requestsAreFound searches and filters with the form.
 func requestsAreFound(t *testing.T, b *browser, p *program) {
 	t.Helper()
 	b.visit(p.page + "requests")
@@ -79,7 +79,7 @@ func requestsAreFound(t *testing.T, b *browser, p *program) {
 	require.Empty(t, b.console())
 }
 
-// oneRequestIsShown looks at both sides of a request, goes to its neighbours, and copies it.
+// oneRequestIsShown checks a request and its response, opens its neighbours, and copies it.
 func oneRequestIsShown(t *testing.T, b *browser, p *program) {
 	t.Helper()
 	b.visit(p.page + "requests?text=r-")
@@ -122,7 +122,7 @@ func oneRequestIsShown(t *testing.T, b *browser, p *program) {
 	require.Empty(t, b.console())
 }
 
-// focused is the key of the row that has the focus, or the id of the element.
+// focused is the key of the row with the focus, or the element's id.
 const focused = `return document.activeElement.closest("tr")?.dataset.key ?? document.activeElement.id`
 
 func theKeyboardMoves(t *testing.T, b *browser, p *program) {
@@ -187,7 +187,7 @@ func theKeyboardMoves(t *testing.T, b *browser, p *program) {
 	require.Empty(t, b.console())
 }
 
-// nothingMovesUnderTheReader adds rows above one that has the focus.
+// nothingMovesUnderTheReader adds rows above a focused row.
 func nothingMovesUnderTheReader(t *testing.T, b *browser, p *program) {
 	t.Helper()
 	b.visit(p.page + "requests")
@@ -236,7 +236,7 @@ func aRefusedFormStaysLive(t *testing.T, b *browser, p *program) {
 	b.click(`form[action="/faults/clear"] button`)
 }
 
-// balancesFit measures at 390 pixels.
+// balancesFit checks a 390-px screen.
 func balancesFit(t *testing.T, b *browser, p *program) {
 	t.Helper()
 	p.press("/accounts/"+grace+"/adjust", "amount=123456789.5678")
@@ -258,7 +258,7 @@ func balancesFit(t *testing.T, b *browser, p *program) {
 	require.Empty(t, b.console())
 }
 
-// darkIsDark looks at each page, which loads nothing from elsewhere.
+// darkIsDark checks each page, which loads no foreign files.
 func darkIsDark(t *testing.T, b *browser, p *program) {
 	t.Helper()
 	for _, path := range []string{

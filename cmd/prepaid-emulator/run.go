@@ -75,7 +75,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 		if err := s.sow(server); err != nil {
 			err = errors.Join(err, server.Close())
 			if s.state != "" {
-				err = errors.Join(err, os.Remove(s.state)) // or the next start would continue from nothing
+				err = errors.Join(err, os.Remove(s.state)) // else the next start would use it
 			}
 			return err
 		}

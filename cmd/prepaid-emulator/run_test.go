@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// once runs the program with flags with which it ends by itself.
+// once runs the program with flags that make it end by itself.
 func once(t *testing.T, environment map[string]string, arguments ...string) (code int, out, problems string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -188,7 +188,7 @@ func TestSeedOfTheDocumentation(t *testing.T) {
 	new(settings).flags().VisitAll(func(f *flag.Flag) { require.Contains(t, string(text), "`-"+f.Name, "the documentation misses a flag") })
 }
 
-// A window that never ends would exclude all callers for good.
+// A window that never ends would lock out all callers.
 func TestFrozenClockHasNoRateLimitUnlessAsked(t *testing.T) {
 	t.Parallel()
 	for want, arguments := range map[int][]string{200: {"-frozen-clock"}, 429: {"-frozen-clock", "-rate-limit", "5"}} {
@@ -201,7 +201,7 @@ func TestFrozenClockHasNoRateLimitUnlessAsked(t *testing.T) {
 	}
 }
 
-// The document follows the flags that change the service.
+// The document reflects the flags that change the service.
 func TestOpenAPIIsPrinted(t *testing.T) {
 	t.Parallel()
 	code, out, problems := once(t, nil, "-openapi")

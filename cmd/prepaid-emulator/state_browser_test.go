@@ -42,7 +42,7 @@ func fitsAPhone(b *browser, path string) {
 	require.Empty(b.t, wrong, path)
 }
 
-// cardWorks buys something, takes it back, and is refused.
+// cardWorks makes a purchase, reverses it, and is refused.
 func cardWorks(t *testing.T, b *browser, p *program) {
 	t.Helper()
 	p.call("GET", "accounts/"+ada, "")

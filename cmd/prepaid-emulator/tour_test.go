@@ -16,8 +16,8 @@ import (
 
 const tour = "docs/tour.md"
 
-// docs/tour.md shows the real output of this program and its page for a payment whose first request gets a
-// proxy's 502 and is carried out later, repeated by curl and by the SDK.
+// docs/tour.md shows this program's real output and page. A payment's first request gets a proxy's 502 and is
+// carried out later; curl and the SDK repeat it.
 func TestTour(t *testing.T) {
 	t.Parallel()
 	needTool(t, "curl")
@@ -28,7 +28,7 @@ func TestTour(t *testing.T) {
 
 	picture := camera(t, p)
 	const arm = `curl -s -d 'operation=POST /accounts/{id}/transfer' -d 'fault=proxy-page 502 commit-after HELD' http://127.0.0.1:8480/faults`
-	p.call("GET", "accounts/"+ada, "") // has a token afterwards
+	p.call("GET", "accounts/"+ada, "") // p then has a token
 	transcript.Require(t, tour, "naive", p.session([]string{"TOKEN=" + p.token}, strings.Replace(arm, "HELD", "4s", 1),
 		`curl -sS --retry 1 --retry-delay 1 -w '\n' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/vnd.vendor+json' \
     -d '{"request_id": "lunch-1", "amount": 25.50, "destination_account_id": "EA10000000000002", "transaction_type": 1,
@@ -54,7 +54,7 @@ func TestTour(t *testing.T) {
 	picture("tour-paid-once.png", "requests?text="+repeated[1], `[aria-label="Requests"]`)
 }
 
-// session runs commands that name the default address.
+// session runs commands with the default address.
 func (p *program) session(environment []string, commands ...string) string {
 	p.t.Helper()
 	for i, command := range commands {
@@ -63,7 +63,7 @@ func (p *program) session(environment []string, commands ...string) string {
 	return p.asInTheDocument(transcript.Session(p.t, environment, commands...))
 }
 
-// asInTheDocument replaces the address, which differs in each test.
+// asInTheDocument replaces the address, which varies by test.
 func (p *program) asInTheDocument(text string) string {
 	return strings.ReplaceAll(text, p.page, "http://127.0.0.1:8480/")
 }
@@ -74,7 +74,7 @@ func (p *program) transfers() string {
 	return p.send("GET", p.page+"transfers", "", map[string][]string{"Accept": {"application/json"}}).body
 }
 
-// camera returns a function that compares a picture in docs/ with an element of a page, where there is a browser.
+// camera returns a function that compares a picture in docs/ with an element of a page, if there is a browser.
 func camera(t *testing.T, p *program) func(file, path, selector string) {
 	t.Helper()
 	if _, err := exec.LookPath("chromedriver"); testing.Short() || err != nil && os.Getenv("PREPAID_BROWSER") != "required" {
@@ -82,7 +82,7 @@ func camera(t *testing.T, p *program) func(file, path, selector string) {
 			t.Log("NOT CHECKED: the pictures, in a short run or without chromedriver")
 		}
 	}
-	b := startBrowser(t).open(t, browserForm{noJavaScript: true}) // or the page changes while it is compared
+	b := startBrowser(t).open(t, browserForm{noJavaScript: true}) // a script would change the page meanwhile
 	b.call(http.MethodPost, "/window/rect", map[string]any{"width": 1200, "height": 2000}, nil)
 	return func(file, path, selector string) {
 		t.Helper()

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser is headless Chromium behind chromedriver, spoken to in the WebDriver protocol.
+// browser is headless Chromium, controlled by chromedriver in the WebDriver protocol.
 type browser struct {
 	t       *testing.T
 	http    *http.Client
@@ -29,7 +29,7 @@ type browserForm struct {
 	dark         bool
 }
 
-// needBrowser skips the test where there is no browser, unless PREPAID_BROWSER=required says that there must be one.
+// needBrowser skips the test if there is no browser, unless PREPAID_BROWSER=required demands one.
 func needBrowser(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -72,7 +72,7 @@ type driver struct {
 	browsers map[browserForm]*browser
 }
 
-// open returns a browser that keeps nothing of earlier tests. Those of one driver share a process per form, one after the other.
+// open returns a browser without data of earlier tests. Browsers of one driver and form use the same process in turn.
 func (d *driver) open(t *testing.T, form browserForm) *browser {
 	t.Helper()
 	if d.browsers[form] == nil {
@@ -93,7 +93,7 @@ func (d *driver) open(t *testing.T, form browserForm) *browser {
 func (d *driver) begin(form browserForm) *browser {
 	t := d.t
 	t.Helper()
-	profile, err := os.MkdirTemp("", "prepaid-browser") // removed with patience below
+	profile, err := os.MkdirTemp("", "prepaid-browser") // removed below, with retries
 	require.NoError(t, err)
 	args := []string{
 		"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -122,7 +122,7 @@ func (d *driver) begin(form browserForm) *browser {
 	b.session = d.url + "/" + session.ID
 	t.Cleanup(func() {
 		b.call(http.MethodDelete, "", nil, nil)
-		for range 20 { // the browser takes a moment to let go of its profile
+		for range 20 { // the browser releases its profile after a moment
 			if os.RemoveAll(profile) == nil {
 				return
 			}
@@ -132,7 +132,7 @@ func (d *driver) begin(form browserForm) *browser {
 	return b
 }
 
-// call sends one command and reads the value of its response into value, unless that is nil.
+// call sends one command and reads the response's value into value, unless value is nil.
 func (b *browser) call(method, path string, body, value any) {
 	b.t.Helper()
 	status, received := b.send(method, path, body)
@@ -173,7 +173,7 @@ func (b *browser) eval(script string, value any) {
 	b.call(http.MethodPost, "/execute/sync", map[string]any{"script": script, "args": []any{}}, value)
 }
 
-// text is that of an element, or empty if there is none. It is read in one step, because a live page replaces elements.
+// text is an element's text, or empty without the element. One step reads it, because a live page replaces elements.
 func (b *browser) text(selector string) string {
 	b.t.Helper()
 	name, err := json.Marshal(selector)
@@ -190,7 +190,7 @@ func (b *browser) shows(selector, text string) {
 		"%s does not show %q", selector, text)
 }
 
-// act sends a command to an element, and again if a live page has replaced the element in the meantime.
+// act sends a command to an element. It tries again if a live page has replaced the element meanwhile.
 func (b *browser) act(selector, command string, body any) {
 	b.t.Helper()
 	for tries := 1; ; tries++ {
@@ -230,7 +230,7 @@ const (
 	keyDown   = "\ue015"
 )
 
-// keys presses keys one after the other, wherever the focus is.
+// keys presses keys in turn, wherever the focus is.
 func (b *browser) keys(keys string) {
 	b.t.Helper()
 	var actions []map[string]any
@@ -240,7 +240,7 @@ func (b *browser) keys(keys string) {
 	b.call(http.MethodPost, "/actions", map[string]any{"actions": []any{map[string]any{"type": "key", "id": "keyboard", "actions": actions}}}, nil)
 }
 
-// console are the errors that the browser has noted since it was asked last.
+// console are the errors that the browser logged since the last call.
 func (b *browser) console() []string {
 	b.t.Helper()
 	var entries []struct{ Level, Message string }
@@ -257,7 +257,7 @@ func (b *browser) screenshot() []byte {
 	return b.picture("/screenshot")
 }
 
-// pictureOf is an element with some space around it.
+// pictureOf is a picture of an element with a margin.
 func (b *browser) pictureOf(selector string) []byte {
 	b.t.Helper()
 	element := b.find(selector)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A harness that is killed takes its workers with it.
+// If the harness is killed, its workers end too.
 func TestKilledHarnessLeavesNoWorker(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pid")

@@ -48,13 +48,13 @@ A number below 0 means none. Flags:
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	errOut = &shared{to: errOut} // by the workers and by -enqueue
+	errOut = &shared{to: errOut} // with workers and -enqueue
 	set, options, err := parse(args, errOut)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return exitSafe
 	case err != nil:
-		return exitUsage // flag has said why
+		return exitUsage // flag printed it
 	}
 	report, err := hostile.Run(ctx, options)
 	if err != nil {
@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return exitSafe
 }
 
-// shared is a writer for several at the same time.
+// shared is a writer for concurrent use.
 type shared struct {
 	mu sync.Mutex
 	to io.Writer
@@ -136,7 +136,7 @@ func parse(args []string, errOut io.Writer) (*flag.FlagSet, hostile.Options, err
 	return set, o, nil
 }
 
-// step makes a function of a command; nil of an empty one.
+// step returns a function for a command, or nil if empty.
 func step(command string, errOut io.Writer) func(context.Context, hostile.Job) error {
 	words := strings.Fields(command)
 	if len(words) == 0 {

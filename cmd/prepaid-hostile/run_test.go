@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
-// TestMain is the worker, too: a command that pays with a journal.
+// TestMain is also the worker: a command that pays by journal.
 func TestMain(m *testing.M) {
 	switch os.Getenv("WORKER_IS") {
 	case "payer":
@@ -152,7 +152,7 @@ func TestWrongUse(t *testing.T) {
 	}
 }
 
-// The line that runs the same again has neither the seed twice nor the password of a database.
+// The command line for a repeat has the seed only once, and no database password.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	set, _, err := parse([]string{"-seed=1", "-database", "postgres://me:secret@db/x", "-copies=3", "--", "sh", "-c", "it's -seed 4", ""}, new(bytes.Buffer))

@@ -21,7 +21,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// caller sends requests as any program does.
+// caller sends requests like any program.
 type caller struct {
 	*prepaidtest.Server
 	t     *testing.T
@@ -60,7 +60,7 @@ func (c *caller) send(method, path, body string) string {
 	return string(text)
 }
 
-// member is one of a JSON object.
+// member is a JSON object's member.
 func member(t *testing.T, text, name string) string {
 	t.Helper()
 	var members map[string]any
@@ -165,7 +165,7 @@ func everything(t *testing.T) *caller {
 	return c
 }
 
-// The tests for a request of each operation are complete: they compile, and reproduce the log.
+// The tests for a request of each operation are complete: they compile and reproduce the log.
 func TestEveryOperationBecomesATestThatPasses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles and runs another module")
@@ -205,7 +205,7 @@ func TestEveryOperationBecomesATestThatPasses(t *testing.T) {
 	}
 }
 
-// Whatever another program sends, there is a test or a plain reason why not.
+// For any program's request there is a test, or a plain reason why not.
 func TestNoRequestIsTooOdd(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t)
@@ -236,7 +236,7 @@ func TestNoRequestIsTooOdd(t *testing.T) {
 	require.Greater(t, written, 300)
 }
 
-// A new tag keeps its member out of the test, wherever it is sent: no list has to name it.
+// A new tag keeps its member out of the test, wherever a request has it: no list names members.
 func TestNoPersonalMemberIsInATest(t *testing.T) {
 	t.Parallel()
 	for name := range personal.Marks() {

@@ -51,7 +51,7 @@ func literal(v reflect.Value) string {
 	return typeName(v.Type()) + "{}"
 }
 
-// structLiteral has one field a line when there are several.
+// structLiteral has one field per line if it has several.
 func structLiteral(v reflect.Value) string {
 	var fields []string
 	for i := range v.NumField() {
@@ -65,7 +65,7 @@ func structLiteral(v reflect.Value) string {
 	return typeName(v.Type()) + "{\n" + strings.Join(fields, ",\n") + ",\n}"
 }
 
-// typed is a literal that keeps its type where nothing else says it.
+// typed is a literal with its type, where no context implies it.
 func typed(v reflect.Value) string {
 	if v.Type().PkgPath() == "" {
 		return literal(v)

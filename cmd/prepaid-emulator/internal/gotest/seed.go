@@ -113,13 +113,13 @@ func (w *writer) prepareAuthorization() {
 	w.field("AuthorizationID").SetString(w.expression("authorised.AuthorizationID"))
 }
 
-// prepareFirst makes the payment whose response was kept. Another client does: the first was perhaps another program.
+// prepareFirst makes the payment whose response was kept, with another client: it may be another program's.
 func (w *writer) prepareFirst() {
 	w.before = append(w.before, "// The payment was made before, with the same request ID.",
 		"if _, err := "+w.call.text("server.Client()")+"; err != nil { t.Fatal(err) }")
 }
 
-// prepareHook registers a webhook with a receiver, and leaves a message undelivered when the request is about one.
+// prepareHook registers a webhook with a receiver. If the request is about a message, one stays undelivered.
 func (w *writer) prepareHook() {
 	receiver := []string{
 		"receiver := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))", "defer receiver.Close()",
@@ -155,7 +155,7 @@ func (w *writer) prepareHook() {
 	}
 }
 
-// receive has the messages sent to the test's own receiver.
+// receive sends the messages to the test's own receiver.
 func (w *writer) receive() {
 	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" && len(w.options) > 0 {
 		uri.SetString(w.expression("receiver.URL"))
@@ -174,7 +174,7 @@ func (w *writer) prepareReport() {
 	}
 }
 
-// sealed reports whether the request has a sealed PIN, which the log masks, and all else that it needs.
+// sealed reports whether the request has a sealed PIN (masked in the log) and all other needed members.
 func (w *writer) sealed() bool {
 	operation, device, address := w.field("OperationID"), w.field("DeviceID"), w.field("IPAddress")
 	return w.field("Envelope").IsValid() && operation.String() != "" && device.String() != "" && address.String() != ""
@@ -193,7 +193,7 @@ func (w *writer) preparePIN() {
 		w.call.method, w.field("DeviceID").String(), w.field("IPAddress").String())
 }
 
-// seedNamed adds the accounts and companies that the call names, as far as the emulator has them.
+// seedNamed adds the accounts and companies that the call names, if the emulator has them.
 func (w *writer) seedNamed() {
 	var accounts []prepaid.AccountID
 	companies := make(map[prepaid.CompanyID]bool)
@@ -257,14 +257,14 @@ func (w *writer) searched(known []prepaid.AccountID, companies map[prepaid.Compa
 	return found
 }
 
-// seedAccount is an account as the request found it, or else as it is now.
+// seedAccount is an account as the request found it, else as it is now.
 func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
 	if r := w.request; state.ID == r.AccountID && r.AccountStatus != "" {
 		state.Status, state.Balance = r.AccountStatus, r.AccountBalance
-	} else if state.ID == r.AccountID { // there was none
+	} else if state.ID == r.AccountID { // it did not exist
 		return nil
 	} else if w.plainSuccess() {
-		state.Status = "active" // whatever it has become since
+		state.Status = "active" // it may have changed since
 	}
 	seed := prepaidtest.SeedAccount{ID: state.ID, Balance: state.Balance, Key: state.Key, PlasticDisabled: !state.PlasticEnabled}
 	if state.CompanyID != prepaidtest.DefaultCompany {
@@ -277,7 +277,7 @@ func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
 		seed.AccountType = state.AccountType
 	}
 	if w.request.Replayed && state.ID == w.request.AccountID {
-		seed.Balance = "1000000.00" // enough for the payment that was made before
+		seed.Balance = "1000000.00" // enough for the earlier payment
 	}
 	var after []string
 	switch {

@@ -27,10 +27,10 @@ type accountData struct {
 	Pager   pager
 	// Open and Older are the purchases that can be reversed or cleared, newest first.
 	Open, Older []prepaidtest.Authorization
-	Requests    requestsTable // the newest that name the account
-	Asked       int           // all of them
+	Requests    requestsTable // the newest about the account
+	Asked       int           // their number
 	Running     int           // transfers from the account
-	Statuses    []string      // to change to
+	Statuses    []string      // to choose
 	Effect      string        // of a status other than active
 	NoCard      string        // why the card cannot be used; empty when it can
 	Entered     accountForm
@@ -39,11 +39,11 @@ type accountData struct {
 	Fingerprint string // of the PIN certificate
 }
 
-// accountForm is the input of a form that was refused.
+// accountForm is the input of a refused form.
 type accountForm struct {
 	Adjust, Status string
 	Card           cardForm
-	// Authorization names the one whose form was refused, and Part its amount.
+	// Authorization is the purchase of the refused form, and Part its amount.
 	Authorization, Part string
 }
 
@@ -68,7 +68,7 @@ func (p *Page) account(w http.ResponseWriter, r *http.Request) {
 	p.showAccount(w, r, http.StatusOK, accountForm{Card: usualCard()}, "")
 }
 
-// refuse shows the account with the input and why it was refused.
+// refuse shows the account with the refused input and the reason.
 func (p *Page) refuse(w http.ResponseWriter, r *http.Request, entered accountForm, problem string) {
 	if entered.Card == (cardForm{}) {
 		entered.Card = usualCard()
@@ -114,12 +114,12 @@ func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, e
 	p.show(w, r, status, "account", page)
 }
 
-// names reports whether a request is about an account: in its path or in its body, as the destination too.
+// names reports whether a request's path or body names an account, perhaps as the destination.
 func names(r prepaidtest.Request, id prepaid.AccountID) bool {
 	return r.AccountID == id || strings.Contains(r.Body, `"`+string(id)+`"`)
 }
 
-// effectOf names the operations that a status rules out.
+// effectOf lists the operations that a status forbids.
 func effectOf(status string) string {
 	switch status {
 	case "active":
@@ -144,7 +144,7 @@ func noCard(a prepaidtest.AccountState) string {
 
 func accountPath(id prepaid.AccountID) string { return "/accounts/" + url.PathEscape(string(id)) }
 
-// known is the account of the path; when there is none it responds to the request.
+// known is the account of the path. If it does not exist, known sends the response.
 func (p *Page) known(w http.ResponseWriter, r *http.Request) (prepaid.AccountID, bool) {
 	id := prepaid.AccountID(r.PathValue("id"))
 	if !slices.Contains(p.server.Load().AccountIDs(), id) {
@@ -170,7 +170,7 @@ func (p *Page) setStatus(w http.ResponseWriter, r *http.Request) {
 
 const amountForm = `^[+-]?[0-9]+(\.[0-9]{1,19})?$`
 
-// decimal is an entered amount as the emulator reads it; false when it is none, or has more than 19 digits.
+// decimal is an entered amount as the emulator reads it; false if it is invalid or has more than 19 digits.
 func decimal(entered string) (string, bool) {
 	amount := strings.Replace(entered, "−", "-", 1)
 	if !regexp.MustCompile(amountForm).MatchString(amount) {

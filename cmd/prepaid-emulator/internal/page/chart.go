@@ -9,13 +9,13 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// chart is the running balance as steps of equal width, one for each movement. Places along the axis are percentages, so that
-// it fits every screen with letters of one size; heights are pixels.
+// chart is the running balance as steps of equal width, one for each movement. Horizontal positions are percentages,
+// so the chart fits every screen with letters of one size. Heights are pixels.
 type chart struct {
 	Slots  []chartSlot
 	Lines  []chartLine
 	Times  []chartTime
-	Ground string // the line of zero, or the lowest one
+	Ground string // the zero line, or the lowest
 	Text   string // for screen readers
 	Shown  int    // movements
 	All    int
@@ -25,11 +25,11 @@ type chart struct {
 	Total  int
 }
 
-// chartSlot is the balance after a movement; the first is the one before all that are shown.
+// chartSlot is the balance after a movement. The first slot is the opening balance.
 type chartSlot struct {
 	Key                         string
 	X, End, Width               string
-	Y, Before                   string // the line now, and that of the step before
+	Y, Before                   string // the line, and the line of the step before
 	Top, Area                   string // between line and ground
 	Negative                    bool
 	What, Amount, Balance, When string
@@ -48,22 +48,22 @@ const (
 	chartSteps  = 60
 )
 
-// chartOf draws a history, which is in the order of time; there is nothing to draw without one.
+// chartOf draws a history, oldest first. An empty history gives an empty chart.
 func chartOf(items []prepaidtest.Transaction) chart {
 	c := chart{All: len(items), Shown: min(len(items), chartSteps), Height: chartHeight, Foot: chartHeight + 16, Total: chartHeight + 22}
 	if c.Shown == 0 {
 		return c
 	}
 	items = items[c.All-c.Shown:]
-	balances := make([]float64, 1, c.Shown+1) // the first is the one before
+	balances := make([]float64, 1, c.Shown+1) // the first is the opening one
 	for _, item := range items {
 		balances = append(balances, number(item.RunningBalance))
 	}
 	balances[0] = balances[1] - number(items[0].Amount) + number(items[0].Fee)
 	if c.All == c.Shown && c.All > 2 {
-		balances = balances[1:] // not the nothing before the opening balance, next to which all else is small
+		balances = balances[1:] // skip the initial zero: it would flatten the chart
 	}
-	first := len(items) - len(balances) // of the movements, -1 for the one before
+	first := len(items) - len(balances) // index of a movement, -1 before the first
 	low, high, step := scale(balances)
 	height := func(balance float64) float64 {
 		return chartMargin + (high-balance)/(high-low)*(chartHeight-2*chartMargin)
@@ -100,7 +100,7 @@ func chartOf(items []prepaidtest.Transaction) chart {
 	return c
 }
 
-// chartTimes are those of the first and the last movement, and of one between where there is room.
+// chartTimes are the times of the first and last movements, and of one between if there is room.
 func chartTimes(items []prepaidtest.Transaction, width, from float64) []chartTime {
 	text := func(i int) string { return items[i].OccurredAt.UTC().Format("2 Jan 15:04") }
 	last := len(items) - 1
@@ -114,8 +114,8 @@ func chartTimes(items []prepaidtest.Transaction, width, from float64) []chartTim
 	return times
 }
 
-// scale finds round amounts for the lines: from the lowest balance to the highest, and from zero unless the steps would be too
-// small to be seen.
+// scale finds round amounts for the lines from the lowest balance to the highest. Zero is included unless the steps would be
+// too small to see.
 func scale(balances []float64) (low, high, step float64) {
 	low, high = slices.Min(balances), slices.Max(balances)
 	if low < 0 || high-low > high/2 {
@@ -149,9 +149,9 @@ func amountLabel(amount, step float64) string {
 	return money(text)
 }
 
-// number is an amount as exact as a picture needs it.
+// number is an amount, exact enough for a picture.
 func number(amount string) float64 {
-	value, _ := strconv.ParseFloat(amount, 64) // the emulator wrote it
+	value, _ := strconv.ParseFloat(amount, 64) // the emulator's text
 	return value
 }
 

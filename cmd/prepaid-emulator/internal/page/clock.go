@@ -17,13 +17,13 @@ func (p *Page) clock(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "clock", layout{Title: "Clock", Section: "clock", Data: clockData{}, JSON: clockOf(p.server.Load())})
 }
 
-// maxStep keeps a slip of the hand from moving the clock to where it cannot come back from.
+// maxStep keeps a typing mistake from moving the clock too far: it cannot go back.
 const maxStep = 10 * 365 * 24 * time.Hour
 
-// end is as far as the emulator lets its clock move.
+// end is the last time that the clock can reach.
 func end() time.Time { return time.Date(2200, time.December, 31, 23, 59, 59, 0, time.UTC) }
 
-// advance moves the clock and leads back to where the button was.
+// advance moves the clock and returns to the button's page.
 func (p *Page) advance(w http.ResponseWriter, r *http.Request) {
 	entered := strings.TrimSpace(r.PostFormValue("by"))
 	step, err := time.ParseDuration(entered)

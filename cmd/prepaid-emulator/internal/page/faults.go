@@ -19,7 +19,7 @@ type faultsData struct {
 	Armed      []prepaidtest.ArmedFault
 	Operations []string
 	Forms      [][2]string // syntax and effect
-	// Suggestions are forms that can be used as they are.
+	// Suggestions are faults that can be used as they are.
 	Suggestions []string
 	Entered     faultForm
 }
@@ -27,7 +27,7 @@ type faultsData struct {
 // faultForm holds the fields of the form.
 type faultForm struct {
 	Operation, Fault, Times, Probability string
-	asWritten                            bool // without the field of the times: the fault says how often
+	asWritten                            bool // ignore Times: the fault includes how often
 }
 
 func splitForms(forms []string) [][2]string {
@@ -100,7 +100,7 @@ func (f faultForm) fault() (fault prepaidtest.Fault, problem string) {
 	return fault.WithProbability(percent / 100), ""
 }
 
-// unreadable explains why an entered fault is invalid, and how faults are written.
+// unreadable explains why an entered fault is invalid, and the syntax of faults.
 func unreadable(err error, forms []string) string {
 	what, rule, _ := strings.Cut(strings.TrimPrefix(err.Error(), "prepaidtest: "), ": ")
 	name := what[strings.LastIndex(what, " ")+1:]

@@ -19,8 +19,8 @@ var files embed.FS
 
 // Config sets the actions that the page allows.
 type Config struct {
-	// AllowRemote accepts any Host header. By default it must be a loopback address or localhost, so that a foreign
-	// name that resolves to loopback reads nothing.
+	// AllowRemote accepts any Host header. By default the header must be a loopback address or localhost, so that a
+	// foreign name for loopback reads nothing.
 	AllowRemote bool
 	// Version is shown at the foot.
 	Version string
@@ -41,11 +41,11 @@ func New(config Config) *Page {
 	return p
 }
 
-// Attach says whose state is shown.
+// Attach sets the server to show.
 func (p *Page) Attach(server *prepaidtest.Server) { p.server.Store(server) }
 
-// entry is one of the navigation.
-type entry struct{ Section, Path, Name, Key string } // g and the key lead there
+// entry is a navigation entry.
+type entry struct{ Section, Path, Name, Key string } // press g, then Key
 
 // entries are the navigation, in its order.
 func entries() []entry {
@@ -65,7 +65,7 @@ func entries() []entry {
 
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
-	static, _ := fs.Sub(files, "static") // the directory is embedded above
+	static, _ := fs.Sub(files, "static") // an embedded directory
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(static)))
 	mux.HandleFunc("GET /{$}", p.overview)
 	p.requestRoutes(mux)
@@ -84,7 +84,7 @@ func (p *Page) routes() http.Handler {
 	return mux
 }
 
-// ServeHTTP responds to one request of a browser.
+// ServeHTTP responds to a browser's request.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "+
@@ -110,13 +110,13 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.handler.ServeHTTP(w, r)
 }
 
-// isForm keeps a webhook whose address is a path of this page from pressing its buttons: a message is no form.
+// isForm keeps messages of a webhook with an address on this page from pressing buttons: they are not forms.
 func isForm(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == "application/x-www-form-urlencoded"
 }
 
-// IsLoopback reports whether a host, with a port or without, is one that only this machine reaches.
+// IsLoopback reports whether only this machine reaches a host. The host may include a port.
 func IsLoopback(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/personal"
 )
 
-// concealed replaces personal data, which the page of an account alone shows.
+// concealed replaces personal data, which only an account's page shows.
 const concealed = "[personal]"
 
-// readable indents JSON, with personal data left out, and the query of a webhook's address, which may hold a secret. Other text
-// stays as it is, unless it was cut and may hold some.
+// readable indents JSON without personal data and without the query of a webhook's address, which may hold a secret. Other text
+// stays, unless it was cut and may hold such data.
 func readable(text string) string {
 	shown, problem := open(text)
 	if problem != "" {

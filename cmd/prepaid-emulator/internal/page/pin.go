@@ -2,7 +2,7 @@ package page
 
 import "net/http"
 
-// pinCertificate gives the operator's certificate for PIN changes, which is public.
+// pinCertificate sends the operator's public certificate for PIN changes.
 func (p *Page) pinCertificate(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/x-pem-file")
 	w.Header().Set("Content-Disposition", `attachment; filename="pin-certificate.pem"`)

@@ -19,19 +19,19 @@ import (
 // layout is the data around the content of every page.
 type layout struct {
 	Title   string
-	Section string // the entry of the navigation
-	Live    string // where the parts that change come from; by default the page's own path and query
+	Section string // the navigation entry
+	Live    string // address of the live parts; by default the page's own path and query
 	Base    string // of the service
 	Version string
 	Now     time.Time
 	Notice  string // result of an action
-	Problem string // why it did nothing
+	Problem string // why it failed
 	Armed   int    // faults
 	Data    any
-	JSON    any // response for a program; nil when it gets the page
+	JSON    any // response for a program; nil to send the page
 }
 
-// functions are those of the templates.
+// functions are the template functions.
 func functions() template.FuncMap {
 	all := template.FuncMap{
 		"when": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05") },
@@ -47,7 +47,7 @@ func functions() template.FuncMap {
 	return all
 }
 
-// assets are the static files of a kind; the shared style is the first.
+// assets are the static files of a kind, the shared style first.
 func assets(kind string) []string {
 	names, _ := fs.Glob(files, "static/*."+kind) // the pattern is good
 	slices.SortFunc(names, func(a, b string) int {
@@ -56,7 +56,7 @@ func assets(kind string) []string {
 	return names
 }
 
-// parseTemplates makes a page of each file but the two that all share.
+// parseTemplates makes a page of each file except two shared ones.
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions()).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	pages := make(map[string]*template.Template)
@@ -67,7 +67,7 @@ func parseTemplates() map[string]*template.Template {
 	return pages
 }
 
-// plural is the word for n things.
+// plural is the noun for n items.
 func plural(n int, one, more string) string {
 	if n == 1 {
 		return one
@@ -75,7 +75,7 @@ func plural(n int, one, more string) string {
 	return more
 }
 
-// show writes a page. With ?live=1 it writes only the parts that change, for the script.
+// show writes a page. With ?live=1 it writes only the live parts, for the script.
 func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name string, l layout) {
 	switch {
 	case wantsJSON(r) && l.Problem != "":
@@ -105,7 +105,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name str
 	_, _ = w.Write(text.Bytes()) // the reader has gone away
 }
 
-// liveAddress is that of the page itself; a form that was refused leads back to its section.
+// liveAddress is the page's own address or, for a refused form, its section's.
 func liveAddress(r *http.Request, section string) string {
 	if r.Method != http.MethodPost {
 		query := r.URL.Query()
@@ -121,14 +121,14 @@ func liveAddress(r *http.Request, section string) string {
 	return ""
 }
 
-// base is the service's address as this reader reaches it.
+// base is the service's address for this reader.
 func (p *Page) base(r *http.Request) string { return "http://" + r.Host + "/3.0/" }
 
 func (p *Page) notFound(w http.ResponseWriter, r *http.Request, text string) {
 	p.show(w, r, http.StatusNotFound, "problem", layout{Title: "Not here", Problem: text})
 }
 
-// done redirects to a page with a note on the action; a program gets the new state.
+// done redirects to a page with a note on the action. A program gets the new state.
 func done(w http.ResponseWriter, r *http.Request, back, what string, state any) {
 	if wantsJSON(r) {
 		writeJSON(w, http.StatusOK, state)
@@ -194,7 +194,7 @@ func statusTone(status int) string {
 // words makes a wire word readable: lost_or_stolen becomes "lost or stolen".
 func words(wire string) string { return strings.ReplaceAll(wire, "_", " ") }
 
-// money puts thin groups into the whole part: 1234.50 becomes 1,234.50, and a minus is a real one.
+// money groups the whole part: 1234.50 becomes 1,234.50, with a typographic minus sign.
 func money(amount string) string {
 	sign := ""
 	if rest, negative := strings.CutPrefix(amount, "-"); negative {
@@ -215,7 +215,7 @@ func short[ID ~string](id ID) string {
 	return string(id)
 }
 
-// pager leads through a long list.
+// pager links a long list's pages.
 type pager struct {
 	Page, Pages, Total int
 	Parameter          string
@@ -223,7 +223,7 @@ type pager struct {
 	Query              url.Values
 }
 
-// paginate cuts the part of a list that the request asks for; pages count from 1.
+// paginate returns the part of a list that the request selects. Pages count from 1.
 func paginate[T any](r *http.Request, list []T, size int) ([]T, pager) {
 	return paginateBy(r, "page", list, size)
 }

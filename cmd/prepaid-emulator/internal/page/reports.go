@@ -47,7 +47,7 @@ func (p *Page) reports(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "reports", layout{Title: "Reports", Section: "reports", Data: data})
 }
 
-// download gives the CSV text of a run.
+// download sends the CSV text of a run.
 func (p *Page) download(w http.ResponseWriter, r *http.Request) {
 	server, id := p.server.Load(), r.PathValue("id")
 	runs := server.ReportRuns()
@@ -63,14 +63,14 @@ func (p *Page) download(w http.ResponseWriter, r *http.Request) {
 	if _, err := server.WriteReport(text, id); err == nil {
 		_ = text.Flush() // the reader has gone away
 	} else if begun {
-		panic(http.ErrAbortHandler) // net/http's own way to cut a response that cannot be completed
+		panic(http.ErrAbortHandler) // makes net/http cut the response, which is incomplete
 	} else {
 		w.Header().Del("Content-Disposition")
 		p.show(w, r, http.StatusInternalServerError, "problem", layout{Title: "No report", Section: "reports", Problem: "The template's function failed. Start another run."})
 	}
 }
 
-// noting notes that something was written.
+// noting notes whether anything was written.
 type noting struct {
 	http.ResponseWriter
 	begun *bool

@@ -21,16 +21,16 @@ type requestData struct {
 	Body, ResponseBody string
 	Sent               []prepaidtest.Request // all with the same request id, oldest first
 	Movements          int
-	BodyDiffers        bool // from the first with this request id
+	BodyDiffers        bool // from the id's first request
 	FaultEffect        string
-	Account            bool              // there is one
-	Created            prepaid.AccountID // the account that this request has created
+	Account            bool              // it exists
+	Created            prepaid.AccountID // the account that this request created
 	Transaction        string
-	TransactionLink    string // empty when the account does not have it
+	TransactionLink    string // empty if the account lacks it
 	Newer, Older       int64
 	Filter             string
 	Curl, GoTest       string
-	NoGoTest           string // why there is none
+	NoGoTest           string // why it is absent
 	Operation          string
 }
 
@@ -78,7 +78,7 @@ func (d *requestData) repeats(newest []prepaidtest.Request) {
 	d.BodyDiffers = d.Sent[0].Body != d.Request.Body || d.Sent[0].Path != d.Request.Path
 }
 
-// neighbours finds the requests before and after, among those that the filter shows.
+// neighbours finds the requests before and after, among those the filter shows.
 func (d *requestData) neighbours(filter requestFilter, newest []prepaidtest.Request, twice map[prepaid.RequestID]bool) {
 	for _, other := range newest {
 		switch {
@@ -105,7 +105,7 @@ func faultEffect(form string) string {
 	return ""
 }
 
-// created is the account that a request has created, whose id its response does not have.
+// created is the account that a request created. Its id is not in the response.
 func created(server *prepaidtest.Server, ids []prepaid.AccountID, r prepaidtest.Request) prepaid.AccountID {
 	external, _ := membersOf(r.ResponseBody)["external_account_id"].(string)
 	if r.Method != http.MethodPost || r.Template != "/accounts" || external == "" {
@@ -119,7 +119,7 @@ func created(server *prepaidtest.Server, ids []prepaid.AccountID, r prepaidtest.
 	return ""
 }
 
-// transactionLink leads to the row of a transaction, on the page of its account that has it.
+// transactionLink leads to a transaction's row, on the right page of its account.
 func transactionLink(server *prepaidtest.Server, id prepaid.AccountID, transaction string) string {
 	items := server.Transactions(id)
 	slices.Reverse(items)
@@ -130,7 +130,7 @@ func transactionLink(server *prepaidtest.Server, id prepaid.AccountID, transacti
 	return accountPath(id) + "?page=" + strconv.Itoa(i/accountItems+1) + "#t" + transaction
 }
 
-// pairs are names with their values, by name, without personal data.
+// pairs are names and values, sorted by name, without personal data.
 func pairs(values map[string][]string) [][2]string {
 	var list [][2]string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -175,5 +175,5 @@ func curl(base string, r prepaidtest.Request) string {
 	return text.String()
 }
 
-// quoteShell makes one word of a shell of any text.
+// quoteShell quotes a text as one shell word.
 func quoteShell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// membersOf are those of a JSON object; nil for another text. Numbers are kept as they are written.
+// membersOf are a JSON object's members; nil for another text. Numbers stay as written.
 func membersOf(text string) map[string]any {
 	if !strings.HasPrefix(text, "{") {
 		return nil
@@ -21,7 +21,7 @@ func membersOf(text string) map[string]any {
 	return members
 }
 
-// transactionID is that of the response; empty when it has none.
+// transactionID is the response's; empty if it has none.
 func transactionID(r prepaidtest.Request) string {
 	_, after, _ := strings.Cut(r.ResponseBody, `"transaction_id":`)
 	after = strings.TrimLeft(after, ` "`)
@@ -31,10 +31,10 @@ func transactionID(r prepaidtest.Request) string {
 	return ""
 }
 
-// token is a part of a JSON text with its kind.
+// token is a part of a JSON text and its kind.
 type token struct{ Kind, Text string }
 
-// tokens splits an indented JSON text, so that names stand out; another text is one token.
+// tokens splits an indented JSON text to highlight names. Another text is one token.
 func tokens(text string) []token {
 	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return []token{{"", text}}

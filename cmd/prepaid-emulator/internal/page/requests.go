@@ -19,23 +19,23 @@ func (p *Page) requestRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /requests/{number}", p.request)
 }
 
-// requestFunctions are those that the templates of requests use.
+// requestFunctions are the functions of the request templates.
 func requestFunctions() template.FuncMap {
 	return template.FuncMap{
 		"segments": segments, "took": took, "refusal": refusal, "outcomeTone": outcomeTone, "clock": clockTime, "tokens": tokens, "amount": shownAmount,
 	}
 }
 
-// requestsTable is a list of requests as the template of that name shows it.
+// requestsTable is the data of the template with that name.
 type requestsTable struct {
 	Requests []prepaidtest.Request
 	Now      time.Time
-	Query    string // of the links: the filter that led here
+	Query    string // of links: the current filter
 	Twice    map[prepaid.RequestID]bool
-	Compact  bool // without the columns that a narrow place has no room for
+	Compact  bool // with fewer columns, for a narrow place
 }
 
-// Link is the address of a request, with the filter that led to it.
+// Link is the address of a request, with the current filter.
 func (t requestsTable) Link(number int64) string {
 	return "/requests/" + strconv.FormatInt(number, 10) + t.Query
 }
@@ -121,7 +121,7 @@ func (f requestFilter) fits(r prepaidtest.Request, twice map[prepaid.RequestID]b
 	return f.Text == "" || f.found(r)
 }
 
-// found looks where an id or a code can be, never into personal data.
+// found searches ids, codes and paths, never personal data.
 func (f requestFilter) found(r prepaidtest.Request) bool {
 	text := strings.ToLower(f.Text)
 	path, err := url.PathUnescape(r.Path)
@@ -167,13 +167,13 @@ func failed(r prepaidtest.Request) bool {
 	return r.Status == 0 || r.Status >= http.StatusBadRequest || refusal(r) != ""
 }
 
-// segment is a part of a path; those that the caller has filled in stand out.
+// segment is a part of a path. Values from the caller are highlighted.
 type segment struct {
 	Text string
 	Own  bool
 }
 
-// segments takes the prefix off a path and finds the parts that the caller has filled in.
+// segments removes the prefix of a path and finds the caller's values.
 func segments(r prepaidtest.Request) []segment {
 	path := strings.TrimPrefix(r.Path, "/3.0")
 	parts, names := strings.Split(path, "/"), strings.Split(r.Template, "/")
@@ -190,7 +190,7 @@ func segments(r prepaidtest.Request) []segment {
 	return list
 }
 
-// took is a duration that can be read at a glance.
+// took is a duration, rounded for display.
 func took(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -203,7 +203,7 @@ func took(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 }
 
-// clockTime is the time of a day, with the day when that is another one.
+// clockTime is a time of day, with the date if that is not today's.
 func clockTime(now, at time.Time) string {
 	if now, at = now.UTC(), at.UTC(); now.Format(time.DateOnly) == at.Format(time.DateOnly) {
 		return at.Format(time.TimeOnly)
@@ -211,7 +211,7 @@ func clockTime(now, at time.Time) string {
 	return at.UTC().Format("2 Jan 15:04:05")
 }
 
-// shownAmount groups an amount that is a plain number and leaves any other as it was written.
+// shownAmount groups the digits of a plain number and leaves any other amount as written.
 func shownAmount(text string) string {
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	if whole == "" || len(whole) > 12 || strings.Trim(whole+fraction, "0123456789") != "" {
@@ -226,7 +226,7 @@ func shownAmount(text string) string {
 	return money(whole + "." + fraction)
 }
 
-// refusal is why a response with a good status says that nothing was done; empty when it does not say so.
+// refusal is why a response with a good status reports that nothing was done, or empty.
 func refusal(r prepaidtest.Request) string {
 	if r.Status != http.StatusOK {
 		return ""
@@ -245,7 +245,7 @@ func refusal(r prepaidtest.Request) string {
 	return ""
 }
 
-// notMade is why a transfer was not made, as far as the account shows it.
+// notMade is why a transfer was not made, if the account shows that.
 func notMade(r prepaidtest.Request) string {
 	amount, err := prepaid.ParseAmount(r.Amount)
 	balance, balanceErr := prepaid.ParseAmount(r.AccountBalance)

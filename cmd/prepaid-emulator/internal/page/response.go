@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// wantsJSON reports whether the caller is a program, which names the type; no browser does.
+// wantsJSON reports whether the caller is a program: browsers do not request the type.
 func wantsJSON(r *http.Request) bool {
 	for _, line := range r.Header.Values("Accept") {
 		for one := range strings.SplitSeq(line, ",") {
@@ -82,7 +82,7 @@ type faultsJSON struct {
 	DeliveryFaults []faultJSON `json:"delivery_faults"`
 }
 
-// faultJSON has Left -1 for a fault without end.
+// faultJSON has Left -1 for an endless fault.
 type faultJSON struct {
 	Operation string         `json:"operation,omitzero"`
 	HookID    prepaid.HookID `json:"hook_id,omitzero"`
@@ -111,7 +111,7 @@ type accessJSON struct {
 	Windows []windowJSON `json:"rate_windows"`
 }
 
-// tokenJSON has no text of the token. IssuedAt is absent for one that came with a saved state.
+// tokenJSON has no text of the token. IssuedAt is absent if a saved state had the token.
 type tokenJSON struct {
 	IssuedAt  time.Time `json:"issued_at,omitzero"`
 	ExpiresAt time.Time `json:"expires_at"`
@@ -143,7 +143,7 @@ type transfersJSON struct {
 	PaidTwice []prepaid.RequestID `json:"paid_twice"`
 }
 
-// runningJSON has the milliseconds since the arrival and until it is carried out.
+// runningJSON has the milliseconds since arrival and until execution.
 type runningJSON struct {
 	Operation string            `json:"operation"`
 	RequestID prepaid.RequestID `json:"request_id,omitzero"`

@@ -19,7 +19,7 @@ type payment struct {
 	RequestID prepaid.RequestID
 	Running   []prepaidtest.RunningTransfer // oldest first
 	Movements int
-	Twice     bool // it has moved money more than once
+	Twice     bool // the money moved more than once
 }
 
 // WillPayTwice reports whether the money moves again when the running requests are carried out.
@@ -60,7 +60,7 @@ func (p *Page) showTransfers(w http.ResponseWriter, r *http.Request, status int,
 	p.show(w, r, status, "transfers", layout{Title: "Transfers", Section: "transfers", Data: data, Problem: problem, JSON: transfersOf(server)})
 }
 
-// transferFaults are the armed faults that the next transfer or direct entry out meets.
+// transferFaults are armed faults for the next transfer or direct entry out.
 func transferFaults(server *prepaidtest.Server) []prepaidtest.ArmedFault {
 	return slices.DeleteFunc(server.Faults(), func(a prepaidtest.ArmedFault) bool { return !slices.Contains(heldOperations(), a.Operation) })
 }
@@ -72,7 +72,7 @@ func heldOperations() []string {
 
 const holdTime = 30 * time.Second
 
-// hold arms a fault that lets the next transfer run on after its response was lost.
+// hold arms a fault: the next transfer runs on after its response is lost.
 func (p *Page) hold(w http.ResponseWriter, r *http.Request) {
 	operation := r.PostFormValue("operation")
 	if !slices.Contains(heldOperations(), operation) {

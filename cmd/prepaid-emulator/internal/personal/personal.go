@@ -1,4 +1,4 @@
-// Package personal finds the members and parameters that hold personal data: those that the client does not print.
+// Package personal finds the members and parameters that hold personal data. The client does not print them.
 package personal
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Marks returns the redaction tags of the client's types, by the name of the member or parameter. A name counts wherever it
-// is: a program that is being written sends members in the wrong place too.
+// Marks returns the redaction tags of the client's types, by the name of the member or parameter. A name counts in every
+// place: an unfinished program sends members in wrong places too.
 func Marks() map[string]string { return marks() }
 
 var marks = sync.OnceValue(func() map[string]string { return marksOf(reflect.TypeFor[prepaid.Client]()) })
@@ -60,7 +60,7 @@ func marksOf(client reflect.Type) map[string]string {
 	return found
 }
 
-// markOf is the tag of a field. An object with a personal member is personal itself, so that no misspelled member of it is shown.
+// markOf is the tag of a field. An object with a personal member is personal, so that misspelled members are not shown.
 func markOf(field reflect.StructField) string {
 	inner := field.Type
 	for inner.Kind() == reflect.Pointer {
@@ -77,7 +77,7 @@ func markOf(field reflect.StructField) string {
 	return mark
 }
 
-// wireName is the name of a member or, of a text without one, that of a query parameter; otherwise empty.
+// wireName is the JSON name of a field or, for a text without one, its query parameter; else empty.
 func wireName(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	if name != "" || field.Type.Kind() != reflect.String {

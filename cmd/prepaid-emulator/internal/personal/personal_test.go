@@ -41,7 +41,7 @@ func TestATagIsEnoughToHideAMember(t *testing.T) {
 		marksOf(reflect.TypeFor[struct{ Things things }]()))
 }
 
-// Every type of the client with a tag is reachable from the client's methods.
+// Every tagged type of the client is reachable from its methods.
 func TestEachTagOfTheClientHides(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../../../*.go")
