@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// baselineClient calls the service without the package: net/http, io.ReadAll and encoding/json, with a token that exists
-// already. It has no limiter, no retries, no validation, no time limit and no log.
+// baselineClient calls the service without the package: net/http, io.ReadAll and encoding/json, with an existing
+// token. It has no limiter, no retries, no validation, no time limit and no log.
 type baselineClient struct {
 	http *http.Client
 	base string

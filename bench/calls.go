@@ -14,8 +14,8 @@ import (
 
 const base = "https://api.example.com/3.0/"
 
-// callsOfClient is how many calls a client makes before it is replaced: the limiter, which is always on, admits 1,000
-// at once.
+// callsOfClient is how many calls a client makes before its replacement: the limiter is always on and admits
+// 1,000 at once.
 const callsOfClient = 900
 
 // newClient returns a client with everything on: tokens, limiter, retries, validation, log and trace.
@@ -67,7 +67,7 @@ func accountRows(rounds int) ([]row, error) {
 		leastSide(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil), 0.36, 0.56)
 }
 
-// callRows compares one call, and the least that a client can do, which when describes.
+// callRows compares one call, and a client's least work. when describes the call.
 func callRows(rounds int, name, when string, without, with, least side, duration, bytes float64) ([]row, error) {
 	baseline, ours, err := compare(rounds, callsOfClient, without, with)
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// The server is a separate process, so that its cost does not count.
+// The server is a separate process, so its cost does not count.
 
 const (
 	childServer = "server"
-	// reportLine is a row of a report as it is in the JSON string.
+	// reportLine is a row of a report, escaped for the JSON string.
 	reportLine = `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,1118,\"Coffee shop, Sydney\",000123456789,SUCCESS,17\r\n`
 )
 
@@ -35,8 +35,8 @@ func runChild(kind string, args []string) error {
 	return fmt.Errorf("no child %q", kind)
 }
 
-// serve serves on loopback until its input ends, over TLS and one version of HTTP if there are files with a certificate and its
-// key. It prints its address.
+// serve serves on loopback until its input ends. With files for a certificate and its key it serves over TLS and one version of
+// HTTP. It prints its address.
 func serve(version, certificate, key string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,7 +82,7 @@ func serve(version, certificate, key string) error {
 	return err
 }
 
-// writeReport writes a report with so many rows, without holding its body.
+// writeReport writes a report of rows rows without holding its body.
 func writeReport(w io.Writer, rows int) error {
 	if _, err := io.WriteString(w, `{"reportdata":"`); err != nil {
 		return err
@@ -101,7 +101,7 @@ func writeReport(w io.Writer, rows int) error {
 	return err
 }
 
-// startServer starts the server and returns its address. It serves over TLS if tls has a version of HTTP and the files of a
+// startServer starts the server and returns its address. It serves over TLS if tls has an HTTP version and the files of a
 // certificate and its key.
 func startServer(tls ...string) (address string, stop func(), err error) {
 	command, err := self(append([]string{childServer}, tls...)...)

@@ -1,5 +1,5 @@
 // Program bench measures the cost of the client, each case next to its baseline: the same work without the client. It prints
-// one table and ends with 0 whether or not every goal is met.
+// one table and ends with 0 whether or not all goals are met.
 //
 //	go run . -quick            under two minutes
 //	go run . -only account     only the cases whose names contain the word

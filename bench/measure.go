@@ -30,8 +30,8 @@ func processTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// round measures n units of s. The collector runs before, so that no side pays for the other's garbage, and once at the
-// end, so that each side pays for its own.
+// round measures n units of s. The collector runs first, so that no side pays for the other's garbage, and once at
+// the end, so that each side pays for its own.
 func (s side) round(n int) (cost, error) {
 	call, done, err := s.setup()
 	if err != nil {
@@ -70,7 +70,7 @@ func (s side) round(n int) (cost, error) {
 func compare(rounds, n int, baseline, ours side) (cost, cost, error) {
 	var costs [2][]cost
 	for i := range 2 * rounds {
-		which := (i + i/2) % 2 // baseline, ours, ours, baseline: a drift of the machine affects both
+		which := (i + i/2) % 2 // baseline, ours, ours, baseline: machine drift affects both
 		one := baseline
 		if which == 1 {
 			one = ours

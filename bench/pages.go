@@ -17,7 +17,7 @@ const (
 	pageDelay = 50 * time.Millisecond
 )
 
-// slowPages serves pages of one account each after a delay, and counts.
+// slowPages serves and counts pages of one account, each after a delay.
 type slowPages struct {
 	asked  atomic.Int64
 	served atomic.Int64
@@ -48,14 +48,14 @@ type pageRun struct {
 	took time.Duration
 	held int // maximum of pages held at the same time
 	over int // pages requested and not needed
-	left int // goroutines that outlived it
+	left int // goroutines left after it
 }
 
-// readPages reads the first pages with so many in flight or held at once.
+// readPages reads the first pages with window pages in flight or held.
 func readPages(window, pages int) (pageRun, error) {
 	before := runtime.NumGoroutine()
 	run, err := iterate(window, pages)
-	for range 100 { // those of a closed client are ending
+	for range 100 { // goroutines of the client are ending
 		if run.left = runtime.NumGoroutine() - before; run.left <= 0 {
 			break
 		}
@@ -125,7 +125,7 @@ func pageRows(rounds int) ([]row, error) {
 	var rows []row
 	for i, window := range windows[1:] {
 		name := fmt.Sprintf("100 pages, window %d", window)
-		// The first page is requested alone, since it says how many there are. A round takes as long as one page on its own.
+		// The first page is requested alone: it shows the number of pages. A round takes as long as a single page.
 		bound := 1 + (pageCount-1+window-1)/window
 		rounds := median(times[i+1]) / (median(times[0]) / pageCount)
 		rows = append(rows,

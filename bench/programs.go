@@ -13,7 +13,7 @@ import (
 
 // The programs in small/ are measured as whole processes: start-up time and resident memory.
 
-// buildPrograms builds the named ones, stripped, and returns their files by name.
+// buildPrograms builds the named programs, stripped, and returns their files by name.
 func buildPrograms(names ...string) (files map[string]string, remove func(), err error) {
 	directory, err := os.MkdirTemp("", "programs-")
 	if err != nil {
@@ -24,7 +24,7 @@ func buildPrograms(names ...string) (files map[string]string, remove func(), err
 	for _, name := range names {
 		files[name] = filepath.Join(directory, name)
 		build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", files[name], "./small/"+name)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // otherwise the pages of the C library count
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // else the C library's pages count
 		if out, err := build.CombinedOutput(); err != nil {
 			remove()
 			return nil, nil, fmt.Errorf("%w: %s", err, out)
@@ -33,8 +33,8 @@ func buildPrograms(names ...string) (files map[string]string, remove func(), err
 	return files, remove, nil
 }
 
-// measured are the costs of a program's run: the processor time of its whole process and the wall time until it had printed a line,
-// in nanoseconds, and the largest resident memory, if it printed that.
+// measured are the costs of a program's run: the process's processor time and the wall time until its first output, in nanoseconds,
+// and the largest resident memory if printed.
 type measured struct{ processor, wall, peak float64 }
 
 // inTurns runs programs to their end, alternately, and returns the medians.
@@ -42,7 +42,7 @@ func inTurns(rounds int, environment []string, programs ...[]string) ([]measured
 	all := make([][]measured, len(programs))
 	for i := range rounds * len(programs) {
 		which := i % len(programs)
-		if i/len(programs)%2 == 1 { // every other round backwards: a drift of the machine affects all alike
+		if i/len(programs)%2 == 1 { // every other round backwards: machine drift affects all alike
 			which = len(programs) - 1 - which
 		}
 		m, err := runProgram(environment, programs[which]...)

@@ -62,7 +62,7 @@ func startRows(rounds int) ([]row, error) {
 	return rows, nil
 }
 
-// writeCertificate writes a certificate for loopback that signs itself, and its key.
+// writeCertificate writes a self-signed certificate for loopback, and its key.
 func writeCertificate(directory string) (certificate, key string, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

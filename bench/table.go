@@ -15,7 +15,7 @@ type row struct {
 	ratio    string
 	goal     string
 	met      bool
-	count    bool   // not a time: the same on a busy machine
+	count    bool   // not a time: busy machines do not matter
 	why      string // why the goal may not be met
 }
 
@@ -25,7 +25,7 @@ func (r row) because(why string) row {
 	return r
 }
 
-// from returns r with a baseline that is no part of its goal.
+// from returns r with a baseline outside its goal.
 func (r row) from(baseline float64, unit func(float64) string) row {
 	r.baseline = unit(baseline)
 	return r
@@ -37,7 +37,7 @@ func (r row) counted() row {
 	return r
 }
 
-// atMost returns a row that is met if ours is at most limit times baseline.
+// atMost returns a row: the goal is met if ours <= limit times baseline.
 func atMost(name string, baseline, ours, limit float64, unit func(float64) string) row {
 	return row{
 		name: name, baseline: unit(baseline), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/baseline),
@@ -45,7 +45,7 @@ func atMost(name string, baseline, ours, limit float64, unit func(float64) strin
 	}
 }
 
-// atLeast returns a row of throughputs that is met if ours is at least limit times baseline.
+// atLeast returns a row of throughputs: the goal is met if ours >= limit times baseline.
 func atLeast(name string, baseline, ours, limit float64, unit func(float64) string) row {
 	return row{
 		name: name, baseline: unit(baseline), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/baseline),
@@ -53,12 +53,12 @@ func atLeast(name string, baseline, ours, limit float64, unit func(float64) stri
 	}
 }
 
-// shown returns a row without a goal: a cost that no client can save.
+// shown returns a row without a goal: the cost is unavoidable.
 func shown(name string, baseline, least float64, unit func(float64) string) row {
 	return row{name: name, baseline: unit(baseline), ours: unit(least), ratio: fmt.Sprintf("%.2f", least/baseline), goal: noGoal, met: true}
 }
 
-// noGoal is the goal of a row that shows something.
+// noGoal is the goal of rows without one.
 const noGoal = "-"
 
 // bounded returns a row without a baseline.

@@ -19,7 +19,7 @@ import (
 const (
 	tokenCallers = 1000
 	tokenDelay   = 200 * time.Millisecond
-	tokenStall   = tokenDelay / 2 // a call that took so long has waited for the endpoint
+	tokenStall   = tokenDelay / 2 // a longer call has waited for the endpoint
 )
 
 // slowToken responds to token requests after a delay.
@@ -28,11 +28,11 @@ type slowToken struct{ exchanges atomic.Int64 }
 func (s *slowToken) RoundTrip(req *http.Request) (*http.Response, error) {
 	time.Sleep(tokenDelay)
 	s.exchanges.Add(1)
-	body := strings.Replace(tokenBody, "86400", "4", 1) // renewed after half of it
+	body := strings.Replace(tokenBody, "86400", "4", 1) // renewed at half time
 	return newMemory(body, 0).respond(req, body), nil
 }
 
-// stalledCalls makes the callers request tokens until two exchanges were made, and counts those that stalled.
+// stalledCalls makes the callers request tokens until two exchanges are done, and counts stalled calls.
 func stalledCalls(token func() error, exchanges *atomic.Int64) (int, error) {
 	if err := token(); err != nil {
 		return 0, err
@@ -127,7 +127,7 @@ func tokenRows(rounds int) ([]row, error) {
 		n, a := steadyToken(func() error { _, err := steady.Token(ctx); return err })
 		ours, allocations = append(ours, n), max(allocations, a)
 	}
-	// The minimum, not the median: losing a core doubles the time of two cores, and nothing makes it less.
+	// The minimum, not the median: a lost core doubles the time of two cores, and nothing shortens it.
 	cheap := bounded("a valid token, a call at 2 cores", slices.Min(ours), 30, nanoseconds)
 	cheap.baseline = nanoseconds(slices.Min(baseline))
 	cheap.ratio = fmt.Sprintf("%.2f", slices.Min(ours)/slices.Min(baseline))

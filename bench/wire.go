@@ -15,8 +15,8 @@ const (
 	pageItems = 100
 )
 
-// accountBody is an account with its personal group and without white space, as a service writes it. No two are the
-// same.
+// accountBody is an account with its personal group and without white space, as services write it. No two are
+// equal.
 func accountBody(i int) string {
 	return fmt.Sprintf(`{"balance":%d.%02d,"card_number":"516349******%04d","company_id":%d,`+
 		`"external_account_id":"X%010d","account_id":"EAID%016d","plastic_expiry":"2029-%02d-28T00:00:00Z",`+

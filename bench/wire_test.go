@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Both sides must be able to read everything that is measured, and read the same.
+// Both sides must be able to read all measured bodies, with equal results.
 func TestBothSidesReadTheSame(t *testing.T) {
 	var accounts []baselineAccount
 	if err := json.Unmarshal([]byte(list(pageItems, accountBody)), &accounts); err != nil {

@@ -1,4 +1,4 @@
-// Package engines pays from the jobs of an engine that a partner runs already: River and Temporal. The guide is
+// Package engines pays in jobs of an engine that a partner already runs, River or Temporal. The guide is
 // docs/engines.md.
 package engines
 
@@ -17,13 +17,13 @@ type Payment struct {
 	Params prepaid.TransferParams `json:"params"`
 }
 
-// Pay makes a payment once, however often and wherever it is run. sent is when an earlier run may have sent it last, or zero
-// if there was none. If Pay fails, again reports whether another run can help.
+// Pay makes a payment once, however often and wherever it is run. sent is the last time at which an earlier run may have sent it, or zero
+// without one. If Pay fails, again reports whether another run can help.
 func Pay(ctx context.Context, accounts *prepaid.AccountsService, p Payment, sent time.Time) (again bool, err error) {
 	p.Params.LastSent = sent
 	_, err = accounts.Transfer(ctx, p.From, p.Params)
 	if errors.Is(err, prepaid.ErrRequestIDReused) || errors.Is(err, prepaid.ErrRequestIDExpired) {
-		return false, err // for a person: the money may have moved
+		return false, err // for review: the money may have moved
 	}
 	outcome := prepaid.OutcomeOf(err)
 	return outcome == prepaid.OutcomeNotProcessed || outcome == prepaid.OutcomeUnknown, err

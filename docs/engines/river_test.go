@@ -63,7 +63,7 @@ func newRiver(pool *pgxpool.Pool, worker *engines.RiverWorker) (*river.Client[pg
 	})
 }
 
-// soon is for tests: River waits for a second before the second run, and for 16 before the third.
+// soon is for tests: River waits 1 s before the second run, and 16 s before the third.
 type soon struct{}
 
 func (soon) NextRetry(*rivertype.JobRow) time.Time { return time.Now() }
@@ -97,8 +97,8 @@ func end(t *testing.T, jobs *river.Client[pgx.Tx]) *rivertype.JobRow {
 	}
 }
 
-// A worker is killed while its payment is being made. River gives the job to another process an hour later. That meets a
-// 404, which proves nothing of the payment of the dead process, and the next run is sent its cached response.
+// A worker is killed during its payment. River gives the job to another process an hour later. That process receives a
+// 404, which proves nothing about the dead process's payment. The next run gets that payment's cached response.
 func TestRiverPaysOnce(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Start(t, pgtest.Options{NoSync: true})
@@ -132,7 +132,7 @@ func TestRiverPaysOnce(t *testing.T) {
 	require.Len(t, paths(srv), 3)
 }
 
-// A refused payment is not run again.
+// A refused payment does not run again.
 func TestRiverEndsWithARefusal(t *testing.T) {
 	t.Parallel()
 	pool, srv := pgtest.Start(t, pgtest.Options{NoSync: true}).NewPool(t), prepaidtest.NewServer(t)

@@ -20,7 +20,7 @@ type TemporalActivities struct {
 func (a *TemporalActivities) Pay(ctx context.Context, p Payment) error {
 	var sent time.Time
 	if activity.GetInfo(ctx).Attempt > 1 {
-		sent = time.Now() // an earlier run may have sent until now: Temporal reports only when this one began
+		sent = time.Now() // an earlier run may have sent until now: Temporal reports only this run's start
 	}
 	again, err := Pay(ctx, a.Accounts, p, sent)
 	if err != nil && !again {
@@ -34,6 +34,6 @@ func Payout(ctx workflow.Context, p Payment) error {
 	var activities *TemporalActivities
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout:    2 * time.Minute,     // a repeat within the run: 40 s after a lost response
-		ScheduleToCloseTimeout: 21 * 24 * time.Hour, // a request ID lives 22 days
+		ScheduleToCloseTimeout: 21 * 24 * time.Hour, // an ID expires after 22 days
 	}), activities.Pay, p).Get(ctx, nil)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// payment is an order's, with the request ID that was made with it.
+// payment is an order's payment, with the order's request ID.
 func payment(srv *prepaidtest.Server) engines.Payment {
 	return engines.Payment{
 		From: srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}),
@@ -27,7 +27,7 @@ func payment(srv *prepaidtest.Server) engines.Payment {
 	}
 }
 
-// another is the client of a process that knows of no earlier call, and does not repeat one itself.
+// another is a client in a process without earlier calls. It makes no repeats itself.
 func another(t testing.TB, srv *prepaidtest.Server) *prepaid.AccountsService {
 	config := srv.Config()
 	config.AttemptTimeout, config.Retry.MaxAttempts = time.Second, 1
@@ -39,7 +39,7 @@ func another(t testing.TB, srv *prepaidtest.Server) *prepaid.AccountsService {
 
 const transfer = "POST /accounts/{id}/transfer"
 
-// run has Temporal carry out the workflow, each run of the activity in another process.
+// run makes Temporal execute the workflow, with each run of the activity in another process.
 func run(t *testing.T, srv *prepaidtest.Server, p engines.Payment, change func(*engines.Payment)) error {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
@@ -56,7 +56,7 @@ func run(t *testing.T, srv *prepaidtest.Server, p engines.Payment, change func(*
 
 func same(*engines.Payment) {}
 
-// The response of the first run is lost, the second run meets a 404, which proves nothing of the first, and the third is sent
+// The first run's response is lost. The second run gets a 404, which proves nothing about the first. The third run gets
 // the cached response.
 func TestTemporalPaysOnce(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,7 @@ func TestTemporalPaysOnce(t *testing.T) {
 	require.Zero(t, srv.FaultsLeft())
 }
 
-// A transfer that is still running when its run is given up is not overtaken by the next run.
+// If a run is given up while its transfer is running, the next run does not overtake that transfer.
 func TestTemporalWaitsForTheEarlierRun(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -81,7 +81,7 @@ func TestTemporalWaitsForTheEarlierRun(t *testing.T) {
 	require.Equal(t, "74.50", srv.Balance(p.From))
 }
 
-// A refused payment is not run again, and the workflow fails with the known outcome of the money.
+// A refused payment does not run again. The workflow fails with the known outcome of the money.
 func TestTemporalEndsWithARefusal(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

@@ -19,8 +19,8 @@ const (
 	demoInterrupted = 120 // payments after which Ctrl+C is pressed
 )
 
-// demonstrate pays a file on an emulator: a run that loses responses and is interrupted, and the same command again. It does
-// not pay the caller's files: the journal would record them as paid.
+// demonstrate pays a file on an emulator. A run loses responses and is interrupted; then the same command runs again. It
+// pays no files of the caller: the journal would record them as paid.
 func demonstrate(ctx context.Context, out, errOut io.Writer) (err error) {
 	directory, err := os.MkdirTemp("", "disburse")
 	if err != nil {
@@ -45,7 +45,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) (err error) {
 		return err
 	}
 	s := defaults(emulator.Config())
-	s.config.AttemptTimeout = time.Second // shorter times than on the service, so that it ends after seconds
+	s.config.AttemptTimeout = time.Second // shorter times than the service's, so that the demo takes seconds
 	s.config.Retry.InFlightWait = time.Second
 	s.booking, s.rateWindow = 300*time.Millisecond, 0
 	args := []string{"-file", file, "-run", "demo", "-date", date, "-float", string(float)}

@@ -24,7 +24,7 @@ type disbursement struct {
 	out, errOut io.Writer
 	list        *list
 	journal     *journal.Journal
-	locked      time.Time // when the lock of the journal was taken: an earlier run has sent nothing since
+	locked      time.Time // when this run locked the journal: an earlier run has sent nothing since
 	client      *prepaid.Client
 	bar         *progressbar.ProgressBar
 	began       time.Time
@@ -32,10 +32,10 @@ type disbursement struct {
 	paid    int                          // in this run
 	streak  int                          // failed payments since the last successful one
 	trouble error                        // error of the last failed payment
-	marks   map[prepaid.RequestID]string // rows that the journal has as paid, and the history does not show
+	marks   map[prepaid.RequestID]string // rows paid by the journal and not shown by the history
 }
 
-// errRefused: a fault that was already printed prevents the run.
+// errRefused: a fault prevents the run and was already printed.
 var errRefused = errors.New("nothing was sent")
 
 func (d *disbursement) row(name, format string, args ...any) {
@@ -90,8 +90,8 @@ func (d *disbursement) refuse(faults []string, format string) error {
 	return nil
 }
 
-// openJournal opens the journal and excludes other runs. It has amounts in plain text and destinations as digests. A run that
-// pays bank accounts also needs a DigestKey.
+// openJournal opens the journal and excludes other runs. The journal has plain amounts and digests of destinations. A run
+// that pays bank accounts also needs a DigestKey.
 func openJournal(path string) (*journal.Journal, error) {
 	j, err := journal.Open(path, journal.Options{})
 	switch {
@@ -141,8 +141,8 @@ func (d *disbursement) progressBar(most int) *progressbar.ProgressBar {
 		progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))))
 }
 
-// conclude writes the summary and reports how the run ended. stopped is why not everything was sent, unproven why the
-// history was not read.
+// conclude writes the summary and reports how the run ended. stopped explains why rows were not sent, unproven why
+// the history was not read.
 func (d *disbursement) conclude(stopped, unproven error) (int, error) {
 	var r result
 	err := replaceFile(d.job.summary(), func(w io.Writer) (err error) {
@@ -184,7 +184,7 @@ func (d *disbursement) conclude(stopped, unproven error) (int, error) {
 	return exitUnfinished, stopped
 }
 
-// checkFloat refuses a run for which the float account has too little money: chance would decide which rows are paid.
+// checkFloat refuses a run if the float account has too little money: chance would decide which rows are paid.
 func (d *disbursement) checkFloat(ctx context.Context, pl plan) (int, error) {
 	if pl.left.Sign() == 0 {
 		return exitPaid, nil
@@ -211,8 +211,8 @@ func (d *disbursement) checkFloat(ctx context.Context, pl plan) (int, error) {
 	return exitPaid, nil
 }
 
-// restAfterRun waits until the end of the window in which the service may still count the requests of an earlier run.
-// Nothing records when a killed run sent its last request: it was before its lock was released.
+// restAfterRun waits for the end of the window in which the service may still count an earlier run's requests. No
+// record shows when a killed run sent its last request, but it was before the lock was released.
 func (d *disbursement) restAfterRun(ctx context.Context) error {
 	wait := d.rateWindow - time.Since(d.locked)
 	if wait <= 0 {

@@ -36,7 +36,7 @@ func TestPaidOnceAndNeverAgain(t *testing.T) {
 	require.Equal(t, string(first), string(second))
 }
 
-// A lost journal is no second payment, either: the request ids are the same.
+// A lost journal causes no second payment: the request ids are the same.
 func TestJournalLost(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 10)
@@ -91,7 +91,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "is the float account")
 
-	// Paid rows stay in the file, since without them it is another run's.
+	// Paid rows must stay in the file: without them it is another run's.
 	s.write(s.rows()[1:]...)
 	for _, args := range [][]string{nil, {"-date", time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)}} {
 		code, _, errOut = s.run(args...)
@@ -100,7 +100,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 	}
 	require.Equal(t, 5, s.transfers())
 
-	s.write(append([]string{row("emp-5", s.accounts[0], "7.00")}, s.rows()...)...) // also at its beginning
+	s.write(append([]string{row("emp-5", s.accounts[0], "7.00")}, s.rows()...)...) // also at the start
 	code, out, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
 	require.Contains(t, out, "this run    payments: 1, in")
@@ -108,7 +108,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 	require.Equal(t, 6, s.transfers())
 }
 
-// A rehearsal in the test environment is not taken for the run.
+// A rehearsal in the test environment does not count as the run.
 func TestJournalOfAnotherEnvironment(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
@@ -132,7 +132,7 @@ func TestRejectedRows(t *testing.T) {
 	require.Equal(t, []string{"4", "emp-2", "100.02", stateRejected, "", "transfer_failed"}, s.summary()[2][:6])
 	require.NotEmpty(t, s.summary()[2][6], "correlation id")
 
-	// It is tried again, once a run, and only as it was.
+	// The row is retried, once a run, only unchanged.
 	s.srv.AddAccount(prepaidtest.SeedAccount{ID: "EA2"})
 	s.write(strings.Replace(strings.Join(s.rows(), "\n"), string(s.accounts[2]), "EA2", 1))
 	code, _, errOut = s.run("-retry-refused")
@@ -154,7 +154,7 @@ func TestRejectedRows(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// Rejected rows here and there do not stop the run.
+// Scattered rejected rows do not stop the run.
 func TestRejectedRowsHereAndThere(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 20)
@@ -168,7 +168,7 @@ func TestRejectedRowsHereAndThere(t *testing.T) {
 	require.Equal(t, "10", count(out, stateRejected))
 }
 
-// A row that was rejected is corrected under a new key, and its old one may go.
+// A rejected row is corrected under a new key. The old row may be removed.
 func TestCorrectedRow(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
@@ -197,7 +197,7 @@ func TestFloatAccountIsShort(t *testing.T) {
 	require.Contains(t, errOut, "the float account is not active")
 }
 
-// Another program spends from the float account meanwhile. Topped up, the run goes on.
+// Another program spends from the float account. After a top-up the run goes on.
 func TestFloatAccountRunsDry(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 40)
@@ -212,7 +212,7 @@ func TestFloatAccountRunsDry(t *testing.T) {
 	require.Equal(t, exitUnfinished, code)
 	require.Contains(t, errOut, "stopped: too many payments in a row failed (5); last error: prepaid: Accounts.Transfer: rejected: transfer failed")
 	counts := []string{count(out, statePaid), count(out, stateRejected), count(out, stateNotSent)}
-	require.Contains(t, [][]string{ // one payment is under way when the tenth is counted, and when the fifth failure is
+	require.Contains(t, [][]string{ // one payment may be running at the tenth success, and at the fifth failure
 		{"10", "5", "25"}, {"11", "5", "24"}, {"10", "6", "24"}, {"11", "6", "23"},
 	}, counts)
 	require.Less(t, s.transfers(), 18)
@@ -226,7 +226,7 @@ func TestFloatAccountRunsDry(t *testing.T) {
 	}
 }
 
-// The first round leaves payments unknown; the next ones find out, without a second payment.
+// The first round leaves payments unknown. Later rounds resolve them without a second payment.
 func TestDoubtIsSettledWithinTheRun(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 60)
@@ -272,7 +272,7 @@ func TestInterrupted(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// A call that does not end within the grace is cut off, and unknown.
+// A call that outlasts the grace is cut off; its outcome is unknown.
 func TestInterruptedForGood(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 20)
@@ -290,7 +290,7 @@ func TestInterruptedForGood(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// A service that has gone is not asked for each of the rows.
+// An absent service does not get a request for each row.
 func TestServiceGone(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 300)
@@ -347,7 +347,7 @@ func TestJournalInUseOrDamaged(t *testing.T) {
 	require.Zero(t, s.transfers())
 }
 
-// The service may still count the requests of a run before this one, which was alive until its lock was free.
+// The service may still count requests of an earlier run, which was alive until the lock was free.
 func TestRestsAfterARunBefore(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
@@ -356,7 +356,7 @@ func TestRestsAfterARunBefore(t *testing.T) {
 	require.Equal(t, exitRefused, code)
 	require.NotContains(t, out, "wait")
 	s.rateWindow = 300 * time.Millisecond
-	time.Sleep(2 * s.rateWindow) // nothing was recorded since
+	time.Sleep(2 * s.rateWindow) // no record since
 	began := time.Now()
 	code, out, _ = s.run("-retry-refused")
 	require.Equal(t, exitRefused, code)

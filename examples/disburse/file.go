@@ -19,7 +19,7 @@ import (
 const columns = "key,account_id,amount,reference"
 
 const (
-	longestKey       = 40 // with a run's name, two slashes and eight digits it fits into a reference
+	longestKey       = 40 // a reference also has the run's name, two slashes and eight digits
 	longestRun       = 24
 	longestAccount   = 64
 	longestReference = 75
@@ -34,11 +34,11 @@ type payment struct {
 	reference string
 }
 
-// list is a payments file. It was read once: changes of the file have no effect on the run.
+// list is a payments file. It is read once: later changes have no effect on the run.
 type list struct {
 	rows   []payment
 	total  journal.Total
-	faults []string // lines, fields and rules, never values; the list is usable if there are none
+	faults []string // lines, fields and rules, never values; without faults the list is usable
 }
 
 func (l *list) fault(line int, rules ...string) {
@@ -54,7 +54,7 @@ func readFile(j *job) (*list, error) {
 		return nil, err
 	}
 	l := &list{}
-	reader := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))) // spreadsheets start UTF-8 with it
+	reader := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))) // some spreadsheets write a BOM
 	if header, _ := reader.Read(); strings.Join(header, ",") != columns {
 		l.fault(1, "must be "+columns)
 		return l, nil
@@ -129,8 +129,8 @@ func parseRow(line int, fields []string, float prepaid.AccountID) (p payment, ru
 	return p, rules
 }
 
-// isName accepts text that looks the same to everybody: no spaces that a spreadsheet hides, no letters that look alike, and
-// no first character that a spreadsheet takes for a formula when it opens the summary.
+// isName accepts unambiguous text: no spaces that a spreadsheet hides, no letters that look alike, and
+// no first character that starts a formula when a spreadsheet opens the summary.
 func isName(text string, longest int) bool {
 	for i, r := range text {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
@@ -145,10 +145,10 @@ func nameRule(longest int) string {
 	return fmt.Sprintf(`must be 1 to %d letters, digits, ".", "_" or "-", a letter or digit first`, longest)
 }
 
-// controlTotals detects errors that no row shows: a truncated file, or a different one.
+// controlTotals detects errors that no row shows: a truncated or wrong file.
 func (l *list) controlTotals(j *job) {
 	if len(l.faults) > 0 {
-		return // the totals of an invalid file mean nothing
+		return // an invalid file has no meaningful totals
 	}
 	if j.rows != 0 && l.total.Count != j.rows {
 		l.faults = append(l.faults, fmt.Sprintf("the file has %d payments, -rows says %d", l.total.Count, j.rows))

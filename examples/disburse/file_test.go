@@ -64,7 +64,7 @@ func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 func TestWhatAFileMayHave(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
-	text := "\xef\xbb\xbf" + columns + "\r\n" + strings.Join(s.rows(), "\r\n") // a spreadsheet's, without a last line end
+	text := "\xef\xbb\xbf" + columns + "\r\n" + strings.Join(s.rows(), "\r\n") // from a spreadsheet, without a final newline
 	text = strings.Replace(text, "SALARY", `"Löhne, ""November"""`, 1)
 	require.NoError(t, os.WriteFile(s.file, []byte(text), 0o600))
 	code, out, errOut := s.run("-rows", "3", "-sum", "300.03")
@@ -83,7 +83,7 @@ func TestControlTotals(t *testing.T) {
 	require.Empty(t, s.srv.Requests())
 }
 
-// The file is overwritten while it is being paid: the checked content is sent.
+// The file is overwritten during the run: the checked content is sent.
 func TestFileChangedWhileInUse(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 200)

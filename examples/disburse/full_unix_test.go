@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The disk is full in the middle of the run: nothing more is sent that could not be recorded. With room again, the run
+// The disk fills up during the run: no payment is sent that cannot be recorded. With room again, the run
 // goes on.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ type job struct {
 	retryRefused bool
 }
 
-// The client sends the request IDs of a day within these limits.
+// The client sends a day's request IDs only within these limits.
 const (
 	dayEarliest = 7 * 24 * time.Hour
 	dayLatest   = 22 * 24 * time.Hour
@@ -87,8 +87,8 @@ func (j *job) check(now time.Time) error {
 	return nil
 }
 
-// journal is named after the run and not after the file, so that a corrected file with another name finds the payments
-// from the first one. The name does not contain the date: then a run with a wrong date finds it as well.
+// journal is named for the run and not for the file, so that a corrected file with another name finds the payments of
+// the first file. The name has no date, so that a run with a wrong date finds the journal too.
 func (j *job) journal() string {
 	environment := cmp.Or(string(j.environment), "production")
 	return filepath.Join(filepath.Dir(j.file), j.run+"."+environment+".journal")
@@ -96,8 +96,8 @@ func (j *job) journal() string {
 
 func (j *job) summary() string { return j.file + ".summary.csv" }
 
-// requestID is the same each time the run is continued. It depends on the environment, so that the journal of a
-// rehearsal is not taken for that of the real run.
+// requestID is the same each time the run is continued. It depends on the environment, so that a rehearsal's
+// journal does not count as the real run's.
 func (j *job) requestID(p payment) prepaid.RequestID {
 	return prepaid.DeriveRequestID(j.date, "disburse", string(j.environment), j.run, p.key)
 }
@@ -111,12 +111,12 @@ func (j *job) params(p payment) prepaid.TransferParams {
 	}
 }
 
-// sourceReference identifies the row in the history of the float account. It differs for a row with another account or amount
-// that was sent under the same key: its last part is the start of a hash of both.
+// sourceReference identifies the row in the history of the float account. Its last part is the start of a hash of account and
+// amount: it differs for a row with another of these that was sent under the same key.
 func (j *job) sourceReference(p payment) string {
 	sum := sha256.Sum256([]byte(string(p.account) + " " + p.amount.String()))
 	return fmt.Sprintf("%s%x", j.ownReferences(p), sum[:4])
 }
 
-// ownReferences is the start of each source reference that was ever sent for the key of a row.
+// ownReferences is the prefix of all source references ever sent for the key of a row.
 func (j *job) ownReferences(p payment) string { return j.run + "/" + p.key + "/" }

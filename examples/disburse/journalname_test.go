@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// The journals of a rehearsal and of the real run stand side by side, each named in full.
+// The journals of a rehearsal and the real run coexist, each with its full name.
 func TestDefaultJournal(t *testing.T) {
 	t.Parallel()
 	for environment, want := range map[prepaid.Environment]string{

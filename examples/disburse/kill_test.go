@@ -29,7 +29,7 @@ func (s *stage) environment() []string {
 		"PREPAID_CLIENT_SECRET="+config.Credentials.ClientSecret.Reveal())
 }
 
-// start runs the program as a separate process. ended gives its exit status, -1 when it was killed.
+// start runs the program as a separate process. ended receives the exit status, -1 after a kill.
 func (s *stage) start() (process *os.Process, ended <-chan int, errOut *bytes.Buffer) {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), os.Args[0], s.args()...) //nolint:gosec // this very program
@@ -49,8 +49,8 @@ func (s *stage) start() (process *os.Process, ended <-chan int, errOut *bytes.Bu
 	return cmd.Process, status, errOut
 }
 
-// killWhen runs the program and kills it as soon as now says so. It returns -1, or the exit status of a run that was
-// faster.
+// killWhen runs the program and kills it as soon as now returns true. It returns -1, or the exit status if the run
+// was faster.
 func (s *stage) killWhen(now func() bool) int {
 	s.t.Helper()
 	process, ended, errOut := s.start()
@@ -64,21 +64,21 @@ func (s *stage) killWhen(now func() bool) int {
 		default:
 		}
 		if now() {
-			_ = process.Kill() // may have ended just now
+			_ = process.Kill() // it may have ended
 			return <-ended
 		}
 		time.Sleep(100 * time.Microsecond)
 	}
 }
 
-// 2,000 payments with 29 kills, lost responses and a service that is away now and then: each is paid once.
+// 2,000 payments with 29 kills, lost responses and service failures: each is paid once.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, killPayments, prepaidtest.RequestLog(1))
 	s.srv.Inject(transferOperation,
 		prepaidtest.CommitThenDrop().WithProbability(0.04), prepaidtest.DropBeforeCommit().WithProbability(0.02),
 		prepaidtest.Respond(503, "").WithProbability(0.04), prepaidtest.Truncate().WithProbability(0.02),
-		// These run on after the caller was cut off: a repeat that does not wait for them pays twice.
+		// These requests run on after the response is cut: a repeat that does not wait pays twice.
 		prepaidtest.DropBeforeCommit().CommitAfter(500*time.Millisecond).WithProbability(0.02),
 		prepaidtest.ProxyPage(502).CommitAfter(500*time.Millisecond).WithProbability(0.02),
 		prepaidtest.TooManyRequests(0).WithProbability(0.01), prepaidtest.Delay(5*time.Millisecond).WithProbability(0.2))
@@ -88,7 +88,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	paid := func() int { return s.srv.Account(s.float).Transactions - 1 }
 
 	early := 0
-	for kill := range earlyKills { // which leave most payments to the others, however fast the machine is
+	for kill := range earlyKills { // a fast machine still leaves most payments for later kills
 		at, most := time.Now().Add(time.Duration(chance.IntN(150))*time.Millisecond), (kill+1)*killPayments/40
 		if s.killWhen(func() bool { return !time.Now().Before(at) || paid() >= most }) == -1 {
 			early++
@@ -97,7 +97,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	kills, midway := 0, 0
 	for run := 0; kills < killTimes; run++ {
 		require.Less(t, run, 3*killTimes, "kills %d", kills)
-		// Wherever it is then: before, in or after a write, with requests under way.
+		// Kills happen before, in or after a write, with requests running.
 		step := 1 + chance.IntN(max(1, (killPayments-paid())/(killTimes-kills+1)))
 		next := min(paid()+step, killPayments)
 		if s.killWhen(func() bool { return paid() >= next }) == -1 {
@@ -119,12 +119,12 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		require.NoError(t, os.RemoveAll(s.file+".summary.csv"+temporary))
 		half := func() bool {
 			info, err := os.Stat(s.file + ".summary.csv" + temporary)
-			return err == nil && info.Size() > 0 // it is opened before the first payment
+			return err == nil && info.Size() > 0 // opened before the first payment
 		}
 		if s.killWhen(half) == -1 && half() {
 			hit++
 		}
-		s.requirePaidOnce() // the summary that was there stays whole
+		s.requirePaidOnce() // the old summary stays complete
 	}
 	require.Equal(t, exitPaid, s.killWhen(func() bool { return false }))
 	require.NoFileExists(t, s.file+".summary.csv"+temporary)

@@ -89,13 +89,13 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return s.run(ctx, args, out, errOut)
 }
 
-// settings are the parameters of a run other than its arguments. The demonstration and the tests have shorter times.
+// settings are the parameters of a run except its arguments. The demonstration and the tests have shorter times.
 type settings struct {
 	config     prepaid.Config
 	invalid    error         // of config
-	booking    time.Duration // by which a history may be late
-	rateWindow time.Duration // in which the service counts requests, also those of an earlier run
-	grace      time.Duration // for running payments after Ctrl+C
+	booking    time.Duration // maximum delay of a history
+	rateWindow time.Duration // window in which the service counts requests, with an earlier run's
+	grace      time.Duration // for payments still running at Ctrl+C
 	workers    int           // maximum of concurrent payments; the rate limit is kept with any number
 	stopAfter  int           // failed payments in a row
 	onPaid     func()        // after each payment; nil for nothing

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// The test binary runs itself as the program that is killed.
+// The test binary is also the program that tests kill.
 const childEnv = "DISBURSE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -40,7 +40,7 @@ func child() int {
 // quick raises the limits of a client and shortens its waits.
 func quick(config prepaid.Config) settings {
 	config.Limiter = ratelimit.None{}
-	config.AttemptTimeout = time.Second // a repeat within less could overtake its first on a busy machine
+	config.AttemptTimeout = time.Second // an earlier repeat could overtake the first on a busy machine
 	config.Retry = prepaid.RetryPolicy{
 		MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond, InFlightWait: 200 * time.Millisecond,
 	}

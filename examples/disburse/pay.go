@@ -15,11 +15,11 @@ var (
 	errTooMany     = errors.New("stopped: too many payments in a row failed")
 )
 
-// pay sends the due payments until all have a final state, ctx ends, or an error forbids to continue, which it returns. It
-// waits for running payments: the journal records how they ended.
+// pay sends the due payments until all have a final state, ctx ends, or an error forbids more. pay returns that error. It
+// waits for running payments: the journal records their outcome.
 //
-// Payments of unknown outcome come after new ones, because the journal makes them wait, and get a second chance. Rows that an
-// earlier run saw refused come last: no number of refusals keeps an unknown outcome from being resolved.
+// Payments of unknown outcome come after new ones, because the journal makes them wait, and get a second attempt. Rows that an
+// earlier run saw refused come last, so that refusals never prevent the resolution of an unknown outcome.
 func (d *disbursement) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
@@ -31,7 +31,7 @@ func (d *disbursement) pay(ctx context.Context) error {
 		}
 		d.report(fmt.Sprintf("interrupted: waiting for running payments, at most %s", d.grace))
 		if sleep(sending, d.grace) {
-			cut() // calls that it cuts off are recorded as unknown
+			cut() // the journal records cut-off calls as unknown
 		}
 	})
 	defer watch.Wait()
@@ -55,7 +55,7 @@ func (d *disbursement) pay(ctx context.Context) error {
 	return nil
 }
 
-// round sends the rows that are due. After an error, or the end of ctx, it starts no further payment.
+// round sends the due rows. After an error, or the end of ctx, it starts no further payment.
 func (d *disbursement) round(ctx, sending context.Context, due func(e journal.Entry, known bool) bool) error {
 	payments := func(yield func(journal.Payment) bool) {
 		for _, row := range d.list.rows {
@@ -63,7 +63,7 @@ func (d *disbursement) round(ctx, sending context.Context, due func(e journal.En
 			if e, known := d.journal.Get(id); !due(e, known) {
 				continue
 			}
-			// The journal would also wait, but with the context of running payments, which Ctrl+C does not end.
+			// The journal would wait too, but with the context of running payments: Ctrl+C does not end that.
 			if !sleep(ctx, time.Until(d.journal.NotBefore(d.client.Accounts, id))) {
 				return
 			}
@@ -83,11 +83,11 @@ func (d *disbursement) round(ctx, sending context.Context, due func(e journal.En
 			continue
 		}
 		d.trouble = err
-		if e.State != journal.StateRejected || e.Runs == 1 { // not refused by an earlier run already
+		if e.State != journal.StateRejected || e.Runs == 1 { // not yet refused by an earlier run
 			d.streak++
 		}
 		switch {
-		case errors.Is(err, journal.ErrNotRecorded): // nothing more can be sent safely
+		case errors.Is(err, journal.ErrNotRecorded): // sending more would be unsafe
 			return err
 		case d.streak >= d.stopAfter:
 			return fmt.Errorf("%w (%d)", errTooMany, d.stopAfter)

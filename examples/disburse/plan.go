@@ -11,7 +11,7 @@ import (
 // plan compares the file with the journal before anything is sent.
 type plan struct {
 	paid     journal.Total // by earlier runs: not sent again
-	unknown  journal.Total // may have been paid: sent again under the same request ID, so that no payee is paid twice
+	unknown  journal.Total // may have been paid: sent again under the same request ID, which prevents a second payment
 	rejected journal.Total // refused by earlier runs: tried again with -retry-refused only
 	fresh    journal.Total // never sent, or certainly not processed
 	lost     journal.Total // paid or unknown, and not in the file
@@ -51,7 +51,7 @@ func makePlan(job *job, l *list, j *journal.Journal) (pl plan, err error) {
 			}
 		}
 	}
-	if err := j.Err(); err != nil { // it could not be read to its end
+	if err := j.Err(); err != nil { // the journal was not read to the end
 		return pl, err
 	}
 	if pl.left, err = l.total.Sum.Sub(pl.paid.Sum); err == nil && !job.retryRefused {
@@ -60,12 +60,12 @@ func makePlan(job *job, l *list, j *journal.Journal) (pl plan, err error) {
 	return pl, err
 }
 
-// changedFields names the columns in which a row differs from the recorded payment, or is empty. The journal has digests of
-// the account and the reference.
+// changedFields names the columns in which a row differs from the recorded payment, or returns "". The journal has digests
+// of account and reference.
 func changedFields(job *job, row payment, e journal.Entry) string {
 	again, err := journal.NewEntry(prepaid.Secret{}, job.float, job.params(row))
 	if err != nil {
-		return "the row" // it would not be sent
+		return "the row" // an unsendable row
 	}
 	changed, ok := errors.AsType[*journal.ChangedError](e.Match(again))
 	if !ok {

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	proofPage   = 500            // transactions; the service may apply another
-	proofMargin = 24 * time.Hour // more than the difference between the clocks of any two machines
+	proofPage   = 500            // transactions; the service may use another size
+	proofMargin = 24 * time.Hour // more than two machines' clocks may differ
 )
 
 // prove searches the history of the float account for each payment that the service reported as made. For a known request ID
-// the service returns the cached response, whatever the params are: if the journal is new, lost or swapped, an earlier payment
-// with another amount or payee would be taken for this one. The source reference contains a hash of both.
+// the service returns the cached response, whatever the params are. If the journal is new, lost or swapped, an earlier payment
+// with another amount or payee would pass for this one. The source reference has a hash of both.
 //
-// It marks a row as stateEarlier if the history shows an earlier payment instead, and as stateUnseen if it shows neither: that
-// proves nothing.
+// It marks a row as stateEarlier if the history shows an earlier payment instead. It marks a row as stateUnseen if the history
+// shows neither: that proves nothing.
 func (d *disbursement) prove(ctx context.Context) error {
 	open := make(map[string]payment)                // by source reference
 	byID := make(map[prepaid.TransactionID]payment) // by the reported ID
@@ -35,7 +35,7 @@ func (d *disbursement) prove(ctx context.Context) error {
 			began = e.Began
 		}
 	}
-	// A payment made before its journal was lost is older, but not older than its request ID may be.
+	// A payment made before a loss of the journal is older, but at most as old as its request ID may be.
 	whole := d.job.date.Time(time.UTC).Add(-dayEarliest)
 	for look, from := range []time.Time{began, whole} {
 		if len(open) == 0 {
@@ -59,8 +59,8 @@ func (d *disbursement) prove(ctx context.Context) error {
 	return nil
 }
 
-// compare removes the row that an item of the history shows from open. reported is the row for which the service reported the
-// ID of the item.
+// compare finds the row of a history item and removes it from open. reported is the row for which the service reported the
+// item's ID.
 func (d *disbursement) compare(item *prepaid.Transaction, open map[string]payment, reported payment) {
 	if row, ok := open[item.Reference]; ok && item.Amount.Abs() == row.amount {
 		delete(open, item.Reference)
@@ -68,7 +68,7 @@ func (d *disbursement) compare(item *prepaid.Transaction, open map[string]paymen
 	}
 	reference := d.job.sourceReference(reported)
 	hash, own := strings.CutPrefix(item.Reference, d.job.ownReferences(reported))
-	// A reference that the service has truncated or rewritten shows neither.
+	// A reference that the service truncated or rewrote shows no payment.
 	own = own && item.Reference != reference && len(item.Reference) == len(reference) && strings.Trim(hash, "0123456789abcdef") == ""
 	if _, ok := open[reference]; ok && own {
 		delete(open, reference)

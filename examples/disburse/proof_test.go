@@ -18,7 +18,7 @@ import (
 
 const another = `the service returned transaction [0-9]+, an earlier payment under this key with another amount or account\n$`
 
-// A corrected file under another name meets the payments of the first one.
+// A corrected file under another name finds the first file's payments.
 func TestCorrectedFileOfAnotherName(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
@@ -33,7 +33,7 @@ func TestCorrectedFileOfAnotherName(t *testing.T) {
 	require.Equal(t, 1, s.transfers())
 }
 
-// With a new journal the response comes from the service's cache, and no money moves: that is not paid.
+// With a new journal the response comes from the service's cache and no money moves: the row is not paid.
 func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 	t.Parallel()
 	for _, amount := range []string{"99.00", "1.25"} { // also of the same amount, to another payee
@@ -43,7 +43,7 @@ func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 		require.Equal(t, exitPaid, code, errOut)
 		s.write(row("emp-1", s.accounts[1], amount), row("emp-2", s.accounts[1], "7.00"))
 		require.NoError(t, os.Remove(s.journal()))
-		for range 2 { // also when it is not sent again
+		for range 2 { // even if it is not sent again
 			code, out, errOut := s.run()
 			require.Equal(t, exitRefused, code, out+errOut)
 			require.Regexp(t, "^line 2: "+another, errOut)
@@ -85,7 +85,7 @@ func TestJournalLostAfterACrash(t *testing.T) {
 	require.Equal(t, []string{"2", "emp-0", "990.00", stateEarlier}, s.summary()[0][:4])
 }
 
-// A payment that cannot be compared is not reported as proven.
+// A payment without a comparison is not reported as proven.
 func TestHistoryCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
@@ -100,7 +100,7 @@ func TestHistoryCannotBeRead(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// Whatever the clocks say, one pass through the history of the float account is enough.
+// With any clocks, one pass through the history of the float account is enough.
 func TestProofIsOnePass(t *testing.T) {
 	t.Parallel()
 	for _, offset := range []time.Duration{-3 * time.Hour, 0, 3 * time.Hour} {
@@ -132,7 +132,7 @@ func TestJournalLostAndReferenceEdited(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// A payment that no history shows is called neither paid nor unpaid, and a later run finds it.
+// A payment missing from the history is neither paid nor unpaid. A later run finds it.
 func TestHistoryIsLate(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
@@ -149,7 +149,7 @@ func TestHistoryIsLate(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// Only another reference of the row's own key is an earlier payment. One that a service has truncated or rewritten proves nothing.
+// Only another reference with the row's key shows an earlier payment. A truncated or rewritten reference proves nothing.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	j := &job{run: "run"}
@@ -204,7 +204,7 @@ func TestResolvedIsNotProven(t *testing.T) {
 	require.Equal(t, []string{statePaid, ""}, []string{s.summary()[1][3], s.summary()[1][5]})
 }
 
-// One transaction that was reported for two rows proves one of them at most.
+// A transaction reported for two rows proves at most one of them.
 func TestReportedForTwoRows(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 1)

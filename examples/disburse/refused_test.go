@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A refused row that was corrected under a new key and left in the file is not paid in addition to it.
+// A refused row stays in the file and is corrected under a new key: only the new row is paid.
 func TestRefusedRowIsNotPaidBesideItsCorrection(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 1)
@@ -40,7 +40,7 @@ func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 	s.srv.ClearFaults()
 	s.write(rows...)
 	s.workers, s.stopAfter = 1, 5
-	code, out, errOut := s.run() // five refusals stop it before the unknown one
+	code, out, errOut := s.run() // five refusals stop it before the unknown row
 	require.Equal(t, exitUnfinished, code, out)
 	require.Contains(t, errOut, errTooMany.Error())
 	for range 2 {
@@ -53,7 +53,7 @@ func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 	require.Equal(t, "11", count(out, stateRejected))
 }
 
-// A run that was stopped says so, also when each row stands as refused.
+// A stopped run reports that, even if every row is refused.
 func TestStoppedIsNotFinished(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
@@ -69,7 +69,7 @@ func TestStoppedIsNotFinished(t *testing.T) {
 	require.Equal(t, exitRefused, code, errOut)
 }
 
-// An unknown payment rests before it is sent again. Ctrl+C in its rest sends nothing.
+// An unknown payment waits before a repeat. Ctrl+C during the wait sends nothing.
 func TestInterruptedWhileDoubtRests(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)

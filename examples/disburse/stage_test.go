@@ -51,7 +51,7 @@ func newStage(t *testing.T, payments int, options ...prepaidtest.Option) *stage 
 	return s
 }
 
-// rows is a line for each account.
+// rows has a line per account.
 func (s *stage) rows() []string {
 	rows := make([]string, len(s.accounts))
 	for i, account := range s.accounts {
@@ -105,7 +105,7 @@ func (s *stage) movements() []int {
 	return moved
 }
 
-// transfers counts the requests that asked for one.
+// transfers counts the requests for transfers.
 func (s *stage) transfers() (n int) {
 	for _, r := range s.srv.Requests() {
 		if r.Method+" "+r.Template == transferOperation {
@@ -137,7 +137,7 @@ func (s *stage) requirePaidOnce() {
 	left, err := s.opening.Sub(sum)
 	require.NoError(s.t, err)
 	require.Equal(s.t, left.String(), s.srv.Balance(s.float))
-	require.Len(s.t, s.srv.Transactions(s.float), len(s.accounts)+1) // and its opening
+	require.Len(s.t, s.srv.Transactions(s.float), len(s.accounts)+1) // plus the opening one
 }
 
 // summary reads the summary, without its first line.
@@ -152,7 +152,7 @@ func (s *stage) summary() [][]string {
 	return lines[1:]
 }
 
-// count is a line of the totals in the output.
+// count is a line of the printed totals.
 func count(out, state string) string {
 	for line := range strings.Lines(out[strings.LastIndex(out, "\n\n")+1:]) {
 		if rest, ok := strings.CutPrefix(line, state+" "); ok {
@@ -171,7 +171,7 @@ func (s *stage) entry(i int) (journal.Entry, bool) {
 	return j.Get(s.requestID(i))
 }
 
-// writing writes a text and ends as asked.
+// writing writes a text and ends as set.
 func writing(text string, end error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
@@ -179,7 +179,7 @@ func writing(text string, end error) func(io.Writer) error {
 	}
 }
 
-// journal is where the journal lies when no flag says it.
+// journal is the journal's default path.
 func (s *stage) journal() string {
 	return filepath.Join(filepath.Dir(s.file), s.runName+".test.journal")
 }

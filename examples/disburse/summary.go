@@ -31,7 +31,7 @@ func states() []string {
 // result is the outcome of all rows, by state.
 type result map[string]journal.Total
 
-// exitCode is 0 if all are paid, 1 if the rest is refused for good, 3 if running again may pay more.
+// exitCode is 0 if all are paid, 1 if the rest is finally refused, 3 if another run may pay more.
 func (r result) exitCode() int {
 	switch {
 	case r[stateUnseen].Count+r[stateNotSent].Count+r[stateUnknown].Count > 0:
@@ -42,7 +42,7 @@ func (r result) exitCode() int {
 	return exitPaid
 }
 
-// state returns the state of a row. The journal alone decides: an event that it did not record has not happened.
+// state returns the state of a row. Only the journal decides: an unrecorded event has not happened.
 func (d *disbursement) state(row payment, e journal.Entry, known bool) string {
 	switch mark := d.marks[d.job.requestID(row)]; {
 	case mark != "":
@@ -63,7 +63,7 @@ func code(e journal.Entry) string {
 	case e.Resolved:
 		return "resolved" // by a person, not by the service
 	case e.State == journal.StateRejected && e.Code == "" && e.CorrelationID != "":
-		return "transfer_failed" // a 200 that says that nothing moved
+		return "transfer_failed" // a 200 that reports that no money moved
 	}
 	return string(e.Code)
 }
@@ -90,10 +90,10 @@ func (d *disbursement) result(to io.Writer) (result, error) {
 		_ = out.Write([]string{"total", strconv.Itoa(r[state].Count), r[state].Sum.String(), state, "", "", "", ""})
 	}
 	out.Flush()
-	return r, errors.Join(d.journal.Err(), out.Error()) // of all the reads and writes before
+	return r, errors.Join(d.journal.Err(), out.Error()) // of earlier reads and writes
 }
 
-// replaceFile writes a file: its name refers to the old content or the complete new content, whenever the process dies.
+// replaceFile writes a file. Whenever the process dies, the file has the old or the complete new content.
 // Leftovers of a killed process are overwritten: the lock of the journal excludes a second writer.
 func replaceFile(path string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path+temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -113,7 +113,7 @@ func replaceFile(path string, write func(io.Writer) error) error {
 		return err
 	}
 	if directory, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = directory.Sync() // if impossible, a power cut may bring back the old one
+		_ = directory.Sync() // without it a power cut may restore the old file
 		_ = directory.Close()
 	}
 	return nil

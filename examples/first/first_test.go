@@ -45,7 +45,7 @@ func TestTransferRefused(t *testing.T) {
 
 var errFull = errors.New("no space left")
 
-// full takes so many writes and no more.
+// full accepts left writes and no more.
 type full struct{ left int }
 
 func (f *full) Write(p []byte) (int, error) {

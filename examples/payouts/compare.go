@@ -24,7 +24,7 @@ const (
 	historyPage   = 500
 )
 
-// comparison compares the orders with the responses to the customers, the payments and the history of the float account.
+// comparison compares the orders with the responses to customers, the payments and the history of the float account.
 // It uses no counter of this program.
 type comparison struct {
 	*demo
@@ -52,7 +52,7 @@ func (c *comparison) differ(format string, args ...any) {
 	c.differences = append(c.differences, fmt.Sprintf(format, args...))
 }
 
-// compare compares everything, when no request is being handled any more.
+// compare compares everything once no more requests are being handled.
 func (d *demo) compare(ctx context.Context) (*comparison, error) {
 	if err := d.emulator.WaitIdle(ctx); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (c *comparison) comparePayments(ctx context.Context) error {
 	return nil
 }
 
-// compareHistory looks for each order in the history of the float account.
+// compareHistory searches the history of the float account for each order.
 func (c *comparison) compareHistory(ctx context.Context) error {
 	client, err := prepaid.NewClient(c.config)
 	if err != nil {

@@ -12,19 +12,19 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// customersAtOnce is how many orders are posted at the same time.
+// customersAtOnce is the number of orders posted at the same time.
 const customersAtOnce = 6
 
-// customers post orders, each again until a response says whether it was accepted.
+// customers post each order until a response says whether it is accepted.
 type customers struct {
 	payees   []prepaid.AccountID
 	stranger prepaid.AccountID // may not be paid
 	client   *http.Client
 
 	mu       sync.Mutex
-	accepted map[string]order // by ID: the response said that it will be paid
-	refused  map[string]bool  // the response said that it will not
-	again    int              // posts of an order that was posted before
+	accepted map[string]order // by ID; the response promised to pay the order
+	refused  map[string]bool  // by ID; the response refused the order
+	again    int              // repeated posts of an order
 }
 
 func newCustomers(payees []prepaid.AccountID, stranger prepaid.AccountID) *customers {
@@ -58,8 +58,8 @@ func (c *customers) shop(ctx context.Context, address string, orders int) error 
 	return context.Cause(ctx)
 }
 
-// place posts order n until a response says whether it was accepted. One order in ten is for a stranger and is rolled back,
-// one in twelve is posted by a customer who leaves before the response, and posts it again.
+// place posts order n until a response says whether it was accepted. One order in ten is for a stranger and is rolled back.
+// For one in twelve the customer leaves before the response and posts the order again.
 func (c *customers) place(ctx context.Context, address string, n int) error {
 	o := order{
 		ID: fmt.Sprintf("%06d", n), AccountID: c.payees[n%len(c.payees)], Amount: prepaid.Cents(int64(1000 + n*37%9000)),
@@ -70,7 +70,7 @@ func (c *customers) place(ctx context.Context, address string, n int) error {
 	}
 	if n%12 == 3 {
 		hasty, leave := context.WithTimeout(ctx, 2*time.Millisecond)
-		_, _ = c.post(hasty, address, o) // the order may have been taken, or not
+		_, _ = c.post(hasty, address, o) // whether the order was taken is unknown
 		leave()
 		c.count(func() { c.again++ })
 	}

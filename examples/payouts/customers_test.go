@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// shop is a web application that loses the first response to each order, and is away for the second.
+// shop is a web application that loses its first response to each order and rejects the second post.
 type shop struct {
 	mu     sync.Mutex
 	posts  map[string]int

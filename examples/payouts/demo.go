@@ -28,7 +28,7 @@ const (
 	demoPatience = time.Minute
 )
 
-// demo is the processes of the demonstration, and the data for the comparison.
+// demo has the processes of the demonstration and the data for the comparison.
 type demo struct {
 	settings
 
@@ -82,7 +82,7 @@ func newDemo(ctx context.Context, postgres *pgtest.Server) (*demo, error) {
 		float: emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000000.00"}),
 		key:   prepaid.NewSecret(hex.EncodeToString(key[:])), log: slog.New(slog.DiscardHandler),
 	}
-	// Short times, so that an unknown outcome is resolved after seconds. On the service keep the defaults.
+	// Short times resolve an unknown outcome within seconds. On the service keep the defaults.
 	d.config.AttemptTimeout, d.config.Retry.InFlightWait = time.Second, time.Second
 	d.config.RateShare = 0.25 // three workers and the comparison share one address
 	for range 40 {
@@ -118,9 +118,9 @@ func (d *demo) close() error {
 	return d.emulator.Close()
 }
 
-// fault depends on the requests and not on time: one transfer in ten fails, each in a different way.
+// fault depends on requests, not on time: one transfer in ten fails, in four different ways.
 func fault(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
-	const later = 500 * time.Millisecond // less than InFlightWait, as the operator promises
+	const later = 500 * time.Millisecond // shorter than InFlightWait, as the operator promises
 	if a.Operation != "POST /accounts/{id}/transfer" {
 		return prepaidtest.Fault{}
 	}
@@ -170,8 +170,8 @@ func (d *demo) run(ctx context.Context, orders int, out io.Writer) error {
 	return err
 }
 
-// settle waits until each payment has an outcome that is in the books. If that takes too long, the comparison shows which
-// have none.
+// settle waits until the books have an outcome for each payment. If that takes too long, the comparison shows the payments
+// without one.
 func (d *demo) settle(ctx context.Context) error {
 	for began := time.Now(); time.Since(began) < d.patience; sleep(ctx, 100*time.Millisecond) {
 		s, err := d.store.Stats(ctx)

@@ -30,7 +30,7 @@ func (d *demo) differences(t *testing.T) string {
 	return strings.Join(c.differences, "\n")
 }
 
-// requireDifferences changes each thing that is compared, one after the other.
+// requireDifferences changes all compared data, one item after the other.
 func (d *demo) requireDifferences(t *testing.T) {
 	t.Helper()
 	ctx := t.Context()
@@ -105,7 +105,7 @@ func (d *demo) requireDifferences(t *testing.T) {
 	require.NotContains(t, out.String(), "proven ")
 }
 
-// A failing hook keeps no payment from being made, and does not go unnoticed.
+// A failing hook prevents no payment and is reported.
 func TestHookThatFails(t *testing.T) {
 	t.Parallel()
 	d := newStage(t)

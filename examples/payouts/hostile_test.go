@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
-// harnessed are the settings of a process under the harness.
+// harnessed returns the settings of a process under the harness.
 func harnessed(job hostile.Job, config prepaid.Config) settings {
 	return settings{
 		config: config, float: job.Payments[0].SourceAccountID, call: time.Second, database: job.Database,
@@ -42,7 +42,7 @@ func harnessedWorker(ctx context.Context, job hostile.Job) error {
 	go func() {
 		for working.Err() == nil {
 			sleep(working, 100*time.Millisecond)
-			var open int // orders that have no outcome, or that do not exist yet
+			var open int // orders without an outcome, or not yet created
 			err := pool.QueryRow(working, "select $1 - count(*) from orders where state in ('done', 'rejected')", len(job.Payments)).Scan(&open)
 			if err == nil && open == 0 {
 				finished()
@@ -55,7 +55,7 @@ func harnessedWorker(ctx context.Context, job hostile.Job) error {
 	return summarize(ctx, pool, job)
 }
 
-// summarize reports to the harness the states in the books.
+// summarize reports the states in the books to the harness.
 func summarize(ctx context.Context, pool *pgxpool.Pool, job hostile.Job) error {
 	states := map[string]hostile.State{string(journal.StateDone): hostile.StatePaid, string(journal.StateRejected): hostile.StateRejected}
 	var claims []hostile.Claim
@@ -69,8 +69,8 @@ func summarize(ctx context.Context, pool *pgxpool.Pool, job hostile.Job) error {
 	return job.Summarize(claims)
 }
 
-// Handler, hook and worker under the harness: kills, freezes, cut connections, overlapping repeats that pay, cards that are
-// closed. The books agree with the accounts on each payment.
+// Handler, hook and worker run under the harness: kills, freezes, cut connections, overlapping repeats that pay, closed
+// cards. The books agree with the accounts on each payment.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	var pool *pgxpool.Pool
@@ -106,7 +106,7 @@ func TestHostile(t *testing.T) {
 	report := hostile.Test(t, hostile.Options{
 		Worker: "payouts", Database: pgtest.Start(t, pgtest.Options{}).URL(), Prepare: prepare, Enqueue: order,
 		Copies: 3, Payments: 120, TransfersOnly: true, Freezes: 2, Freeze: 4 * time.Second,
-		Quiet: 3 * time.Minute, Timeout: 6 * time.Minute, // the store waits up to 5 minutes after many attempts, which a busy machine needs
+		Quiet: 3 * time.Minute, Timeout: 6 * time.Minute, // a busy machine needs many attempts, after which the store waits up to 5 minutes
 	})
 	defer pool.Close()
 	require.Positive(t, report.Kills)

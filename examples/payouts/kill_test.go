@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// child is a process of the program. It is started again whenever it ends, until the end of the test.
+// child is a process of the program. It restarts whenever it ends, until the end of the test.
 type child struct {
 	mu      sync.Mutex
 	process *os.Process
@@ -60,14 +60,14 @@ func startChild(t *testing.T, logs *logs, environment []string, args ...string) 
 	return c
 }
 
-// kill kills the process at whatever it is doing.
+// kill kills the process at any point.
 func (c *child) kill() { c.stop(false) }
 
 func (c *child) stop(over bool) {
 	c.mu.Lock()
 	c.over = c.over || over
 	if c.process != nil {
-		_ = c.process.Kill() // it may have ended just now
+		_ = c.process.Kill() // it may have ended
 	}
 	c.mu.Unlock()
 	if over {
@@ -89,7 +89,7 @@ func (d *demo) environment() []string {
 }
 
 // The web process, the workers and Postgres are killed while customers order. Each order is paid once, the books agree, and
-// no process prints a reference or a secret. Then each thing that is compared is changed.
+// no process prints a reference or a secret. Then the test changes all compared data.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	d := newStage(t)

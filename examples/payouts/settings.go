@@ -23,8 +23,8 @@ import (
 // settings are the settings of every process. They come from the environment, so that no secret is on a command line.
 type settings struct {
 	config   prepaid.Config
-	float    prepaid.AccountID // pays
-	call     time.Duration     // limit of a payment with all its repeats
+	float    prepaid.AccountID // payer
+	call     time.Duration     // limit of a payment with its repeats
 	database string
 	key      prepaid.Secret // 32 bytes in hex
 	log      *slog.Logger
@@ -91,8 +91,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	return prepaidpg.Migrate(ctx, pool, "")
 }
 
-// openStore opens the payments. Bank details are encrypted under one key and compared by digests under another; both are
-// derived from the one key that must be kept.
+// openStore opens the payments. One key encrypts bank details, another makes the digests that compare them. Both are
+// derived from the key in the settings.
 func (s settings) openStore(ctx context.Context, pool *pgxpool.Pool) (*prepaidpg.Store, error) {
 	seal, err := s.derive("seal")
 	if err != nil {

@@ -48,7 +48,7 @@ func TestSettings(t *testing.T) { //nolint:paralleltest // it sets the environme
 	}
 }
 
-// Keys for different purposes differ, and are the same in each process.
+// Keys for different purposes differ. Each process has the same keys.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	s := settings{key: prepaid.NewSecret(strings.Repeat("5a", 32))}

@@ -26,7 +26,7 @@ type order struct {
 	Reference string            `json:"reference"` // for the payee's statement
 }
 
-// accepted is the response.
+// accepted is a response.
 type accepted struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
@@ -40,7 +40,7 @@ type web struct {
 	log   *slog.Logger
 }
 
-// A known order keeps its request ID: with another one it would be paid again.
+// A known order keeps its request ID: another ID would pay it again.
 const (
 	insertOrder = `insert into orders (id, account_id, amount, request_id) values ($1, $2, $3, $4) on conflict do nothing`
 	selectOrder = `select id, state, request_id from orders where id = $1`
@@ -64,10 +64,10 @@ func (w *web) take(ctx context.Context, o order) (a accepted, err error) {
 	return a, err
 }
 
-// sourceReference identifies the order in the history of the float account, with which the proof compares.
+// sourceReference identifies the order in the history of the float account, for the comparison.
 func sourceReference(orderID string) string { return "payouts/" + orderID }
 
-// ServeHTTP is POST /orders. After a 503, or no response at all, post the same order again.
+// ServeHTTP handles POST /orders. After a 503 or no response, post the same order again.
 func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	var o order
 	in := json.NewDecoder(http.MaxBytesReader(rw, r.Body, 4<<10))
@@ -83,14 +83,14 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		rw.Header().Set("Content-Type", "application/json")
 		rw.WriteHeader(http.StatusAccepted)
-		_ = json.NewEncoder(rw).Encode(a) // a customer who has left posts again
+		_ = json.NewEncoder(rw).Encode(a) // a customer who left posts again
 	case errors.Is(err, journal.ErrChanged):
 		http.Error(rw, "this order exists with other content", http.StatusConflict)
 	case errors.Is(err, prepaid.ErrRequestIDExpired):
 		http.Error(rw, "this order is weeks old", http.StatusGone)
 	case invalid != nil:
 		http.Error(rw, invalid.Error(), http.StatusBadRequest) // fields and rules, never values
-	case refused != nil && refused.Code == "23503": // found at the commit, which takes back the payment too
+	case refused != nil && refused.Code == "23503": // the failed commit rolls back the payment too
 		http.Error(rw, "this account is not a payee", http.StatusUnprocessableEntity)
 	default:
 		w.log.Warn("order not taken", "order", o.ID, "error", err)
@@ -99,7 +99,7 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve takes orders until ctx ends. Orders that are being taken then are finished first.
+// serve takes orders until ctx ends. It finishes the orders that it has begun to take.
 func serve(ctx context.Context, s settings, listener net.Listener) error {
 	defer listener.Close() //nolint:errcheck // the server closes it too
 	pool, err := s.connect(ctx)

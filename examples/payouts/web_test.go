@@ -154,7 +154,7 @@ func TestOrders(t *testing.T) {
 	})
 }
 
-// An order that the store does not have yet is posted again, and nothing personal is logged.
+// A customer posts an order again if the store lacks it. No personal data is logged.
 func TestOrderWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t, pgtest.Options{})
@@ -189,7 +189,7 @@ func TestBooks(t *testing.T) {
 	require.Equal(t, 0, d.count("select count(*) from postings"))
 
 	e.State, e.TransactionID = journal.StateDone, "99"
-	for range 2 { // as after a commit whose response was lost
+	for range 2 { // as if the commit's response was lost
 		require.NoError(t, settle(e))
 		require.Equal(t, 1, d.count(postings))
 		require.Equal(t, 1, d.count("select count(*) from orders where state = 'done'"))

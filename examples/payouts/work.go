@@ -17,8 +17,8 @@ const (
 select request_id, account_id, amount, $2 from orders where request_id = $1 on conflict do nothing`
 )
 
-// settled writes the outcome of a payment to the books, in the transaction that records the outcome. After a failure it is
-// called again; both statements may be repeated.
+// settled writes the outcome of a payment to the books, in the transaction that records the outcome. After a failure the
+// store calls it again: repeats are safe.
 func settled(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 	updated, err := tx.Exec(ctx, updateOrder, e.RequestID, e.State)
 	switch {
@@ -32,7 +32,7 @@ func settled(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 	return err
 }
 
-// work pays orders until ctx ends. Payments that are being sent then are finished first.
+// work pays orders until ctx ends. It then finishes the payments that are being sent.
 func work(ctx context.Context, s settings) error {
 	pool, err := s.connect(ctx)
 	if err != nil {

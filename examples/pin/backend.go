@@ -15,7 +15,7 @@ var errNoOperation = errors.New("the response has no operation_id: ask the opera
 // backend relays the messages of one cardholder's session.
 type backend struct {
 	client *prepaid.Client
-	// account is the session's account. It must not come from the device, which could name another one.
+	// account is the session's account. It must not come from the device, which could name any account.
 	account prepaid.AccountID
 	// deviceID is the cardholder's registered device.
 	deviceID string
@@ -35,7 +35,7 @@ func (b *backend) Initiate(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var operation struct { // the reference does not show it; this is the emulator's form
+	var operation struct { // the emulator's form; the reference shows none
 		OperationID string `json:"operation_id"`
 	}
 	if err := started.Decode(&operation); err != nil || operation.OperationID == "" {
@@ -44,7 +44,7 @@ func (b *backend) Initiate(ctx context.Context) (string, error) {
 	return operation.OperationID, nil
 }
 
-// Validate relays an envelope. The client checks its form, since it comes from a device and may be anything.
+// Validate relays an envelope. The client checks its form, because a device can send anything.
 func (b *backend) Validate(ctx context.Context, message sealed) error {
 	_, err := b.client.PIN.Validate(ctx, b.params(message))
 	return err

@@ -46,7 +46,7 @@ type device struct {
 	operation string // the ID of the running change
 }
 
-// executeLimit bounds the last call, which Ctrl+C does not end.
+// executeLimit bounds the last call: Ctrl+C does not end it.
 const executeLimit = time.Minute
 
 var (
@@ -55,7 +55,7 @@ var (
 	errStopped = errors.New("stopped")
 )
 
-// stepError is a call that failed.
+// stepError is a failed call.
 type stepError struct {
 	step string // initiate, validate or execute
 	err  error
@@ -68,7 +68,7 @@ func (e *stepError) Unwrap() error { return e.err }
 // changePIN makes the whole change once. No step is repeated: after a failure the cardholder starts again, with a new
 // one-time password.
 func (d *device) changePIN(ctx context.Context) error {
-	pin, err := d.keypad.newPIN(ctx) // first, so that a weak one costs no one-time password
+	pin, err := d.keypad.newPIN(ctx) // first: a weak PIN then costs no one-time password
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (d *device) changePIN(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	// From here on the change runs to its end: if it is cut off, the valid PIN is unknown.
+	// From here the change runs to its end: if cut off, the valid PIN is unknown.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), executeLimit)
 	defer cancel()
 	return d.send(ctx, "execute", d.relay.Execute, secret)
@@ -104,7 +104,7 @@ func (d *device) send(ctx context.Context, step string, call func(context.Contex
 		return fmt.Errorf("%w: %w", errSealing, err)
 	}
 	err = call(ctx, sealed{OperationID: d.operation, Envelope: envelope})
-	if prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // also if the response arrived and could not be used
+	if prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // also if the response arrived and was unusable
 		return nil
 	}
 	return &stepError{step, err}

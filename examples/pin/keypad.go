@@ -21,8 +21,8 @@ var (
 // longestLine is more than any PIN or one-time password has.
 const longestLine = 64
 
-// typed is a keypad on a terminal, without echo, or else a stream of two lines. PINs are never read from a flag or an
-// environment variable, which other programs can see.
+// typed is a keypad on a terminal, without echo, or else a stream of two lines. PINs never come from a flag or an
+// environment variable: other programs can see those.
 type typed struct {
 	lines    *bufio.Scanner
 	prompts  io.Writer
@@ -68,7 +68,7 @@ func (t *typed) ask(ctx context.Context, prompt string) (prepaid.Secret, error) 
 		}
 		fmt.Fprint(t.prompts, prompt)
 		defer func() {
-			_ = term.Restore(fd, before) // also if Ctrl+C leaves the read running: the echo must come back
+			_ = term.Restore(fd, before) // Ctrl+C can leave the read running, but the echo must return
 			fmt.Fprintln(t.prompts)
 		}()
 		read = func() (string, error) {

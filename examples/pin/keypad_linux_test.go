@@ -41,7 +41,7 @@ func echoes(t *testing.T, terminal *os.File) bool {
 	return settings.Lflag&unix.ECHO != 0
 }
 
-// promptly responds to each prompt as soon as it is printed, with the echo off by then.
+// promptly responds to each printed prompt at once. The echo is off by then.
 type promptly struct {
 	bytes.Buffer
 	answer func(prompt string)
@@ -54,7 +54,7 @@ func (p *promptly) Write(text []byte) (int, error) {
 	return p.Buffer.Write(text)
 }
 
-// A terminal does not show its input, and the echo is back afterwards.
+// A terminal does not show the input. Afterwards the echo is on again.
 func TestTerminalDoesNotEcho(t *testing.T) {
 	t.Parallel()
 	person, program := newTerminal(t)
@@ -64,7 +64,7 @@ func TestTerminalDoesNotEcho(t *testing.T) {
 	prompts.answer = func(string) {
 		answer := answers[0]
 		answers = answers[1:]
-		go func() { // when the read is under way, as the echo shows
+		go func() { // the echo shows that the read is running
 			for echoes(t, program) {
 				runtime.Gosched()
 			}
@@ -101,7 +101,7 @@ func TestTerminalDoesNotEcho(t *testing.T) {
 	}
 }
 
-// Ctrl+C in the middle of typing gives the echo back.
+// Ctrl+C while typing turns the echo on again.
 func TestTerminalInterrupted(t *testing.T) {
 	t.Parallel()
 	_, program := newTerminal(t)

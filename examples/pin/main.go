@@ -56,7 +56,7 @@ type options struct {
 	mgf1        string
 }
 
-// run is main without the process: it returns the exit status. It runs for the service of the environment, or demonstrates on an
+// run is main without the process: it returns the exit status. It uses the service of the environment, or demonstrates on an
 // emulator.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	say := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }

@@ -48,11 +48,11 @@ func TestDemonstration(t *testing.T) {
 	}
 }
 
-// spy is the backend, with a look at the data that reaches it.
+// spy is the backend and records the data that reaches it.
 type spy struct {
 	relay
 	messages         []string
-	before, after    string // the step at which stop is called, before or after it is made
+	before, after    string // the step before or after which the test calls stop
 	stop             func()
 	validated, ended int
 }
@@ -80,7 +80,7 @@ func (s *spy) pass(ctx context.Context, step string, message sealed, call func(c
 	return err
 }
 
-// newChange is a device on an emulator, whose cardholder wants 83926157 for a PIN.
+// newChange returns a device on an emulator. Its cardholder wants the PIN 83926157.
 func newChange(t *testing.T) (*emulated, *spy, *strings.Builder) {
 	t.Helper()
 	var text strings.Builder
@@ -94,7 +94,7 @@ func newChange(t *testing.T) (*emulated, *spy, *strings.Builder) {
 
 func (e *emulated) pinNow() string { return e.srv.PINOf(e.backend.account) }
 
-// The backend sees neither PIN nor password, and no envelope twice.
+// The backend sees no PIN, no password, and no envelope twice.
 func TestBackendSeesEnvelopesOnly(t *testing.T) {
 	t.Parallel()
 	e, s, text := newChange(t)
@@ -113,7 +113,7 @@ func TestBackendSeesEnvelopesOnly(t *testing.T) {
 	require.NotEqual(t, first.Envelope.EncryptedKey, second.Envelope.EncryptedKey)
 }
 
-// Each step fails in each way: the verdict is the emulator's state, no step is made twice, none after a failure.
+// Each step fails in each way. The verdict is the emulator's state. No step runs twice or after a failure.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for step, next := range map[string]string{"initiate": "validate", "validate": "execute", "execute": "none"} {
@@ -161,7 +161,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A response that came and could not be read is a response: the PIN is changed.
+// An unreadable response is still a response: the PIN is changed.
 func TestUnreadableAnswer(t *testing.T) {
 	t.Parallel()
 	e, _, _ := newChange(t)
@@ -175,7 +175,7 @@ func TestUnreadableAnswer(t *testing.T) {
 	require.NoError(t, e.changePIN(t.Context()))
 }
 
-// Ctrl+C ends a change before its last step and never in it.
+// Ctrl+C ends a change before its last step, never during it.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	e, s, _ := newChange(t)
@@ -248,7 +248,7 @@ func TestInterruptedTyping(t *testing.T) {
 	require.ErrorIs(t, err, errStopped)
 }
 
-// The program against a server as against the service, with a pipe for the secrets.
+// The program uses a server in place of the service, and a pipe for the secrets.
 func TestService(t *testing.T) {
 	srv := prepaidtest.NewServer(t)
 	config := srv.Config()
@@ -301,7 +301,7 @@ func TestService(t *testing.T) {
 	require.Contains(t, errOut, "PREPAID_VENDOR")
 }
 
-// Exit status 3 is for the one case in which the state is unknown.
+// Exit status 3 means only that the state is unknown.
 func TestExitStatusOfADoubt(t *testing.T) {
 	t.Parallel()
 	say := func(string, ...any) {}

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// listLimit bounds the calls for one list, which Ctrl+C does not end.
+// listLimit bounds the calls for one list: Ctrl+C does not end them.
 const listLimit = 2 * time.Minute
 
 var (
@@ -42,7 +42,7 @@ func (s *session) export(ctx context.Context) error {
 	return writeFile(s.out, s.company, p)
 }
 
-// plan is the changes, as text for people: added rules with +, replaced ones with ~, removed ones with -.
+// plan has the changes as text for users: + is an added rule, ~ a replaced one, - a removed one.
 type plan struct {
 	text    strings.Builder
 	changes int
@@ -72,7 +72,7 @@ func (s *session) show(ctx context.Context, d *document) (*plan, error) {
 	return p, nil
 }
 
-// apply shows the plan, asks, carries it out and reads back.
+// apply shows the plan, asks, applies it and reads back.
 func (s *session) apply(ctx context.Context, d *document) error {
 	p, err := s.show(ctx, d)
 	switch {
@@ -88,7 +88,7 @@ func (s *session) apply(ctx context.Context, d *document) error {
 			return err
 		}
 	}
-	// The question may have been open for an hour: the confirmation is for the plan as it was.
+	// The question may have been open for an hour: the confirmation is for the old plan.
 	again, err := s.ensure(ctx, d, pass{dryRun: true, removeOthers: true})
 	if err != nil {
 		return err
@@ -119,10 +119,10 @@ func (s *session) apply(ctx context.Context, d *document) error {
 	return nil
 }
 
-// pass is how the lists are changed. Texts are replaced when others are removed, unless that is switched off.
+// pass has a change's options. If it removes other rules it replaces texts too, unless that is switched off.
 type pass struct{ dryRun, removeOthers bool }
 
-// ensure makes each list of the policy that of the file. The SDK reads the list, sends the difference, repeats no change, and
+// ensure makes each list of the policy equal the file's. The SDK reads a list, sends the difference, repeats no change, and
 // reads back.
 func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, error) {
 	p, policies, texts := &plan{}, s.client.Policy, pass.removeOthers && !s.ignoreTexts
@@ -166,7 +166,7 @@ func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, er
 	})
 }
 
-// list changes one list and adds the result to the plan. Ctrl+C takes effect between two lists: a call that is cut off has an
+// list changes one list and adds the result to the plan. Ctrl+C takes effect between two lists: a cut-off call has an
 // unknown outcome.
 func list[R any](ctx context.Context, p *plan, name string, managed bool,
 	ensure func(context.Context) (*prepaid.EnsuredRules[R], error), show func(R) string,
@@ -198,7 +198,7 @@ func list[R any](ctx context.Context, p *plan, name string, managed bool,
 	return nil
 }
 
-// words quotes anything but plain words, so that no foreign text can look like part of a plan.
+// words quotes all but plain words, so that no foreign text can look like part of a plan.
 func words(texts ...string) string {
 	var all []string
 	for _, text := range texts {
@@ -210,7 +210,7 @@ func words(texts ...string) string {
 	return strings.Join(all, " ")
 }
 
-// confirm requires the whole word, so that it is typed on purpose.
+// confirm requires the whole word, to be typed on purpose.
 func (s *session) confirm(ctx context.Context) error {
 	fmt.Fprint(s.out, "Type yes to apply: ")
 	typed := make(chan string, 1)

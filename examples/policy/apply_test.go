@@ -24,14 +24,14 @@ const (
 	deny    = prepaid.PolicyActionDeny
 )
 
-// bench is an emulator and a session on it, whose changes pass through a hook.
+// bench is an emulator and its session. Changes pass through a hook.
 type bench struct {
 	*session
 
 	t    *testing.T
 	srv  *prepaidtest.Server
 	text *bytes.Buffer
-	// change sees each change, counted from 1, before it is sent. An error is that of the connection.
+	// change gets each change's number, from 1, before it is sent. Its error becomes the connection's.
 	change func(n int, request *http.Request) error
 	sent   []string // each change: list, + or -
 }
@@ -81,7 +81,7 @@ func (b *bench) policy() *prepaid.Policy {
 	return p
 }
 
-// now is the policy as the file that export writes.
+// now is the policy as exported by export.
 func (b *bench) now() string { return exported(b.t, b.policy()) }
 
 func exported(t *testing.T, p *prepaid.Policy) string {
@@ -91,7 +91,7 @@ func exported(t *testing.T, p *prepaid.Policy) string {
 	return file.String()
 }
 
-// as is the file of a document.
+// as returns a document's file.
 func as(t *testing.T, d document) string {
 	t.Helper()
 	p := &prepaid.Policy{DefaultAction: d.DefaultAction}
@@ -149,10 +149,10 @@ func TestOrderOfCalls(t *testing.T) {
 	}
 }
 
-// calls are the calls that turn begin into end.
+// calls are the calls to turn begin into end.
 func calls() []string { return []string{"categories+", "categories-", "merchants-", "merchants+"} }
 
-// Whichever response gets lost, nothing that has been done is sent again.
+// Whichever response is lost, no completed change is sent again.
 func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	for n := range calls() {
@@ -186,7 +186,7 @@ func TestRefusedCall(t *testing.T) {
 	require.Equal(t, "old", b.policy().Merchants[0].Description)
 }
 
-// Another user's change is noticed: before the confirmation, and while the calls are sent.
+// Another user's change is detected, before the confirmation and during the calls.
 func TestSomebodyElse(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, begin())
@@ -201,7 +201,7 @@ func TestSomebodyElse(t *testing.T) {
 	require.Contains(t, b.now(), "5813")
 }
 
-// Changes of others in a list that the file does not have do not matter.
+// Others' changes in a list that is not in the file do not matter.
 func TestListLeftAlone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, begin())
@@ -216,7 +216,7 @@ func TestListLeftAlone(t *testing.T) {
 	require.Equal(t, "new", b.policy().Merchants[0].Description)
 }
 
-// Ctrl+C ends an apply between two lists, but never between the halves of a replacement, and cuts no call off.
+// Ctrl+C ends an apply between two lists, never between the halves of a replacement or during a call.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for n, sent := range map[int]int{1: 1, 2: 2, 3: 4, 4: 4} {
@@ -237,7 +237,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// With a fault in one call of four the policy becomes the wanted one, if the command is repeated.
+// With a fault in one call of four, repeats of the command reach the wanted policy.
 func TestApplyThroughFaults(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
@@ -255,7 +255,7 @@ func TestApplyThroughFaults(t *testing.T) {
 	}
 }
 
-// randomDocument has rules of a few keys and texts, so that two of them share some.
+// randomDocument has rules from few keys and texts, so that two documents share some.
 func randomDocument(r *rand.Rand, action prepaid.PolicyAction) document {
 	d := document{Company: company, DefaultAction: action, Categories: []prepaid.MCC{}, Merchants: []merchant{}, Terminals: []terminal{}}
 	texts := []string{"a shop", "the shop", "another"}

@@ -58,7 +58,7 @@ func readFile(text []byte) (*document, error) {
 		return nil, fmt.Errorf("%w: %s", errFile, withoutValues(err))
 	}
 	for name, value := range members {
-		if value == nil { // it may be a list whose lines were removed by mistake
+		if value == nil { // its lines may have been removed by mistake
 			return nil, fmt.Errorf("%w: %s must not be empty; write [] for a list without rules, omit the key to leave the list unchanged", errFile, name)
 		}
 	}
@@ -68,7 +68,7 @@ func readFile(text []byte) (*document, error) {
 	return &d, nil
 }
 
-// withoutValues returns an error of the YAML library, which has line numbers, without values of the file.
+// withoutValues removes the file's values from an error of the YAML library and keeps line numbers.
 func withoutValues(err error) string {
 	wrong, ok := errors.AsType[*yaml.TypeError](err)
 	if !ok {
@@ -89,7 +89,7 @@ func writeFile(to io.Writer, company prepaid.CompanyID, p *prepaid.Policy) error
 		Categories: []prepaid.MCC{}, Merchants: []merchant{}, Terminals: []terminal{},
 	}
 	for _, r := range p.Categories {
-		d.Categories = append(d.Categories, r.MerchantCategoryCode) // quoted by the encoder, since it looks like a number
+		d.Categories = append(d.Categories, r.MerchantCategoryCode) // the encoder quotes it, as it looks like a number
 	}
 	for _, r := range p.Merchants {
 		d.Merchants = append(d.Merchants, merchant{r.AcquirerID, r.CardAcceptorID, r.Description})

@@ -53,7 +53,7 @@ func TestReadFileRefuses(t *testing.T) {
 	}
 }
 
-// The output of export is read back, unusual texts included.
+// The output of export can be read back, even unusual texts.
 func TestExportIsReadBack(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -70,7 +70,7 @@ func TestExportIsReadBack(t *testing.T) {
 	}
 }
 
-// Whatever a file has, it is refused or means one policy, which export writes the same way.
+// Any file is refused or means one policy, which export writes the same way.
 func FuzzReadPolicy(f *testing.F) {
 	f.Add(shipped)
 	f.Add([]byte("company: 1\ndefault_action: deny\ncategories: [0001]\nmerchants: []\nterminals: []\n"))

@@ -59,7 +59,7 @@ func TestDemonstration(t *testing.T) {
 	}
 }
 
-// fictionalService is the demonstration's emulator in the place of the service.
+// fictionalService is the demonstration's emulator as the service.
 func fictionalService(t *testing.T) {
 	t.Helper()
 	srv, err := emulate()
@@ -117,7 +117,7 @@ func TestApplyCommand(t *testing.T) {
 	require.Contains(t, errOut, "the plan is not the one of -expect, nothing was sent")
 	require.Empty(t, categories())
 
-	// A change in a list that the file leaves alone makes it no other plan.
+	// A change in a list that the file omits does not change the plan.
 	require.NoError(t, srv.Client().Policy.ChangeMerchants(t.Context(), 42, prepaid.ChangeMerchantsParams{
 		Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "SHOP", Description: "a shop"}},
 	}))
@@ -128,7 +128,7 @@ func TestApplyCommand(t *testing.T) {
 	code, out, _ = runWith(t, "", "apply", file)
 	require.Zero(t, code)
 	require.Contains(t, out, "Nothing to do.\n")
-	code, _, errOut = runWith(t, "", "apply", "-yes", "-expect", digest, file) // it is done, and is another plan now
+	code, _, errOut = runWith(t, "", "apply", "-yes", "-expect", digest, file) // applied: now the plan differs
 	require.Equal(t, 1, code, errOut)
 
 	code, _, errOut = runWith(t, "", "export")
@@ -148,7 +148,7 @@ func TestApplyCommand(t *testing.T) {
 	require.Len(t, categories(), 2)
 }
 
-// Ctrl+C while the question stands is a no.
+// Ctrl+C at the question means no.
 func TestInterruptedQuestion(t *testing.T) {
 	fictionalService(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -170,7 +170,7 @@ type writerFunc func(text []byte) (int, error)
 
 func (f writerFunc) Write(text []byte) (int, error) { return f(text) }
 
-// A file that was made for a program of the other kind would do the opposite.
+// A file made for a program of the other kind would do the opposite.
 func TestWrongProgram(t *testing.T) {
 	srv := prepaidtest.NewServer(t)
 	asService(t, srv)
@@ -240,7 +240,7 @@ func TestFileThatCannotBeWritten(t *testing.T) {
 	require.Contains(t, stderr.String(), "short write")
 }
 
-// A text of the service cannot pass for a line of the plan.
+// A text from the service cannot pass for a line of the plan.
 func TestWordsAreQuoted(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "SHOP-1", words("SHOP-1"))

@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// shownRows of a report are printed: that of a real program may have millions.
+// shownRows is the number of printed rows: a real report may have millions.
 const shownRows = 6
 
 func (q *quickstart) report(ctx context.Context) error {
@@ -49,7 +49,7 @@ func (q *quickstart) lostResponse(ctx context.Context) error {
 	}
 	from, to := q.cards[0], q.cards[len(q.cards)-1]
 	config := q.config
-	config.Retry.MaxAttempts = 1 // by default the SDK sends the same bytes again by itself
+	config.Retry.MaxAttempts = 1 // by default the SDK repeats the request itself
 	once, err := prepaid.NewClient(config)
 	if err != nil {
 		return err

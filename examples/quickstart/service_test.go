@@ -38,7 +38,7 @@ func rules(t *testing.T, srv *prepaidtest.Server) []string {
 	return categories(policy)
 }
 
-// Nothing is sent when the environment is production, by name or by default, or a word that there is not.
+// Nothing is sent if the environment is production, by name or by default, or an unknown word.
 func TestProductionIsRefused(t *testing.T) {
 	srv, _ := service(t)
 	for _, environment := range []string{"production", "", "staging"} {
@@ -51,8 +51,8 @@ func TestProductionIsRefused(t *testing.T) {
 	require.Empty(t, srv.Requests())
 }
 
-// Run again, it finds the same cards and loads none a second time for the day, and each anew for another day. A card that
-// was blocked in between stays blocked.
+// A second run finds the same cards. It loads none again on the same day, and each on another day. A card blocked in
+// between stays blocked.
 func TestRunAgain(t *testing.T) {
 	srv, float := service(t)
 	now := time.Now()
@@ -84,7 +84,7 @@ func TestRunAgain(t *testing.T) {
 	require.Equal(t, "9179.00", srv.Balance(float), "the two that are active")
 }
 
-// The emulator's clock may be ahead: every history is read to its end all the same, and adds up.
+// The emulator's clock may be ahead: every history is still read to its end, and adds up.
 func TestEmulatorAMonthAhead(t *testing.T) {
 	srv, _ := service(t)
 	srv.Advance(31 * 24 * time.Hour)
@@ -93,7 +93,7 @@ func TestEmulatorAMonthAhead(t *testing.T) {
 	require.Equal(t, 3, strings.Count(out, "  adds up"))
 }
 
-// A rule of the program's own is not taken away.
+// The program's own rule is not removed.
 func TestRuleOfTheProgramStays(t *testing.T) {
 	srv, _ := service(t)
 	require.NoError(t, srv.Client().Policy.ChangeCategories(t.Context(), prepaidtest.DefaultCompany,
@@ -116,7 +116,7 @@ func TestRuleNotRemoved(t *testing.T) {
 	require.NotContains(t, out.String(), "rule removed again")
 }
 
-// Interrupted, it ends at once, says so in one line, and leaves no rule behind.
+// An interrupted run ends at once with one line and leaves no rule behind.
 func TestInterrupted(t *testing.T) {
 	srv, _ := service(t)
 	for at, after := range map[string]string{
@@ -140,7 +140,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A card that is created and not seen ends the issuing: with a wrong client_id each line would make one more.
+// A created card that is not seen ends the issuing: with a wrong client_id each line would create another.
 func TestCardNotSeen(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -154,7 +154,7 @@ func TestCardNotSeen(t *testing.T) {
 	require.Empty(t, q.cards)
 }
 
-// trigger does something, once, when a text is written.
+// trigger acts once when a text is written.
 type trigger struct {
 	bytes.Buffer
 

@@ -85,7 +85,7 @@ func (q *quickstart) issue(ctx context.Context) error {
 	return nil
 }
 
-// activateAndLoad keeps the cards that are active in the end. A blocked card stays blocked and is skipped.
+// activateAndLoad keeps the cards that end up active. It skips blocked cards: they stay blocked.
 func (q *quickstart) activateAndLoad(ctx context.Context) error {
 	q.title("Activate the new cards and load each from the float account, once per day")
 	q.say("the loads of %s; each day has its own", q.day)
@@ -210,7 +210,7 @@ func (q *quickstart) history(ctx context.Context) error {
 	return nil
 }
 
-// policy leaves the program's rules unchanged in the end, also if it is interrupted.
+// policy leaves the program's rules as before, even if interrupted.
 func (q *quickstart) policy(ctx context.Context) (err error) {
 	q.title("Block a merchant category for the whole program, and try to buy there")
 	before, err := q.client.Policy.Categories(ctx, q.company)
@@ -253,7 +253,7 @@ func categories(policy *prepaid.Policy) (codes []string) {
 	return codes
 }
 
-// removeRule undoes policy, whatever ended it: a rule left behind would decline real purchases.
+// removeRule undoes policy however that ended: a leftover rule would decline real purchases.
 func (q *quickstart) removeRule(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()

@@ -25,11 +25,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// front stands before an emulator, in the place of the real service, which may move and err.
+// front wraps an emulator as the real service, whose data may change and contain errors.
 type front struct {
 	*prepaidtest.Server
 
-	before func(r *http.Request)                  // a response is made
+	before func(r *http.Request)                  // runs before a response
 	change func(r *http.Request, b string) string // the body of a response
 }
 
@@ -69,7 +69,7 @@ func (f *front) load(t *testing.T, document string) {
 	require.NoError(t, f.Load(strings.NewReader(document)))
 }
 
-// lastOfNovember is when the program runs: after the last day that a test asks for has begun.
+// lastOfNovember is when the program runs: the last day that a test requests has begun.
 func lastOfNovember() time.Time { return time.Date(2026, time.November, 30, 12, 0, 0, 0, time.UTC) }
 
 // outcome is the result of a run.

@@ -115,10 +115,10 @@ func parse(args []string, errOut io.Writer) (options, error) {
 type window struct {
 	first, last prepaid.Date
 	zone        *time.Location
-	today       bool // the last day is not over
+	today       bool // its last day is not over
 }
 
-// window fills in the defaults.
+// window applies the defaults.
 func (o options) window(now time.Time) (w window, err error) {
 	if w.zone, err = time.LoadLocation(o.zone); err != nil {
 		return w, fmt.Errorf("%w: -zone is not a time zone", errSetup)
@@ -144,7 +144,7 @@ func (o options) window(now time.Time) (w window, err error) {
 // from returns the first moment of the window.
 func (w window) from() time.Time { return w.first.Time(w.zone) }
 
-// end returns the first moment after the window, so that no second is counted twice or lost.
+// end returns the first moment after the window, so no second is counted twice or lost.
 func (w window) end() time.Time {
 	return prepaid.DateOf(w.last.Time(time.UTC).AddDate(0, 0, 1)).Time(w.zone)
 }
@@ -165,7 +165,7 @@ func connect(opts *options, now time.Time) (client *prepaid.Client, stop func() 
 	return client, client.Close, nil
 }
 
-// reconcile is one run: it reads everything, then writes the file, or leaves that of an earlier run.
+// reconcile is one run: it reads everything, then writes the file or leaves an earlier run's file.
 func reconcile(ctx context.Context, opts options, now time.Time, out, errOut io.Writer) (result *summary, err error) {
 	days, err := opts.window(now)
 	if err != nil {
@@ -195,7 +195,7 @@ func reconcile(ctx context.Context, opts options, now time.Time, out, errOut io.
 		if err != nil {
 			return nil, err
 		}
-		if result.seen[account.ID] { // the list has shifted while it was read
+		if result.seen[account.ID] { // the list shifted while it was read
 			continue
 		}
 		s, err := reader.read(ctx, account.ID)

@@ -30,7 +30,7 @@ func TestWindowDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "2026-03-01", w.first.String())
 	require.Equal(t, "2026-08-31", w.last.String())
-	w, err = options{zone: "America/New_York"}.window(now) // where it is still August
+	w, err = options{zone: "America/New_York"}.window(now) // still in August there
 	require.NoError(t, err)
 	require.Equal(t, "2026-08-30", w.last.String())
 }
@@ -49,7 +49,7 @@ func TestAccountsOfTwoCurrencies(t *testing.T) {
 	require.Equal(t, "is in another currency than the accounts before it", s.problems[0].problem)
 }
 
-// Today is not over, and in Kiritimati it is tomorrow.
+// Today is not over; in Kiritimati it is tomorrow.
 func TestToday(t *testing.T) {
 	for zone, day := range map[string]string{"UTC": "2026-11-30", "Pacific/Kiritimati": "2026-12-01"} {
 		f := service(t, atNovember())

@@ -51,7 +51,7 @@ func october(t *testing.T, f *front, args ...string) outcome {
 	return runIn(t, t.TempDir(), append([]string{"-from", "2026-10-01", "-to", "2026-10-31", "-zone", "Australia/Sydney"}, args...)...)
 }
 
-// atNovember is where the emulator's clock stands.
+// atNovember is the emulator's time.
 func atNovember() prepaidtest.Option {
 	return prepaidtest.StartAt(time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC))
 }
@@ -87,7 +87,7 @@ Every account reconciles: 1.
 	}
 }
 
-// Pages of two, so that an account is read in several; all transactions are there once and in order.
+// Pages of two: reading an account takes several. All transactions appear once and in order.
 func TestPages(t *testing.T) {
 	f := service(t, atNovember(), prepaidtest.PageSizes(1, 1, 2))
 	for range 3 {
@@ -114,7 +114,7 @@ func TestClient(t *testing.T) {
 	require.Empty(t, o.rows)
 }
 
-// An account that moves while it is read is read again where that is needed, and each transaction is in the file once.
+// An account that changes while it is read is read again if needed. Each transaction is in the file once.
 func TestMoves(t *testing.T) {
 	const again = "Readings repeated because the account changed: 1"
 	for name, c := range map[string]struct {
@@ -148,7 +148,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// Movements after the window do not disturb it, and are distinguished from missing ones.
+// Movements after the window do no harm and are not taken for missing ones.
 func TestMovesAfterTheWindow(t *testing.T) {
 	f := service(t, atNovember())
 	var once sync.Once
@@ -219,7 +219,7 @@ func TestDoesNotReconcile(t *testing.T) {
 	}
 }
 
-// A transaction that the service counts and does not list is missed.
+// A transaction that the service counts but omits is missed.
 func TestNotListed(t *testing.T) {
 	f := service(t, atNovember())
 	f.change = func(r *http.Request, body string) string {
@@ -235,7 +235,7 @@ func TestNotListed(t *testing.T) {
 	require.Empty(t, o.rows)
 }
 
-// One account that cannot be read does not keep the others from being checked.
+// An unreadable account does not prevent the check of others.
 func TestUnreadable(t *testing.T) {
 	f := service(t, atNovember())
 	f.AddAccount(prepaidtest.SeedAccount{Balance: "5"})
@@ -247,7 +247,7 @@ func TestUnreadable(t *testing.T) {
 	require.Len(t, o.rows, 3)
 }
 
-// A run that does not come to its end leaves the files of the one before.
+// An incomplete run leaves the files of the previous run.
 func TestCutShort(t *testing.T) {
 	dir := t.TempDir()
 	f := service(t, atNovember())

@@ -20,7 +20,7 @@ func columns() []string {
 }
 
 // rowFile is the CSV file. Rows are written as they are read; those of an account that must be read again are removed. It has
-// another name until it is complete: readers see the old file or the new one, never a part.
+// another name until complete: readers see the old file or the new one, never a part.
 type rowFile struct {
 	file *os.File
 	csv  *csv.Writer

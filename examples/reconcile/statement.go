@@ -11,10 +11,10 @@ import (
 
 const (
 	pageSize = 500 // the service may apply another
-	readings = 3   // of an account that changes while it is read
+	readings = 3   // per account that changes while it is read
 )
 
-// statement is the activity of one account within the window. It is small, however many transactions there are.
+// statement is the activity of one account within the window. Its size is the same for any number of transactions.
 type statement struct {
 	id       prepaid.AccountID
 	opening  prepaid.Amount // before the window, as reported by the service
@@ -24,12 +24,12 @@ type statement struct {
 	closing  prepaid.Amount // after the window, as reported by the service
 	items    int
 	currency string
-	again    int    // readings that were discarded because the account changed
+	again    int    // readings discarded because the account changed
 	problem  string // empty if the account reconciles
-	unread   bool   // there is a problem and nothing else
+	unread   bool   // no field but problem is set
 }
 
-// unexplained is the rest of the closing balance when everything else is subtracted: it should be zero.
+// unexplained is the closing balance minus everything else: the result should be zero.
 func (s *statement) unexplained() (prepaid.Amount, error) {
 	rest := s.closing
 	for _, part := range []prepaid.Amount{s.opening, s.credits, s.debits, s.fees} {
@@ -41,21 +41,21 @@ func (s *statement) unexplained() (prepaid.Amount, error) {
 	return rest, nil
 }
 
-// movement returns the effect of a transaction on the balance, in two parts: the fee is charged in addition. The
-// reference does not say so; otherwise the first transaction with a fee does not reconcile, and this is the place to
-// change.
+// movement returns the effect of a transaction on the balance in two parts: the fee is charged in addition. The
+// reference does not say so. If that is wrong, the first transaction with a fee does not reconcile: then change
+// this function.
 func movement(t *prepaid.Transaction) (amount, fee prepaid.Amount) {
 	return t.Amount, t.FeeAmount.Neg()
 }
 
-// reader reads accounts one after the other.
+// reader reads accounts one by one.
 type reader struct {
 	accounts *prepaid.AccountsService
 	days     window
 	rows     *rowFile
 }
 
-// errMoved: the readings are not of the same moment.
+// errMoved: the readings are of different moments.
 var errMoved = errors.New("the account changed while it was read")
 
 // read creates the statement of an account, and writes its rows. If the account changes during the reading, the reading is
@@ -89,8 +89,8 @@ func (r *reader) read(ctx context.Context, id prepaid.AccountID) (*statement, er
 	return unread, nil
 }
 
-// readOnce reads opening balance, transactions and closing balance, in this order, and then counts: nothing happened in
-// between only if the transactions read and those after the window are all there are.
+// readOnce reads opening balance, transactions and closing balance, in this order, and then counts. If nothing happened
+// meanwhile, the count equals the transactions read plus those after the window.
 func (r *reader) readOnce(ctx context.Context, s *statement) (err error) {
 	if s.opening, err = r.openingBalance(ctx, s.id); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (r *reader) openingBalance(ctx context.Context, id prepaid.AccountID) (prep
 	if err != nil {
 		return prepaid.Amount{}, err
 	}
-	// Pages start with the oldest. A page with only transactions of the exact start of the window is empty: the service
+	// Pages start with the oldest. A page with only transactions at the window's exact start is empty: the service
 	// counts them, and Before excludes them.
 	for params.Paging.Page = page.TotalPages; params.Paging.Page > 1; params.Paging.Page-- {
 		last, err := r.accounts.TransactionsPage(ctx, id, params)
@@ -186,7 +186,7 @@ type checker struct {
 	at      time.Time
 }
 
-// next adds a transaction. The first error found is the statement's problem; later ones may follow from it.
+// next adds a transaction. The first error found is the statement's problem: it may cause later ones.
 func (c *checker) next(t *prepaid.Transaction) error {
 	amount, fee := movement(t)
 	sum := &c.credits

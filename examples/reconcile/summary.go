@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// summary adds up statements. It keeps only those that do not reconcile.
+// summary adds up statements. It keeps only unreconciled ones.
 type summary struct {
 	options
 
@@ -26,7 +26,7 @@ func (s *summary) add(of *statement) (err error) {
 	s.seen[of.id] = true
 	s.again += of.again
 	s.total.currency = cmp.Or(s.total.currency, of.currency)
-	if of.currency != "" && of.currency != s.total.currency { // their sum would be meaningless
+	if of.currency != "" && of.currency != s.total.currency { // a sum would be meaningless
 		of.problem = "is in another currency than the accounts before it"
 	}
 	if of.problem != "" {

@@ -50,7 +50,7 @@ func demonstrate(ctx context.Context, opts options, out io.Writer, progress *pro
 	return d.do(ctx)
 }
 
-// writeMadeUp generates rows as they are requested and keeps none of them.
+// writeMadeUp generates rows on request and keeps none of them.
 func writeMadeUp(w io.Writer, headers bool, count int) (int, error) {
 	rows := csv.NewWriter(w)
 	if headers {

@@ -29,14 +29,14 @@ type download struct {
 	run       prepaid.ReportRun
 }
 
-// do starts or resumes a run and writes its file. The error is errResumable if the same run can be read again.
+// do starts or resumes a run and writes its file. The error is errResumable if the run can be read again.
 func (d *download) do(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	if err := os.MkdirAll(filepath.Dir(d.file), 0o750); err != nil {
 		return err
 	}
-	file, err := createFile(d.file) // before the run is started: a start counts, and must not be wasted
+	file, err := createFile(d.file) // before the run starts: starts are counted, so waste none
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func (d *download) do(ctx context.Context) error {
 	return nil
 }
 
-// open waits until the run is ready. It prints the ID of a new run before doing anything else: whatever happens then,
-// the run can be resumed.
+// open waits until the run is ready. It first prints the ID of a new run, so that the run can be resumed whatever
+// happens then.
 func (d *download) open(ctx context.Context) (*prepaid.ReportReader, error) {
 	wait := prepaid.WaitOptions{Interval: d.wait, OnProgress: d.show}
 	if d.resume != "" {
@@ -98,7 +98,7 @@ func (d *download) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("%w, continue with -resume %s: %w", errResumable, d.run.ID, err)
 }
 
-// keepPartial keeps the rows before an error under another name: they are valid, but not the report.
+// keepPartial keeps the rows before an error under another name: they are valid but incomplete.
 func (d *download) keepPartial(ctx context.Context, file *pendingFile, rows int64, err error) error {
 	if !errors.Is(err, prepaid.ErrReportIncomplete) { // an error of this program, such as a full disk
 		return err

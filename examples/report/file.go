@@ -14,7 +14,7 @@ type pendingFile struct {
 	kept bool
 }
 
-// createFile creates a file next to path, so that renaming it moves no data. A directory could not be replaced.
+// createFile creates a file next to path, so that a rename moves no data. If path is a directory, it fails.
 func createFile(path string) (*pendingFile, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%w: -file is a directory", errSetup)

@@ -39,7 +39,7 @@ incomplete and the run can be read again, with -resume and the printed ID.
 var (
 	// errSetup is a wrong command line or environment.
 	errSetup = errors.New("see -h")
-	// errResumable is a run that was not read to its end and may be read again.
+	// errResumable is a run that was not read to its end and can be read again.
 	errResumable = errors.New("not finished")
 )
 

@@ -19,10 +19,10 @@ func newProgress(errOut io.Writer) *progressbar.ProgressBar {
 	return progressbar.NewOptions(-1,
 		progressbar.OptionSetWriter(errOut), progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))),
 		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionSetSpinnerChangeInterval(0)) // without a goroutine: it turns when something has happened
+		progressbar.OptionSetSpinnerChangeInterval(0)) // without a goroutine: it turns only on progress
 }
 
-// show is called by the SDK after each poll and, while rows arrive, about once per MiB.
+// The SDK calls show after each poll and, while rows arrive, about once per MiB.
 func (d *download) show(at prepaid.ReportProgress) {
 	text := fmt.Sprintf("polls: %d, not ready yet", at.Polls)
 	if at.Bytes > 0 {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// service puts an emulator in the place of the real service.
+// service replaces the real service by an emulator.
 func service(t *testing.T, options ...prepaidtest.Option) *prepaidtest.Server {
 	t.Helper()
 	srv := prepaidtest.NewServer(t, options...)
@@ -50,7 +50,7 @@ func runWith(t *testing.T, args ...string) (code int, out, errOut string) {
 	return code, stdout.String(), stderr.String()
 }
 
-// content is the name and text of each file in a directory.
+// content maps the name of each file in a directory to its text.
 func content(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -81,7 +81,7 @@ func TestDemonstration(t *testing.T) {
 	require.Equal(t, madeUpRows+1, strings.Count(files["rows"], "\n")-strings.Count(files["rows"], ",\nand left"))
 }
 
-// The content of the emulator's report comes out as rows and as objects.
+// The emulator's report is written as rows and as objects.
 func TestFormats(t *testing.T) {
 	srv := service(t)
 	srv.AddReport("movements", func(w io.Writer, headers bool) (int, error) { return writeMadeUp(w, headers, 100) })
@@ -124,7 +124,7 @@ func TestService(t *testing.T) {
 	require.Equal(t, `{"account":"EA1","balance":"25.50"}`+"\n"+`{"account":"EA2","balance":"74.50"}`+"\n", content(t, "out")["balances.jsonl"])
 }
 
-// A download that breaks off leaves the old file as it was and the complete rows next to it; the same run again gives the whole report.
+// A download that breaks off leaves the old file unchanged and the complete rows next to it. Resuming the run gives the whole report.
 func TestBrokenAndResumed(t *testing.T) {
 	srv := service(t)
 	var whole atomic.Bool
@@ -174,7 +174,7 @@ func countRows(t *testing.T, text string) int {
 	return len(rows)
 }
 
-// Whole to look at, and fewer rows than the service counted.
+// The report looks complete but has fewer rows than counted.
 func TestCountDisagrees(t *testing.T) {
 	srv := service(t)
 	srv.AddReport("balances", func(w io.Writer, _ bool) (int, error) {
@@ -223,7 +223,7 @@ func TestNothingToResume(t *testing.T) {
 	}
 }
 
-// Ctrl+C while the service is at work: the run is not lost.
+// Ctrl+C while the service works: the run is not lost.
 func TestInterrupted(t *testing.T) {
 	srv := service(t, prepaidtest.ReportDelay(time.Hour))
 	srv.AddReportCSV("balances", balances)
@@ -243,7 +243,7 @@ func TestInterrupted(t *testing.T) {
 	require.Equal(t, map[string]string{"rows": balances}, content(t, dir))
 }
 
-// Ctrl+C in the middle of the rows.
+// Ctrl+C while rows arrive.
 func TestInterruptedWhileReading(t *testing.T) {
 	srv := service(t)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -278,7 +278,7 @@ func (s *shared) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// A wait that would outlast -timeout is not begun.
+// A wait that would outlast -timeout does not begin.
 func TestTimeout(t *testing.T) {
 	srv := prepaidtest.NewServer(t, prepaidtest.ReportDelay(time.Hour))
 	srv.AddReportCSV("balances", balances)
@@ -350,7 +350,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// Where the file cannot take its name, no run is started.
+// If the file cannot get its name, no run starts.
 func TestFileIsADirectory(t *testing.T) {
 	srv := service(t)
 	srv.AddReportCSV("balances", balances)
@@ -376,7 +376,7 @@ func TestDemonstrationInterrupted(t *testing.T) {
 	require.Contains(t, errOut.String(), "not finished, and the emulator with the run has ended: ")
 }
 
-// onRun calls when the id of a run is printed.
+// onRun runs call when a run's id is printed.
 type onRun struct{ call func() }
 
 func (o *onRun) Write(text []byte) (int, error) {

@@ -14,8 +14,8 @@ import (
 // errRow is a row that cannot be written in the requested format.
 var errRow = errors.New("the report does not suit -format jsonl")
 
-// writeRows writes rows until the first error and returns how many it wrote, including the header row. When it returns,
-// all are in the file.
+// writeRows writes rows until the first error and returns the number written, including the header row. When it returns,
+// these are in the file.
 func writeRows(to io.Writer, format string, rows iter.Seq2[[]string, error]) (written int64, err error) {
 	buffered := bufio.NewWriterSize(to, 64<<10)
 	write := csv.NewWriter(buffered)
@@ -41,7 +41,7 @@ func writeRows(to io.Writer, format string, rows iter.Seq2[[]string, error]) (wr
 // the template's author knows which are numbers, and an account ID or amount must not be rounded.
 type jsonLines struct {
 	to    io.Writer
-	names [][]byte // each as a JSON string with its colon
+	names [][]byte // each a JSON string with a colon
 	line  []byte
 }
 

@@ -33,7 +33,7 @@ type entry struct {
 	Raw     json.RawMessage     `json:"message,omitzero"` // for any other message, as received
 }
 
-// String has nothing of the message but its type and amount.
+// String has only the type and amount of the message.
 func (e entry) String() string {
 	if e.Amount == nil {
 		return string(e.Type)
@@ -51,10 +51,10 @@ type books struct {
 	mu      sync.Mutex
 	kept    map[string]*prepaid.Amount // nil for other messages than transactions
 	repeats int
-	broken  error // error of the file: nothing more is accepted, since its content is unknown
+	broken  error // error of the file: its content is unknown, so nothing more is accepted
 }
 
-// openBooks reads the file, if it exists, and appends to it. One process at a time may use it.
+// openBooks reads the file, if it exists, and appends to it. Only one process at a time may use it.
 func openBooks(name string, say *log.Logger) (*books, error) {
 	b := &books{say: say, kept: map[string]*prepaid.Amount{}}
 	text, err := os.ReadFile(name)
@@ -71,7 +71,7 @@ func openBooks(name string, say *log.Logger) (*books, error) {
 		}
 		b.kept[e.key()] = e.Amount
 	}
-	if whole < len(text) { // cut off by a crash, and so never acknowledged: it is sent again
+	if whole < len(text) { // cut off by a crash and never acknowledged: the message is sent again
 		if err := os.Truncate(name, int64(whole)); err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func openBooks(name string, say *log.Logger) (*books, error) {
 	if b.file, err = os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
 		return nil, err
 	}
-	if directory, err := os.Open(filepath.Dir(name)); err == nil { // so that a new file is found after a power cut
+	if directory, err := os.Open(filepath.Dir(name)); err == nil { // so that a new file survives a power cut
 		_ = directory.Sync()
 		_ = directory.Close()
 	}
@@ -89,13 +89,13 @@ func openBooks(name string, say *log.Logger) (*books, error) {
 func (b *books) close() error { return b.file.Close() }
 
 func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
-	if p.Transaction.Amount == nil { // refused, it stays stored and can be inspected
+	if p.Transaction.Amount == nil { // a refused one stays stored for inspection
 		return errors.New("the message has no transaction.amount")
 	}
 	return b.write(entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Amount: p.Transaction.Amount})
 }
 
-// note keeps a message of another type as received, so that a drain loses none. One without an ID is a ping.
+// note keeps a message of another type as received, so that a drain loses none. A ping has no ID.
 func (b *books) note(m *prepaid.Message) error {
 	if m.ID == "" {
 		return nil

@@ -24,7 +24,7 @@ func message(t *testing.T, id, kind, rest string) *prepaid.Message {
 
 const twelve = `,"transaction":{"amount":12.50}`
 
-// A message is in the file when it may be acknowledged, and known after a restart; a line that a crash cut off comes again.
+// A message is in the file before its acknowledgement, and known after a restart. A line cut off by a crash is sent again.
 func TestBooksOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "books.jsonl")
@@ -45,7 +45,7 @@ func TestBooksOutliveTheProcess(t *testing.T) {
 	require.Contains(t, string(text), `"card":7`, "another type is kept as it came")
 	info, err := os.Stat(file)
 	require.NoError(t, err)
-	if runtime.GOOS != "windows" { // which has no such bits
+	if runtime.GOOS != "windows" { // it has no such bits
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	}
 
@@ -60,7 +60,7 @@ func TestBooksOutliveTheProcess(t *testing.T) {
 	require.Equal(t, string(text), string(repaired))
 }
 
-// A message that is not on the disk is not acknowledged, then or later.
+// A message that is not on the disk is never acknowledged.
 func TestBooksThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -75,7 +75,7 @@ func TestBooksThatCannotBeWritten(t *testing.T) {
 	require.Empty(t, b.kept)
 }
 
-// A message of another shape is refused, and so stays stored; 0.00 is an amount.
+// A message of another shape is refused and stays stored. 0.00 is an amount.
 func TestAmountIsRequired(t *testing.T) {
 	t.Parallel()
 	b, err := openBooks(filepath.Join(t.TempDir(), "books.jsonl"), log.New(io.Discard, "", 0))

@@ -68,7 +68,7 @@ type demo struct {
 	tls      *tls.Config
 }
 
-// listener listens on a free port, or again on that of the URI.
+// listener listens on a free port, or on the URI's port again.
 func (d *demo) listener(ctx context.Context) (net.Listener, error) {
 	address := "127.0.0.1:0"
 	if d.want.URI != "" {

@@ -116,7 +116,7 @@ func serve(ctx context.Context, r *receiver) (err error) {
 	return err
 }
 
-// fromFlags reads the flags for the real service. The operator says how messages are signed: change form accordingly.
+// fromFlags reads the flags for the real service. The operator defines how messages are signed: set form accordingly.
 func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 	r := &receiver{form: webhook.HMAC{Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, old: webhook.StaticKeys{}}
 	r.want = prepaid.CreateHookParams{

@@ -26,11 +26,11 @@ type receiver struct {
 	file   string // of the books
 	listen string // address
 	say    *log.Logger
-	lost   chan error // receives why it can no longer listen
+	lost   chan error // gets the error that ends listening
 }
 
 // start serves on the listener. It returns when the hook is as wanted and missed messages are drained. stop ends it in order: it
-// refuses new messages, then waits for running ones, at most 10 s.
+// refuses new messages, then waits at most 10 s for running ones.
 func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func() error, err error) {
 	keys := webhook.StaticKeys{r.want.HMACKeyID: r.want.HMACKeySecret}
 	maps.Copy(keys, r.old)
@@ -57,13 +57,13 @@ func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func(
 		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer done()
 		err := server.Shutdown(ctx)
-		cancel() // a drain dismisses the message at hand and ends
+		cancel() // a drain drops the current message and ends
 		err = errors.Join(err, handler.Shutdown(ctx))
 		work.Wait()
 		return err
 	}
 
-	// It listens already: the service pings it before it responds.
+	// The receiver listens already: the service pings it before responding.
 	hook, err := webhook.Ensure(ctx, r.client.Hooks, r.want, webhook.RotateIn(ring, time.Hour))
 	if err != nil {
 		return nil, errors.Join(err, stop())
@@ -98,7 +98,7 @@ func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webho
 				r.say.Printf("%s received", r.alert)
 				select {
 				case alerts <- struct{}{}:
-				default: // one is waiting
+				default: // one waits
 				}
 				return nil
 			},

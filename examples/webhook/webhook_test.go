@@ -49,7 +49,7 @@ func TestInterrupted(t *testing.T) {
 	require.Contains(t, errOut.String(), "canceled")
 }
 
-// The books disagree when one message is lost: the summary says so.
+// The summary reports books that lack a message.
 func TestLossIsNoticed(t *testing.T) {
 	srv := prepaidtest.NewServer(t)
 	account := srv.AddAccount(prepaidtest.SeedAccount{})
@@ -89,8 +89,8 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// The way to the real service, with the emulator in its place, until the program is interrupted. Started again, it drains
-// missed messages into the same books; messages that it does not understand stay stored.
+// The program uses the emulator as the real service until it is interrupted. Started again, it drains missed messages into
+// the same books. Messages that it does not understand stay stored.
 func TestService(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestService(t *testing.T) {
 	require.Contains(t, errOut.String(), "the books cannot be opened: line 1 is not one of the books")
 }
 
-// shared is a buffer that is read while it is written.
+// shared is a buffer for concurrent reads and writes.
 type shared struct {
 	mu   sync.Mutex
 	text bytes.Buffer

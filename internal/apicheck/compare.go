@@ -17,7 +17,7 @@ func compare(before, now listing) difference {
 // wholePackage stands for all lines of an added or removed package.
 const wholePackage = "(the whole package)"
 
-// missing returns the lines of a that are not in b.
+// missing returns the lines in a but not in b.
 func missing(a, b listing) []line {
 	var lines []line
 	for pkg, texts := range a {
@@ -53,7 +53,7 @@ func (d difference) faults() []string {
 	return faults
 }
 
-// stillBroken returns the lines that are not in now, each once: a line that is back is no longer broken.
+// stillBroken returns the lines that are not in now, each once: a restored line is no longer broken.
 func stillBroken(broken []line, now listing) []line {
 	sortLines(broken)
 	return slices.DeleteFunc(slices.Compact(broken), func(l line) bool {
@@ -68,7 +68,7 @@ var (
 	nameInLine = regexp.MustCompile(`^(?:method \(\*?(\w+)\) (\w+)|\w+ (\w+(?:\.\w+)?))`)
 )
 
-// latestSection returns the section under the first heading of the second level.
+// latestSection returns the section under the first second-level heading.
 func latestSection(changelog string) string {
 	_, section, _ := strings.Cut("\n"+changelog, "\n## ")
 	section, _, _ = strings.Cut(section, "\n## ")

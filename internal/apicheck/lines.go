@@ -13,8 +13,8 @@ type writer struct {
 	lines []string
 }
 
-// linesOf lists everything that a program can name in pkg, and its permitted uses: sorted, the same with every version
-// of Go.
+// linesOf lists all that a program can name in pkg, and the permitted uses. The lines are sorted and equal in every Go
+// version.
 func linesOf(pkg *types.Package) []string {
 	w := &writer{pkg: pkg}
 	for _, name := range pkg.Scope().Names() {
@@ -41,8 +41,8 @@ func (w *writer) add(format string, values ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, values...))
 }
 
-// typ writes a type: names of this package without a qualifier, others after their import path, without host and owner
-// if these are this package's.
+// typ writes a type. Names of this package have no qualifier. Others have the import path, without this package's host
+// and owner.
 func (w *writer) typ(t types.Type) string {
 	return types.TypeString(bare(t), func(p *types.Package) string {
 		if p == w.pkg {
@@ -84,8 +84,8 @@ func (w *writer) typeName(o *types.TypeName) {
 		w.add("%s struct%s", head, equality(named))
 		w.fields(o.Name(), u)
 	case *types.Interface:
-		// One line with all methods: another method breaks implementations, unless the interface cannot be implemented
-		// elsewhere.
+		// One line with all methods: an added method breaks implementations, unless other packages cannot implement the
+		// interface.
 		w.add("%s %s", head, w.typ(u))
 	default:
 		w.add("%s %s", head, w.typ(u))
@@ -95,7 +95,7 @@ func (w *writer) typeName(o *types.TypeName) {
 	}
 }
 
-// equality states that values of a struct cannot be compared with ==: adding such a field breaks code that compares.
+// equality states that == cannot compare values of a struct: adding a field with this effect breaks code with ==.
 func equality(t types.Type) string {
 	if types.Comparable(t) {
 		return ""
@@ -103,8 +103,8 @@ func equality(t types.Type) string {
 	return ", not comparable"
 }
 
-// fields lists the public fields with their tags, which are part of the JSON format, and those of embedded unexported
-// structs, which can be named as well.
+// fields lists the public fields with their tags, which are part of the JSON format. Fields of embedded unexported
+// structs count: programs can name them.
 func (w *writer) fields(owner string, s *types.Struct) {
 	for i := range s.NumFields() {
 		f := s.Field(i)
@@ -126,7 +126,7 @@ func (w *writer) fields(owner string, s *types.Struct) {
 	}
 }
 
-// methods lists the methods of the value and of the pointer, promoted ones included.
+// methods lists the methods of the value and of the pointer, also promoted ones.
 func (w *writer) methods(owner string, named *types.Named) {
 	values := types.NewMethodSet(named)
 	for selection := range types.NewMethodSet(types.NewPointer(named)).Methods() {

@@ -6,9 +6,9 @@
 // is a directory with a go.mod; its programs and internal packages are skipped.
 //
 // A line that is missing from the code is an incompatible change, a line that is missing from the listing an addition.
-// Both fail, so that no change of the API goes unnoticed. With -renew the listings are rewritten; an incompatible
-// change is then also written to broken.txt in the same directory, and fails until the latest section of the changelog
-// names it in backquotes. A release empties broken.txt. Without modules only that is checked.
+// Both fail, so that no change of the API goes unnoticed. -renew rewrites the listings. It also adds an
+// incompatible change to broken.txt in that directory. This fails until the latest section of the changelog names the
+// change in backquotes. A release empties broken.txt. Without modules only broken.txt is checked.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run returns the exit status: 0 for no faults, 1 for faults, 2 if it could not check.
+// run returns the exit status: 0 for no faults, 1 for faults, 2 if the check failed.
 func run(ctx context.Context, arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("apicheck", flag.ContinueOnError)
 	flags.SetOutput(problems)

@@ -11,8 +11,8 @@ var (
 	safetyLine = regexp.MustCompile(`\bSafety: |\bsafety: as `)
 )
 
-// commentFaults lists public names whose comment is missing, does not start with the name or, for the method of a
-// service, does not name the request and its safety class.
+// commentFaults lists public names whose comment is missing or does not start with the name. A service method's comment
+// must also name the request and its safety class.
 func commentFaults(symbols []symbol) []string {
 	var faults []string
 	for _, s := range symbols {

@@ -3,8 +3,8 @@
 //
 //	doccheck [-docs directory] [-proofs file,file] directory...
 //
-// Each directory holds one package. In the tables the names of the first package have no qualifier, those of the others
-// do: webhook.Handler. The proofs are documents that name tests in backquotes, which are searched for below the working
+// Each directory holds one package. In the tables names of the first package have no qualifier. Names of others have
+// one: webhook.Handler. The proofs are documents that name tests in backquotes, which are searched for below the working
 // directory.
 package main
 
@@ -19,7 +19,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run returns the exit status, as that of apicheck does: 0 for no faults, 1 for faults, 2 if it could not check.
+// run returns the exit status, as in apicheck: 0 for no faults, 1 for faults, 2 if the check failed.
 func run(arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("doccheck", flag.ContinueOnError)
 	flags.SetOutput(problems)

@@ -29,11 +29,11 @@ const (
 type symbol struct {
 	kind     kind
 	name     string // "Account", "Account.ID", "webhook.Handler.ServeHTTP"
-	owner    string // for a field or method its type; for a constant the name of its type
+	owner    string // type of a field or method; name of a constant's type
 	doc      string
-	wire     string // for a field its JSON name, for a constant its literal value
+	wire     string // JSON name of a field, or literal value of a constant
 	foreign  bool   // not of the first package
-	calls    bool   // a method of a service that takes a context; without one it sends nothing
+	calls    bool   // a service method with a context; others send nothing
 	position token.Position
 }
 
@@ -136,7 +136,7 @@ func takesContext(f *ast.FuncType) bool {
 	return ok && of.Sel.Name == "Context"
 }
 
-// general reads the specs of one declaration. If it has no parentheses, its comment is that of its only spec.
+// general reads the specs of one declaration. Without parentheses, the comment belongs to its only spec.
 func (c *collector) general(d *ast.GenDecl) {
 	for _, spec := range d.Specs {
 		switch s := spec.(type) {
@@ -207,7 +207,7 @@ func typeName(of ast.Expr) string {
 	return ""
 }
 
-// own returns the comment of a spec or, without parentheses, that of its declaration.
+// own returns the comment of a spec or, without parentheses, of its declaration.
 func own(doc *ast.CommentGroup, d *ast.GenDecl) *ast.CommentGroup {
 	if doc == nil && !d.Lparen.IsValid() {
 		return d.Doc

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// row is one line of a table: the names in its first column and in its column "Go". It is also one word of a list of members,
-// such as - `Account`: `balance account_id=ID`.
+// row is one line of a table: the names in its first column and in its column "Go". A word in a list of members is a row too,
+// such as in - `Account`: `balance account_id=ID`.
 type row struct {
 	place string   // "docs/errors.md:12"
 	wire  string   // in backquotes in the first column; empty for "—"
-	own   bool     // "—" in the first column: the reference has no such thing
+	own   bool     // "—" in the first column: not in the reference
 	names []string // in backquotes in the column "Go"
 }
 
@@ -25,7 +25,7 @@ var (
 // tableRows returns the rows of the tables that have a column "Go", and the words of lists of members.
 func tableRows(path, markdown string) []row {
 	var rows []row
-	column := -1 // of "Go"; -1 outside such a table
+	column := -1 // of "Go"; -1 outside the tables
 	number := 0
 	for line := range strings.Lines(markdown) {
 		number++
@@ -73,8 +73,8 @@ func tableRows(path, markdown string) []row {
 	return rows
 }
 
-// tableFaults compares the tables with the code: names in the tables must exist and have that wire name or value;
-// everything that comes from the reference, and every error, must be in the tables.
+// tableFaults compares the tables with the code. Names in the tables must exist and have that wire name or value.
+// Every symbol from the reference, and every error, must be in the tables.
 func tableFaults(symbols []symbol, reference, errors []row) []string {
 	byName := make(map[string]symbol, len(symbols))
 	for _, s := range symbols {
@@ -134,8 +134,8 @@ func isError(s symbol, byName map[string]symbol) bool {
 	return s.kind == kindType && ok
 }
 
-// fromReference reports whether s belongs in the map: methods of services, members of messages, values of enumerations.
-// Only the first package speaks to the service.
+// fromReference reports whether s must be in a table: methods of services, members of messages, values of enumerations.
+// Only the first package calls the service.
 func fromReference(s symbol) bool {
 	switch s.kind {
 	case kindMethod:

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// written counts the files that are not generated, and returns the longest of them.
+// written counts the files that are not generated, and returns the longest.
 func (p *pkg) written() (files int, longest string, most int) {
 	for _, file := range slices.Sorted(maps.Keys(p.lines)) {
 		if p.generated[file] {
@@ -42,7 +42,7 @@ func (p *pkg) mutualPairs() int {
 	return n
 }
 
-// largestCircle returns the most files of which each needs, directly or through others, the names of every other.
+// largestCircle returns the largest set of files that all need names of each other, directly or through others.
 func (p *pkg) largestCircle() []string {
 	var best []string
 	files := slices.Sorted(maps.Keys(p.lines))

@@ -20,7 +20,7 @@ import (
 // uses counts the names of another file that one file uses: functions, types, variables, fields and methods.
 type uses map[string]int
 
-// pkg is one package, as its files use one another's names.
+// pkg is one package and its files' uses of names.
 type pkg struct {
 	lines     map[string]int
 	generated map[string]bool

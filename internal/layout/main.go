@@ -1,12 +1,12 @@
-// Command layout measures how the package at the root of the repository is divided, and holds it to its limits: how many
-// files it has and how long they are, how many of them need one another's names, and which packages import which.
+// Command layout measures how the package at the root of the repository is divided, and checks the limits: how many
+// files it has, how long they are, how many need one another's names, and which packages import which.
 //
 //	go run ./internal/layout [-v] [-packages] [package directory]
 //
-// Run it at the root of the repository. It prints the figures, with -v every arrow of the largest circle as well, and ends
-// with 1 when a limit is exceeded or DESIGN.md shows other packages than those that exist. The limits are those of the
-// client; another directory is measured only. A generated file counts in the circle only. With -packages it prints the picture
-// for DESIGN.md.
+// Run it at the root of the repository. It prints the figures and, with -v, every arrow of the largest circle. It ends with
+// 1 if a limit is exceeded or the packages in DESIGN.md are not those that exist. The limits apply to the client; another
+// directory is only measured. A generated file counts only in the circle. With -packages it prints the picture for
+// DESIGN.md.
 package main
 
 import (
@@ -28,7 +28,7 @@ const (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run returns the exit code: 0 when every limit is kept, 1 when one is not, 2 for wrong arguments.
+// run returns the exit code: 0 if every limit is kept, 1 otherwise, 2 for wrong arguments.
 func run(arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("layout", flag.ContinueOnError)
 	flags.SetOutput(problems)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The package has one circle, a -> b -> c -> a, by a call, a field and a method; d is needed by it and needs nothing.
+// The package has one circle, a -> b -> c -> a, by a call, a field and a method. The circle needs d. d needs nothing.
 var small = map[string]string{
 	"go.mod":                 "module example.com/small\n\ngo 1.26\n",
 	"a.go":                   "package small\n\nimport \"example.com/small/internal/low\"\n\n// T is here.\ntype T struct{ f int }\n\nfunc a() int { return b() + d + low.One }\n",

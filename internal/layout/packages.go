@@ -51,7 +51,7 @@ func picture(all []listed) string {
 	return draw(client) + "\n" + strings.Repeat("-", lineWidth) + "\n\n" + draw(emulator)
 }
 
-// lineWidth is where a line of a picture is broken.
+// lineWidth is the maximum width of a line.
 const lineWidth = 120
 
 // draw takes the imports of each package that is drawn.

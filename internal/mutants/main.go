@@ -1,10 +1,10 @@
 // Command mutants proves that tests fail if a rule that protects money is removed. Each mutant replaces one text in one file,
-// only for the compiler, and runs a test, which must fail; without the change it must pass.
+// only for the compiler, and runs a test. The test must fail, and pass without the change.
 //
 //	go run ./internal/mutants [-run pattern]
 //
 // Run it at the root of the repository. It prints a line per mutant. The exit status is 1 if a mutant survives, or if its text
-// is no longer in the source: then update the list.
+// is missing from the source: then update the list.
 package main
 
 import (
@@ -32,13 +32,13 @@ type mutant struct {
 	name     string
 	file     string // from the root of the repository
 	old, new string // old is in the file once
-	module   string // directory of the module whose test it is; the root when empty
+	module   string // directory of the test's module; the root if empty
 	pkg      string // in the module
 	test     string
 	root     bool // the test needs Linux and root
 }
 
-// run returns the exit status: 0 if every mutant fails its test, 1 if one does not, 2 for wrong arguments.
+// run returns the exit status: 0 if every mutant fails its test, 1 otherwise, 2 for wrong arguments.
 func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.SetOutput(problems)
@@ -73,7 +73,7 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	return code
 }
 
-// testsOf runs the tests of a package that mutants name, at once, and returns their output.
+// testsOf runs all tests of a package that mutants name in one run, and returns the output.
 func testsOf(all []mutant, m mutant) string {
 	var names []string
 	for _, other := range all {
@@ -86,7 +86,7 @@ func testsOf(all []mutant, m mutant) string {
 	return printed
 }
 
-// survives returns why the mutant proves nothing; nil if the test passes without it and fails with it.
+// survives returns why the mutant proves nothing; nil if the test fails with it and passes without it.
 func (m *mutant) survives(unchanged string) error {
 	source, err := os.ReadFile(m.file)
 	if err != nil {
@@ -121,7 +121,7 @@ func (m *mutant) survives(unchanged string) error {
 	return nil
 }
 
-// overlay writes the overlay with which go reads the changed file in place of the other.
+// overlay writes the overlay that makes go read the changed file instead of the original.
 func (m *mutant) overlay(directory string, source []byte) (string, error) {
 	file, err := filepath.Abs(m.file)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/message"
 )
 
-// entry is a request with its response, as the emulator has recorded it.
+// entry is a request with its response, as recorded by the emulator.
 type entry struct {
 	Operation string      `json:"operation"`
 	Params    []string    `json:"params"`
@@ -27,7 +27,7 @@ type entry struct {
 	Body      string      `json:"body"`
 }
 
-// check returns the faults of an exchange, without its values, and adds the places covered to seen.
+// check returns the faults of an exchange, without its values, and adds covered places to seen.
 func (d *document) check(e entry, seen map[string]bool) []string {
 	method, template, _ := strings.Cut(e.Operation, " ")
 	operation := "/paths/" + escape(template) + "/" + strings.ToLower(method)
@@ -83,7 +83,7 @@ func isRequired(about node) bool {
 	return required
 }
 
-// number is a header's text as JSON Schema sees it.
+// number is a header's text as a JSON value.
 func number(text string) any {
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
@@ -137,7 +137,7 @@ func (d *document) errorOf(e entry) node {
 	return problem
 }
 
-// checkRequest compares query and body of a request with the operation. Seen is nil for one that was refused.
+// checkRequest compares a request's query and body with the operation. seen is nil for a refused request.
 func (d *document) checkRequest(e entry, operation string, seen map[string]bool) error {
 	about, _ := d.at(operation)
 	query, err := url.ParseQuery(e.Query)
@@ -239,7 +239,7 @@ func rule(err error) string {
 	}
 	said := "/" + strings.Join(invalid.ErrorKind.KeywordPath(), "/")
 	switch invalid.ErrorKind.(type) {
-	case *kind.Required, *kind.AdditionalProperties: // whose text has names only
+	case *kind.Required, *kind.AdditionalProperties: // their text has only names
 		said = invalid.ErrorKind.LocalizedString(message.NewPrinter(language.English))
 	}
 	return strings.Join(at, ".") + " " + said

@@ -15,7 +15,7 @@ type node = map[string]any
 
 const resource = "file:///openapi.json"
 
-// document is an OpenAPI document in which objects have the members that are listed and no others.
+// document is an OpenAPI document whose objects have only the listed members.
 type document struct {
 	root     node
 	compiler *jsonschema.Compiler
@@ -37,7 +37,7 @@ func parse(text []byte) (*document, error) {
 	return d, d.compiler.AddResource(resource, root)
 }
 
-// closeObjects forbids the members that an object schema does not list.
+// closeObjects forbids members that an object schema does not list.
 func closeObjects(value any) {
 	switch value := value.(type) {
 	case []any:
@@ -54,7 +54,7 @@ func closeObjects(value any) {
 	}
 }
 
-// at returns the object at a pointer, with references followed, and the pointer it is at then; nil if there is none.
+// at follows references from a pointer and returns the object and its own pointer, or nil if there is no object.
 func (d *document) at(pointer string) (node, string) {
 	found := d.root
 	for _, name := range strings.Split(pointer, "/")[1:] {
@@ -91,7 +91,7 @@ func (d *document) validate(pointer string, value any) error {
 	return compiled.Validate(value)
 }
 
-// mark notes which members of the schema at a pointer a value has.
+// mark notes the members that a value has of the schema at a pointer.
 func (d *document) mark(kind, pointer string, value any, seen map[string]bool) {
 	_, pointer = d.at(pointer)
 	switch value := value.(type) {
@@ -146,7 +146,7 @@ func (d *document) places() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// members adds those of the schema at a pointer, of inner ones too.
+// members adds the members of the schema at a pointer and in it.
 func (d *document) members(kind, pointer string, all map[string]bool) {
 	schema, pointer := d.at(pointer)
 	if schema["items"] != nil {
@@ -160,7 +160,7 @@ func (d *document) members(kind, pointer string, all map[string]bool) {
 	}
 }
 
-// schemaOf returns the pointer of the only schema of a body; empty without one.
+// schemaOf returns the pointer of a body's only schema; empty without one.
 func (d *document) schemaOf(pointer string) string {
 	about, pointer := d.at(pointer)
 	content, _ := about["content"].(node)

@@ -9,11 +9,11 @@ import (
 // otherAmounts are the forms of initial_load_amount that JSON Schema cannot describe: octal and hexadecimal, bare or quoted.
 var otherAmounts = regexp.MustCompile(`("initial_load_amount"\s*:\s*)(?:0[0-9xXoO][0-9A-Fa-f]*|"[0-9A-Fa-fxXoO.]*")`)
 
-// quotedAmounts are numbers that a document of one type for each member has unquoted.
+// quotedAmounts are numbers in quotes. The document allows them only unquoted.
 var quotedAmounts = regexp.MustCompile(`("amount"\s*:\s*)"([^"\\]*)"`)
 
-// formal reports whether a description of refused input names a rule that JSON Schema can express, so that the document must
-// refuse the input, too. The others depend on the state, on the clock or on another member, and are descriptions in the document.
+// formal reports whether a description of refused input names a rule that JSON Schema can express: the document must then
+// refuse the input too. Other rules depend on state, clock or another member, and are descriptions in the document.
 func formal(description string) bool {
 	return slices.ContainsFunc(strings.Split(strings.TrimPrefix(description, "invalid fields: "), "; "), func(fault string) bool {
 		return !slices.ContainsFunc(informal(), func(rule string) bool { return strings.HasSuffix(fault, rule) })
@@ -26,18 +26,18 @@ func informal() []string {
 		"is not lost_or_stolen", "is more than the balance", "status must be active", "is needed to tokenise a card",
 		"account_id_to_replace is required", "must be later than the current time",
 		"certificates is required", "nonce is required", "nonce_signature is required", "must not be empty for that wallet", "must not be empty",
-		"must be a known filter", "must be a valid HTTPS URI", // settings
-		"must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ", // another time zone
-		"must be a decimal number of at most 19 digits",               // more of them
+		"must be a known filter", "must be a valid HTTPS URI", // depends on settings
+		"must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ", // other time zones
+		"must be a decimal number of at most 19 digits",               // more digits
 		"must be decimal, octal with a leading 0 or 0o, or hexadecimal with a leading 0x",
 		"is reserved and must be false",
 	}
 }
 
-// unseen are the places that no test can see.
+// unseen reports a place that no test can see.
 func unseen(place string) bool {
 	return slices.Contains([]string{
 		"code /components/responses/InternalServerError server_error", "status /components/responses/InternalServerError", // only injected
-		"status /paths/~1policy~1mccodes/get/responses/204", // there are always some
+		"status /paths/~1policy~1mccodes/get/responses/204", // the list is never empty
 	}, place)
 }

@@ -3,9 +3,9 @@
 //	openapicheck directory
 //
 // The directory has the files of emulators built with the tag prepaidrecord: documents, and for each a file with one request
-// and response of each shape. Every response must be in the document with its status, headers, error code and body, where a
-// member that the document does not have is a fault. Every request that was accepted must be valid, and one that was refused for
-// its form must not be. A part of the document of a server with default options that no test has seen is a fault too.
+// and response of each shape. Every response must be in the document with its status, headers, error code and body. A body's
+// member that is not in the document is a fault. Every accepted request must be valid. Every request refused for its form must be
+// invalid. In the document of a server with default options, a part that no test has seen is a fault too.
 package main
 
 import (
@@ -71,7 +71,7 @@ func run(directory string, out io.Writer) error {
 	return nil
 }
 
-// checkFile compares the responses next to a document with it.
+// checkFile compares a document with the responses next to it.
 func checkFile(name string, faults map[string]int, seen map[string]bool) (responses int, err error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

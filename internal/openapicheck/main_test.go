@@ -22,7 +22,7 @@ func usual(t *testing.T) []byte {
 	return text
 }
 
-// The document is one by a library's rules, which know references, parameters of paths and operation IDs.
+// The document is valid for a library with rules on references, path parameters and operation IDs.
 func TestTheDocumentIsValidOpenAPI(t *testing.T) {
 	t.Parallel()
 	loader := openapi3.NewLoader()
@@ -55,7 +55,7 @@ func TestTheDocumentFitsTheSpecificationsSchema(t *testing.T) {
 	require.Error(t, compiled.Validate(document))
 }
 
-// Each schema is valid by itself, also one that no response has.
+// Each schema is valid by itself, even if no response uses it.
 func TestEverySchemaCompiles(t *testing.T) {
 	t.Parallel()
 	d, err := parse(usual(t))
@@ -136,7 +136,7 @@ func TestMistakesAreFound(t *testing.T) {
 	}
 }
 
-// A run that has seen next to nothing of the document fails.
+// A run that has seen almost none of the document fails.
 func TestWhatWasNotSeenIsAFault(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

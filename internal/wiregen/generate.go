@@ -56,8 +56,8 @@ func (g *generator) ownJSON(name string) bool {
 	}, func(method string) bool { return g.methods[name+"."+method] })
 }
 
-// kind returns the generator's kind of a type: "string", "bool" or "int" as it is; "self"; "struct", which it notes as one
-// to make a function for; "time" and "raw".
+// kind returns the generator's kind of a type: the basic kinds "string", "bool" and "int"; "self"; "struct", which it notes
+// to make a function; "time" and "raw".
 func (g *generator) kind(of ast.Expr) (string, error) {
 	unknown := fmt.Errorf("no rule for the type %s", types.ExprString(of))
 	switch written := types.ExprString(of); written {
@@ -149,7 +149,7 @@ func (g *generator) read(m member) (string, error) {
 	return fmt.Sprintf("wire.%s(&%s, r, %s)", helper, to, function), nil
 }
 
-// pointer returns the address of a variable; that of a named text or boolean without its name.
+// pointer returns the address of a variable, as *string or *bool if a named type has that kind.
 func pointer(to, named, kind string) string {
 	if named != kind && (kind == "string" || kind == "bool") {
 		return "(*" + kind + ")(&" + to + ")"

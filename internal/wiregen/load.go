@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// output is the file that is generated from tags. No generated file is read.
+// output is the file generated from tags. wiregen reads no generated files.
 const output = "wire_gen.go"
 
 // pkg is a parsed package. It is not type-checked: without the generated file it does not compile.
@@ -87,8 +87,8 @@ func (p *pkg) addList(value ast.Expr) {
 	}
 }
 
-// typeName returns the name T of T, *T, (*T)(nil) or T{}; "" for any other expression and, unlike that of doccheck, for a
-// type of another package.
+// typeName returns the name T of T, *T, (*T)(nil) or T{}. It returns "" for any other expression and, unlike doccheck's, for
+// types of other packages.
 func typeName(expr ast.Expr) string {
 	switch e := expr.(type) {
 	case *ast.Ident:
@@ -133,7 +133,7 @@ type member struct {
 	optional    bool
 }
 
-// members returns the members of a struct. A field that it does not recognise is an error.
+// members returns the members of a struct. An unknown kind of field is an error.
 func (p *pkg) members(name string) ([]member, error) {
 	fields, ok := p.underlying(name).(*ast.StructType)
 	if !ok {

@@ -1,13 +1,13 @@
 // Command wiregen generates code and tables from the tags of structs and from the table of operations.
 //
-// wire_gen.go has functions that read and write the client's types without reflection. The types are those that the package lists in
-// slices of wireReadable and wireWritable, and the structs in them. redact_gen.go has Format and LogValue of the structs with redact tags.
-// The rest is from operations.txt, which lists it.
+// wire_gen.go has functions that read and write the client's types without reflection. The package lists these types in slices of
+// wireReadable and wireWritable; structs in them count too. redact_gen.go has Format and LogValue of the structs with redact tags.
+// The other files come from operations.txt, which lists them.
 //
 //	go run ./internal/wiregen       list the files that are stale
 //	go run ./internal/wiregen -w    write them, as go generate does
 //
-// It refuses types that it does not know: then give the field a type with a readWire or writeWire method, or the generator a
+// It refuses unknown types: then give the field a type with a readWire or writeWire method, or the generator a
 // rule.
 package main
 

@@ -127,7 +127,7 @@ func generateFrom(t *testing.T, source string) (string, error) {
 	t.Helper()
 	directory := t.TempDir()
 	for name, content := range map[string]string{
-		"small.go": source, output: "package small; not Go", // is not read
+		"small.go": source, output: "package small; not Go", // not read
 		"operations.txt":                        "# about\nGET /things/{id} Things.List 200,204 json read call 204=body,500=final 4.1 `Note`.\n",
 		"docs/operations.md":                    "# Page\n\n<!-- operations of 4.1 -->\nold\n<!-- end -->\n\nMore.\n",
 		".github/ISSUE_TEMPLATE/problem.yml":    "options:\n        # operations\n        # end\n        - another\n",
@@ -212,7 +212,7 @@ func TestGolden(t *testing.T) {
 	require.Equal(t, golden+goldenOperations, got)
 }
 
-// What the generator is not sure of it refuses, by the name of the field.
+// The generator refuses unclear fields and reports their names.
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	const read = "package small\nvar _ = []wireReadable{(*Thing)(nil)}\n"
@@ -244,7 +244,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A line of the table, or a page, that the generator does not understand is an error.
+// An unknown form of a line in the table, or of a page, is an error.
 func TestRefusesOperations(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -272,7 +272,7 @@ func TestRefusesOperations(t *testing.T) {
 	require.ErrorContains(t, err, "with an end")
 }
 
-// What the repository has is what would be made now.
+// The generated files in the repository are current.
 func TestRepositoryIsFresh(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -33,7 +33,7 @@ func readOperations(directory string) ([]operation, error) {
 	return all, nil
 }
 
-// contract is the operation as the client has it.
+// contract is the operation in the client's code.
 func (o *operation) contract() (string, error) {
 	var made strings.Builder
 	made.WriteString(fmt.Sprintf("%s = operation{\nOperation: Operation{%q, %q, %q},\nclass: class%s, ", o.variable(), o.name, o.method, o.path,
@@ -58,7 +58,7 @@ func (o *operation) contract() (string, error) {
 
 func (o *operation) variable() string { return "op" + strings.ReplaceAll(o.name, ".", "") }
 
-// row is the operation in docs/operations.md, with its method for one page if it has one.
+// row is the operation's row in docs/operations.md, with its method for one page, if any.
 func (o *operation) row(methods map[string]bool) string {
 	names := "`client." + o.name + "`"
 	if methods[strings.Replace(o.name, ".", "Service.", 1)+"Page"] {

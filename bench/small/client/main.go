@@ -1,9 +1,9 @@
-// Program client does with the client the work that program raw does without it.
+// Program client does the work of program raw, but with the client.
 //
 //	client rows ADDRESS COUNT  reads the rows of a report
 //	client file ADDRESS COUNT  copies a report to a file
 //	client start ADDRESS -     makes a client, reads an account, and prints its ID at once
-//	client plain ADDRESS -     does this as program raw does: the difference is the cost of the larger program
+//	client plain ADDRESS -     does the same like program raw: the difference is the larger program's cost
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Program raw does with the standard library the work that program client does with the client. It ends by printing the
-// memory that Linux reports for it, or with 1.
+// Program raw does the work of program client with the standard library. At the end it prints the memory that Linux
+// reports for it, or exits with 1.
 //
 //	raw rows ADDRESS COUNT     reads the rows of a report
 //	raw strings ADDRESS COUNT  makes a string of each row, and does nothing else with it
@@ -100,10 +100,10 @@ func readRows(body io.Reader) (n int, err error) {
 	}
 }
 
-// row keeps the compiler from leaving the strings out.
+// row keeps the compiler from omitting the strings.
 var row string //nolint:unused // written only
 
-// makeStrings relies on each row of the report having one byte that no other part of it has.
+// makeStrings relies on one byte that each row has once and no other part of the report has.
 func makeStrings(body io.Reader) (n int, err error) {
 	in := bufio.NewReaderSize(body, 64<<10)
 	for {

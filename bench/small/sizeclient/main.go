@@ -1,4 +1,4 @@
-// Program sizeclient does so with the client: what it is larger is the size of the client.
+// Program sizeclient is sizeplain with the client: the difference is the client's size.
 package main
 
 import (
