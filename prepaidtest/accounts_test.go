@@ -98,7 +98,7 @@ func TestSpec_3_1_ReplacementOfALostCard(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	old := c.AddAccount(SeedAccount{Balance: "5"})
-	replace := func(changes map[string]any) answer {
+	replace := func(changes map[string]any) reply {
 		all := map[string]any{"request_type": "replace", "account_id_to_replace": old, "corresponding_account_id": old, "client_account_key": "new"}
 		maps.Copy(all, changes)
 		return c.post("accounts", body(t, creation, all))

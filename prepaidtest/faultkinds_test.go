@@ -74,7 +74,7 @@ func TestFault_ProxyPageAndTooManyRequests(t *testing.T) {
 	c := start(t)
 	id := c.AddAccount(SeedAccount{})
 	c.Inject("PUT /accounts/{id}/status", ProxyPage(502), TooManyRequests(1500*time.Millisecond).Times(2), TooManyRequests(0))
-	send := func() answer { return c.do("PUT", "accounts/"+id+"/status", `{"status":"closed"}`) }
+	send := func() reply { return c.do("PUT", "accounts/"+id+"/status", `{"status":"closed"}`) }
 	page := send()
 	require.Equal(t, 502, page.status)
 	require.Equal(t, "text/html", page.header.Get("Content-Type"))

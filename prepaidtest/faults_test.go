@@ -47,7 +47,7 @@ func TestFault_AnswersInOrder(t *testing.T) {
 	c := start(t)
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	c.Inject(transferOperation, Respond(500, ""), Respond(429, ""), Respond(400, "odd_code"), RespondBody(502, "text/html", "<h1>Bad gateway</h1>"))
-	send := func() answer { return c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)) }
+	send := func() reply { return c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)) }
 	c.send("POST", "accounts/"+from+"/transfer", "{}", http.Header{}).refused(401, "unauthorized") // uses none
 	send().refused(500, "server_error")
 	send().refused(429, "rate_limit_exceeded")

@@ -23,7 +23,7 @@ func TestSpec_4_8_ConcurrentChangesKeepEachOthersMembers(t *testing.T) {
 	r := &receiver{Server: slow}
 	c := start(t, r.roots())
 	id := c.addHook(hookText(t, slow.URL, map[string]any{"enabled": false}))
-	done := make(chan answer)
+	done := make(chan reply)
 	go func() {
 		text := `{"enabled":true}`
 		got, _ := c.try(http.MethodPatch, "hooks/"+id, text, c.header(text))

@@ -248,7 +248,7 @@ func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 	require.Equal(t, last["id"], hook["last_undeliverable"])
 	require.Equal(t, last["timestamp"], hook["last_undeliverable_timestamp"])
 
-	dismiss := func(ids ...any) answer {
+	dismiss := func(ids ...any) reply {
 		return c.post(path+"/dismiss", body(t, `{}`, map[string]any{"message_ids": ids}))
 	}
 	sent := len(r.types())

@@ -61,8 +61,8 @@ func (c *caller) Movements(requestID string) int {
 	return c.Server.Movements(prepaid.RequestID(requestID))
 }
 
-// answer is an HTTP response.
-type answer struct {
+// reply is an HTTP response.
+type reply struct {
 	t      *testing.T
 	status int
 	header http.Header
@@ -94,7 +94,7 @@ func basic(id, secret string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
 }
 
-func (c *caller) tokenRequest(authorization, body string) answer {
+func (c *caller) tokenRequest(authorization, body string) reply {
 	c.t.Helper()
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	if authorization != "" {
@@ -104,14 +104,14 @@ func (c *caller) tokenRequest(authorization, body string) answer {
 }
 
 // send makes a request and fails the test when no response arrives.
-func (c *caller) send(method, path, body string, header http.Header) answer {
+func (c *caller) send(method, path, body string, header http.Header) reply {
 	c.t.Helper()
 	got, err := c.try(method, path, body, header)
 	require.NoError(c.t, err)
 	return got
 }
 
-func (c *caller) try(method, path, body string, header http.Header) (answer, error) {
+func (c *caller) try(method, path, body string, header http.Header) (reply, error) {
 	c.t.Helper()
 	var reader io.Reader
 	if body != "" {
@@ -122,11 +122,11 @@ func (c *caller) try(method, path, body string, header http.Header) (answer, err
 	request.Header = header
 	response, err := c.http.Do(request)
 	if err != nil {
-		return answer{}, err
+		return reply{}, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
-	return answer{c.t, response.StatusCode, response.Header, text}, err
+	return reply{c.t, response.StatusCode, response.Header, text}, err
 }
 
 func (c *caller) header(body string) http.Header {
@@ -138,37 +138,37 @@ func (c *caller) header(body string) http.Header {
 }
 
 // do makes a request with token and media type.
-func (c *caller) do(method, path, body string) answer {
+func (c *caller) do(method, path, body string) reply {
 	c.t.Helper()
 	return c.send(method, path, body, c.header(body))
 }
 
-func (c *caller) get(path string) answer {
+func (c *caller) get(path string) reply {
 	c.t.Helper()
 	return c.do("GET", path, "")
 }
 
-func (c *caller) post(path, body string) answer {
+func (c *caller) post(path, body string) reply {
 	c.t.Helper()
 	return c.do("POST", path, body)
 }
 
 // object reads the body as a JSON object with exact numbers, and checks the media type.
-func (a answer) object() map[string]any {
+func (a reply) object() map[string]any {
 	a.t.Helper()
 	var object map[string]any
 	a.decode(&object)
 	return object
 }
 
-func (a answer) list() []map[string]any {
+func (a reply) list() []map[string]any {
 	a.t.Helper()
 	var list []map[string]any
 	a.decode(&list)
 	return list
 }
 
-func (a answer) decode(into any) {
+func (a reply) decode(into any) {
 	a.t.Helper()
 	require.Equal(a.t, vendorJSON, a.header.Get("Content-Type"))
 	decoder := json.NewDecoder(bytes.NewReader(a.body))
@@ -177,7 +177,7 @@ func (a answer) decode(into any) {
 }
 
 // refused checks an error's status, code and shape, and returns its description.
-func (a answer) refused(status int, code string) string {
+func (a reply) refused(status int, code string) string {
 	a.t.Helper()
 	require.Equal(a.t, status, a.status, string(a.body))
 	got := a.object()
@@ -190,14 +190,14 @@ func (a answer) refused(status int, code string) string {
 }
 
 // empty checks a success without a body.
-func (a answer) empty(status int) {
+func (a reply) empty(status int) {
 	a.t.Helper()
 	require.Equal(a.t, status, a.status, string(a.body))
 	require.Empty(a.t, a.body)
 	require.Empty(a.t, a.header.Get("Content-Type"))
 }
 
-func (a answer) ok() answer {
+func (a reply) ok() reply {
 	a.t.Helper()
 	require.Equal(a.t, 200, a.status, string(a.body))
 	return a

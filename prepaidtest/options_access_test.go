@@ -24,12 +24,12 @@ func TestSpec_5_Rule5_AllowedAddresses(t *testing.T) {
 	s := NewServer(t, RateLimit(1, 1e9), FrozenClock(), AllowedAddresses(
 		netip.MustParsePrefix("192.0.2.8/29"), netip.MustParsePrefix("::ffff:198.51.100.4/126"), netip.MustParsePrefix("2001:db8::/32"),
 	))
-	call := func(remote string, body []byte) answer {
+	call := func(remote string, body []byte) reply {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/3.0/nowhere", bytes.NewReader(body))
 		request.RemoteAddr = remote
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, request)
-		return answer{t, w.Code, w.Header(), w.Body.Bytes()}
+		return reply{t, w.Code, w.Header(), w.Body.Bytes()}
 	}
 	for _, remote := range []string{"192.0.2.7:1", "192.0.2.16:1", "198.51.100.8:1", "[2001:db9::1]:1", "pipe", "pipe", "pipe:1"} {
 		call(remote, nil).refused(403, "forbidden")
@@ -69,7 +69,7 @@ func TestPINMGF1(t *testing.T) {
 		id := c.AddAccount(SeedAccount{})
 		operation := c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
 		payload := `{"otp":"` + c.OTP(operation) + `","pin":"1234"}`
-		send := func(envelope map[string]any) answer {
+		send := func(envelope map[string]any) reply {
 			return c.post("pin/execute", body(t, `{"device_id":"d","ip_address":"i","operation_id":"`+operation+`"}`, envelope))
 		}
 		certificate := c.PINCertificate()

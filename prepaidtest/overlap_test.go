@@ -53,7 +53,7 @@ func overtake(t *testing.T, fault Fault, payment payment, frozen bool) {
 	}
 	c, from, to := bubble(t, options...)
 	text := payment.text(t, to, map[string]any{"request_id": "r", "amount": 10})
-	send := func() (answer, error) {
+	send := func() (reply, error) {
 		return c.try("POST", "accounts/"+from+"/"+payment.operation, text, c.header(text))
 	}
 	c.Inject("POST /accounts/{id}/"+payment.operation, fault.CommitAfter(12*time.Second))

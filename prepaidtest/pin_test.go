@@ -49,10 +49,10 @@ func TestSpec_4_7_InitiateValidateExecute(t *testing.T) {
 	t.Parallel()
 	c := start(t, FrozenClock())
 	id := c.AddAccount(SeedAccount{})
-	initiate := func(changes map[string]any) answer {
+	initiate := func(changes map[string]any) reply {
 		return c.post("pin/initiate", body(t, `{"device_id":"d","ip_address":"192.0.2.1","communication_method":"sms","eaid":"`+id+`"}`, changes))
 	}
-	send := func(step, operation string, envelope, changes map[string]any) answer {
+	send := func(step, operation string, envelope, changes map[string]any) reply {
 		return c.post("pin/"+step, body(t, body(t, `{"device_id":"d","ip_address":"192.0.2.1","operation_id":"`+operation+`"}`, envelope), changes))
 	}
 	began := initiate(nil).ok().object()

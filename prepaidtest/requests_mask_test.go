@@ -136,8 +136,8 @@ func TestRoutes_NameTheirParameters(t *testing.T) {
 		for name := range known {
 			request, err := http.NewRequestWithContext(t.Context(), r.Method, "/?"+url.Values{name: {"1"}}.Encode(), http.NoBody)
 			require.NoError(t, err)
-			answer := r.Handle(&exchange.Call{Form: s.settings.form, Request: request, Route: r, Params: []string{"42", "x"}})
-			refused := strings.Contains(answer.Problem.Description, name+" is not a parameter of this operation")
+			response := r.Handle(&exchange.Call{Form: s.settings.form, Request: request, Route: r, Params: []string{"42", "x"}})
+			refused := strings.Contains(response.Problem.Description, name+" is not a parameter of this operation")
 			require.Equal(t, slices.Contains(r.Query, name), !refused, "%s %s", r.Name(), name)
 		}
 	}

@@ -71,7 +71,7 @@ func TestSpec_5_Rule3_SeveralTokensUntilTheSecondTheyExpire(t *testing.T) {
 	c.token = c.newToken()
 	require.NotEqual(t, first, c.token)
 
-	with := func(authorization string) answer {
+	with := func(authorization string) reply {
 		header := http.Header{}
 		if authorization != "" {
 			header.Set("Authorization", authorization)

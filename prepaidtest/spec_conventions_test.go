@@ -16,7 +16,7 @@ func TestSpec_1_MediaTypeOfRequests(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	id := c.AddAccount(SeedAccount{})
-	send := func(media string) answer {
+	send := func(media string) reply {
 		header := c.header("")
 		if media != "" {
 			header.Set("Content-Type", media)
@@ -66,7 +66,7 @@ func TestIntegersAreNumbersWithoutAFraction(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	from, to := c.AddAccount(SeedAccount{Balance: "5", Status: "active"}), c.AddAccount(SeedAccount{Status: "active"})
-	pay := func(kind string) answer {
+	pay := func(kind string) reply {
 		return c.post("accounts/"+from+"/transfer", `{"amount":1,"source_reference":"s","destination_reference":"d","destination_account_id":"`+to+
 			`","transaction_type":`+kind+`}`)
 	}

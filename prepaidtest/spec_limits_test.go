@@ -61,7 +61,7 @@ func TestSpec_8_LengthsOfAnUpdate(t *testing.T) {
 	c := start(t)
 	id := c.AddAccount(SeedAccount{})
 	full := body(t, fullCreation(t), map[string]any{"company_id": nil, "initial_load_amount": nil})
-	put := func(changes map[string]any) answer { return c.do("PUT", "accounts/"+id, body(t, full, changes)) }
+	put := func(changes map[string]any) reply { return c.do("PUT", "accounts/"+id, body(t, full, changes)) }
 	for _, limit := range creationLimits() {
 		if limit.field == "mdes_config_id" || limit.field == "name_on_card" {
 			continue // no members of an update
@@ -89,7 +89,7 @@ func TestSpec_8_LengthsOfAHookKey(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	uri := "https://partner.example/hook"
-	hook := func(field string, value any) answer {
+	hook := func(field string, value any) reply {
 		return c.post("hooks", hookText(t, uri, map[string]any{"enabled": false, field: value}))
 	}
 	for _, good := range []string{"k", strings.Repeat("k", 64), "!\"#$%&'()*+,-./:<=>?@[]^_`{|}~\\"} {

@@ -35,7 +35,7 @@ func newPINCase(t *testing.T) *pinCase {
 
 func (p *pinCase) payload() string { return `{"otp":"` + p.otp + `","pin":"4321"}` }
 
-func (p *pinCase) step(step string, envelope map[string]any) answer {
+func (p *pinCase) step(step string, envelope map[string]any) reply {
 	p.t.Helper()
 	return p.post("pin/"+step, body(p.t, `{"device_id":"d","ip_address":"192.0.2.1","operation_id":"`+p.operation+`"}`, envelope))
 }

@@ -249,7 +249,7 @@ func TestSpec_2_15_FieldsOfEachOperation(t *testing.T) {
 	const text = `{"transaction_type":"Purchase","amount":1,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`
 	for _, operation := range simulations() {
 		late := operation == "clear" || operation == "reverse_clear"
-		send := func(field string, value any) answer {
+		send := func(field string, value any) reply {
 			return s.post("simulation/"+operation, body(t, text, map[string]any{"account_id": s.id, field: value}))
 		}
 		for _, field := range located {

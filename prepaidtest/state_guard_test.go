@@ -66,7 +66,7 @@ func TestSave_LongRun(t *testing.T) {
 	options := []Option{FrozenClock(), ReportDelay(5 * time.Hour), TokenLifetime(24 * time.Hour)}
 	c := start(t, options...)
 	c.AddReportCSV("fixed", "a\n1\n")
-	run := func(name string) answer { return c.get("reporting/templates/" + name + "?include_column_headers=true") }
+	run := func(name string) reply { return c.get("reporting/templates/" + name + "?include_column_headers=true") }
 	old := string(run("fixed").ok().body)
 	c.Advance(4 * time.Hour)
 	run(DailySettlement).ok()

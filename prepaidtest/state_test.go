@@ -53,7 +53,7 @@ func TestSave_TokenAndRepeatedTransfer(t *testing.T) {
 	require.Equal(t, 1, c.Movements("r1"))
 	require.Equal(t, "8.75", c.Balance("from"))
 	other := c.post("accounts/from/transfer", strings.Replace(transferText, "r1", "r2", 1)).ok()
-	number := func(a answer) int64 {
+	number := func(a reply) int64 {
 		n, err := a.object()["transaction_id"].(json.Number).Int64()
 		require.NoError(t, err)
 		return n
@@ -272,7 +272,7 @@ func TestSave_PIN(t *testing.T) {
 	certificate := c.PINCertificate()
 	operation := c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
 	otp := c.OTP(operation)
-	send := func(step, otp string) answer {
+	send := func(step, otp string) reply {
 		sealed := seal(t, certificate, crypto.SHA256, "SHA256", `{"otp":"`+otp+`","pin":"4711"}`)
 		sealed["device_id"], sealed["ip_address"], sealed["operation_id"] = "d", "i", operation
 		text, err := json.Marshal(sealed)

@@ -215,7 +215,7 @@ func TestSpec_3_1_PINTriesCloseTheWay(t *testing.T) {
 		operation = c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
 		return operation, c.OTP(operation)
 	}
-	send := func(step, operation, otp, device string) answer {
+	send := func(step, operation, otp, device string) reply {
 		sealed := seal(t, c.PINCertificate(), crypto.SHA256, "SHA256", `{"otp":"`+otp+`","pin":"1234"}`)
 		return c.post("pin/"+step, body(t, `{"device_id":"`+device+`","ip_address":"i","operation_id":"`+operation+`"}`, sealed))
 	}
