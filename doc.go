@@ -137,7 +137,7 @@
 //
 // # Testing
 //
-//	srv, err := prepaidtest.Start() // in a test, prepaidtest.NewServer(t)
+//	srv, err := prepaidtest.Start(prepaidtest.Options{}) // in a test, prepaidtest.NewServer(t, prepaidtest.Options{})
 //	if err != nil {
 //		return err
 //	}

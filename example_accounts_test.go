@@ -12,7 +12,7 @@ import (
 
 // Groups such as the cardholder are returned only on request.
 func ExampleAccountsService_Get() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "100.00", Cardholder: &prepaidtest.Cardholder{
@@ -34,7 +34,7 @@ func ExampleAccountsService_Get() {
 
 // An unknown account is ErrNotFound.
 func ExampleAccountsService_Get_notFound() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 
 	_, err := srv.Client().Accounts.Get(context.Background(), "EA00000000000000")
@@ -49,7 +49,7 @@ func ExampleAccountsService_Get_notFound() {
 
 // Summary is a short Get, for state and balance.
 func ExampleAccountsService_Summary() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	srv.Adjust(id, "-33.30")
@@ -72,7 +72,7 @@ func ExampleAccountsService_Summary() {
 // Setting the same state twice does no harm, so the client repeats it if a response is lost. The only exceptions are
 // the states active and pre_active.
 func ExampleAccountsService_SetStatus_responseLost() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -97,7 +97,7 @@ func ExampleAccountsService_SetStatus_responseLost() {
 
 // Plastic must be enabled for shops, online card details and the simulator. Transfers do not need it.
 func ExampleAccountsService_SetPlasticEnabled() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -124,7 +124,7 @@ func ExampleAccountsService_SetPlasticEnabled() {
 
 // Update replaces the registration: read it, change it, and send all of it back.
 func ExampleAccountsService_Update() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "0")
 
@@ -157,7 +157,7 @@ func ExampleAccountsService_Update() {
 // A single page of the history, for a user interface that shows one at a time. Credits are positive and debits
 // negative.
 func ExampleAccountsService_TransactionsPage() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	for _, amount := range []string{"-1.00", "-2.00", "-3.00"} {
@@ -190,7 +190,7 @@ func ExampleAccountsService_TransactionsPage() {
 
 // Leaving the loop stops reading: later pages are never requested.
 func ExampleAccountsService_Transactions_break() {
-	srv := emulator(prepaidtest.FrozenClock(), prepaidtest.StartAt(time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)))
+	srv := emulator(prepaidtest.Options{FrozenClock: true, StartAt: time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	for range 10 {
@@ -223,7 +223,7 @@ func ExampleAccountsService_Transactions_break() {
 
 // Issue creates a card and returns its account ID. It can be run again after any error.
 func ExampleAccountsService_Issue() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 
@@ -263,7 +263,7 @@ func ExampleAccountsService_Issue() {
 
 // One page of the accounts with your key, and the number of accounts on all pages.
 func ExampleAccountsService_SearchPage() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 	for range 5 {
@@ -288,7 +288,7 @@ func ExampleAccountsService_SearchPage() {
 
 // A card that was reported lost is blocked and keeps its money.
 func ExampleAccountsService_SetStatus() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -308,7 +308,7 @@ func ExampleAccountsService_SetStatus() {
 
 // A month in the program's own time zone, with prefetched pages.
 func ExampleAccountsService_Transactions() {
-	srv := emulator(prepaidtest.FrozenClock(), prepaidtest.StartAt(time.Date(2026, 9, 30, 12, 0, 0, 0, time.UTC)))
+	srv := emulator(prepaidtest.Options{FrozenClock: true, StartAt: time.Date(2026, 9, 30, 12, 0, 0, 0, time.UTC)})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	for _, amount := range []string{"-1.00", "-2.00", "-3.00"} { // the first is October in Sydney, and not in London
@@ -345,7 +345,7 @@ func ExampleAccountsService_Transactions() {
 
 // A list of limited length in one slice, instead of a loop.
 func ExampleCollect() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 	for range 3 {
@@ -360,7 +360,7 @@ func ExampleCollect() {
 // Unless the account was created for certain, Issue is run again after an error, with Again: it then looks for the account for
 // up to VisibleWithin before it creates anything.
 func ExampleIssueParams_again() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	issue := func(params prepaid.IssueParams) (*prepaid.Issued, error) {

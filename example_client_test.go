@@ -25,7 +25,7 @@ import (
 
 // The token that a call would use now. The client gets and renews it automatically; use this for your own requests.
 func ExampleClient_Token() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 
 	token, err := srv.Client().Token(context.Background())
@@ -68,7 +68,7 @@ func ExampleConfig_transport() {
 
 // An access token that the service no longer accepts is renewed once, and the call is sent again.
 func ExampleClient_Token_rejected() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -97,7 +97,7 @@ func ExampleClient_Token_rejected() {
 
 // With wrong credentials the call is never sent.
 func ExampleTokenError() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	config := srv.Config()
 	config.Credentials.ClientSecret = prepaid.NewSecret("an old one")
@@ -119,7 +119,7 @@ func ExampleTokenError() {
 
 // Every call of a closed client fails with the outcome not processed.
 func ExampleClient_Close() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 
@@ -133,7 +133,7 @@ func ExampleClient_Close() {
 
 // Check reports a fault in a deployment: here another program responds at the address.
 func ExampleClient_Check_notTheService() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 
 	srv.Inject("GET /policy/mccodes", prepaidtest.ProxyPage(http.StatusOK))
@@ -182,7 +182,7 @@ func (s sharedTokens) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token
 
 // Tokens can have another source, such as a sidecar, or one that several clients share.
 func ExampleTokenSource() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	id := seed(srv, "100.00")
 	config := srv.Config()
@@ -218,7 +218,7 @@ func (closedLimiter) Acquire(context.Context, ratelimit.Lane) (ratelimit.Slot, e
 
 // Your own limiter. This one admits nothing, so no request is sent.
 func ExampleConfig_limiter() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	config := srv.Config()
 	config.Limiter = closedLimiter{}
@@ -343,7 +343,7 @@ func start(ctx context.Context, config prepaid.Config, log *slog.Logger, c *coun
 
 // The start of a program: settings, a check that they work, and counters to alert on.
 func Example_start() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	id, seen := seed(srv, "100.00"), &counters{}
 
@@ -374,7 +374,7 @@ func Example_start() {
 // A run that is told to stop finishes the current payment and starts no other: interrupting a call leaves its outcome
 // unknown.
 func Example_shutdown() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 	payments := make([]prepaid.TransferParams, 3)
@@ -410,7 +410,7 @@ func Example_shutdown() {
 // If the deadline leaves no time for a repeat, a lost response leaves the outcome unknown. This one is long enough for
 // an attempt, but not for the pause before the second one.
 func Example_deadline() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	from, to := seed(srv, "100.00"), seed(srv, "0")
 	config := srv.Config()

@@ -13,7 +13,7 @@ import (
 // A CallError holds the operation, its outcome and the times of sending. It prints without names, amounts and
 // addresses.
 func ExampleCallError() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 
@@ -35,7 +35,7 @@ func ExampleCallError() {
 
 // The service's description may repeat request data, so it is in a field and not in the text of the error.
 func ExampleAPIError() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 	srv.Inject("POST /policy/{id}/categories", prepaidtest.RespondBody(400, "application/vnd.vendor+json",
@@ -55,7 +55,7 @@ func ExampleAPIError() {
 
 // The context limits a call with all its attempts and pauses. A wait that would outlast it is not started.
 func ExampleOutcomeOf_deadline() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 
@@ -93,7 +93,7 @@ func ExampleCallError_inTests() {
 // params, sent when the first request can no longer be in flight. A gateway's refusal proves nothing: the service never
 // received the request.
 func ExampleProvesNotApplied() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
 	died := time.Now().Add(-time.Hour)

@@ -11,7 +11,7 @@ import (
 // Part of a redemption is refunded. ParentTransactionID links the refund to it, so that no more than the redemption can
 // be refunded.
 func ExampleFundingService_Refund() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -44,7 +44,7 @@ func ExampleFundingService_Refund() {
 
 // A reversal undoes a complete redemption, identified by the transaction ID that it returned.
 func ExampleFundingService_Reverse() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -76,7 +76,7 @@ func ExampleFundingService_Reverse() {
 
 // The response to a redemption was lost: the history around the time of the call shows whether the money was taken.
 func ExampleFundingService_Redeem_unknown() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -105,7 +105,7 @@ func ExampleFundingService_Redeem_unknown() {
 
 // A decline is a result, not an error.
 func ExampleFundingService_Redeem() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 

@@ -36,7 +36,7 @@ func missedMessages(count int) (srv *prepaidtest.Server, hook prepaid.HookID, er
 	defer receiver.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
-	srv = emulator(prepaidtest.WithWebhookRoots(roots))
+	srv = emulator(prepaidtest.Options{WebhookRoots: roots})
 	params := hookParams(receiver.URL)
 	params.Enabled = true
 	created, err := srv.Client().Hooks.Create(context.Background(), params)
@@ -55,7 +55,7 @@ func missedMessages(count int) (srv *prepaidtest.Server, hook prepaid.HookID, er
 
 // Get returns a hook. The secret of its key is never returned.
 func ExampleHooksService_Get() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	created, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/hooks"))
@@ -82,7 +82,7 @@ func ExampleHooksService_Create_noResponse() {
 	defer receiver.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
-	srv := emulator(prepaidtest.WithWebhookRoots(roots))
+	srv := emulator(prepaidtest.Options{WebhookRoots: roots})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -99,7 +99,7 @@ func ExampleHooksService_Create_noResponse() {
 
 // The list resolves a creation of unknown outcome: is the address there?
 func ExampleHooksService_List() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -123,7 +123,7 @@ func ExampleHooksService_List() {
 
 // One page of the hooks, and the number of all hooks.
 func ExampleHooksService_ListPage() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	for _, name := range []string{"a", "b", "c"} {
@@ -144,7 +144,7 @@ func ExampleHooksService_ListPage() {
 
 // Fields that are not set do not change. To rotate a key, send its ID and secret together.
 func ExampleHooksService_Update() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	created, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/hooks"))
@@ -174,7 +174,7 @@ func ExampleHooksService_Update() {
 
 // Deleting is safe to repeat, and the client repeats it if a response is lost.
 func ExampleHooksService_Delete() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	created, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/hooks"))
@@ -317,7 +317,7 @@ func ExampleHooksService_Create() {
 	defer receiver.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
-	srv := emulator(prepaidtest.WithWebhookRoots(roots))
+	srv := emulator(prepaidtest.Options{WebhookRoots: roots})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 

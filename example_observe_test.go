@@ -26,7 +26,7 @@ func printLogger() *slog.Logger {
 
 // A logger gets one record per repeated attempt and, at debug level, one per call: path templates, no IDs, no amounts.
 func ExampleConfig_logger() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	id := seed(srv, "100.00")
 	config := srv.Config()
@@ -48,7 +48,7 @@ func ExampleConfig_logger() {
 
 // Count all calls by operation and outcome: a metric with few labels.
 func ExampleTrace() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	id := seed(srv, "100.00")
 	config := srv.Config()
@@ -78,7 +78,7 @@ func ExampleTrace() {
 
 // Why a call is slow: each attempt of one call, with the pause after it.
 func ExampleWithTrace_pauses() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, "").Times(2))
@@ -103,7 +103,7 @@ func ExampleWithTrace_pauses() {
 
 // An unknown member can be read from the body of the response.
 func ExampleTrace_response() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 	srv.Inject("GET /hooks/{id}", prepaidtest.RespondBody(200, "application/vnd.vendor+json",
@@ -154,7 +154,7 @@ func ExampleAccount_LogValue() {
 
 // Two observers of one client: one counts, one logs. If one panics, the other still works.
 func ExampleJoinTraces() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	id := seed(srv, "100.00")
 	config := srv.Config()

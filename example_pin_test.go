@@ -22,7 +22,7 @@ func sealOnDevice(certificate []byte, otp, pin string) (*prepaid.PINEnvelope, er
 // Initiate makes the service send the cardholder a one-time password. The reference does not specify the response, so
 // decode it into your own struct.
 func ExamplePINService_Initiate() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "0")
 
@@ -47,7 +47,7 @@ func ExamplePINService_Initiate() {
 
 // Validate checks the one-time password before the PIN is set. Each attempt needs a new envelope.
 func ExamplePINService_Validate() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "0")
 	ctx := context.Background()
@@ -86,7 +86,7 @@ func ExamplePINService_Validate() {
 
 // Execute sets the PIN, once per operation.
 func ExamplePINService_Execute() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "0")
 	ctx := context.Background()
@@ -123,7 +123,7 @@ func ExamplePINService_Execute() {
 
 // NewPINKey checks the certificate. NotAfter returns when it expires, so that you can warn in time.
 func ExampleNewPINKey() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 
 	key, err := prepaid.NewPINKey(srv.PINCertificate(), prepaid.PINKeyOptions{Hash: prepaid.PINHashSHA512})
@@ -150,7 +150,7 @@ func ExampleNewPINKey() {
 
 // The envelope is sealed where the PIN is typed, without a client: no backend sees the PIN.
 func ExamplePINKey_Seal() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 
 	key, err := prepaid.NewPINKey(srv.PINCertificate(), prepaid.PINKeyOptions{})
@@ -196,7 +196,7 @@ func changePIN(ctx context.Context, client *prepaid.Client, session prepaid.Init
 
 // A complete PIN change: the backend relays envelopes that it cannot read.
 func ExamplePINService() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	id := seed(srv, "0")
 
@@ -213,7 +213,7 @@ func ExamplePINService() {
 
 // The wallets that hold a card. The list is empty for an account without any.
 func ExampleAccountsService_WalletTokens() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	srv.AddWalletToken(id, prepaidtest.WalletToken{
@@ -238,7 +238,7 @@ func ExampleAccountsService_WalletTokens() {
 
 // The data to return to the wallet app on the phone. Two of the three wallets need no input.
 func ExampleAccountsService_ProvisionWallet() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	id := seed(srv, "100.00")
@@ -258,7 +258,7 @@ func ExampleAccountsService_ProvisionWallet() {
 // The third wallet sends a nonce, its signature and certificates. A 404 may mean bad input here, so it is not
 // ErrNotFound.
 func ExampleAccountsService_ProvisionWallet_certificates() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	id := seed(srv, "100.00")
@@ -282,7 +282,7 @@ func ExampleAccountsService_ProvisionWallet_certificates() {
 
 // The ephemeral key is 256 random bits for one call: after an unknown outcome make a new one.
 func ExampleAccountsService_ExchangeKey() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	id := seed(srv, "100.00")

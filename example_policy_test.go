@@ -11,7 +11,7 @@ import (
 
 // The complete policy of a program. The default action determines whether rules allow or block.
 func ExamplePolicyService_Get() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
@@ -34,7 +34,7 @@ func ExamplePolicyService_Get() {
 
 // Not every program has a policy.
 func ExamplePolicyService_Get_none() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	srv.AddCompany(prepaidtest.Company{ID: 8, Loop: prepaidtest.NoPolicy})
 
@@ -45,7 +45,7 @@ func ExamplePolicyService_Get_none() {
 
 // The categories that have a rule. Codes keep their leading zeros.
 func ExamplePolicyService_Categories() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -71,7 +71,7 @@ func ExamplePolicyService_Categories() {
 // A change has no request ID and is not repeated. After an unknown outcome read the policy back and send the
 // missing rules.
 func ExamplePolicyService_ChangeCategories_unknown() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -91,7 +91,7 @@ func ExamplePolicyService_ChangeCategories_unknown() {
 
 // The service gives each merchant rule an internal ID, which is never sent back.
 func ExamplePolicyService_Merchants() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -114,7 +114,7 @@ func ExamplePolicyService_Merchants() {
 
 // A closed program becomes usable at one merchant, then at none. The reason is stored with each change.
 func ExamplePolicyService_ChangeMerchants() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
@@ -145,7 +145,7 @@ func ExamplePolicyService_ChangeMerchants() {
 
 // The terminals with a rule.
 func ExamplePolicyService_Terminals() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -168,7 +168,7 @@ func ExamplePolicyService_Terminals() {
 
 // One terminal of a merchant is replaced by another in a single change. Faults name the field and never the value.
 func ExamplePolicyService_ChangeTerminals() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -196,7 +196,7 @@ func ExamplePolicyService_ChangeTerminals() {
 
 // The old format of a policy, for programs that still read it. It has no merchant rules: prefer Get.
 func ExamplePolicyService_Restrictions() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}}); err != nil {
@@ -215,7 +215,7 @@ func ExamplePolicyService_Restrictions() {
 
 // All codes that the service knows. It sends them as numbers; here they have four digits.
 func ExamplePolicyService_MerchantCategoryCodes() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 
 	for code, err := range srv.Client().Policy.MerchantCategoryCodes(context.Background(), prepaid.ListMerchantCategoryCodesParams{}) {
@@ -236,7 +236,7 @@ func ExamplePolicyService_MerchantCategoryCodes() {
 
 // The service may use another page size than requested, and reports it.
 func ExamplePolicyService_MerchantCategoryCodesPage() {
-	srv := emulator(prepaidtest.PageSizes(5, 50, 500))
+	srv := emulator(prepaidtest.Options{PageSizes: prepaidtest.PageSizes{Least: 5, Normal: 50, Most: 500}})
 	defer srv.Close()
 
 	page, err := srv.Client().Policy.MerchantCategoryCodesPage(context.Background(), prepaid.ListMerchantCategoryCodesParams{
@@ -255,7 +255,7 @@ func ExamplePolicyService_MerchantCategoryCodesPage() {
 
 // In an open loop, adding a category blocks it; in a closed loop, it allows it.
 func ExamplePolicyService_ChangeCategories() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -278,7 +278,7 @@ func ExamplePolicyService_ChangeCategories() {
 // The merchants that must be blocked, at every start of a program: the second run finds nothing to send. The description of an
 // existing rule stays, since a rule can only be replaced by removing it first.
 func ExamplePolicyService_EnsureMerchants() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -305,7 +305,7 @@ func ExamplePolicyService_EnsureMerchants() {
 
 // A dry run. With RemoveOthers the list is the whole policy: other categories have no rule afterwards.
 func ExamplePolicyService_EnsureCategories_dryRun() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5933", "7995"}}); err != nil {
@@ -326,7 +326,7 @@ func ExamplePolicyService_EnsureCategories_dryRun() {
 
 // If a program's rules allow, a list for rules that block is refused.
 func ExamplePolicyService_EnsureTerminals() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
 

@@ -62,7 +62,7 @@ func ExampleClient_Do() {
 
 // An operation that has a method is refused, so that the rules for its repeats hold.
 func ExampleClient_Do_known() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 
 	err := srv.Client().Do(context.Background(), prepaid.RawRequest{
@@ -78,7 +78,7 @@ func ExampleClient_Do_known() {
 // A service for users and a nightly job in one process: two policies, one allowance, and one memory of request IDs. Calls for
 // users fail soon; the job has time, and its calls wait until calls for users have a slot.
 func ExampleClient_With() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 

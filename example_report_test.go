@@ -17,7 +17,7 @@ import (
 
 // A template has one run at a time: a second start before the first has finished is a conflict.
 func ExampleReportingService_Start() {
-	srv, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Minute))
+	srv, err := prepaidtest.Start(prepaidtest.Options{ReportDelay: time.Minute})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -40,7 +40,7 @@ func ExampleReportingService_Start() {
 
 // Result requests a report once, for callers with their own schedule.
 func ExampleReportingService_Result() {
-	srv, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Minute))
+	srv, err := prepaidtest.Start(prepaidtest.Options{ReportDelay: time.Minute})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -73,7 +73,7 @@ func ExampleReportingService_Result() {
 
 // Another process can open a stored run until four hours after its start.
 func ExampleReportingService_Open() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,0.00\n")
@@ -113,7 +113,7 @@ func ExampleReportingService_Open() {
 
 // If the template has an unfinished run, perhaps of another process, Run waits for it.
 func ExampleReportingService_Run_waitForPrevious() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\n")
@@ -143,7 +143,7 @@ func ExampleReportingService_Run_waitForPrevious() {
 // Rows are valid only when the loop ends without an error: the service counts the records, and another number of rows
 // is an error at the end.
 func ExampleReportReader_Rows() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
@@ -180,7 +180,7 @@ func ExampleReportReader_Rows() {
 
 // Read makes a report an io.Reader. The bytes are valid only when it ends with io.EOF.
 func ExampleReportReader_Read() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
 	report, err := srv.Client().Reporting.Run(context.Background(), "balances", prepaid.RunReportParams{})
@@ -211,7 +211,7 @@ func ExampleReportReader_Read() {
 
 // WriteTo writes the report while it arrives. Keep the text only if there is no error.
 func ExampleReportReader_WriteTo() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
 	report, err := srv.Client().Reporting.Run(context.Background(), "balances", prepaid.RunReportParams{})
@@ -231,7 +231,7 @@ func ExampleReportReader_WriteTo() {
 
 // A report of any size is saved to a file in constant memory. The file gets its name only when it is complete.
 func ExampleReportingService_Run() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,0.00\n")

@@ -12,7 +12,7 @@ import (
 
 // Search finds accounts by your own key. The service does not promise that a key is unique.
 func ExampleAccountsService_Search() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 	srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Balance: "10.00", Status: "replaced"})
@@ -35,7 +35,7 @@ func ExampleAccountsService_Search() {
 
 // All active accounts of a program, read in pages of two with the next page prefetched.
 func ExampleAccountsService_SearchCompany() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 	for i, status := range []string{"active", "closed", "active", "active"} {
@@ -63,7 +63,7 @@ func ExampleAccountsService_SearchCompany() {
 
 // The filters of the company search. Names and numbers in filters never appear in logs and errors.
 func ExampleAccountsService_SearchCompanyPage() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 	for _, name := range []string{"Ada", "Grace"} {
@@ -92,7 +92,7 @@ func ExampleAccountsService_SearchCompanyPage() {
 // The response of Create has no account ID, so most callers need Issue instead. An invalid registration is refused
 // before it is sent, with all faults at once.
 func ExampleAccountsService_Create() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -123,7 +123,7 @@ func ExampleAccountsService_Create() {
 
 // A lost or stolen card is replaced by a new account. The old one keeps its state until the new card is activated.
 func ExampleAccountsService_Create_replacement() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	old := srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Status: "lost_or_stolen"})
@@ -151,7 +151,7 @@ func ExampleAccountsService_Create_replacement() {
 
 // If the response to a creation is lost, look for the account by its key: never create it again blindly.
 func ExampleAccountsService_FindCreated() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	params := prepaid.CreateAccountParams{
@@ -184,7 +184,7 @@ func ExampleAccountsService_FindCreated() {
 // If Issue runs again after a crash, it finds the account instead of creating a second one, even if the first response
 // was lost.
 func ExampleAccountsService_Issue_responseLost() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 
@@ -209,7 +209,7 @@ func ExampleAccountsService_Issue_responseLost() {
 
 // With a limit, a filter that matches too much does not fill the memory.
 func ExampleCollect_tooMany() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 	for range 5 {

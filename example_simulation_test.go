@@ -18,7 +18,7 @@ func printHistory(srv *prepaidtest.Server, id prepaid.AccountID) {
 
 // A cash withdrawal needs an ATM category such as 6011.
 func ExampleSimulationService_Transact_withdrawal() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 
@@ -40,7 +40,7 @@ func ExampleSimulationService_Transact_withdrawal() {
 
 // In production every simulator call fails before anything is sent.
 func ExampleSimulationService_Transact_production() {
-	srv := emulator(prepaidtest.Production())
+	srv := emulator(prepaidtest.Options{Production: true})
 	defer srv.Close()
 
 	_, err := srv.Client().Simulation.Transact(context.Background(), prepaid.SimulateParams{})
@@ -50,7 +50,7 @@ func ExampleSimulationService_Transact_production() {
 
 // A hotel authorised 30 and charges 42: the authorisation is reversed and replaced by the new amount.
 func ExampleSimulationService_Advise() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -82,7 +82,7 @@ func ExampleSimulationService_Advise() {
 
 // A cancelled purchase. Reversing a purchase that was never authorised gives a result, not an error.
 func ExampleSimulationService_Reverse() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -112,7 +112,7 @@ func ExampleSimulationService_Reverse() {
 
 // Clearing settles an authorisation. It takes effect some time after its response.
 func ExampleSimulationService_Clear() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -144,7 +144,7 @@ func ExampleSimulationService_Clear() {
 
 // A clearing made by mistake, such as a forced post without an authorisation, is reversed.
 func ExampleSimulationService_ReverseClear() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
@@ -174,7 +174,7 @@ func ExampleSimulationService_ReverseClear() {
 
 // The simulator makes card activity in the test environment. Wait 30 to 90 seconds between related calls there.
 func ExampleSimulationService_Transact() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 

@@ -45,7 +45,7 @@ func setEnvironment(srv *prepaidtest.Server) func() {
 }
 
 func storyStart(ctx context.Context) error {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	restore := setEnvironment(srv)
 	defer restore()
@@ -68,7 +68,7 @@ func storyStart(ctx context.Context) error {
 }
 
 func storyMoney(ctx context.Context) error {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, source := srv.Client(), seed(srv, "100.00")
 	params := prepaid.TransferParams{
@@ -91,7 +91,7 @@ func storyMoney(ctx context.Context) error {
 }
 
 func storyPaging(ctx context.Context) error {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id, from := srv.Client(), seed(srv, "25.50"), time.Now().Add(-time.Hour)
 
@@ -108,7 +108,7 @@ func storyPaging(ctx context.Context) error {
 }
 
 func storyErrors(ctx context.Context) error {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), prepaid.AccountID("EA404")
 
@@ -130,7 +130,7 @@ func storyAmounts(context.Context) error {
 }
 
 func storyTesting(ctx context.Context) error {
-	srv, err := prepaidtest.Start() // in a test, prepaidtest.NewServer(t)
+	srv, err := prepaidtest.Start(prepaidtest.Options{}) // in a test, prepaidtest.NewServer(t, prepaidtest.Options{})
 	if err != nil {
 		return err
 	}

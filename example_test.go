@@ -12,9 +12,9 @@ import (
 )
 
 // emulator starts the service that the examples call. Close it at the end. Reports and clearings take no time.
-func emulator(options ...prepaidtest.Option) *prepaidtest.Server {
-	options = append(options, prepaidtest.ReportDelay(0), prepaidtest.SimulationDelay(0))
-	srv, err := prepaidtest.Start(options...)
+func emulator(options prepaidtest.Options) *prepaidtest.Server {
+	options.ReportDelay, options.SimulationDelay = -1, -1
+	srv, err := prepaidtest.Start(options)
 	if err != nil {
 		panic(err)
 	}
@@ -69,7 +69,7 @@ func ExampleConfigFromEnv() {
 
 // Check at startup that address, credentials, whitelist, media type and clock are right.
 func ExampleClient_Check() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 
@@ -84,7 +84,7 @@ func ExampleClient_Check() {
 
 // A loop over payments needs only the outcome of an error.
 func ExampleOutcomeOf() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 
@@ -123,7 +123,7 @@ func ExampleOutcomeOf() {
 
 // Every code of the service can be compared with errors.Is.
 func ExampleErrorCode() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client := srv.Client()
 
@@ -143,7 +143,7 @@ func ExampleErrorCode() {
 
 // A trace follows each attempt of a call.
 func ExampleWithTrace() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, ""), prepaidtest.Respond(429, ""))

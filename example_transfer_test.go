@@ -14,7 +14,7 @@ import (
 // If the response is lost, the client sends the same bytes again, and the service responds to the known request ID with
 // the first result: the money moves once.
 func ExampleAccountsService_Transfer_responseLost() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 
@@ -38,7 +38,7 @@ func ExampleAccountsService_Transfer_responseLost() {
 // To resolve an unknown outcome, send the same params again within three weeks. Store them before the first call: a new
 // request ID would be a second payment.
 func ExampleAccountsService_Transfer_unknown() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 	ctx := context.Background()
@@ -69,7 +69,7 @@ func ExampleAccountsService_Transfer_unknown() {
 // The service refuses a transfer with a 200 that has no transaction ID. The client returns it as an error: nothing
 // moved, and that is final.
 func ExampleAccountsService_Transfer_refused() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
 
@@ -90,7 +90,7 @@ func ExampleAccountsService_Transfer_refused() {
 
 // The service gives no reason for a transfer that failed. The accounts as they are now may show one.
 func ExampleAccountsService_DiagnoseTransfer() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	ctx, client, from, to := context.Background(), srv.Client(), seed(srv, "10.00"), seed(srv, "0")
 
@@ -116,7 +116,7 @@ func ExampleAccountsService_DiagnoseTransfer() {
 // The service forgets a request ID after 30 days and would pay again. The client therefore refuses an ID that is too
 // old. An earlier call may have paid, so the outcome is unknown: check the history.
 func ExampleAccountsService_Transfer_expired() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 
@@ -132,7 +132,7 @@ func ExampleAccountsService_Transfer_expired() {
 
 // A payment to a bank account is as safe to repeat as a transfer: sending the same params twice pays once.
 func ExampleAccountsService_DirectEntryOut() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 
@@ -170,7 +170,7 @@ func ExampleDirectEntryOutParams() {
 // A search never proves absence: a history can be late. After ErrNotSeen a person decides; do not repeat the
 // movement.
 func ExampleAccountsService_FindMovement_unseen() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	for range 2 {
@@ -199,7 +199,7 @@ func ExampleAccountsService_FindMovement_unseen() {
 
 // A program with its own store waits before it repeats a payment of unknown outcome.
 func ExampleAccountsService_NotBefore() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	config := srv.Config()
 	config.AttemptTimeout, config.Retry.InFlightWait = 0, 0 // the defaults, 30 s and 10 s
@@ -217,7 +217,7 @@ func ExampleAccountsService_NotBefore() {
 
 // Wait before you claim a payment of unknown outcome, so that the lease covers only the call.
 func ExampleAccountsService_AwaitRepeat() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, float := srv.Client(), seed(srv, "1000.00")
 
@@ -241,7 +241,7 @@ func takeOrder(number string) order { return order{Number: number, Day: prepaid.
 // A payroll run that can be killed and restarted at any time: the request IDs are derived from the payments, so that
 // no payment is made twice and no journal is needed.
 func ExampleAccountsService_Transfer() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, float := srv.Client(), seed(srv, "1000.00")
 	staff := []prepaid.AccountID{seed(srv, "0"), seed(srv, "0"), seed(srv, "0")}
@@ -281,7 +281,7 @@ func ExampleAccountsService_Transfer() {
 
 // A refund has no request ID: after a lost response, look in the history and never send it again blindly.
 func ExampleAccountsService_FindMovement() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 

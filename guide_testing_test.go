@@ -27,7 +27,7 @@ import (
 // A response that never comes whole: the outcome is unknown, and sending the same params again makes it known.
 func TestGuideUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	config := srv.Config()
 	config.AttemptTimeout = 100 * time.Millisecond // a transfer is not repeated earlier
 	client, err := prepaid.NewClient(config)
@@ -53,7 +53,7 @@ func TestGuideUnknownOutcome(t *testing.T) {
 func TestGuideVirtualTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		srv := prepaidtest.NewServer(t, prepaidtest.InMemory())
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
 		client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 		srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the money moves, the response is lost
 
@@ -70,7 +70,7 @@ func TestGuideVirtualTime(t *testing.T) {
 // A client that gives up after the first attempt shows how your own code handles an unknown outcome.
 func TestGuideOneAttempt(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	config := srv.Config()
 	config.Retry.MaxAttempts = 1
 	client, err := prepaid.NewClient(config)
@@ -86,7 +86,7 @@ func TestGuideOneAttempt(t *testing.T) {
 // Every tenth request goes wrong, the same ones in each run.
 func TestGuideBadDay(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.RandomSeed(7))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{RandomSeed: new(uint64(7))})
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 	srv.Inject(prepaidtest.AnyOperation, prepaidtest.CommitThenDrop().WithProbability(0.1))
 	order := takeOrder("bad day")
@@ -108,7 +108,7 @@ func TestGuideBadDay(t *testing.T) {
 // Time is moved, not waited for.
 func TestGuideFaultsByRequest(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	config := srv.Config()
 	config.Retry.MaxAttempts = 1
 	client, err := prepaid.NewClient(config)
@@ -131,7 +131,7 @@ func TestGuideFaultsByRequest(t *testing.T) {
 
 func TestGuideClock(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.SimulationDelay(time.Minute))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{SimulationDelay: time.Minute})
 	client, card := srv.Client(), seed(srv, "100.00")
 	purchase := prepaid.SimulateParams{
 		Type: prepaid.SimulatedTypePurchase, AccountID: card, Amount: prepaid.Cents(3000),
@@ -152,11 +152,11 @@ func TestGuideClock(t *testing.T) {
 func TestGuideSavedState(t *testing.T) {
 	t.Parallel()
 	var state bytes.Buffer
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	card := seed(srv, "100.00")
 	require.NoError(t, srv.Save(&state))
 
-	again := prepaidtest.NewServer(t, prepaidtest.WithState(&state))
+	again := prepaidtest.NewServer(t, prepaidtest.Options{State: &state})
 	require.Equal(t, "100.00", again.Balance(card))
 }
 
@@ -174,7 +174,7 @@ func TestGuideLocalReceiver(t *testing.T) {
 	defer receiver.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
-	srv := prepaidtest.NewServer(t, prepaidtest.WithWebhookRoots(roots))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{WebhookRoots: roots})
 
 	params := hookParams(receiver.URL)
 	params.Enabled = true
@@ -185,7 +185,7 @@ func TestGuideLocalReceiver(t *testing.T) {
 	require.Equal(t, prepaid.MessageTypeTransaction, <-arrived)
 	require.NoError(t, srv.WaitIdle(t.Context()))
 
-	plain := prepaidtest.NewServer(t, prepaidtest.AllowHTTPOnLoopback()) // is of no use to this client
+	plain := prepaidtest.NewServer(t, prepaidtest.Options{AllowHTTPOnLoopback: true}) // is of no use to this client
 	_, err = plain.Client().Hooks.Create(t.Context(), hookParams("http://127.0.0.1:1/"))
 	require.ErrorContains(t, err, "uri must be")
 	require.Empty(t, plain.Requests())
@@ -206,7 +206,7 @@ func TestGuideOwnServer(t *testing.T) {
 	go func() { served <- own.ServeTLS(listener, "", "") }()
 	roots := x509.NewCertPool()
 	roots.AddCert(borrowed.Certificate())
-	srv := prepaidtest.NewServer(t, prepaidtest.WithWebhookRoots(roots))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{WebhookRoots: roots})
 
 	params := hookParams("https://" + listener.Addr().String())
 	params.Enabled = true
@@ -220,7 +220,7 @@ func TestGuideOwnServer(t *testing.T) {
 // A read-only job that begins to write fails its test.
 func TestGuideAllowOnly(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	client, card := srv.Client(), seed(srv, "100.00")
 	srv.AllowOnly("GET /accounts/{id}", "GET /accounts/{id}/transactions")
 

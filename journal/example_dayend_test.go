@@ -89,7 +89,7 @@ func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.Ac
 // At the end of a day the journal and the history of the paying account must agree, also on a payment whose money
 // moved on that day and whose outcome became known after midnight.
 func Example_dayEnd() {
-	srv, err := prepaidtest.Start(prepaidtest.RandomSeed(1))
+	srv, err := prepaidtest.Start(prepaidtest.Options{RandomSeed: new(uint64(1))})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -153,7 +153,7 @@ func Example_dayEnd() {
 // A payment of unknown outcome that is too old to be sent again is searched for, and a person records the result
 // in the journal.
 func ExampleJournal_Resolve() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -204,7 +204,7 @@ func ExampleJournal_Resolve() {
 // The operator says that a payment of unknown outcome was never made, and never will be: it is no longer pending.
 // Only an unknown outcome can be resolved manually.
 func ExampleResolution() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -17,7 +17,7 @@ import (
 // A payroll loses its connection with a payment in progress. Another process finishes with the file and the key: it does not need
 // the list.
 func ExampleJournal_Resume() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

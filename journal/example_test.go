@@ -15,7 +15,7 @@ import (
 
 // Two runs of a payment, as after a crash, make it once.
 func ExampleJournal_Transfer() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -51,7 +51,7 @@ func ExampleJournal_Transfer() {
 
 // A payroll loses a connection and ends with a payment of unknown outcome. A run with the same list makes no payment twice.
 func ExampleJournal_PayAll() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -23,7 +23,7 @@ func aged(age time.Duration) prepaid.TransferParams {
 
 func refusing(t *testing.T) (*prepaidtest.Server, Sender) {
 	t.Helper()
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, srv.Close()) })
 	config := srv.Config()

@@ -158,7 +158,7 @@ type killable struct {
 
 func newKillable(t *testing.T, seed uint64, lost float64) *killable {
 	t.Helper()
-	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RandomSeed(seed), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{RateLimit: -1, RandomSeed: new(uint64(seed)), RequestLog: 1, ClientID: "client", ClientSecret: "secret"})
 	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} {
 		// A transfer may continue after its response was lost, or after its sender was killed.
 		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(lost), prepaidtest.Respond(503, "").WithProbability(lost),

@@ -21,7 +21,7 @@ const creation = `{"company_id":42,"initial_load_amount":0,"registration":{"firs
 
 func TestSpec_4_4_CreateAccount(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	got := c.post("accounts", body(t, creation, map[string]any{"client_account_key": "emp-7", "initial_load_amount": json.Number("25.50")}))
 	require.Equal(t, 201, got.status, string(got.body))
 	created := got.object()
@@ -47,7 +47,7 @@ func TestSpec_4_4_CreateAccount(t *testing.T) {
 
 func TestSpec_4_4_InitialLoadAmountInEachWrittenForm(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for raw, want := range map[string]string{
 		"0": "0.00", "12.5": "12.50", "010": "8.00", "0o17": "15.00", "0x1F": "31.00", `"0x1F"`: "31.00", `"010"`: "8.00", `"7.25"`: "7.25", "1e2": "100.00",
 		"0.5": "0.50", "00.25": "0.25", "010.5": "10.50", "0O17": "15.00", "0Xff": "255.00", "0x0": "0.00", "00": "0.00", "25.50": "25.50",
@@ -64,7 +64,7 @@ func TestSpec_4_4_InitialLoadAmountInEachWrittenForm(t *testing.T) {
 
 func TestSpec_4_4_CreateAccount_FormsAreChecked(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, test := range []struct {
 		field string
 		value any
@@ -87,7 +87,7 @@ func TestSpec_4_4_CreateAccount_FormsAreChecked(t *testing.T) {
 
 func TestCreateAccount_AllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	description := c.post("accounts", `{"registration":{"sex":"x"},"colour":1}`).refused(400, "invalid_request")
 	for _, field := range []string{"company_id", "initial_load_amount", "registration.first_name", "registration.sex", "registration.primary_address", "colour"} {
 		require.Contains(t, description, field)
@@ -96,7 +96,7 @@ func TestCreateAccount_AllFaultsAtOnce(t *testing.T) {
 
 func TestSpec_3_1_ReplacementOfALostCard(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	old := c.AddAccount(SeedAccount{Balance: "5"})
 	replace := func(changes map[string]any) reply {
 		all := map[string]any{"request_type": "replace", "account_id_to_replace": old, "corresponding_account_id": old, "client_account_key": "new"}
@@ -119,7 +119,7 @@ func TestSpec_3_1_ReplacementOfALostCard(t *testing.T) {
 
 func TestSpec_3_1_ActivationClosesTheOldCardAtExactlyZero(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, test := range []struct{ balance, want string }{{"0", "closed"}, {"1", "active"}, {"-1", "active"}} {
 		old := c.AddAccount(SeedAccount{Balance: test.balance})
 		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: prepaid.AccountID(old)})
@@ -131,7 +131,7 @@ func TestSpec_3_1_ActivationClosesTheOldCardAtExactlyZero(t *testing.T) {
 
 func TestSpec_2_2_FieldsAndOptionalGroups(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{
 		Balance: "1", Key: "k", DisplayName: "d", NameOnCard: "N.N", MDESConfigID: "m", CorrespondingAccountID: "other", CardholderType: 2,
 		FreeText: FreeText{Text1: "one", Dec2: "1.5"}, Portal: &PortalIdentifier{"a", "b", "c"},
@@ -172,7 +172,7 @@ func TestSpec_2_2_FieldsAndOptionalGroups(t *testing.T) {
 
 func TestSpec_4_4_SearchAccounts(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	first, second := c.AddAccount(SeedAccount{Key: "k"}), c.AddAccount(SeedAccount{Key: "k"})
 	c.AddAccount(SeedAccount{Key: "other"})
@@ -191,7 +191,7 @@ func TestSpec_4_4_SearchAccounts(t *testing.T) {
 
 func TestSpec_4_4_SearchCompany_EachFilter(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.AddCompany(Company{ID: 7, ClientID: "seven", ProgramID: "p7"})
 	person := func(first, last, mobile string) *Cardholder {
 		return &Cardholder{FirstName: first, LastName: last, MobileNumber: mobile}
@@ -222,11 +222,11 @@ func TestSpec_4_4_SearchCompany_EachFilter(t *testing.T) {
 	c.get("accounts/company/seven").refused(400, "invalid_request")
 	require.Contains(t, c.get("accounts/company/7?status=gone").refused(400, "invalid_request"), "status")
 
-	bare := start(t, NoCompanySearchPaging())
+	bare := start(t, Options{NoCompanySearchPaging: true})
 	bare.AddAccount(SeedAccount{})
 	require.Empty(t, bare.get("accounts/company/42").ok().header.Get("X-TotalItems"))
 
-	single := start(t, CompanySearchObject())
+	single := start(t, Options{CompanySearchObject: true})
 	single.get("accounts/company/42").empty(204)
 	a = single.AddAccount(SeedAccount{})
 	single.AddAccount(SeedAccount{})
@@ -239,11 +239,7 @@ func TestSpec_4_4_UpdateAccount(t *testing.T) {
 	t.Parallel()
 	registration := `{"registration":{"first_name":"Grace","last_name":"Hopper","date_of_birth":"1906-12-09T00:00:00Z","primary_address":{"state":"NSW","country":"AU"}}}`
 	for _, clear := range []bool{false, true} {
-		var options []Option
-		if clear {
-			options = append(options, ClearOmittedMembers())
-		}
-		c := start(t, options...)
+		c := start(t, Options{ClearOmittedMembers: clear})
 		id := c.AddAccount(SeedAccount{Key: "old", DisplayName: "name", Portal: &PortalIdentifier{"a", "b", "c"}})
 		c.do("PUT", "accounts/"+id, registration).empty(200)
 		got := c.get("accounts/" + id + "?with_personal=1").object()
@@ -264,7 +260,7 @@ func TestSpec_4_4_UpdateAccount(t *testing.T) {
 
 func TestSpec_4_4_Plastic(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	c.do("PUT", "accounts/"+id+"/plastic", `{"plastic_enabled":false,"initiating_user_id":"u"}`).empty(200)
 	require.Equal(t, false, c.get("accounts/" + id).object()["is_plastic_enabled"])
@@ -274,7 +270,7 @@ func TestSpec_4_4_Plastic(t *testing.T) {
 func TestSpec_4_4_Transactions(t *testing.T) {
 	t.Parallel()
 	origin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	c := start(t, StartAt(origin), FrozenClock(), PageSizes(1, 2, 10))
+	c := start(t, Options{StartAt: origin, FrozenClock: true, PageSizes: PageSizes{Least: 1, Normal: 2, Most: 10}})
 	id := c.AddAccount(SeedAccount{})
 	for i := range 5 {
 		c.Adjust(id, strconv.Itoa(i+1))

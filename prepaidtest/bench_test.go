@@ -16,12 +16,12 @@ import (
 // below 2.
 
 func BenchmarkGetAccount(b *testing.B) {
-	s := NewServer(b, NoRateLimit())
+	s := NewServer(b, Options{RateLimit: -1})
 	compare(b, s, http.MethodGet, "accounts/"+string(s.AddAccount(SeedAccount{Balance: "100"})), "")
 }
 
 func BenchmarkCompanyPageOf100(b *testing.B) {
-	s := NewServer(b, NoRateLimit())
+	s := NewServer(b, Options{RateLimit: -1})
 	for i := range 250 {
 		s.AddAccount(SeedAccount{Balance: "100", Key: fmt.Sprintf("key-%d", i)})
 	}
@@ -29,7 +29,7 @@ func BenchmarkCompanyPageOf100(b *testing.B) {
 }
 
 func BenchmarkTransactionsPageOf100(b *testing.B) {
-	s := NewServer(b, NoRateLimit())
+	s := NewServer(b, Options{RateLimit: -1})
 	id := s.AddAccount(SeedAccount{})
 	for range 250 {
 		s.Adjust(id, "1.25")
@@ -38,7 +38,7 @@ func BenchmarkTransactionsPageOf100(b *testing.B) {
 }
 
 func BenchmarkTransfer(b *testing.B) {
-	s := NewServer(b, NoRateLimit())
+	s := NewServer(b, Options{RateLimit: -1})
 	from, to := s.AddAccount(SeedAccount{Balance: "100000000"}), s.AddAccount(SeedAccount{})
 	compare(b, s, http.MethodPost, "accounts/"+string(from)+"/transfer",
 		`{"amount":0.01,"source_reference":"s","destination_reference":"d","destination_account_id":"`+string(to)+`","transaction_type":1}`)

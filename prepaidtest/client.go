@@ -10,25 +10,25 @@ import (
 // not wait, pauses between attempts are a millisecond, with none after a failed token request. AttemptTimeout is 2 s: a
 // transfer of unknown outcome is not repeated earlier than 2 s after its last attempt, see
 // [prepaid.AccountsService.NotBefore]; the emulator also carries out a repeat that overtakes the first request. Set it
-// shorter if a test has many repeats, longer if a response is delayed for longer. With [InMemory], pauses are production's.
+// shorter if a test has many repeats, longer if a response is delayed for longer. With [Options].InMemory, pauses are production's.
 // In the test environment errors print the service's description.
 func (s *Server) Config() prepaid.Config {
 	environment := prepaid.EnvironmentTest
-	if s.settings.production {
+	if s.settings.Production {
 		environment = prepaid.EnvironmentProduction
 	}
 	config := prepaid.Config{
 		BaseURL:     s.URL,
-		Vendor:      s.settings.vendor,
+		Vendor:      s.settings.Vendor,
 		Environment: environment,
 		Credentials: prepaid.Credentials{
-			ClientID:     s.settings.service.Tokens.ClientID,
-			ClientSecret: prepaid.NewSecret(s.settings.service.Tokens.ClientSecret),
+			ClientID:     s.settings.ClientID,
+			ClientSecret: prepaid.NewSecret(s.settings.ClientSecret),
 		},
-		ShowDescriptions: !s.settings.production,
+		ShowDescriptions: !s.settings.Production,
 	}
-	if s.settings.network != nil {
-		config.Transport = s.settings.network.transport()
+	if s.network != nil {
+		config.Transport = s.network.transport()
 		return config
 	}
 	config.AttemptTimeout = 2 * time.Second

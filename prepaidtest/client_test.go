@@ -10,7 +10,7 @@ import (
 
 func TestClientPaysOnceWhenTheResponseIsLost(t *testing.T) {
 	t.Parallel()
-	s := NewServer(t)
+	s := NewServer(t, Options{})
 	from, to := s.AddAccount(SeedAccount{Balance: "100.00"}), s.AddAccount(SeedAccount{})
 	s.Inject(transferOperation, CommitThenDrop(), Respond(429, ""))
 	key := prepaid.NewRequestID()
@@ -25,10 +25,10 @@ func TestClientPaysOnceWhenTheResponseIsLost(t *testing.T) {
 
 func TestConfigFollowsTheServer(t *testing.T) {
 	t.Parallel()
-	config := NewServer(t, Vendor("acme"), Credentials("id", "secret"), Production()).Config()
+	config := NewServer(t, Options{Vendor: "acme", ClientID: "id", ClientSecret: "secret", Production: true}).Config()
 	require.NoError(t, config.Validate())
 	require.Equal(t, "acme", config.Vendor)
 	require.Equal(t, "id", config.Credentials.ClientID)
 	require.Equal(t, prepaid.EnvironmentProduction, config.Environment)
-	require.Equal(t, prepaid.EnvironmentTest, NewServer(t).Config().Environment)
+	require.Equal(t, prepaid.EnvironmentTest, NewServer(t, Options{}).Config().Environment)
 }

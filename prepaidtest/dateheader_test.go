@@ -12,7 +12,7 @@ import (
 func TestClock_DateHeader(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
-	c := start(t, StartAt(at), FrozenClock(), ReportDelay(time.Hour))
+	c := start(t, Options{StartAt: at, FrozenClock: true, ReportDelay: time.Hour})
 	run := string(c.get(settlement + "?include_column_headers=false").ok().body)
 	for range 2 {
 		now := c.Now().UTC().Format(http.TimeFormat)

@@ -20,7 +20,7 @@ const decidedPayment = `{"request_id":"%s","amount":1.5,"source_reference":"s","
 func TestDecide_FaultsFollowFromTheRequest(t *testing.T) {
 	t.Parallel()
 	run := func(workers int) map[string][]int {
-		c := start(t, NoRateLimit())
+		c := start(t, Options{RateLimit: -1})
 		from, to := c.AddAccount(SeedAccount{Balance: "1000.00"}), c.AddAccount(SeedAccount{})
 		c.Decide(func(_ context.Context, a Arrival) Fault {
 			sum := fnv.New32a()
@@ -59,7 +59,7 @@ func TestDecide_FaultsFollowFromTheRequest(t *testing.T) {
 
 func TestDecide_CountsArrivals(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "1000.00"}), c.AddAccount(SeedAccount{})
 	pay := func(id string) { c.post("accounts/"+from+"/transfer", fmt.Sprintf(decidedPayment, id, to)).ok() }
 	pay("before")
@@ -91,7 +91,7 @@ func TestDecide_CountsArrivals(t *testing.T) {
 
 func TestDecide_PrecedesArmedFaultsAndIsUsedOnce(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.Inject(codesOperation, Respond(500, ""))
 	fault := Respond(503, "").Always()
 	c.Decide(func(context.Context, Arrival) Fault { return fault })
@@ -105,7 +105,7 @@ func TestDecide_PrecedesArmedFaultsAndIsUsedOnce(t *testing.T) {
 func TestDecide_WrongFaults(t *testing.T) {
 	t.Parallel()
 	tb := &failures{TB: t}
-	c := &caller{Server: NewServer(tb), t: t, http: &http.Client{Transport: &http.Transport{}}}
+	c := &caller{Server: NewServer(tb, Options{}), t: t, http: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(c.http.CloseIdleConnections)
 	c.Decide(func(_ context.Context, a Arrival) Fault { return ExpireToken() })
 	c.token = c.newToken()
@@ -119,7 +119,7 @@ func TestDecide_WrongFaults(t *testing.T) {
 // A repeat that is held until the first request has ended arrives after it.
 func TestDecide_HoldsARepeatUntilTheFirstHasEnded(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "1000.00"}), c.AddAccount(SeedAccount{})
 	running := make(chan struct{})
 	c.Decide(func(ctx context.Context, a Arrival) Fault {
@@ -147,7 +147,7 @@ func TestDecide_HoldsARepeatUntilTheFirstHasEnded(t *testing.T) {
 func TestDecide_HasTheContextOfTheRequest(t *testing.T) {
 	t.Parallel()
 	type origin struct{}
-	c := start(t)
+	c := start(t, Options{})
 	mounted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), origin{}, "elsewhere")))
 	}))

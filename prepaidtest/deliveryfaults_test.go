@@ -36,7 +36,7 @@ func (c *caller) transactionDeliveries() []Delivery {
 func TestDeliveryFault_Duplicate(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	c.InjectDelivery("", DuplicateMessage(2))
 	hook := c.addHook(hookText(t, r.URL, nil))
 	require.Equal(t, []string{"ping"}, r.types(), "a ping is not touched")
@@ -59,7 +59,7 @@ func TestDeliveryFault_Duplicate(t *testing.T) {
 func TestDeliveryFault_LoseMessage(t *testing.T) {
 	t.Parallel()
 	r, other := newReceiver(t), newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	hook := c.addHook(hookText(t, r.URL, nil))
 	quiet := c.addHook(hookText(t, other.URL, nil)) // its certificate is the same
 	c.InjectDelivery(prepaid.HookID(hook), LoseMessage())
@@ -78,7 +78,7 @@ func TestDeliveryFault_LoseMessage(t *testing.T) {
 func TestDeliveryFault_LoseAnswer(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), FrozenClock(), DeliveryRetries(time.Minute))
+	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, DeliveryRetries: []time.Duration{time.Minute}})
 	hook := c.addHook(hookText(t, r.URL, nil))
 	c.InjectDelivery(prepaid.HookID(hook), LoseResponse().Times(3))
 	id := c.AddAccount(SeedAccount{Balance: "1"})
@@ -105,7 +105,7 @@ func TestDeliveryFault_LoseAnswer(t *testing.T) {
 func TestDeliveryFault_DelayLetsMessagesOvertake(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), FrozenClock())
+	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true})
 	hook := c.addHook(hookText(t, r.URL, nil))
 	c.InjectDelivery(prepaid.HookID(hook), DelayMessage(time.Minute), DeliveryFault{})
 	id := c.AddAccount(SeedAccount{Balance: "1"})
@@ -129,7 +129,7 @@ func TestDeliveryFault_DelayLetsMessagesOvertake(t *testing.T) {
 func TestDeliveryFault_Pings(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	c.InjectDelivery("", LoseResponse().WithPings(), LoseMessage().WithPings(), DuplicateMessage(1).WithPings())
 	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
 	require.Equal(t, []string{"ping"}, r.types())
@@ -149,7 +149,7 @@ func TestDeliveryFault_BadUseFailsTheTest(t *testing.T) {
 		"probability must":     LoseMessage().WithProbability(2),
 	} {
 		recorder := &failures{TB: t}
-		s := NewServer(recorder)
+		s := NewServer(recorder, Options{})
 		s.InjectDelivery("", LoseMessage(), fault)
 		require.Len(t, recorder.messages, 1, rule)
 		require.Contains(t, recorder.messages[0], rule)

@@ -2,7 +2,7 @@
 // accounts, a ledger, policies, reports, PIN changes and webhooks. Point a client at it in a test,
 // inject faults, and inspect the result:
 //
-//	srv := prepaidtest.NewServer(t)
+//	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 //	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 //	client := srv.Client()
@@ -54,17 +54,17 @@
 //
 // # Restarts
 //
-// Save writes the whole state, including work that waits for the clock. WithState begins from such a state, and
-// WithStateFile keeps it in a file, so that a shared emulator survives a restart:
+// Save writes the whole state, including work that waits for the clock. Options.State begins from such a state, and
+// Options.StateFile keeps it in a file, so that a shared emulator survives a restart:
 //
-//	srv, err := prepaidtest.Start(prepaidtest.WithStateFile("/var/lib/emulator/state.json"))
+//	srv, err := prepaidtest.Start(prepaidtest.Options{StateFile: "/var/lib/emulator/state.json"})
 //
 // The state has all secrets in plain text. It does not have the logs of requests and deliveries, rate limit windows,
 // armed faults, functions and running requests.
 //
 // # Unspecified behaviour
 //
-// Each point that the reference leaves open is an Option with a documented default. Error codes that it does not show are
+// Each point that the reference leaves open is a field of [Options] with a documented default. Error codes that it does not show are
 // invalid_request, account_not_found, policy_not_found, unsupported_provider, forbidden, unauthorized, duplicate_request,
 // rate_limit_exceeded, unexpected_request (see AllowOnly), and for PIN changes invalid_envelope, invalid_operation,
 // invalid_device and invalid_otp.

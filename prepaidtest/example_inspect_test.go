@@ -12,7 +12,7 @@ import (
 
 // A transfer is running although its response was lost: a repeat now would move the money twice.
 func ExampleServer_RunningTransfers() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -38,7 +38,7 @@ func ExampleServer_RunningTransfers() {
 
 // The result of a report, without a wait or a client.
 func ExampleServer_WriteReport() {
-	srv, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Minute))
+	srv, err := prepaidtest.Start(prepaidtest.Options{ReportDelay: time.Minute})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -65,7 +65,7 @@ func ExampleServer_WriteReport() {
 
 // The policy after the client's changes.
 func ExampleServer_Policy() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -83,7 +83,7 @@ func ExampleServer_Policy() {
 
 // How much of the rate limit a run has used.
 func ExampleServer_RateWindows() {
-	srv, err := prepaidtest.Start(prepaidtest.FrozenClock())
+	srv, err := prepaidtest.Start(prepaidtest.Options{FrozenClock: true})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -101,7 +101,7 @@ func ExampleServer_RateWindows() {
 
 // The first response of a payment was lost: the log shows that the repeat moved no money.
 func ExampleServer_Requests() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,7 +9,7 @@ import (
 
 // The document for generators of clients, with the vendor's media type.
 func ExampleOpenAPI() {
-	text, err := prepaidtest.OpenAPI(prepaidtest.Vendor("acme"))
+	text, err := prepaidtest.OpenAPI(prepaidtest.Options{Vendor: "acme"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -17,7 +17,7 @@ import (
 
 // The clock is frozen until the test moves it.
 func ExampleServer_Advance() {
-	srv, err := prepaidtest.Start(prepaidtest.FrozenClock(), prepaidtest.StartAt(time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC)))
+	srv, err := prepaidtest.Start(prepaidtest.Options{FrozenClock: true, StartAt: time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC)})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -33,7 +33,7 @@ func ExampleServer_Advance() {
 
 // A saved state starts another server.
 func ExampleServer_Save() {
-	first, err := prepaidtest.Start()
+	first, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -47,7 +47,7 @@ func ExampleServer_Save() {
 	}
 	first.Adjust(id, "100.00") // not in the state
 
-	second, err := prepaidtest.Start(prepaidtest.WithState(&state))
+	second, err := prepaidtest.Start(prepaidtest.Options{State: &state})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -59,7 +59,7 @@ func ExampleServer_Save() {
 
 // A test's own account, and a debit with a status that blocks payments.
 func ExampleServer_Adjust() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -82,8 +82,7 @@ func ExampleServer_InjectDelivery() {
 	defer receiver.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
-	srv, err := prepaidtest.Start(prepaidtest.WithWebhookRoots(roots),
-		prepaidtest.WithSignature(prepaidtest.Signature{Header: "X-Sum", Prefix: "v1=", Base64: true}))
+	srv, err := prepaidtest.Start(prepaidtest.Options{WebhookRoots: roots, Signature: &prepaidtest.Signature{Header: "X-Sum", Prefix: "v1=", Base64: true}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -112,7 +111,7 @@ func ExampleServer_InjectDelivery() {
 
 // The cardholder buys something and brings it back. Receivers get the webhook messages of both.
 func ExampleServer_Simulate() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -130,7 +129,7 @@ func ExampleServer_Simulate() {
 
 // A client that keeps its token has one after any number of calls.
 func ExampleServer_AccessTokens() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

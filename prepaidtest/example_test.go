@@ -10,9 +10,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The response is lost, and the money still moves once. In a test, NewServer(t) needs no Close.
+// The response is lost, and the money still moves once. In a test, NewServer needs no Close.
 func ExampleServer_Inject() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -40,7 +40,7 @@ func ExampleServer_Inject() {
 
 // A document adds companies and accounts; an invalid one changes nothing.
 func ExampleServer_Load() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -58,7 +58,7 @@ func ExampleServer_Load() {
 
 // The document that uses every member, from its file.
 func ExampleServer_Load_file() {
-	server, err := prepaidtest.Start()
+	server, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -8,21 +8,16 @@ import (
 // failureDeliveries is how many deliveries a failed test shows.
 const failureDeliveries = 10
 
-// LogOnFailure sets how many of the last requests are logged when the server of a failed test closes, with the
-// last ten deliveries, after the request ids that were paid twice. The log has no personal data. Default 20; 0 is
-// off.
-func LogOnFailure(n int) Option { return func(s *settings) { s.failureLog = n } }
-
 // explain writes the server's last requests to the log of a failed test.
 func (s *Server) explain() {
-	if s.settings.failureLog == 0 || !s.tb.Failed() {
+	if s.settings.LogOnFailure == 0 || !s.tb.Failed() {
 		return
 	}
 	if twice := s.PaidTwice(); len(twice) > 0 {
 		s.tb.Logf("prepaidtest: request ids with more than one movement: %q", twice)
 	}
 	requests, deliveries := s.Requests(), s.Deliveries()
-	if text := lastLines(requests, s.settings.failureLog); text != "" {
+	if text := lastLines(requests, s.settings.LogOnFailure); text != "" {
 		s.tb.Logf("prepaidtest: the last requests, oldest first:%s", text)
 	}
 	if text := lastLines(deliveries, failureDeliveries); text != "" {

@@ -17,7 +17,7 @@ const codesOperation, resultOperation = "GET /policy/mccodes", "GET /reporting/t
 
 func TestFault_SlowBody(t *testing.T) {
 	t.Parallel()
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	id := c.AddAccount(SeedAccount{})
 	want := c.get("accounts/" + id).ok().body
 	pieces := (len(want) + faults.SlowPiece - 1) / faults.SlowPiece
@@ -39,7 +39,7 @@ func TestFault_SlowBody(t *testing.T) {
 func TestFault_SlowBodyEndsWithTheServer(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{codesOperation, resultOperation} {
-		c := start(t, ReportDelay(0))
+		c := start(t, Options{ReportDelay: -1})
 		path := "policy/mccodes"
 		if operation == resultOperation {
 			path = settlement + "/reports/" + string(c.get(settlement+"?include_column_headers=true").ok().body)
@@ -63,7 +63,7 @@ func TestFault_SlowBodyEndsWithTheServer(t *testing.T) {
 // The 204 of a running report has a body; net/http would not write it.
 func TestFault_SlowBodyOfAReportUnderWay(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), ReportDelay(time.Minute))
+	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
 	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
 	c.Inject(resultOperation, SlowBody(time.Hour))
 	require.Equal(t, 204, c.get(settlement+"/reports/"+run).status)
@@ -71,7 +71,7 @@ func TestFault_SlowBodyOfAReportUnderWay(t *testing.T) {
 
 func TestFault_ProxyPageAndTooManyRequests(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	c.Inject("PUT /accounts/{id}/status", ProxyPage(502), TooManyRequests(1500*time.Millisecond).Times(2), TooManyRequests(0))
 	send := func() reply { return c.do("PUT", "accounts/"+id+"/status", `{"status":"closed"}`) }
@@ -93,7 +93,7 @@ func TestFault_ProxyPageAndTooManyRequests(t *testing.T) {
 
 func TestFault_SubstituteContentType(t *testing.T) {
 	t.Parallel()
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	id := c.AddAccount(SeedAccount{})
 	want := c.get("accounts/" + id).ok().body
 	c.Inject("GET /accounts/{id}", SubstituteContentType("application/json"), SubstituteContentType(""))
@@ -116,7 +116,7 @@ func TestFault_SubstituteContentType(t *testing.T) {
 
 func TestFault_WrongLength(t *testing.T) {
 	t.Parallel()
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	id := c.AddAccount(SeedAccount{})
 	path := "accounts/" + id
 	want := c.get(path).ok().body
@@ -147,7 +147,7 @@ func TestFault_WrongLength(t *testing.T) {
 // A caller that stops reading does not prevent Close.
 func TestFault_WrongLengthEndsWithTheServer(t *testing.T) {
 	t.Parallel()
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	c.AddReport("huge", func(w io.Writer, _ bool) (int, error) {
 		line := []byte(strings.Repeat("x", 1<<16) + "\n")
 		for range 1 << 9 {
@@ -172,7 +172,7 @@ func TestFault_WrongLengthEndsWithTheServer(t *testing.T) {
 
 func TestFault_ExpireToken(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	other := c.newToken()
 	c.Inject(AnyOperation, ExpireToken())
 	spare := c.newToken()
@@ -185,7 +185,7 @@ func TestFault_ExpireToken(t *testing.T) {
 		c.get("policy/mccodes").ok()
 	}
 
-	c = start(t, BadTokenOnReportStart(400))
+	c = start(t, Options{BadTokenOnReportStart: 400})
 	c.Inject("GET /reporting/templates/{templatename}", ExpireToken())
 	c.get(settlement+"?include_column_headers=true").refused(400, "unauthorized")
 }

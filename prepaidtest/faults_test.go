@@ -17,7 +17,7 @@ import (
 
 func TestFault_CommitThenDrop(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	c.Inject(transferOperation, CommitThenDrop())
 	text := transferTo(t, to, map[string]any{"request_id": "r"})
@@ -32,7 +32,7 @@ func TestFault_CommitThenDrop(t *testing.T) {
 
 func TestFault_DropBeforeCommit(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	c.Inject(transferOperation, DropBeforeCommit())
 	text := transferTo(t, to, map[string]any{"request_id": "r"})
@@ -44,7 +44,7 @@ func TestFault_DropBeforeCommit(t *testing.T) {
 
 func TestFault_AnswersInOrder(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	c.Inject(transferOperation, Respond(500, ""), Respond(429, ""), Respond(400, "odd_code"), RespondBody(502, "text/html", "<h1>Bad gateway</h1>"))
 	send := func() reply { return c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)) }
@@ -62,7 +62,7 @@ func TestFault_AnswersInOrder(t *testing.T) {
 
 func TestFault_TruncateAndDelay(t *testing.T) {
 	t.Parallel()
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	id := c.AddAccount(SeedAccount{})
 	c.Inject("GET /accounts/{id}", Truncate(), Delay(30*time.Millisecond))
 	got, err := c.try("GET", "accounts/"+id, "", c.header(""))
@@ -95,7 +95,7 @@ func TestFault_TruncateAndDelay(t *testing.T) {
 // A request that a fault holds is not listed, and its fault no longer counts: a test then knows that the request is in flight.
 func TestFault_HeldRequest(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	const get = "GET /accounts/{id}/status"
 	c.Inject(get, Delay(300*time.Millisecond))
@@ -124,7 +124,7 @@ func TestFault_HeldRequest(t *testing.T) {
 func TestFault_UnknownOperationFailsTheTest(t *testing.T) {
 	t.Parallel()
 	recorder := &failures{TB: t}
-	s := NewServer(recorder)
+	s := NewServer(recorder, Options{})
 	s.Inject("POST /accounts/42/transfer", CommitThenDrop())
 	require.Len(t, recorder.messages, 1)
 	require.Contains(t, recorder.messages[0], "Inject")
@@ -150,7 +150,7 @@ func (f *failures) Errorf(format string, args ...any) {
 
 func TestRequestsAreLoggedWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	c := start(t, RequestLog(3))
+	c := start(t, Options{RequestLog: 3})
 	r := newReceiver(t)
 	c.post("hooks", hookText(t, r.URL, map[string]any{"enabled": false}))
 	c.get("accounts/company/42?first_name=Ada&mobile=0400")
@@ -184,8 +184,8 @@ func TestRequestsAreLoggedWithoutSecrets(t *testing.T) {
 func TestInsideASynctestBubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewServer(t, InMemory(), SimulationDelay(time.Minute), TokenLifetime(time.Hour))
-		transport := s.settings.network.transport()
+		s := NewServer(t, Options{InMemory: true, SimulationDelay: time.Minute, TokenLifetime: time.Hour})
+		transport := s.network.transport()
 		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
 		sim := &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
@@ -203,7 +203,7 @@ func TestInsideASynctestBubble(t *testing.T) {
 
 func TestDefaultsAreSensible(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	require.True(t, strings.HasPrefix(c.URL, "http://127.0.0.1:"))
 	require.True(t, strings.HasSuffix(c.URL, "/3.0/"))
 	require.WithinDuration(t, time.Now(), c.Now(), time.Minute)

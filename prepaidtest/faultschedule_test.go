@@ -10,7 +10,7 @@ import (
 
 func TestFault_AnyOperationComesAfterTheOperationsOwn(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.Inject(AnyOperation, Respond(503, "").Times(2))
 	c.Inject(codesOperation, Respond(500, ""))
 	c.get("policy/mccodes").refused(500, "server_error")
@@ -21,7 +21,7 @@ func TestFault_AnyOperationComesAfterTheOperationsOwn(t *testing.T) {
 
 func TestFault_TimesAndAlways(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	endlessly := Respond(503, "").Times(9).Always()
 	c.Inject(codesOperation, Respond(500, "").Always().Times(3), endlessly)
 	c.Inject(AnyOperation, Delay(0))
@@ -46,7 +46,7 @@ func TestFault_TimesAndAlways(t *testing.T) {
 func TestFault_ProbabilityIsSeeded(t *testing.T) {
 	t.Parallel()
 	draw := func(seed uint64) (statuses []int) {
-		c := start(t, RandomSeed(seed), NoRateLimit())
+		c := start(t, Options{RandomSeed: new(uint64(seed)), RateLimit: -1})
 		c.Inject(codesOperation, Respond(500, "").WithProbability(0.25), Respond(429, "").WithProbability(0.5).Times(3))
 		for range 200 {
 			statuses = append(statuses, c.get("policy/mccodes?page_size=1").status)
@@ -65,7 +65,7 @@ func TestFault_ProbabilityIsSeeded(t *testing.T) {
 	require.Equal(t, first, draw(7))
 	require.NotEqual(t, first, draw(8))
 
-	plain, faulty := start(t, RandomSeed(7)), start(t, RandomSeed(7))
+	plain, faulty := start(t, Options{RandomSeed: new(uint64(7))}), start(t, Options{RandomSeed: new(uint64(7))})
 	faulty.Inject(codesOperation, Respond(500, "").WithProbability(0.5))
 	faulty.get("policy/mccodes")
 	require.Equal(t, plain.newToken(), faulty.newToken(), "draws do not change the ids")
@@ -87,14 +87,14 @@ func TestFault_BadNumbersFailTheTest(t *testing.T) {
 		"length must":          WrongLength(0),
 	} {
 		recorder := &failures{TB: t}
-		s := NewServer(recorder)
+		s := NewServer(recorder, Options{})
 		s.Inject(codesOperation, CommitThenDrop(), fault)
 		require.Len(t, recorder.messages, 1, rule)
 		require.Contains(t, recorder.messages[0], rule)
 		require.Zero(t, s.FaultsLeft(), "nothing is armed")
 	}
 	recorder := &failures{TB: t}
-	NewServer(recorder).Inject("POST /token", ExpireToken())
+	NewServer(recorder, Options{}).Inject("POST /token", ExpireToken())
 	require.Len(t, recorder.messages, 1)
 	require.Contains(t, recorder.messages[0], "token endpoint")
 }

@@ -39,7 +39,7 @@ func TestSpec_4_5_WhatIsBooked(t *testing.T) {
 
 func TestSpec_4_5_InputIsChecked(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, field := range []string{
 		"amount", "account_id", "funding_exception", "merchant_name_location", "originating_transaction", "clearing_adjustment", "currency",
 		"card_acceptor_id", "correlation_id", "merchant_category", "terminal_id", "acquirer_id",

@@ -21,7 +21,7 @@ func TestSpec_4_8_ConcurrentChangesKeepEachOthersMembers(t *testing.T) {
 	}))
 	t.Cleanup(slow.Close)
 	r := &receiver{Server: slow}
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	id := c.addHook(hookText(t, slow.URL, map[string]any{"enabled": false}))
 	done := make(chan reply)
 	go func() {
@@ -42,7 +42,7 @@ func TestSpec_4_8_ConcurrentChangesKeepEachOthersMembers(t *testing.T) {
 func TestSpec_6_AlertsOfAClockThatWasMovedFar(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), FrozenClock(), AlertEvery(time.Hour))
+	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, AlertEvery: time.Hour})
 	c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	c.AddAccount(SeedAccount{Balance: "1"})

@@ -57,10 +57,10 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-func (r *receiver) roots() Option {
+func (r *receiver) pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(r.Certificate())
-	return WithWebhookRoots(pool)
+	return pool
 }
 
 func (r *receiver) answer(status int) {
@@ -103,7 +103,7 @@ func (c *caller) quiet() {
 func TestSpec_4_8_RegisterAndRead(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), PageSizes(1, 2, 5))
+	c := start(t, Options{WebhookRoots: r.pool(), PageSizes: PageSizes{Least: 1, Normal: 2, Most: 5}})
 	c.get("hooks").empty(204)
 	id := c.addHook(hookText(t, r.URL, nil))
 	require.True(t, wire.IsUUID(id))
@@ -126,7 +126,7 @@ func TestSpec_4_8_RegisterAndRead(t *testing.T) {
 func TestSpec_5_Rule6_HookScope401OnRegistration400OnChange(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), PermittedCompanies(42))
+	c := start(t, Options{WebhookRoots: r.pool(), PermittedCompanies: []prepaid.CompanyID{42}})
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	for _, scope := range [][]int{{7}, {42, 7}, {99}} {
 		c.post("hooks", hookText(t, r.URL, map[string]any{"scope": scope})).refused(401, "unauthorized")
@@ -140,14 +140,14 @@ func TestSpec_5_Rule6_HookScope401OnRegistration400OnChange(t *testing.T) {
 func TestSpec_3_3_AnotherAddressIsPinged(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	id := c.addHook(hookText(t, r.URL, nil))
 	c.do("PATCH", "hooks/"+id, `{"reliability_mode":"none"}`).empty(200)
 	require.Len(t, r.types(), 1, "nothing to ping for")
 	c.do("PATCH", "hooks/"+id, `{"uri":"`+r.URL+`/other"}`).empty(200)
 	require.Len(t, r.types(), 2)
 
-	none, err := Start()
+	none, err := Start(Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, none.Close()) }()
 	untrusting := &caller{Server: none, t: t, http: c.http}
@@ -159,7 +159,7 @@ func TestSpec_3_3_AnotherAddressIsPinged(t *testing.T) {
 func TestSpec_6_TransactionMessage(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	id := c.addHook(hookText(t, r.URL, nil))
 	c.AddAccount(SeedAccount{CompanyID: 7, Balance: "9"})
@@ -183,7 +183,7 @@ func TestSpec_6_TransactionMessage(t *testing.T) {
 func TestSpec_6_FilterIsASetting(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), WithFilter("loads", func(item Transaction) bool { return item.Type == "2950" }), MessageTypes("hello", "alert"))
+	c := start(t, Options{WebhookRoots: r.pool(), Filters: map[string]func(Transaction) bool{"loads": func(item Transaction) bool { return item.Type == "2950" }}, PingType: "hello", AlertType: "alert"})
 	c.addHook(hookText(t, r.URL, map[string]any{"filter_spec": "loads"}))
 	id := c.AddAccount(SeedAccount{Balance: "50"})
 	c.Adjust(id, "1")
@@ -208,20 +208,20 @@ func hookSignature(t *testing.T, secret string, text []byte) string {
 func TestSpec_5_Rule7_SignatureIsASetting(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	c.addHook(hookText(t, r.URL, nil))
 	require.Equal(t, hookSignature(t, hookSecret, r.raw[0]), r.headers[0].Get("X-Signature"))
 	require.Equal(t, "k1", r.headers[0].Get("X-Hmac-Key-Id"))
 	require.Equal(t, vendorJSON, r.headers[0].Get("Content-Type"))
 
 	r = newReceiver(t)
-	c = start(t, r.roots(), WithSignature(Signature{Header: "Sig", Prefix: "v1=", Base64: true, KeyText: true}))
+	c = start(t, Options{WebhookRoots: r.pool(), Signature: &Signature{Header: "Sig", Prefix: "v1=", Base64: true, KeyText: true}})
 	c.addHook(hookText(t, r.URL, nil))
 	require.Equal(t, "v1="+base64.StdEncoding.EncodeToString(hookSum([]byte(hookSecret), r.raw[0])), r.headers[0].Get("Sig"))
 	require.Empty(t, r.headers[0].Get("X-Hmac-Key-Id"))
 
 	r = newReceiver(t)
-	c = start(t, r.roots(), WithSignature(Signature{}))
+	c = start(t, Options{WebhookRoots: r.pool(), Signature: &Signature{}})
 	c.addHook(hookText(t, r.URL, nil))
 	require.Empty(t, r.headers[0].Get("X-Signature"))
 }
@@ -229,7 +229,7 @@ func TestSpec_5_Rule7_SignatureIsASetting(t *testing.T) {
 func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), FrozenClock(), TokenLifetime(100*time.Hour))
+	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, TokenLifetime: 100 * time.Hour})
 	id := c.addHook(hookText(t, r.URL, nil))
 	path := "hooks/" + id + "/undeliverable"
 	c.get(path).empty(204)
@@ -279,7 +279,7 @@ func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 func TestSpec_6_DeliveryRetriesAreASetting(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), FrozenClock(), DeliveryRetries(time.Second, time.Minute))
+	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, DeliveryRetries: []time.Duration{time.Second, time.Minute}})
 	id := c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	account := c.AddAccount(SeedAccount{Balance: "1"})
@@ -312,7 +312,7 @@ func TestSpec_4_8_HTTPOnLoopbackIsASetting(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(r.Close)
-	c := start(t, AllowHTTPOnLoopback())
+	c := start(t, Options{AllowHTTPOnLoopback: true})
 	c.addHook(hookText(t, r.URL, nil))
 	c.post("hooks", hookText(t, "http://192.0.2.1/", nil)).refused(400, "invalid_uri")
 	c.post("hooks", hookText(t, "ftp://127.0.0.1/", nil)).refused(400, "invalid_uri")
@@ -334,7 +334,7 @@ func TestSpec_6_DeliveryTimeoutIsASetting(t *testing.T) {
 		}
 	}))
 	t.Cleanup(func() { close(release); r.Close() })
-	c := start(t, AllowHTTPOnLoopback(), DeliveryTimeout(100*time.Millisecond))
+	c := start(t, Options{AllowHTTPOnLoopback: true, DeliveryTimeout: 100 * time.Millisecond})
 	c.addHook(hookText(t, r.URL, nil))
 	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
 	c.AddAccount(SeedAccount{Balance: "1"})

@@ -90,7 +90,7 @@ func (s *Server) ActivateThroughPortal(id prepaid.AccountID) {
 
 // activatable reports whether the holder can activate a card.
 func (s *Server) activatable(a *ledger.Account) bool {
-	return slices.Contains([]string{"active", "pre_active", "inactive", s.settings.service.Accounts.InitialStatus}, a.Status)
+	return slices.Contains([]string{"active", "pre_active", "inactive", s.settings.InitialStatus}, a.Status)
 }
 
 // AccountIDs returns the EAIDs of all accounts, oldest first.

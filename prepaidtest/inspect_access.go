@@ -40,7 +40,7 @@ type RateWindow struct {
 	Refused int
 }
 
-// RateWindows returns the window of each client address that has called, by address. With NoRateLimit there are none.
+// RateWindows returns the window of each client address that has called, by address. Without a rate limit there are none.
 func (s *Server) RateWindows() []RateWindow {
 	return each(s.rates.Windows(s.service.Clock.Now()), func(w gate.Window) RateWindow { return RateWindow(w) })
 }

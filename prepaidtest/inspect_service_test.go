@@ -16,7 +16,7 @@ import (
 
 func TestSimulateIsTheSimulator(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	card := prepaid.AccountID(s.id)
 	shop := Simulation{AccountID: card, Amount: "18.90", CardAcceptorID: "SHOP", TerminalID: "T", AcquirerID: "1", MerchantCategoryCode: "5942", Location: "Sydney"}
 	bought := s.Simulate(shop)
@@ -51,7 +51,7 @@ func TestSimulateIsTheSimulator(t *testing.T) {
 func TestSimulateFailsTheTestOnMisuse(t *testing.T) {
 	t.Parallel()
 	test := &failures{TB: t}
-	s := NewServer(test)
+	s := NewServer(test, Options{})
 	id := s.AddAccount(SeedAccount{Balance: "5"})
 	for want, wrong := range map[string]Simulation{
 		"Operation": {Operation: "buy", AccountID: id, Amount: "1"}, "Type": {Type: "purchase", AccountID: id, Amount: "1"},
@@ -68,7 +68,7 @@ func TestSimulateFailsTheTestOnMisuse(t *testing.T) {
 
 func TestPolicyIsAsTheServiceShowsIt(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.AddCompany(Company{ID: 7, Loop: ClosedLoop})
 	c.AddCompany(Company{ID: 8, Loop: NoPolicy})
 	c.post("policy/7/categories", `{"reason":"r","add":[742,9998]}`).ok()
@@ -95,7 +95,7 @@ func TestPolicyIsAsTheServiceShowsIt(t *testing.T) {
 
 func TestReportRunsHaveTheirStates(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), ReportDelay(time.Minute))
+	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
 	c.AddAccount(SeedAccount{Balance: "5"})
 	c.AddReportCSV("fixed", "a,b\n1,2\n3,4\n")
 	c.AddReport("made", func(w io.Writer, _ bool) (int, error) {
@@ -136,7 +136,7 @@ func TestReportRunsHaveTheirStates(t *testing.T) {
 
 	var state bytes.Buffer
 	require.NoError(t, c.Save(&state))
-	next := start(t, FrozenClock(), WithState(&state))
+	next := start(t, Options{FrozenClock: true, State: &state})
 	require.Equal(t, []int{1, 2, -1, -1}, []int{next.ReportRuns()[0].Records, next.ReportRuns()[1].Records, next.ReportRuns()[2].Records, next.ReportRuns()[3].Records})
 	c.Advance(4 * time.Hour)
 	require.Equal(t, ReportExpired, c.ReportRuns()[0].State)
@@ -147,7 +147,7 @@ func TestReportRunsHaveTheirStates(t *testing.T) {
 func TestRunningTransfersAreThoseThatAFaultHolds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, from, to := bubble(t)
+		c, from, to := bubble(t, Options{})
 		require.Empty(t, c.RunningTransfers())
 		c.Inject(transferOperation, ProxyPage(502).CommitAfter(12*time.Second), Delay(5*time.Second))
 		c.Inject("PUT /accounts/{id}/plastic", DropBeforeCommit().CommitAfter(time.Minute))
@@ -176,7 +176,7 @@ func TestRunningTransfersAreThoseThatAFaultHolds(t *testing.T) {
 
 func TestAccessTokensHaveNoText(t *testing.T) {
 	t.Parallel()
-	c := startWithoutToken(t, FrozenClock(), TokenLifetime(time.Hour))
+	c := startWithoutToken(t, Options{FrozenClock: true, TokenLifetime: time.Hour})
 	require.Empty(t, c.AccessTokens())
 	first := c.Now()
 	c.token = c.newToken()
@@ -187,7 +187,7 @@ func TestAccessTokensHaveNoText(t *testing.T) {
 
 	var state bytes.Buffer
 	require.NoError(t, c.Save(&state))
-	next := start(t, FrozenClock(), WithState(&state))
+	next := start(t, Options{FrozenClock: true, State: &state})
 	require.True(t, next.AccessTokens()[0].IssuedAt.IsZero(), "a saved one")
 	require.Len(t, next.AccessTokens(), 3)
 
@@ -199,7 +199,7 @@ func TestAccessTokensHaveNoText(t *testing.T) {
 
 func TestRateWindowsCountByAddress(t *testing.T) {
 	t.Parallel()
-	c := startWithoutToken(t, FrozenClock(), RateLimit(3, 10*time.Second))
+	c := startWithoutToken(t, Options{FrozenClock: true, RateLimit: 3, RateWindow: 10 * time.Second})
 	require.Empty(t, c.RateWindows())
 	now := c.Now()
 	for range 5 {
@@ -210,5 +210,5 @@ func TestRateWindowsCountByAddress(t *testing.T) {
 	require.Equal(t, []RateWindow{{"127.0.0.1", 0, 3, now.Add(10 * time.Second), 2}}, c.RateWindows())
 	c.send(http.MethodGet, "accounts/x", "", http.Header{})
 	require.Equal(t, []int{1, 2}, []int{c.RateWindows()[0].Used, c.RateWindows()[0].Refused})
-	require.Empty(t, start(t, NoRateLimit()).RateWindows())
+	require.Empty(t, start(t, Options{RateLimit: -1}).RateWindows())
 }

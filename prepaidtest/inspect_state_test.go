@@ -17,7 +17,7 @@ import (
 
 func TestAccountStateIsACopyOfTheWhole(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	person := lovelace()
 	person.LastName, person.Passport = "Canary", &Passport{Number: "P1", Expiry: "2099-01-01T00:00:00Z", IssuingCountry: "AUS"}
 	id := c.AddAccount(SeedAccount{
@@ -48,7 +48,7 @@ func TestAccountStateIsACopyOfTheWhole(t *testing.T) {
 
 func TestCompaniesAreListedById(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.AddCompany(Company{ID: 7, ClientID: "seven", Loop: ClosedLoop})
 	companies := c.Companies()
 	require.Len(t, companies, 2)
@@ -59,7 +59,7 @@ func TestCompaniesAreListedById(t *testing.T) {
 func TestHookStateHasTheUndeliverableAndNoSecret(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	require.Equal(t, http.StatusCreated, c.post("hooks", fmt.Sprintf(`{"uri":%q,"scope":[42],"filter_spec":"*","enabled":true,
 		"reliability_mode":"store_undeliverable","hmac_key_id":"k1","hmac_key_secret":%q}`, r.URL, hookSecret)).status)
 	r.answer(http.StatusInternalServerError)
@@ -80,7 +80,7 @@ func TestHookStateHasTheUndeliverableAndNoSecret(t *testing.T) {
 func TestPageAnswersWhatIsNotTheService(t *testing.T) {
 	t.Parallel()
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("page")) })
-	c := start(t, WithPage(page), RateLimit(2, time.Minute))
+	c := start(t, Options{Page: page, RateLimit: 2, RateWindow: time.Minute})
 	before := len(c.Requests())
 	root := strings.TrimSuffix(c.URL, "3.0/")
 	for range 5 {
@@ -99,7 +99,7 @@ func TestPageAnswersWhatIsNotTheService(t *testing.T) {
 
 func TestAFormWithCredentialsIsMasked(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.tokenRequest("", "grant_type=client_credentials&client_secret=canary")
 	c.post("pin/execute", `{"pin":"canary","otp":"canary","client_secret":"canary"}`)
 	requests := c.Requests()

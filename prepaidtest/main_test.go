@@ -69,18 +69,18 @@ type reply struct {
 	body   []byte
 }
 
-func start(t *testing.T, options ...Option) *caller {
+func start(t *testing.T, options Options) *caller {
 	t.Helper()
-	c := startWithoutToken(t, options...)
+	c := startWithoutToken(t, options)
 	c.token = c.newToken()
 	return c
 }
 
-func startWithoutToken(t *testing.T, options ...Option) *caller {
+func startWithoutToken(t *testing.T, options Options) *caller {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &caller{Server: NewServer(t, options...), t: t, http: &http.Client{Transport: transport}}
+	return &caller{Server: NewServer(t, options), t: t, http: &http.Client{Transport: transport}}
 }
 
 func (c *caller) newToken() string {

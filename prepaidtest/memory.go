@@ -6,16 +6,6 @@ import (
 	"net/http"
 )
 
-// InMemory serves on pipes instead of a port, for a test inside a [testing/synctest] bubble. Only clients of [Server.Config] and
-// [Server.Client] connect to the pipes. They have the default pauses (40 s before a transfer of unknown outcome is repeated), which take no
-// real time in a bubble.
-func InMemory() Option {
-	return func(s *settings) {
-		s.network = &memoryNetwork{make(chan net.Conn), make(chan struct{})}
-		s.listener = s.network
-	}
-}
-
 // memoryNetwork is a listener on pipes.
 type memoryNetwork struct {
 	connections chan net.Conn

@@ -19,7 +19,7 @@ func TestMemoryIsFlatOverManyRequests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 250,000 requests")
 	}
-	s := NewServer(t, RequestLog(1000))
+	s := NewServer(t, Options{RequestLog: 1000})
 	s.rates.Limit = 1 << 30 // counts, and admits everything
 	id := string(s.AddAccount(SeedAccount{Balance: "100"}))
 	const token = "token"
@@ -99,7 +99,7 @@ func TestReportsAreNotHeldInMemory(t *testing.T) { //nolint:paralleltest // it m
 	if testing.Short() {
 		t.Skip("streams 300 MB")
 	}
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	line := strings.Repeat("x", 1022) + "\r\n"
 	const lines = 300 << 10
 	live := func() uint64 { // garbage not yet collected does not count

@@ -15,10 +15,10 @@ const version = "0.1.0"
 // emulator's choices where the reference is open.
 //
 // The code that checks parameters and bodies also describes them, and this project's tests compare all responses of the
-// emulator with the document. The options that change it are Vendor, WalletProviders, WithSignature, MessageTypes,
+// emulator with the document. The options that change it are Vendor, WalletProviders, Signature, PingType, AlertType,
 // BadTokenOnReportStart, NoCompanySearchPaging, CompanySearchObject, FailedTransfer, EmptyIDForFailedDirectEntry and
 // CategoryWithoutMerchant. OpenAPI fails if an option is out of range.
-func OpenAPI(options ...Option) ([]byte, error) {
+func OpenAPI(options Options) ([]byte, error) {
 	settings, err := newSettings(options)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 // Each example is sent. The emulator accepts it, or only lacks the objects that it refers to.
 func TestOpenAPIExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
-	text, err := OpenAPI()
+	text, err := OpenAPI(Options{})
 	require.NoError(t, err)
 	var d struct {
 		Paths map[string]map[string]struct {
@@ -44,7 +44,7 @@ func TestOpenAPIExamplesAreAccepted(t *testing.T) {
 					for name, value := range form {
 						values.Set(name, value)
 					}
-					startWithoutToken(t).tokenRequest(basic("emulator-client", "emulator-secret"), values.Encode()).ok()
+					startWithoutToken(t, Options{}).tokenRequest(basic("emulator-client", "emulator-secret"), values.Encode()).ok()
 				})
 			}
 		}
@@ -54,7 +54,7 @@ func TestOpenAPIExamplesAreAccepted(t *testing.T) {
 
 func sendExample(t *testing.T, method, template, example string) {
 	t.Helper()
-	c := start(t)
+	c := start(t, Options{})
 	c.AddApplication("0a1b2c3d-0000-4000-8000-000000000001", "0a1b2c3d-0000-4000-8000-000000000002")
 	for _, id := range []prepaid.AccountID{"emp-1", "emp-2"} {
 		c.AddAccount(SeedAccount{ID: id, Balance: "500"})
@@ -85,7 +85,7 @@ func sendExample(t *testing.T, method, template, example string) {
 // has a name. Only the token's form has no name, since it is used once.
 func TestOpenAPINamesWhatAClientHasTypesFor(t *testing.T) {
 	t.Parallel()
-	text, err := OpenAPI()
+	text, err := OpenAPI(Options{})
 	require.NoError(t, err)
 	var root any
 	require.NoError(t, json.Unmarshal(text, &root))
@@ -125,7 +125,7 @@ func TestOpenAPINamesWhatAClientHasTypesFor(t *testing.T) {
 // Rules stricter than the reference would break a client.
 func TestOpenAPIIsNotStricterThanTheReference(t *testing.T) {
 	t.Parallel()
-	text, err := OpenAPI()
+	text, err := OpenAPI(Options{})
 	require.NoError(t, err)
 	var d struct {
 		Paths map[string]map[string]struct {

@@ -15,7 +15,7 @@ import (
 // Every operation, field, parameter and value in the map of the reference is in the document, in a part that names the same section.
 func TestOpenAPIHasEveryRowOfTheReferenceMap(t *testing.T) {
 	t.Parallel()
-	text, err := OpenAPI()
+	text, err := OpenAPI(Options{})
 	require.NoError(t, err)
 	var root any
 	require.NoError(t, json.Unmarshal(text, &root))

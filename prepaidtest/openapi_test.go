@@ -27,9 +27,9 @@ type openAPI struct {
 	}
 }
 
-func described(t *testing.T, options ...Option) (d openAPI, text []byte) {
+func described(t *testing.T, options Options) (d openAPI, text []byte) {
 	t.Helper()
-	text, err := OpenAPI(options...)
+	text, err := OpenAPI(options)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &d))
 	return d, text
@@ -38,8 +38,8 @@ func described(t *testing.T, options ...Option) (d openAPI, text []byte) {
 // The committed document shows reviewers the changes in generated clients.
 func TestOpenAPIIsTheCommittedDocument(t *testing.T) {
 	t.Parallel()
-	_, text := described(t)
-	_, again := described(t)
+	_, text := described(t, Options{})
+	_, again := described(t, Options{})
 	require.Equal(t, string(text), string(again))
 	const name = "../api/openapi.json"
 	if os.Getenv("PREPAID_RENEW") != "" {
@@ -52,7 +52,7 @@ func TestOpenAPIIsTheCommittedDocument(t *testing.T) {
 
 func TestOpenAPIHasEveryOperation(t *testing.T) {
 	t.Parallel()
-	d, _ := described(t)
+	d, _ := described(t, Options{})
 	require.Equal(t, "3.1.0", d.OpenAPI)
 	require.Contains(t, d.Info.Description, "The reference stays the contract")
 	var names []string
@@ -69,7 +69,7 @@ func TestOpenAPIHasEveryOperation(t *testing.T) {
 
 func TestOpenAPIHasTheSDKsVersion(t *testing.T) {
 	t.Parallel()
-	d, _ := described(t)
+	d, _ := described(t, Options{})
 	text, err := os.ReadFile("../call.go")
 	require.NoError(t, err)
 	require.Contains(t, string(text), "\nconst version = \""+d.Info.Version+"\"\n")
@@ -78,7 +78,7 @@ func TestOpenAPIHasTheSDKsVersion(t *testing.T) {
 // The code that reads a request defines names, types and limits.
 func TestOpenAPIDescribesWhatIsChecked(t *testing.T) {
 	t.Parallel()
-	d, _ := described(t)
+	d, _ := described(t, Options{})
 	creation := d.Components.Schemas["CreateAccountRequest"]
 	require.Equal(t, []string{"company_id", "initial_load_amount", "registration"}, creation.Required)
 	name := creation.Properties["name_on_card"]
@@ -92,7 +92,7 @@ func TestOpenAPIDescribesWhatIsChecked(t *testing.T) {
 // Generators have one type for a member, or none; all understand only "or null". Amounts have a format.
 func TestOpenAPIHasTypesThatGeneratorsUnderstand(t *testing.T) {
 	t.Parallel()
-	_, text := described(t)
+	_, text := described(t, Options{})
 	var document any
 	require.NoError(t, json.Unmarshal(text, &document))
 	numbers := 0
@@ -122,27 +122,27 @@ func TestOpenAPIHasTypesThatGeneratorsUnderstand(t *testing.T) {
 
 func TestOpenAPIFollowsTheOptions(t *testing.T) {
 	t.Parallel()
-	_, usual := described(t)
-	for text, option := range map[string]Option{
-		`"application/vnd.acme+json"`: Vendor("acme"), `"one"`: WalletProviders("one", "two", "three"), `"hello"`: MessageTypes("hello", "alarm"),
-		`"X-Signed"`: WithSignature(Signature{Header: "X-Signed"}), `"^([0-9]{4})?$"`: CategoryWithoutMerchant(""),
+	_, usual := described(t, Options{})
+	for text, option := range map[string]Options{
+		`"application/vnd.acme+json"`: {Vendor: "acme"}, `"one"`: {WalletProviders: [3]string{"one", "two", "three"}}, `"hello"`: {PingType: "hello", AlertType: "alarm"},
+		`"X-Signed"`: {Signature: &Signature{Header: "X-Signed"}}, `"^([0-9]{4})?$"`: {CategoryWithoutMerchant: new("")},
 	} {
 		require.NotContains(t, string(usual), text)
 		_, changed := described(t, option)
 		require.Contains(t, string(changed), text)
 	}
-	for _, option := range []Option{BadTokenOnReportStart(400), NoCompanySearchPaging(), CompanySearchObject(), EmptyIDForFailedDirectEntry()} {
+	for _, option := range []Options{{BadTokenOnReportStart: 400}, {NoCompanySearchPaging: true}, {CompanySearchObject: true}, {EmptyIDForFailedDirectEntry: true}} {
 		_, changed := described(t, option)
 		require.NotEqual(t, string(usual), string(changed))
 	}
-	_, err := OpenAPI(Vendor("two words"))
+	_, err := OpenAPI(Options{Vendor: "two words"})
 	require.ErrorContains(t, err, "Vendor: must be one word")
 }
 
 // A registration with every member, in a request and in the responses that have one.
 func TestEveryMemberOfARegistration(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	const registration = `{"title":"Ms","first_name":"Ada","middle_name":"King","last_name":"Lovelace","sex":"F","mobile_number":"+61400000000",
 		"phone_number":"+61200000000","date_of_birth":"1990-05-01T00:00:00Z","email_address":"ada@example.com","driver_licence_number":"D1",

@@ -1,225 +1,187 @@
 package prepaidtest
 
 import (
-	"errors"
+	"crypto"
+	_ "crypto/sha1" //nolint:gosec // for PINMGF1: the mask function of operators whose side cannot do otherwise
+	"crypto/x509"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
-	"strings"
+	"net/netip"
 	"time"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/accounts"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Option sets behaviour that the reference leaves open, or that a test must change. Each states its default.
-type Option func(*settings)
+// Options sets behaviour that the reference leaves open, or that a test must change. The zero value of each field is its default.
+type Options struct {
+	// Vendor is the word in application/vnd.<vendor>+json. Default "vendor".
+	Vendor string
+	// ClientID is of the OAuth client that can get tokens. Default "emulator-client".
+	ClientID string
+	// ClientSecret is its secret. Default "emulator-secret".
+	ClientSecret string
+	// PermittedCompanies are the companies whose policy and webhooks the caller may change. Default: all.
+	PermittedCompanies []prepaid.CompanyID
+	// AllowedAddresses is the address whitelist of section 5: other callers get 403 forbidden before any other check.
+	// As in the reference, no IPv4 subnet larger than /29 is accepted. Default: all addresses.
+	AllowedAddresses []netip.Prefix
+	// Production makes the server a production environment: the simulator's paths respond with 404. The default is a test environment.
+	Production bool
+	// Lenient switches strictness off: the server accepts any Content-Type, unknown members and parameters, values over the limits,
+	// null for an absent member, quoted numbers and any RFC 3339 time. By default it refuses each with a description that names the field.
+	Lenient bool
 
-// settings is a server's configuration, fixed after its start.
-type settings struct {
-	vendor     string
-	production bool
-	logger     *slog.Logger
-	address    string
-	listener   net.Listener
-	network    *memoryNetwork // of InMemory
-	pages      http.Handler
-	state      io.Reader
-	stateFile  string
-	rateLimit  int
-	rateSpan   time.Duration
-	retryAfter bool
-	addresses  gate.Whitelist
-	failureLog int
-	form       *exchange.Form
-	service    service.Options
+	// ListenOn is the address to listen on. Default "127.0.0.1:0", a free port on loopback.
+	ListenOn string
+	// Listener serves instead of a new port; the server then owns it.
+	Listener net.Listener
+	// InMemory serves on pipes instead of a port, for a test inside a [testing/synctest] bubble. Only clients of [Server.Config]
+	// and [Server.Client] connect to the pipes. They have the default pauses (40 s before a transfer of unknown outcome is repeated),
+	// which take no real time in a bubble.
+	InMemory bool
+	// Page handles every path outside /3.0/, for example a web page with the emulator's state. These requests need no token, are not
+	// logged and do not count for the rate limit. By default they get 404 like any unknown path. Close cuts its connections and waits for it.
+	Page http.Handler
+	// Logger logs one line per request: method, path template, status, error code, whether by a fault, duration. Default: none.
+	Logger *slog.Logger
+	// LogOnFailure is how many of the last requests are logged when the server of a failed test closes, with the last ten deliveries,
+	// after the request IDs that were paid twice. The log has no personal data. Default 20; negative: none.
+	LogOnFailure int
+	// RequestLog is how many requests and how many deliveries are kept; the oldest are dropped. A body is kept up to 16 KiB, and all
+	// requests together up to 64 MiB. Default 10,000; negative: none.
+	RequestLog int
+
+	// StartAt sets the server's clock at start, from 1970 to 2200. Default: the real time.
+	StartAt time.Time
+	// FrozenClock stops the server's clock: only Advance moves it and the rate limit's window. A test with more requests than the limit
+	// needs RateLimit: -1. By default the clock runs like real time.
+	FrozenClock bool
+	// RandomSeed makes the server's IDs the same in each run. Default nil: they are random.
+	RandomSeed *uint64
+	// TokenLifetime is how long access tokens are valid, on the server's clock. Default one hour.
+	TokenLifetime time.Duration
+	// RateLimit is how many requests one client address may send in a RateWindow; the first request opens the window, and requests over
+	// the limit get 429 until its end. Default 1,000. Negative: no limit, for load tests.
+	RateLimit int
+	// RateWindow is the time of RateLimit. Default 10 s.
+	RateWindow time.Duration
+	// RetryAfter sends Retry-After with each 429: seconds, rounded up, until the window ends. The reference has no such header.
+	RetryAfter bool
+	// SimulationDelay is when clear and reverse_clear take effect, on the server's clock. Default 100 ms; negative: at once.
+	SimulationDelay time.Duration
+	// ReportDelay is how long a report run takes, on the server's clock. Default 100 ms; negative: no time.
+	ReportDelay time.Duration
+
+	// State is a state that Save wrote, to begin from, read once at start; if it is invalid, Start fails, with an error that does not
+	// quote it. A frozen clock continues where it was, a running clock as if it had always run: work that became due is done at once.
+	// StartAt has no effect, nor RandomSeed if the state has a seeded source, which continues. All other options are the present ones.
+	//
+	// Functions cannot be saved: call AddReport again, until then saved runs of its template fail with 500 (those of AddReportCSV and the
+	// built-in template respond as before). If a saved hook uses one of Filters, set it again, or Start fails. By default a server begins
+	// with only company 42.
+	State io.Reader
+	// StateFile is a file to begin from and to keep up to date: the whole file is written about a second after a change and on Close,
+	// with mode 0600, and only after changes. See Save for its secrets and State for how a server continues. If the file does not exist
+	// or is empty, the server begins from State or anew and writes it. If the file cannot be read or used, or another server uses it,
+	// Start fails and does not change it. Next to it are a lock file, path with ".lock", and during writes a ".tmp". The lock needs flock;
+	// Windows has none. A failed write is logged once, to Logger or standard error, and tried again; Close returns an error if the file is
+	// not up to date. By default nothing is kept.
+	//
+	// Each write costs time and memory for the whole state. After a write the server waits at least ten times as long as it took: with a
+	// large state, a killed process loses more than a second of changes.
+	StateFile string
+
+	// QuotedStrings sends the octet-stream strings (report ID, key exchange data) as JSON strings. By default they are bare.
+	QuotedStrings bool
+	// PageSizes are the internal minimum and maximum page size, and the size without page_size. X-PageSize has the applied size.
+	PageSizes PageSizes
+	// BadTokenOnReportStart is the status of a report start with a bad token: 401 as everywhere (default), or 400, as the operation's own
+	// row can be read.
+	BadTokenOnReportStart int
+
+	// InitialStatus is the status of a new account. Default "pre_active": the cardholder activates the card first.
+	InitialStatus string
+	// NewestTransactionsFirst lists an account's history with the newest item first: a new item moves all others to later pages. The
+	// reference does not state the order. By default the oldest item is first.
+	NewestTransactionsFirst bool
+	// NoCompanySearchPaging omits the paging headers in responses of the company search: the reference shows none. By default they are sent.
+	NoCompanySearchPaging bool
+	// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers: the literal
+	// reading of its row in the reference. By default it responds with an array in pages.
+	CompanySearchObject bool
+	// ClearOmittedMembers makes PUT /accounts/{id} clear client_account_key, display_name and portal_identifier when the body does not
+	// have them. By default they are kept. The whole registration is always replaced.
+	ClearOmittedMembers bool
+	// CustomPlasticExpiry makes plastic_expiry of a creation effective, like a manufacturing batch that allows it. By default the member
+	// has no effect.
+	CustomPlasticExpiry bool
+	// WalletProviders are the names of the three wallets in POST /accounts/{id}/wallet/{provider}. Only the first needs nonce,
+	// nonce_signature and certificates. Defaults "applepay", "googlepay", "samsungpay".
+	WalletProviders [3]string
+	// CardNetwork is the provider member of the wallet response. Default "mastercard".
+	CardNetwork string
+	// FailedTransfer is how a failed transfer shows its empty transaction_id. Default EmptyString.
+	FailedTransfer EmptyTransactionID
+	// EmptyIDForFailedDirectEntry makes a failed direct entry out respond with 200 and an empty transaction_id, like a card-to-card
+	// transfer. By default it responds with 400, since its row requires the transaction_id.
+	EmptyIDForFailedDirectEntry bool
+	// CategoryWithoutMerchant is the merchant_category_code of history items that have no merchant, such as loads, transfers and
+	// adjustments, and of a simulated transaction without mcc. The reference requires any four digits. Default "0000"; a pointer to ""
+	// leaves the member empty.
+	CategoryWithoutMerchant *string
+	// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing if there is no matching clearing, or it was already
+	// reversed. The reference has no condition: by default each request books a clearing reversal.
+	MatchedReversalsOnly bool
+	// MatchByAuthorizationID makes the simulator find an authorisation by only authorization_id, account_id and transaction_type. The
+	// reference does not define the match: by default acquirer_id, merchant_id, terminal_id and mcc must match too.
+	MatchByAuthorizationID bool
+
+	// OTPLifetime is how long the one-time password of a PIN change is valid, on the server's clock. Default ten minutes.
+	OTPLifetime time.Duration
+	// PINTries is after how many wrong tries for one account, over all its PIN changes, the status becomes inactive_pin_tries_exceeded
+	// and the operation ends. A wrong try is an envelope that opens, with a wrong one-time password or another device_id than the
+	// operation's. A right try, and reaching the number, reset the count. The reference has the status without a condition; by default,
+	// zero, tries are not counted.
+	PINTries int
+	// PINMGF1 is the hash of OAEP's mask function when the server opens a PIN envelope: crypto.SHA1, as in the default provider of Java,
+	// crypto.SHA256 or crypto.SHA512. The reference does not define it. By default, zero, it is the envelope's own OAEP hash.
+	PINMGF1 crypto.Hash
+
+	// Signature is how webhook messages are signed. Default: headers X-Signature and X-Hmac-Key-Id, see the fields for the rest.
+	Signature *Signature
+	// WebhookRoots are the trusted certificate authorities of webhook receivers. Default: the system's. A receiver of
+	// httptest.NewTLSServer needs a pool with its Certificate().
+	WebhookRoots *x509.CertPool
+	// AllowHTTPOnLoopback accepts webhook addresses with http on a loopback host from a plain HTTP caller, another language or a seed
+	// document. Package prepaid's client refuses such an address before sending, and needs WebhookRoots instead. By default an address
+	// must be https, as in the reference.
+	AllowHTTPOnLoopback bool
+	// DeliveryRetries are the pauses before further attempts to deliver a message, on the server's clock. By default there is one
+	// attempt. If the last attempt fails, the message is undeliverable.
+	DeliveryRetries []time.Duration
+	// DeliveryTimeout bounds one attempt, also of pings. Default 5 s of real time.
+	DeliveryTimeout time.Duration
+	// AlertEvery is the interval of undeliverable alerts, on the server's clock, while undismissed messages remain. Default one hour.
+	AlertEvery time.Duration
+	// PingType is the type member of pings, which the reference does not show. Default "ping". README.md shows the messages.
+	PingType string
+	// AlertType is the type member of alerts, which the reference does not show. Default "undeliverable_alert".
+	AlertType string
+	// Filters are further filter_specs that the server accepts, each with a function that returns true for the transactions to send.
+	// By default the server accepts only "*", like the reference.
+	Filters map[string]func(Transaction) bool
 }
 
-func newSettings(options []Option) (settings, error) {
-	s := settings{
-		vendor: "vendor", address: "127.0.0.1:0", rateLimit: 1000, rateSpan: 10 * time.Second, failureLog: 20,
-		form: &exchange.Form{PageSizes: wire.PageSizes{Least: 1, Normal: 50, Most: 500}},
-		service: service.Options{
-			NoCategory: "0000", ReportDelay: 100 * time.Millisecond,
-			Tokens: gate.TokenOptions{
-				ClientID: "emulator-client", ClientSecret: "emulator-secret", Lifetime: time.Hour, BadOnReport: 401,
-			},
-			Accounts: accounts.Options{
-				InitialStatus: "pre_active", WalletWithCertificates: "applepay", OtherWallets: []string{"googlepay", "samsungpay"},
-				CardNetwork: "mastercard",
-			},
-			Simulator: simulator.Options{Delay: 100 * time.Millisecond},
-			PINs:      pin.Options{OTPLifetime: 10 * time.Minute},
-			Hooks: hooks.Options{
-				Signature: hooks.Signing{Header: "X-Signature", KeyIDHeader: "X-Hmac-Key-Id"}, Timeout: 5 * time.Second,
-				AlertEvery: time.Hour, PingType: "ping", AlertType: "undeliverable_alert", LogSize: 10_000,
-			},
-		},
-	}
-	for _, option := range options {
-		if option != nil {
-			option(&s)
-		}
-	}
-	s.form.MediaType = "application/vnd." + s.vendor + "+json"
-	s.service.Hooks.MediaType, s.service.Transfers.Logger = s.form.MediaType, s.logger
-	return s, s.validate()
-}
-
-func (s *settings) validate() error {
-	var faults []error
-	check := func(ok bool, rule string) {
-		if !ok {
-			faults = append(faults, errors.New("prepaidtest: "+rule))
-		}
-	}
-	check(s.vendor != "" && !strings.ContainsAny(s.vendor, " /;+"), "Vendor: must be one word")
-	check(s.service.Tokens.ClientID != "" && s.service.Tokens.ClientSecret != "" && !strings.Contains(s.service.Tokens.ClientID, ":"), "Credentials: both are required, and no colon in the id")
-	check(s.form.PageSizes.Valid(), "PageSizes: must rise and begin at 1 or above")
-	check(s.service.Start.IsZero() || (s.service.Start.Year() >= 1970 && !s.service.Start.After(clock.End())), "StartAt: must be from 1970 to 2200")
-	check(s.service.Tokens.Lifetime > 0, "TokenLifetime: must be positive")
-	check(s.rateLimit >= 0 && s.rateSpan > 0, "RateLimit: must not be negative")
-	check(slices.Contains(ledger.AccountStatuses(), s.service.Accounts.InitialStatus), "InitialStatus: must be one of the eleven statuses")
-	check(s.service.Tokens.BadOnReport == 400 || s.service.Tokens.BadOnReport == 401, "BadTokenOnReportStart: must be 400 or 401")
-	check(s.service.NoCategory == "" || wire.IsFourDigits(s.service.NoCategory), "CategoryWithoutMerchant: must have four digits or be empty")
-	check(s.service.Hooks.LogSize >= 0, "RequestLog: must not be negative")
-	check(s.failureLog >= 0, "LogOnFailure: must not be negative")
-	check(s.service.PINs.Tries >= 0, "PINTries: must not be negative")
-	check(s.service.PINs.MGF1 == 0 || slices.Contains(mgf1Hashes(), s.service.PINs.MGF1), "PINMGF1: must be SHA1, SHA256 or SHA512")
-	check(!slices.ContainsFunc(s.addresses, gate.TooWide), "AllowedAddresses: must be prefixes, none of IPv4 larger than /29")
-	return errors.Join(faults...)
-}
-
-// Vendor sets the word in application/vnd.<vendor>+json. Default "vendor".
-func Vendor(word string) Option { return func(s *settings) { s.vendor = word } }
-
-// Credentials sets the OAuth client that can get tokens. Default "emulator-client" and "emulator-secret".
-func Credentials(clientID, clientSecret string) Option {
-	return func(s *settings) { s.service.Tokens.ClientID, s.service.Tokens.ClientSecret = clientID, clientSecret }
-}
-
-// Lenient switches strictness off: the server accepts any Content-Type, unknown members and parameters, values
-// over the limits, null for an absent member, quoted numbers and any RFC 3339 time. By default it refuses each
-// with a description that names the field.
-func Lenient() Option { return func(s *settings) { s.form.Lenient = true } }
-
-// Production makes the server a production environment: the simulator's paths respond with 404. The default is a
-// test environment.
-func Production() Option { return func(s *settings) { s.production = true } }
-
-// WithLogger logs one line per request: method, path template, status, error code, whether by a fault, duration. Nothing is logged by default.
-func WithLogger(logger *slog.Logger) Option { return func(s *settings) { s.logger = logger } }
-
-// ListenOn sets where to listen. Default "127.0.0.1:0", a free port on loopback.
-func ListenOn(hostPort string) Option { return func(s *settings) { s.address = hostPort } }
-
-// WithListener serves on listener instead of a new port; the server then owns it. For a listener in memory, see [InMemory].
-func WithListener(listener net.Listener) Option {
-	return func(s *settings) { s.listener, s.network = listener, nil }
-}
-
-// StartAt sets the server's clock at start, from 1970 to 2200. Default: the real time.
-func StartAt(at time.Time) Option { return func(s *settings) { s.service.Start = at } }
-
-// FrozenClock stops the server's clock: only Advance moves it and the rate limit's window. A test with more requests than
-// the limit needs NoRateLimit. By default the clock runs like real time.
-func FrozenClock() Option { return func(s *settings) { s.service.Frozen = true } }
-
-// RandomSeed makes the server's ids the same in each run. By default they are random.
-func RandomSeed(seed uint64) Option { return func(s *settings) { s.service.Seed = &seed } }
-
-// TokenLifetime sets how long access tokens are valid, on the server's clock. Default one hour.
-func TokenLifetime(d time.Duration) Option {
-	return func(s *settings) { s.service.Tokens.Lifetime = d }
-}
-
-// RateLimit sets how many requests one client address may send in a window; the first request opens the window,
-// and requests over the limit get 429 until its end. Zero requests means no limit. Default 1,000 in 10 s.
-func RateLimit(requests int, window time.Duration) Option {
-	return func(s *settings) { s.rateLimit, s.rateSpan = requests, window }
-}
-
-// NoRateLimit switches the rate limit off, for load tests.
-func NoRateLimit() Option { return func(s *settings) { s.rateLimit = 0 } }
-
-// WithRetryAfter sends Retry-After with each 429: seconds, rounded up, until the window ends. The reference
-// has no such header; by default it is not sent.
-func WithRetryAfter() Option { return func(s *settings) { s.retryAfter = true } }
-
-// BadTokenOnReportStart sets the status of a report start with a bad token: 401 as everywhere (default), or
-// 400, as the operation's own row can be read.
-func BadTokenOnReportStart(status int) Option {
-	return func(s *settings) { s.service.Tokens.BadOnReport = status }
-}
-
-// QuotedStrings sends the octet-stream strings (report id, key exchange data) as JSON strings. By default they
-// are bare.
-func QuotedStrings() Option { return func(s *settings) { s.form.QuotedStrings = true } }
-
-// PageSizes sets the internal minimum and maximum page size, and the size without page_size. Defaults 1, 50 and
-// 500. X-PageSize has the applied size.
-func PageSizes(least, normal, most int) Option {
-	return func(s *settings) { s.form.PageSizes = wire.PageSizes{Least: least, Normal: normal, Most: most} }
-}
-
-// NewestTransactionsFirst lists an account's history with the newest item first: a new item moves all others to later
-// pages. The reference does not state the order. By default the oldest item is first.
-func NewestTransactionsFirst() Option {
-	return func(s *settings) { s.service.Accounts.NewestFirst = true }
-}
-
-// NoCompanySearchPaging omits the paging headers in responses of the company search: the reference shows
-// none. By default they are sent.
-func NoCompanySearchPaging() Option {
-	return func(s *settings) { s.service.Accounts.NoCompanyPaging = true }
-}
-
-// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers:
-// the literal reading of its row in the reference. By default it responds with an array in pages.
-func CompanySearchObject() Option {
-	return func(s *settings) { s.service.Accounts.CompanyObject, s.service.Accounts.NoCompanyPaging = true, true }
-}
-
-// InitialStatus sets the status of a new account. Default "pre_active": the cardholder activates the card first.
-func InitialStatus(status string) Option {
-	return func(s *settings) { s.service.Accounts.InitialStatus = status }
-}
-
-// ClearOmittedMembers makes PUT /accounts/{id} clear client_account_key, display_name and portal_identifier
-// when the body does not have them. By default they are kept. The whole registration is always replaced.
-func ClearOmittedMembers() Option {
-	return func(s *settings) { s.service.Accounts.ClearOmitted = true }
-}
-
-// CustomPlasticExpiry makes plastic_expiry of a creation effective, like a manufacturing batch that allows
-// it. By default the member has no effect.
-func CustomPlasticExpiry() Option {
-	return func(s *settings) { s.service.Accounts.CustomPlasticExpiry = true }
-}
-
-// WalletProviders sets the names of the three wallets in POST /accounts/{id}/wallet/{provider}. Only the first
-// needs nonce, nonce_signature and certificates. Defaults "applepay", "googlepay", "samsungpay".
-func WalletProviders(withCertificates, second, third string) Option {
-	return func(s *settings) {
-		s.service.Accounts.WalletWithCertificates, s.service.Accounts.OtherWallets = withCertificates, []string{second, third}
-	}
-}
-
-// CardNetwork sets the provider member of the wallet response. Default "mastercard".
-func CardNetwork(name string) Option {
-	return func(s *settings) { s.service.Accounts.CardNetwork = name }
+// PageSizes are three sizes in increasing order. The zero value is 1, 50 and 500.
+type PageSizes struct {
+	// Least is the smallest page, whatever page_size says.
+	Least int
+	// Normal is the page without page_size.
+	Normal int
+	// Most is the largest page.
+	Most int
 }
 
 // EmptyTransactionID is how a response shows an empty transaction_id.
@@ -236,53 +198,16 @@ const (
 	EmptyZero
 )
 
-// FailedTransfer sets how a failed transfer shows its empty transaction_id. Default EmptyString.
-func FailedTransfer(form EmptyTransactionID) Option {
-	return func(s *settings) { s.service.Transfers.Failed = transfers.EmptyID(form) }
+// Signature is how webhook messages are signed: an HMAC-SHA256 of the body. The reference does not show it.
+type Signature struct {
+	// Header carries the sum; no signature when empty.
+	Header string
+	// KeyIDHeader carries the hook's hmac_key_id; not sent when empty.
+	KeyIDHeader string
+	// Prefix precedes the sum, for example "sha256=". Default none.
+	Prefix string
+	// Base64 encodes the sum in standard Base64. Default lower hex.
+	Base64 bool
+	// KeyText uses the 64 characters of hmac_key_secret as the key. Default: the 32 bytes they stand for.
+	KeyText bool
 }
-
-// EmptyIDForFailedDirectEntry makes a failed direct entry out respond with 200 and an empty transaction_id, like a
-// card-to-card transfer. By default it responds with 400, since its row requires the transaction_id.
-func EmptyIDForFailedDirectEntry() Option {
-	return func(s *settings) { s.service.Transfers.EmptyDirectEntry = true }
-}
-
-// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing if there is no matching clearing, or it
-// was already reversed. The reference has no condition: by default each request books a clearing reversal.
-func MatchedReversalsOnly() Option {
-	return func(s *settings) { s.service.Simulator.MatchedReversals = true }
-}
-
-// MatchByAuthorizationID makes the simulator find an authorisation by only authorization_id, account_id and transaction_type.
-// The reference does not define the match: by default acquirer_id, merchant_id, terminal_id and mcc must match too.
-func MatchByAuthorizationID() Option {
-	return func(s *settings) { s.service.Simulator.MatchByID = true }
-}
-
-// CategoryWithoutMerchant sets the merchant_category_code of history items that have no merchant, such as loads, transfers
-// and adjustments, and of a simulated transaction without mcc. The reference requires any four digits. Default "0000"; ""
-// leaves the field empty.
-func CategoryWithoutMerchant(code string) Option {
-	return func(s *settings) { s.service.NoCategory = code }
-}
-
-// SimulationDelay sets when clear and reverse_clear take effect, on the server's clock. Default 100 ms.
-func SimulationDelay(d time.Duration) Option {
-	return func(s *settings) { s.service.Simulator.Delay = d }
-}
-
-// ReportDelay sets how long a report run takes, on the server's clock. Default 100 ms.
-func ReportDelay(d time.Duration) Option { return func(s *settings) { s.service.ReportDelay = d } }
-
-// OTPLifetime sets how long the one-time password of a PIN change is valid, on the server's clock. Default
-// ten minutes.
-func OTPLifetime(d time.Duration) Option { return func(s *settings) { s.service.PINs.OTPLifetime = d } }
-
-// PermittedCompanies sets whose policy and webhooks the caller may change. Default: all companies.
-func PermittedCompanies(ids ...prepaid.CompanyID) Option {
-	return func(s *settings) { s.service.Permitted = companyIDs[int64](ids) }
-}
-
-// RequestLog sets how many requests and how many deliveries are kept; the oldest are dropped. Default 10,000. A body is
-// kept up to 16 KiB, and all requests together up to 64 MiB.
-func RequestLog(size int) Option { return func(s *settings) { s.service.Hooks.LogSize = size } }

@@ -21,9 +21,7 @@ import (
 
 func TestSpec_5_Rule5_AllowedAddresses(t *testing.T) {
 	t.Parallel()
-	s := NewServer(t, RateLimit(1, 1e9), FrozenClock(), AllowedAddresses(
-		netip.MustParsePrefix("192.0.2.8/29"), netip.MustParsePrefix("::ffff:198.51.100.4/126"), netip.MustParsePrefix("2001:db8::/32"),
-	))
+	s := NewServer(t, Options{RateLimit: 1, RateWindow: 1e9, FrozenClock: true, AllowedAddresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.8/29"), netip.MustParsePrefix("::ffff:198.51.100.4/126"), netip.MustParsePrefix("2001:db8::/32")}})
 	call := func(remote string, body []byte) reply {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/3.0/nowhere", bytes.NewReader(body))
 		request.RemoteAddr = remote
@@ -40,22 +38,22 @@ func TestSpec_5_Rule5_AllowedAddresses(t *testing.T) {
 	}
 	call("192.0.2.10:1", make([]byte, exchange.MaxBody+1)).refused(413, "invalid_request")
 
-	c := start(t, AllowedAddresses())
+	c := start(t, Options{AllowedAddresses: []netip.Prefix{}})
 	c.get("policy/mccodes").ok()
-	c = start(t, AllowedAddresses(netip.MustParsePrefix("127.0.0.1/32")))
+	c = start(t, Options{AllowedAddresses: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	c.get("policy/mccodes").ok()
 	for _, prefix := range []netip.Prefix{
 		netip.MustParsePrefix("192.0.2.0/28"), netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::ffff:192.0.2.0/124"), {},
 	} {
-		_, err := Start(AllowedAddresses(prefix))
+		_, err := Start(Options{AllowedAddresses: []netip.Prefix{prefix}})
 		require.ErrorContains(t, err, "AllowedAddresses")
 	}
 }
 
 func TestOptions_OutOfRange(t *testing.T) {
 	t.Parallel()
-	for name, option := range map[string]Option{
-		"LogOnFailure": LogOnFailure(-1), "PINTries": PINTries(-1), "PINMGF1": PINMGF1(crypto.MD5),
+	for name, option := range map[string]Options{
+		"PINTries": {PINTries: -1}, "PINMGF1": {PINMGF1: crypto.MD5},
 	} {
 		_, err := Start(option)
 		require.ErrorContains(t, err, name)
@@ -65,7 +63,7 @@ func TestOptions_OutOfRange(t *testing.T) {
 func TestPINMGF1(t *testing.T) {
 	t.Parallel()
 	for _, mgf1 := range []crypto.Hash{crypto.SHA1, crypto.SHA512} {
-		c := start(t, PINMGF1(mgf1))
+		c := start(t, Options{PINMGF1: mgf1})
 		id := c.AddAccount(SeedAccount{})
 		operation := c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
 		payload := `{"otp":"` + c.OTP(operation) + `","pin":"1234"}`

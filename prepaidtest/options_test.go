@@ -18,11 +18,7 @@ func TestSpec_4_4_ExpiriesOfANewAccount(t *testing.T) {
 	t.Parallel()
 	const plastic, gift, old = "2031-02-03T04:05:06Z", "2032-02-03T04:05:06Z", "2033-02-03T04:05:06Z"
 	for _, custom := range []bool{false, true} {
-		options := []Option{InitialStatus("active")}
-		if custom {
-			options = append(options, CustomPlasticExpiry())
-		}
-		c := start(t, options...)
+		c := start(t, Options{InitialStatus: "active", CustomPlasticExpiry: custom})
 		created := c.post("accounts", body(t, creation, map[string]any{
 			"plastic_expiry": plastic, "gift_card_expiry": gift, "account_expiry": old, "client_account_key": "both",
 		})).object()
@@ -37,7 +33,7 @@ func TestSpec_4_4_ExpiriesOfANewAccount(t *testing.T) {
 func TestOptions_Logger(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
-	c := start(t, WithLogger(slog.New(slog.NewTextHandler(&text, nil))))
+	c := start(t, Options{Logger: slog.New(slog.NewTextHandler(&text, nil))})
 	c.get("accounts/company/42?first_name=Ada")
 	require.NoError(t, c.Close())
 	require.Contains(t, text.String(), "template=/accounts/company/{companyid} status=204")
@@ -48,7 +44,7 @@ func TestOptions_Logger(t *testing.T) {
 func TestOptions_AlertEveryAndOTPLifetime(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), FrozenClock(), AlertEvery(time.Minute), OTPLifetime(time.Second))
+	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, AlertEvery: time.Minute, OTPLifetime: time.Second})
 	c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	id := c.AddAccount(SeedAccount{Balance: "1"})
@@ -68,7 +64,7 @@ func TestOptions_AlertEveryAndOTPLifetime(t *testing.T) {
 
 func TestClearFaults(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.Inject("GET /policy/mccodes", Respond(500, ""), Respond(500, ""))
 	require.Equal(t, 2, c.FaultsLeft())
 	c.ClearFaults()
@@ -78,7 +74,7 @@ func TestClearFaults(t *testing.T) {
 // If a request gets a 204 with a body, the next request already on the connection is not lost.
 func TestReport_APipelinedRequestSurvivesThe204(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), ReportDelay(time.Minute))
+	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
 	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
 	connection, err := net.Dial("tcp", strings.Split(c.URL, "/")[2])
 	require.NoError(t, err)

@@ -19,10 +19,11 @@ import (
 )
 
 // bubble is an emulator inside a synctest bubble, with an account that has money and one that has none.
-func bubble(t *testing.T, options ...Option) (c *caller, from, to string) {
+func bubble(t *testing.T, options Options) (c *caller, from, to string) {
 	t.Helper()
-	s := NewServer(t, append(options, InMemory())...)
-	transport := s.settings.network.transport()
+	options.InMemory = true
+	s := NewServer(t, options)
+	transport := s.network.transport()
 	t.Cleanup(transport.CloseIdleConnections)
 	c = &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 	c.token = c.newToken()
@@ -47,11 +48,11 @@ func TestSpec_8_ARepeatThatOvertakesTheFirstIsCarriedOutToo(t *testing.T) {
 
 func overtake(t *testing.T, fault Fault, payment payment, frozen bool) {
 	t.Helper()
-	var options []Option
+	var options Options
 	if frozen {
-		options = []Option{FrozenClock(), NoRateLimit()}
+		options = Options{FrozenClock: true, RateLimit: -1}
 	}
-	c, from, to := bubble(t, options...)
+	c, from, to := bubble(t, options)
 	text := payment.text(t, to, map[string]any{"request_id": "r", "amount": 10})
 	send := func() (reply, error) {
 		return c.try("POST", "accounts/"+from+"/"+payment.operation, text, c.header(text))
@@ -89,7 +90,7 @@ func overtake(t *testing.T, fault Fault, payment payment, frozen bool) {
 func TestSpec_8_ARepeatAfterTheFirstHasEndedIsNotCarriedOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, from, to := bubble(t)
+		c, from, to := bubble(t, Options{})
 		c.Inject(transferOperation, ProxyPage(502).CommitAfter(12*time.Second))
 		text := transferTo(t, to, map[string]any{"request_id": "r"})
 		require.Equal(t, 502, c.post("accounts/"+from+"/transfer", text).status)
@@ -106,7 +107,7 @@ func TestSpec_8_ARepeatAfterTheFirstHasEndedIsNotCarriedOut(t *testing.T) {
 func TestSpec_8_ADelayedTransferIsRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, from, to := bubble(t)
+		c, from, to := bubble(t, Options{})
 		c.Inject(transferOperation, Delay(3*time.Second).Times(4))
 		text := transferTo(t, to, map[string]any{"request_id": "r", "amount": 1})
 		var group sync.WaitGroup
@@ -141,7 +142,7 @@ func TestSpec_8_ADelayedTransferIsRunning(t *testing.T) {
 func TestFault_CommitAfterOfAnyOperation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, from, _ := bubble(t)
+		c, from, _ := bubble(t, Options{})
 		c.Inject("PUT /accounts/{id}/plastic", DropBeforeCommit().CommitAfter(time.Minute))
 		text := `{"plastic_enabled":true}`
 		_, err := c.try("PUT", "accounts/"+from+"/plastic", text, c.header(text))
@@ -161,7 +162,7 @@ func TestFault_CommitAfterOfAnyOperation(t *testing.T) {
 
 func TestFault_CommitAfterEndsWithTheServer(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	c.Inject(transferOperation, ProxyPage(502).CommitAfter(time.Hour))
 	require.Equal(t, 502, c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"request_id": "r"})).status)
@@ -186,8 +187,8 @@ func TestPaidTwiceIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		test := &watched{failures: failures{TB: t}, failed: true}
 		log := new(bytes.Buffer)
-		s := NewServer(test, InMemory(), WithLogger(slog.New(slog.NewTextHandler(log, nil))))
-		transport := s.settings.network.transport()
+		s := NewServer(test, Options{InMemory: true, Logger: slog.New(slog.NewTextHandler(log, nil))})
+		transport := s.network.transport()
 		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
 		from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
@@ -211,7 +212,7 @@ func TestPaidTwiceIsReported(t *testing.T) {
 // Requests also overlap and are lost over HTTP/2, where no connection can be hijacked.
 func TestOverlapOverHTTP2(t *testing.T) {
 	t.Parallel()
-	server := NewServer(t)
+	server := NewServer(t, Options{})
 	front := httptest.NewUnstartedServer(server)
 	front.EnableHTTP2 = true
 	front.StartTLS()

@@ -14,7 +14,7 @@ import (
 
 func TestPINChanges(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), OTPLifetime(time.Minute), PINTries(1))
+	c := start(t, Options{FrozenClock: true, OTPLifetime: time.Minute, PINTries: 1})
 	id, other := c.AddAccount(SeedAccount{}), c.AddAccount(SeedAccount{})
 	initiate := func(account string) string {
 		return c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+account+`"}`).object()["operation_id"].(string)

@@ -47,7 +47,7 @@ func seal(t *testing.T, certificate []byte, hash crypto.Hash, name, payload stri
 
 func TestSpec_4_7_InitiateValidateExecute(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock())
+	c := start(t, Options{FrozenClock: true})
 	id := c.AddAccount(SeedAccount{})
 	initiate := func(changes map[string]any) reply {
 		return c.post("pin/initiate", body(t, `{"device_id":"d","ip_address":"192.0.2.1","communication_method":"sms","eaid":"`+id+`"}`, changes))
@@ -108,5 +108,5 @@ func TestSpec_4_7_InitiateValidateExecute(t *testing.T) {
 
 func TestPINKeysDifferBetweenServers(t *testing.T) {
 	t.Parallel()
-	require.NotEqual(t, NewServer(t).PINCertificate(), NewServer(t).PINCertificate())
+	require.NotEqual(t, NewServer(t, Options{}).PINCertificate(), NewServer(t, Options{}).PINCertificate())
 }

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 func TestSpec_4_3_MerchantCategoryCodesArePaged(t *testing.T) {
 	t.Parallel()
-	c := start(t, PageSizes(1, 10, 50))
+	c := start(t, Options{PageSizes: PageSizes{Least: 1, Normal: 10, Most: 50}})
 	seen := make(map[string]bool)
 	first := c.get("policy/mccodes").ok()
 	pages, err := strconv.Atoi(first.header.Get("X-TotalPages"))
@@ -30,7 +32,7 @@ func TestSpec_4_3_MerchantCategoryCodesArePaged(t *testing.T) {
 
 func TestSpec_4_3_PolicyAndItsViews(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.AddCompany(Company{ID: 7, ClientID: "seven", Loop: ClosedLoop})
 
 	empty := c.get("policy/42/policy").ok().object()
@@ -68,7 +70,7 @@ func TestSpec_4_3_PolicyAndItsViews(t *testing.T) {
 
 func TestSpec_4_3_ElementsAreChecked(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, test := range []struct{ part, body, field string }{
 		{"categories", `{"add":[10000]}`, "add"}, {"categories", `{"remove":[-1]}`, "remove"},
 		{"categories", `{"add":5812}`, "add"},
@@ -82,7 +84,7 @@ func TestSpec_4_3_ElementsAreChecked(t *testing.T) {
 
 func TestSpec_5_Rule6_PolicyChangeNeedsPermission(t *testing.T) {
 	t.Parallel()
-	c := start(t, PermittedCompanies(7))
+	c := start(t, Options{PermittedCompanies: []prepaid.CompanyID{7}})
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	for _, part := range []string{"categories", "merchants", "terminals"} {
 		c.post("policy/42/"+part, `{}`).refused(403, "forbidden")

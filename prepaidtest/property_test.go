@@ -29,7 +29,7 @@ func TestProperty_ConcurrentMoney(t *testing.T) {
 	if testing.Short() {
 		each = 100
 	}
-	p := newProperty(start(t, NoRateLimit(), TokenLifetime(240*time.Hour), SimulationDelay(time.Minute), RequestLog(0)))
+	p := newProperty(start(t, Options{RateLimit: -1, TokenLifetime: 240 * time.Hour, SimulationDelay: time.Minute, RequestLog: -1}))
 	for i := range 12 {
 		p.accounts = append(p.accounts, p.AddAccount(SeedAccount{Balance: strconv.Itoa(100 * i)}))
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestPaysOnceWhenTheResponseIsLost(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())

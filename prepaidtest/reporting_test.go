@@ -19,7 +19,7 @@ const settlement = "reporting/templates/daily_settlement"
 
 func TestSpec_3_2_TheContentIsFixedAtTheRequest(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), ReportDelay(time.Minute))
+	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
 	c.AddAccount(SeedAccount{Balance: "5"})
 	run := c.report(DailySettlement)
 	c.AddAccount(SeedAccount{Balance: "7"}) // after the request: not in the report
@@ -38,7 +38,7 @@ func TestSpec_3_2_TheContentIsFixedAtTheRequest(t *testing.T) {
 
 func TestSpec_4_2_UnknownTemplateAndReport(t *testing.T) {
 	t.Parallel()
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	require.Contains(t, c.get("reporting/templates/nothing?include_column_headers=true").refused(400, "invalid_request"), "templatename")
 	c.AddReportCSV("fixed", "a,b\n1,2\n\"x\ty\"\"z\\\",é\n")
 	run := string(c.get("reporting/templates/fixed?include_column_headers=false").ok().body)
@@ -53,7 +53,7 @@ func TestSpec_4_2_UnknownTemplateAndReport(t *testing.T) {
 // connection serves the next request.
 func TestSpec_7_204_ProcessingHasAnErrorShapedBody(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), ReportDelay(time.Minute))
+	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
 	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
 	connection, err := net.Dial("tcp", strings.Split(c.URL, "/")[2])
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestSpec_7_204_ProcessingHasAnErrorShapedBody(t *testing.T) {
 
 func TestSpec_4_2_AFailedRunIs500(t *testing.T) {
 	t.Parallel()
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	c.AddReport("broken", func(w io.Writer, _ bool) (int, error) {
 		_, _ = io.WriteString(w, "a,b\n")
 		return 0, errors.New("no")
@@ -116,7 +116,7 @@ func TestSpec_4_2_AFailedRunIs500(t *testing.T) {
 // A report of 4 MB is streamed. If it fails in the middle, it is cut off.
 func TestReport_IsStreamed(t *testing.T) {
 	t.Parallel()
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	line := []byte(strings.Repeat("x", 1023) + "\n")
 	fail := false
 	c.AddReport("large", func(w io.Writer, _ bool) (int, error) {
@@ -150,7 +150,7 @@ func TestReport_IsStreamed(t *testing.T) {
 
 func TestReport_MisuseFailsTheTest(t *testing.T) {
 	t.Parallel()
-	s, err := Start()
+	s, err := Start(Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 	s.AddReportCSV("bad", "a\"b,\n")

@@ -29,7 +29,7 @@ func (e *flood) Read(p []byte) (int, error) {
 
 func TestBody_EndlessIsReadOnlySoFar(t *testing.T) {
 	t.Parallel()
-	s := NewServer(t)
+	s := NewServer(t, Options{})
 	body := new(flood)
 	request, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"accounts", body)
 	require.NoError(t, err)
@@ -63,8 +63,8 @@ func (w *plainWriter) WriteHeader(status int) { w.status = status }
 func TestBody_StalledIsCutOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewServer(t, InMemory())
-		near, err := s.settings.network.dial(t.Context(), "", "")
+		s := NewServer(t, Options{InMemory: true})
+		near, err := s.network.dial(t.Context(), "", "")
 		require.NoError(t, err)
 		began := time.Now()
 		_, err = io.WriteString(near, "POST /3.0/accounts HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{")
@@ -93,8 +93,8 @@ func readAnswer(t *testing.T, from net.Conn) (status int, closes bool) {
 func TestBody_SlowAnswersGoOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewServer(t, InMemory())
-		transport := s.settings.network.transport()
+		s := NewServer(t, Options{InMemory: true})
+		transport := s.network.transport()
 		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
 		c.Inject("POST /accounts", Delay(3*exchange.BodyTimeout), SlowBody(exchange.BodyTimeout))

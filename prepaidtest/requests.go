@@ -167,8 +167,8 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 		}
 		s.requests.Add(*entry)
 	}
-	if s.settings.logger != nil {
-		s.settings.logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),
+	if s.settings.Logger != nil {
+		s.settings.Logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),
 			slog.Int("status", entry.Status), slog.String("code", entry.ErrorCode), slog.Bool("fault", entry.Fault), slog.Duration("duration", took))
 	}
 }

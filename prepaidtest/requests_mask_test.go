@@ -39,7 +39,7 @@ func TestRequests_HideSecretsInEveryForm(t *testing.T) {
 		`{"%":"hunter2","%":"hunter2"}`, `{"a":{"%":"hunter2"},"a":{}}`, `[{"%":"hunter2"}]`, `{"%":"hunter2"`, `{"%":"hunter2"}}`,
 		`{"a":1}{"%":"hunter2"}`, `%=hunter2`, `% hunter2`, `{'%':'hunter2'}`, "\ufeff" + `{"%":"hunter2"}`, `{"%":"hunter2","bad":"` + "\xff" + `"}`,
 	}
-	c := start(t, NoRateLimit())
+	c := start(t, Options{RateLimit: -1})
 	for _, form := range forms {
 		for _, name := range names {
 			text := strings.ReplaceAll(form, "%", name)
@@ -65,7 +65,7 @@ func TestRequests_HideSecretsInEveryForm(t *testing.T) {
 
 func TestRequests_ShowFewHeadersAndOwnParameters(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	header := c.header("")
 	for _, name := range []string{"X-Api-Key", "Cookie", "Proxy-Authorization", "X-Hmac-Secret", "Referer"} {
 		header[name] = []string{canary, canary}
@@ -91,7 +91,7 @@ func TestRequests_ShowFewHeadersAndOwnParameters(t *testing.T) {
 // No request and no response in the log has the user information of a hook's address; they have the rest of the address.
 func TestSpec_4_8_UserInformationInAnAddress(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	uri := "https://ann:hunter2@partner.example:8443/a@b?c=d#e"
 	made := c.post("hooks", hookText(t, uri, map[string]any{"enabled": false}))
 	require.Equal(t, 201, made.status)
@@ -121,7 +121,7 @@ func TestSpec_4_8_UserInformationInAnAddress(t *testing.T) {
 // The operations read exactly the parameters in the table of operations.
 func TestRoutes_NameTheirParameters(t *testing.T) {
 	t.Parallel()
-	s := NewServer(t)
+	s := NewServer(t, Options{})
 	known := make(map[string]bool)
 	for _, r := range s.routes {
 		for _, name := range r.Query {

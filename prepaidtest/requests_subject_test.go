@@ -15,7 +15,7 @@ import (
 // The log has the subject of a request with any result, and marks repeats of a request id.
 func TestRequest_SubjectAndRepeats(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "10"}), c.AddAccount(SeedAccount{})
 	body := func(amount, id string) string {
 		return fmt.Sprintf(`{"amount":%s,"request_id":%q,"source_reference":"s","destination_reference":"d","destination_account_id":%q,"transaction_type":1}`, amount, id, to)
@@ -48,7 +48,7 @@ func TestRequest_SubjectAndRepeats(t *testing.T) {
 
 func TestRequest_SubjectsHideSecrets(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, text := range []string{`{"request_id":"pin=hunter2"}`, `{"account_id":"https://hunter2@a.example/"}`, `{"amount":"{\"otp\":\"hunter2\"}"}`, `{"eaid":{"pin":"hunter2"}}`} {
 		c.post("simulation/transact", text)
 	}
@@ -62,7 +62,7 @@ func TestRequest_SubjectsHideSecrets(t *testing.T) {
 
 func TestRequest_ResponseHeaderAndDuration(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.AddAccount(SeedAccount{})
 	c.get("accounts/company/42?page_size=1").ok()
 	got := c.lastRequest()
@@ -84,7 +84,7 @@ func TestRequest_ResponseHeaderAndDuration(t *testing.T) {
 func TestRequest_LogIsBoundedInMemory(t *testing.T) {
 	t.Parallel()
 	weight := Request{Body: strings.Repeat("b", 16<<10), ResponseBody: strings.Repeat("a", 16<<10)}.weight()
-	s := NewServer(t)
+	s := NewServer(t, Options{})
 	for i := range logMemory/weight + 5 {
 		s.requests.Add(Request{Number: int64(i + 1), Body: strings.Repeat("b", 16<<10), ResponseBody: strings.Repeat("a", 16<<10)})
 	}

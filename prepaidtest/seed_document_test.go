@@ -59,7 +59,7 @@ func join(path, name string) string { return strings.TrimPrefix(path+"."+name, "
 // TestLoad_Documentation compares tables and code: each object has exactly the members of its table.
 func TestLoad_Documentation(t *testing.T) {
 	t.Parallel()
-	c := startWithoutToken(t)
+	c := startWithoutToken(t, Options{})
 	known := regexp.MustCompile(`\? is not known here; known are ([^;]*)`)
 	tables := seedTables(t)
 	for path, members := range tables {

@@ -61,7 +61,7 @@ func objectsOf(value any) []map[string]any {
 func TestLoad_Example(t *testing.T) {
 	t.Parallel()
 	text, example := seedExample(t)
-	c := start(t)
+	c := start(t, Options{})
 	require.NoError(t, c.Load(strings.NewReader(text)))
 
 	statuses, sorts := make(map[any]bool), make(map[any]bool)

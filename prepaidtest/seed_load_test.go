@@ -8,11 +8,13 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	require.NoError(t, c.Load(strings.NewReader(`{
 		"companies":[{"id":7,"client_id":"globex","program_id":"p7","product_type":"gift","loop":"closed"},{"id":8,"loop":"none"}],
 		"accounts":[{"account_id":"a1","external_account_id":"x1","company_id":7,"balance":25.5,"client_account_key":"k1",
@@ -35,7 +37,7 @@ func TestLoad(t *testing.T) {
 
 func TestLoad_NothingIsAddedWhenAnythingIsWrong(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.AddAccount(SeedAccount{ID: "there"})
 	before := c.text()
 	unchanged := func(name string) { require.Equal(t, before, c.text(), name) }
@@ -66,7 +68,7 @@ func TestLoad_NothingIsAddedWhenAnythingIsWrong(t *testing.T) {
 // TestLoad_TellsAllFaults reports every fault at once, and the parts of one object with its path.
 func TestLoad_TellsAllFaults(t *testing.T) {
 	t.Parallel()
-	c := startWithoutToken(t)
+	c := startWithoutToken(t, Options{})
 	err := c.Load(strings.NewReader(`{"colour":1,"companies":["sekret",{"id":7},{"id":7}],"accounts":[{},{"status":"sekret","balance":"sekret"}]}`))
 	require.EqualError(t, err, "prepaidtest: seed document: companies[0] must be a JSON object; "+
 		"accounts[1].balance must be a decimal number of at most 19 digits; "+
@@ -88,7 +90,7 @@ func TestLoad_OpeningLoad(t *testing.T) {
 		"back to nothing":     {`"balance":0,"transactions":[{"type":"1118","amount":-2,"occurred_at":"2024-01-01T00:00:00Z"}]`, "0.00", "2.00"},
 		"up to the last unit": {`"balance":-9999999999999999999,"transactions":[{"type":"3900","amount":-9999999999999999999,"occurred_at":"2024-01-01T00:00:00Z"}]`, "-9999999999999999999", ""},
 	} {
-		c := startWithoutToken(t, FrozenClock())
+		c := startWithoutToken(t, Options{FrozenClock: true})
 		require.NoError(t, c.Load(strings.NewReader(`{"accounts":[{"account_id":"a",`+tc.account+`}]}`)), name)
 		require.Equal(t, tc.balance, c.Balance("a"), name)
 		history := c.Transactions("a")
@@ -110,7 +112,7 @@ func TestLoad_OpeningLoad(t *testing.T) {
 func TestLoad_NothingIsAnnounced(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	c.addHook(hookText(t, r.URL, nil))
 	c.quiet()
 	pings := len(c.Deliveries())
@@ -125,7 +127,7 @@ func TestLoad_NothingIsAnnounced(t *testing.T) {
 
 func TestLoad_RulesDecideAndExistingCompanyKeepsIts(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.post("policy/42/categories", `{"add":[5411]}`).empty(200)
 	require.NoError(t, c.Load(strings.NewReader(`{"companies":[{"id":42,"client_id":"renamed","categories":[5411,742]},{"id":7,"loop":"closed","terminals":[
 		{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T"}]}],"accounts":[{"account_id":"a","company_id":7,"balance":10}]}`)))
@@ -139,7 +141,7 @@ func TestLoad_RulesDecideAndExistingCompanyKeepsIts(t *testing.T) {
 
 func TestLoad_WalletTokenDefaults(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	require.NoError(t, c.Load(strings.NewReader(`{"accounts":[{"account_id":"a","plastic_expiry":"2040-11-02T00:00:00Z","wallet_tokens":[{},{"suspenders":[]}]}]}`)))
 	tokens := c.get("accounts/a/tokens").ok().list()
 	require.Len(t, tokens, 2)
@@ -147,7 +149,7 @@ func TestLoad_WalletTokenDefaults(t *testing.T) {
 	for _, token := range tokens {
 		again, err := json.Marshal(token)
 		require.NoError(t, err)
-		other := startWithoutToken(t)
+		other := startWithoutToken(t, Options{})
 		require.NoError(t, other.Load(strings.NewReader(`{"accounts":[{"wallet_tokens":[`+string(again)+`]}]}`)), "the defaults keep the rules")
 	}
 	require.NotEqual(t, tokens[0]["token_unique_reference"], tokens[1]["token_unique_reference"])
@@ -155,7 +157,7 @@ func TestLoad_WalletTokenDefaults(t *testing.T) {
 
 func TestLoad_HookScopeIsWhatTheCallerMayAccess(t *testing.T) {
 	t.Parallel()
-	c := startWithoutToken(t, PermittedCompanies(42))
+	c := startWithoutToken(t, Options{PermittedCompanies: []prepaid.CompanyID{42}})
 	err := c.Load(strings.NewReader(`{"companies":[{"id":7}],"hooks":[` + body(t, goodHook, map[string]any{"scope": []int{42, 7, 9}}) + `]}`))
 	require.EqualError(t, err, "prepaidtest: seed document: hooks[0].scope[1] is not a company that the caller can access; "+
 		"hooks[0].scope[2] is not a company of the document or the server")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 )
 
 // ServeHTTP responds to one request. The server does this on its own address; use the method to mount the
@@ -21,8 +22,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.activity.Leave()
 	limited := exchange.LimitBody(s.http, w, r)
-	if s.settings.pages != nil && !strings.HasPrefix(r.URL.Path, exchange.Prefix+"/") {
-		s.settings.pages.ServeHTTP(w, r)
+	if s.settings.Page != nil && !strings.HasPrefix(r.URL.Path, exchange.Prefix+"/") {
+		s.settings.Page.ServeHTTP(w, r)
 		return
 	}
 	began := time.Now()
@@ -62,7 +63,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // rate, path, token, fault, operation.
 func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exchange.Response, *faults.Fault) {
 	route := c.Route
-	if !s.settings.addresses.Admits(clientAddress(c.Request)) {
+	if !gate.Whitelist(s.settings.AllowedAddresses).Admits(clientAddress(c.Request)) {
 		return c.Refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
 	}
 	if c.Late {
@@ -76,7 +77,7 @@ func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exch
 	}
 	if wait := s.rates.Exceeded(clientAddress(c.Request), c.At); wait > 0 {
 		refusal := c.Refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "too many requests")
-		if s.settings.retryAfter {
+		if s.settings.RetryAfter {
 			refusal.RetryAfter = exchange.WholeSeconds(wait)
 		}
 		return refusal, nil
@@ -86,7 +87,7 @@ func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exch
 		return c.Refuse(http.StatusMethodNotAllowed, "method_not_allowed", "the path has no such method"), nil
 	case route == nil:
 		return c.Refuse(http.StatusNotFound, "not_found", "there is no such path"), nil
-	case route.TestOnly && s.settings.production:
+	case route.TestOnly && s.settings.Production:
 		return c.Refuse(http.StatusNotFound, "not_found", "the simulator is available in the test environment only"), nil
 	}
 	if !route.Open {
@@ -118,7 +119,7 @@ func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exch
 }
 
 func (s *Server) carryOut(c *exchange.Call) exchange.Response {
-	if len(c.Route.Query) == 0 && !s.settings.form.Lenient && c.Request.URL.RawQuery != "" {
+	if len(c.Route.Query) == 0 && !s.settings.Lenient && c.Request.URL.RawQuery != "" {
 		return c.Unusable("this operation has no query parameters")
 	}
 	return c.Route.Handle(c)

@@ -40,11 +40,12 @@ type Server struct {
 	decider        decider
 	requests       *ring.Ring[Request]
 	logged         atomic.Int64    // requests in the log so far
-	file           *statefile.File // nil without WithStateFile
+	file           *statefile.File // nil without Options.StateFile
 	recorder       *recorder.Recorder
 
-	http  *http.Server   // nil until serving
-	front *exchange.Door // nil until serving
+	network *memoryNetwork // nil without Options.InMemory
+	http    *http.Server   // nil until serving
+	front   *exchange.Door // nil until serving
 
 	mu      sync.Mutex     // guards all below
 	allowed []string       // by AllowOnly; empty for all operations
@@ -52,7 +53,7 @@ type Server struct {
 }
 
 // NewServer starts an emulator that is closed with the test. It holds company 42, whose client_id is "acme".
-func NewServer(t testing.TB, options ...Option) *Server {
+func NewServer(t testing.TB, options Options) *Server {
 	t.Helper()
 	s, err := newServer(t, options)
 	if err == nil {
@@ -70,7 +71,7 @@ func NewServer(t testing.TB, options ...Option) *Server {
 
 // Start starts an emulator for a program. Close it at the end. It fails if an option is out of range or the
 // address is not available.
-func Start(options ...Option) (*Server, error) {
+func Start(options Options) (*Server, error) {
 	s, err := newServer(nil, options)
 	if err != nil {
 		return nil, err
@@ -81,13 +82,13 @@ func Start(options ...Option) (*Server, error) {
 	return s, nil
 }
 
-func newServer(tb testing.TB, options []Option) (*Server, error) {
+func newServer(tb testing.TB, options Options) (*Server, error) {
 	settings, err := newSettings(options)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		settings: settings, tb: tb, activity: activity.New(), rates: gate.NewRateLimiter(settings.rateLimit, settings.rateSpan),
+		settings: settings, tb: tb, activity: activity.New(), rates: gate.NewRateLimiter(settings.RateLimit, settings.RateWindow),
 		faults:   faults.NewQueue(AnyOperation, settings.service.Seed, 1, func(f faults.Fault) faults.Schedule { return f.Schedule }),
 		requests: ring.NewWeighed(settings.service.Hooks.LogSize, logMemory, Request.weight),
 	}
@@ -95,7 +96,7 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 	settings.service.Activity, settings.service.MessageFaults = s.activity, s.deliveryFaults
 	s.service = service.New(settings.service)
 	s.routes = s.service.Routes()
-	if !settings.form.Lenient { // the document describes a strict server
+	if !settings.Lenient { // the document describes a strict server
 		s.recorder = recorder.New(settings.openAPI)
 	}
 	if err := s.begin(); err != nil {
@@ -106,10 +107,10 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 
 // begin restores the saved state, or else adds the default company.
 func (s *Server) begin() error {
-	if s.settings.stateFile != "" {
+	if s.settings.StateFile != "" {
 		var err error
-		if s.file, err = statefile.Open(s.settings.stateFile, s.service); err != nil {
-			return fmt.Errorf("prepaidtest: WithStateFile: %w", err)
+		if s.file, err = statefile.Open(s.settings.StateFile, s.service); err != nil {
+			return fmt.Errorf("prepaidtest: StateFile: %w", err)
 		}
 	}
 	err := s.beginWith(s.file.Take())
@@ -126,15 +127,15 @@ func (s *Server) beginWith(kept []byte) error {
 	switch {
 	case kept != nil:
 		if err := s.service.Restore(kept); err != nil {
-			return fmt.Errorf("prepaidtest: WithStateFile: %w", err)
+			return fmt.Errorf("prepaidtest: StateFile: %w", err)
 		}
-	case s.settings.state != nil:
-		text, err := io.ReadAll(s.settings.state)
+	case s.settings.State != nil:
+		text, err := io.ReadAll(s.settings.State)
 		if err == nil {
 			err = s.service.Restore(text)
 		}
 		if err != nil {
-			return fmt.Errorf("prepaidtest: WithState: %w", err)
+			return fmt.Errorf("prepaidtest: State: %w", err)
 		}
 	default:
 		s.AddCompany(Company{ID: DefaultCompany, ClientID: DefaultProgramClientID, ProgramID: "acme-cards"})
@@ -143,10 +144,14 @@ func (s *Server) beginWith(kept []byte) error {
 }
 
 func (s *Server) listen() error {
-	listener := s.settings.listener
+	listener := s.settings.Listener
+	if s.settings.InMemory {
+		s.network = &memoryNetwork{make(chan net.Conn), make(chan struct{})}
+		listener = s.network
+	}
 	if listener == nil {
 		var err error
-		if listener, err = net.Listen("tcp", s.settings.address); err != nil {
+		if listener, err = net.Listen("tcp", s.settings.ListenOn); err != nil {
 			return errors.Join(err, s.file.Close())
 		}
 	}
@@ -201,8 +206,8 @@ func (s *Server) fail(format string, args ...any) {
 
 // complain writes to the log, or to standard error.
 func (s *Server) complain(what, reason string) {
-	if s.settings.logger != nil {
-		s.settings.logger.Error("prepaidtest: "+what, slog.String("reason", reason))
+	if s.settings.Logger != nil {
+		s.settings.Logger.Error("prepaidtest: "+what, slog.String("reason", reason))
 		return
 	}
 	fmt.Fprintln(os.Stderr, "prepaidtest: "+what+":", reason)

@@ -29,7 +29,7 @@ func TestSpec_4_Operations(t *testing.T) {
 
 func TestSpec_4_1_Token(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), TokenLifetime(20*time.Minute))
+	c := start(t, Options{FrozenClock: true, TokenLifetime: 20 * time.Minute})
 	good, grant := basic("emulator-client", "emulator-secret"), "grant_type=client_credentials"
 
 	got := c.tokenRequest(good, grant).ok().object()
@@ -65,7 +65,7 @@ func TestSpec_4_1_Token(t *testing.T) {
 
 func TestSpec_5_Rule3_SeveralTokensUntilTheSecondTheyExpire(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), TokenLifetime(time.Hour))
+	c := start(t, Options{FrozenClock: true, TokenLifetime: time.Hour})
 	first := c.token
 	c.Advance(30 * time.Minute)
 	c.token = c.newToken()
@@ -94,7 +94,7 @@ func TestSpec_5_Rule3_SeveralTokensUntilTheSecondTheyExpire(t *testing.T) {
 
 func TestSpec_4_2_BadTokenOnReportStartIsASetting(t *testing.T) {
 	t.Parallel()
-	c := start(t, BadTokenOnReportStart(400))
+	c := start(t, Options{BadTokenOnReportStart: 400})
 	path := "reporting/templates/daily_settlement"
 	c.send("GET", path+"?include_column_headers=true", "", http.Header{}).refused(400, "unauthorized")
 	c.send("GET", path+"/reports/x", "", http.Header{}).refused(401, "unauthorized")
@@ -102,7 +102,7 @@ func TestSpec_4_2_BadTokenOnReportStartIsASetting(t *testing.T) {
 
 func TestSpec_7_UnknownPathAndMethod(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, path := range []string{"", "accounts/", "accounts//status", "nothing", "accounts/a/b/c/d", "policy/42/nothing"} {
 		c.get(path).refused(404, "not_found")
 	}
@@ -120,7 +120,7 @@ func TestSpec_7_UnknownPathAndMethod(t *testing.T) {
 
 func TestSpec_8_RateLimitUntilTheWindowEnds(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), WithRetryAfter())
+	c := start(t, Options{FrozenClock: true, RetryAfter: true})
 	for range 999 { // the token request was the first
 		c.get("policy/42/policy").ok()
 	}
@@ -136,13 +136,13 @@ func TestSpec_8_RateLimitUntilTheWindowEnds(t *testing.T) {
 
 func TestSpec_8_RateLimitIsASetting(t *testing.T) {
 	t.Parallel()
-	c := start(t, RateLimit(2, time.Hour))
+	c := start(t, Options{RateLimit: 2, RateWindow: time.Hour})
 	c.get("policy/42/policy").ok()
 	got := c.get("policy/42/policy")
 	got.refused(429, "rate_limit_exceeded")
 	require.Empty(t, got.header.Get("Retry-After"))
 
-	free := start(t, NoRateLimit())
+	free := start(t, Options{RateLimit: -1})
 	for range 1100 {
 		free.get("policy/42/policy").ok()
 	}
@@ -150,7 +150,7 @@ func TestSpec_8_RateLimitIsASetting(t *testing.T) {
 
 func TestStrictness(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	plastic := "accounts/" + id + "/plastic"
 	for _, test := range []struct{ name, body, field string }{
@@ -177,7 +177,7 @@ func TestStrictness(t *testing.T) {
 
 func TestARefusalNeverQuotesAValue(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	const secret = "SECRETVALUE"
 	for _, body := range []string{
@@ -191,7 +191,7 @@ func TestARefusalNeverQuotesAValue(t *testing.T) {
 
 func TestLenient(t *testing.T) {
 	t.Parallel()
-	c := start(t, Lenient())
+	c := start(t, Options{Lenient: true})
 	from, to := c.AddAccount(SeedAccount{Balance: "10"}), c.AddAccount(SeedAccount{})
 	header := c.header("")
 	header.Set("Content-Type", "text/plain")
@@ -204,9 +204,9 @@ func TestLenient(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
-	for name, option := range map[string]Option{
-		"Vendor": Vendor("a b"), "Credentials": Credentials("a:b", "c"), "PageSizes": PageSizes(5, 2, 10), "TokenLifetime": TokenLifetime(0),
-		"RateLimit": RateLimit(1, 0), "InitialStatus": InitialStatus("new"), "BadTokenOnReportStart": BadTokenOnReportStart(500), "RequestLog": RequestLog(-1),
+	for name, option := range map[string]Options{
+		"Vendor": {Vendor: "a b"}, "ClientID": {ClientID: "a:b"}, "PageSizes": {PageSizes: PageSizes{Least: 5, Normal: 2, Most: 10}}, "TokenLifetime": {TokenLifetime: -1},
+		"RateWindow": {RateWindow: -1}, "InitialStatus": {InitialStatus: "new"}, "BadTokenOnReportStart": {BadTokenOnReportStart: 500},
 	} {
 		_, err := Start(option)
 		require.ErrorContains(t, err, name)
@@ -215,14 +215,14 @@ func TestOptionsAreChecked(t *testing.T) {
 
 func TestStartForAProgram(t *testing.T) {
 	t.Parallel()
-	s, err := Start(RandomSeed(7))
+	s, err := Start(Options{RandomSeed: new(uint64(7))})
 	require.NoError(t, err)
-	other, err := Start(RandomSeed(7))
+	other, err := Start(Options{RandomSeed: new(uint64(7))})
 	require.NoError(t, err)
 	require.Equal(t, s.AddAccount(SeedAccount{}), other.AddAccount(SeedAccount{}), "the same seed gives the same ids")
 	require.NotEqual(t, s.URL, other.URL)
 	require.Equal(t, "", s.Balance("unknown"), "no test to fail, no panic")
-	_, err = Start(ListenOn(strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/3.0/")))
+	_, err = Start(Options{ListenOn: strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/3.0/")})
 	require.Error(t, err)
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
@@ -231,7 +231,7 @@ func TestStartForAProgram(t *testing.T) {
 
 func TestMountedElsewhere(t *testing.T) {
 	t.Parallel()
-	s := NewServer(t)
+	s := NewServer(t, Options{})
 	recorder := httptest.NewRecorder()
 	s.ServeHTTP(recorder, httptest.NewRequest("GET", "/3.0/policy/mccodes", nil))
 	require.Equal(t, 401, recorder.Code)
@@ -243,7 +243,7 @@ func TestMountedElsewhere(t *testing.T) {
 
 func TestCloseEndsWhatWaits(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.Inject("GET /policy/mccodes", Delay(time.Hour))
 	request, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), "GET", c.URL+"policy/mccodes", nil)
 	require.NoError(t, err)
@@ -264,7 +264,7 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 
 func TestTooLargeABody(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.post("accounts", strings.Repeat(" ", exchange.MaxBody+1)).refused(413, "invalid_request")
 	c.post("accounts", strings.Repeat(" ", exchange.MaxBody)).refused(400, "invalid_request")
 }

@@ -11,7 +11,7 @@ import (
 func TestSimulation_BeyondTheRangeOfMoney(t *testing.T) {
 	t.Parallel()
 	const huge = "9000000000000000000"
-	s := simulate(t)
+	s := simulate(t, Options{})
 	ok, _, first := s.run("advice", map[string]any{"amount": huge})
 	require.True(t, ok)
 	ok, message, _ := s.run("advice", map[string]any{"amount": huge})
@@ -40,8 +40,8 @@ func TestSimulation_BeyondTheRangeOfMoney(t *testing.T) {
 
 func TestSpec_4_6_ReverseClearWithoutAClearing(t *testing.T) {
 	t.Parallel()
-	for want, options := range map[string][]Option{"110.00": nil, "100.00": {MatchedReversalsOnly()}} {
-		s := simulate(t, options...)
+	for want, options := range map[string]Options{"110.00": {}, "100.00": {MatchedReversalsOnly: true}} {
+		s := simulate(t, options)
 		s.run("reverse_clear", map[string]any{"authorization_id": "zzz"})
 		s.Advance(2 * time.Minute)
 		require.Equal(t, want, s.Balance(s.id))
@@ -51,7 +51,7 @@ func TestSpec_4_6_ReverseClearWithoutAClearing(t *testing.T) {
 // The merchant has been paid: an accepted clearing is booked in any later state of the account.
 func TestSpec_4_6_AnAcceptedClearingIsBookedOnAClosedAccount(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	s.run("clear", nil)
 	s.SetStatus(s.id, "closed")
 	s.Advance(2 * time.Minute)
@@ -63,7 +63,7 @@ func TestSpec_4_6_AnAcceptedClearingIsBookedOnAClosedAccount(t *testing.T) {
 func TestClock_EndsAndNeverMovesBack(t *testing.T) {
 	t.Parallel()
 	recorder := &failures{TB: t}
-	s := NewServer(recorder, FrozenClock(), StartAt(time.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC)))
+	s := NewServer(recorder, Options{FrozenClock: true, StartAt: time.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC)})
 	s.Advance(366 * 24 * time.Hour)
 	at := s.Now()
 	require.Equal(t, 2200, at.Year())
@@ -71,14 +71,14 @@ func TestClock_EndsAndNeverMovesBack(t *testing.T) {
 	s.Advance(-time.Hour)
 	require.Len(t, recorder.messages, 2)
 	require.Equal(t, at, s.Now())
-	_, err := Start(StartAt(time.Date(2201, 1, 1, 0, 0, 0, 0, time.UTC)))
+	_, err := Start(Options{StartAt: time.Date(2201, 1, 1, 0, 0, 0, 0, time.UTC)})
 	require.ErrorContains(t, err, "StartAt")
 }
 
 func TestKitRefusesWhatCannotBe(t *testing.T) {
 	t.Parallel()
 	recorder := &failures{TB: t}
-	s := NewServer(recorder)
+	s := NewServer(recorder, Options{})
 	lost := s.AddAccount(SeedAccount{Status: "lost_or_stolen", Balance: "8000000000000000000"})
 	s.ActivateThroughPortal(lost)
 	require.Equal(t, "lost_or_stolen", s.Status(lost))

@@ -1,6 +1,7 @@
 package prepaidtest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"testing"
@@ -14,9 +15,10 @@ type simulation struct {
 	id string
 }
 
-func simulate(t *testing.T, options ...Option) *simulation {
+func simulate(t *testing.T, options Options) *simulation {
 	t.Helper()
-	c := start(t, append([]Option{FrozenClock(), SimulationDelay(time.Minute)}, options...)...)
+	options.FrozenClock, options.SimulationDelay = true, cmp.Or(options.SimulationDelay, time.Minute)
+	c := start(t, options)
 	return &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
 }
 
@@ -48,7 +50,7 @@ func (s *simulation) booked() []string {
 
 func TestSpec_4_6_Transact(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	ok, _, id := s.run("transact", map[string]any{"bank_name": "b", "location": "Sydney", "location_code": "l", "currency_code": "036"})
 	require.True(t, ok)
 	require.NotEmpty(t, id)
@@ -69,7 +71,7 @@ func TestSpec_4_6_Transact(t *testing.T) {
 
 func TestSpec_4_6_Rule1_PlasticAndAnUnknownAccount(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	for _, operation := range simulations() {
 		ok, message, _ := s.run(operation, map[string]any{"account_id": s.AddAccount(SeedAccount{PlasticDisabled: true})})
 		require.False(t, ok)
@@ -82,7 +84,7 @@ func TestSpec_4_6_Rule1_PlasticAndAnUnknownAccount(t *testing.T) {
 
 func TestSpec_4_6_Advice(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	_, _, id := s.run("transact", nil)
 	ok, _, same := s.run("advice", map[string]any{"authorization_id": id, "amount": 12})
 	require.True(t, ok)
@@ -102,7 +104,7 @@ func TestSpec_4_6_Advice(t *testing.T) {
 
 func TestSpec_4_6_Reverse(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	_, _, id := s.run("transact", nil)
 	for _, changes := range []map[string]any{
 		{}, {"authorization_id": "unknown"}, {"authorization_id": id, "amount": 11}, {"authorization_id": id, "merchant_id": "other"},
@@ -122,7 +124,7 @@ func TestSpec_4_6_Reverse(t *testing.T) {
 
 func TestSpec_4_6_ClearAndReverseClear(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	_, _, id := s.run("transact", nil)
 	ok, _, _ := s.run("clear", map[string]any{"authorization_id": id, "amount": 11})
 	require.True(t, ok)
@@ -150,7 +152,7 @@ func TestSpec_4_6_ClearAndReverseClear(t *testing.T) {
 // A clearing that became due long ago is booked at its own time, before anything later.
 func TestSpec_4_6_Rule3_ClearingsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	began := s.Now()
 	s.run("clear", map[string]any{"amount": 1})
 	s.Advance(time.Second)
@@ -165,7 +167,7 @@ func TestSpec_4_6_Rule3_ClearingsKeepTheirOrder(t *testing.T) {
 func TestSpec_4_3_Rule1_ThePolicyDecidesByLoop(t *testing.T) {
 	t.Parallel()
 	for _, loop := range []Loop{OpenLoop, ClosedLoop} {
-		s := simulate(t)
+		s := simulate(t, Options{})
 		s.AddCompany(Company{ID: DefaultCompany, ClientID: "acme", Loop: loop})
 		listed, unlisted := loop == ClosedLoop, loop == OpenLoop
 		approved := func(changes map[string]any) bool {
@@ -195,7 +197,7 @@ func TestSpec_4_3_Rule1_ThePolicyDecidesByLoop(t *testing.T) {
 			require.Equal(t, unlisted, approved(nil), test.part)
 		}
 	}
-	s := simulate(t)
+	s := simulate(t, Options{})
 	s.AddCompany(Company{ID: 9, ClientID: "nine", Loop: NoPolicy})
 	ok, _, _ := s.run("transact", map[string]any{"account_id": s.AddAccount(SeedAccount{CompanyID: 9, Balance: "10"})})
 	require.True(t, ok)
@@ -203,7 +205,7 @@ func TestSpec_4_3_Rule1_ThePolicyDecidesByLoop(t *testing.T) {
 
 func TestSpec_8_SimulatorInTheTestEnvironmentOnly(t *testing.T) {
 	t.Parallel()
-	c := start(t, Production())
+	c := start(t, Options{Production: true})
 	for _, operation := range []string{"transact", "advice", "reverse", "clear", "reverse_clear"} {
 		c.post("simulation/"+operation, `{}`).refused(404, "not_found")
 	}
@@ -211,7 +213,7 @@ func TestSpec_8_SimulatorInTheTestEnvironmentOnly(t *testing.T) {
 
 func TestSimulation_ClearingComesByItselfInRealTime(t *testing.T) {
 	t.Parallel()
-	c := start(t, SimulationDelay(20*time.Millisecond))
+	c := start(t, Options{SimulationDelay: 20 * time.Millisecond})
 	s := &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
 	s.run("clear", nil)
 	require.Eventually(t, func() bool { return s.Balance(s.id) == "90.00" }, 5*time.Second, 5*time.Millisecond)
@@ -220,7 +222,7 @@ func TestSimulation_ClearingComesByItselfInRealTime(t *testing.T) {
 // The reference sets no limit to amount: zero moves nothing, and below zero moves the other way.
 func TestSpec_4_6_ZeroAndNegativeAmounts(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	for _, amount := range []any{0, -5, "-0.50"} {
 		ok, _, id := s.run("transact", map[string]any{"amount": amount})
 		require.True(t, ok)

@@ -15,7 +15,7 @@ import (
 
 func TestSpec_3_1_StatusUpdateToEachOfTheEleven(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	statuses := []string{
 		"active", "pre_active", "inactive", "deactivated", "lost_or_stolen", "expired", "suspected_fraud", "closed",
 		"inactive_pin_tries_exceeded", "vendor_inactive", "replaced",
@@ -32,7 +32,7 @@ func TestSpec_3_1_StatusUpdateToEachOfTheEleven(t *testing.T) {
 
 func TestSpec_3_1_StatusUpdateOfAnUnknownAccountIs404(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	c.do("PUT", "accounts/nobody/status", `{"status":"active"}`).refused(404, "account_not_found")
 	for _, bad := range []string{`{"status":"Active"}`, `{"status":""}`, `{"status":"unknown"}`, `{}`, `{"status":null}`, `{"status":1}`} {
@@ -43,16 +43,16 @@ func TestSpec_3_1_StatusUpdateOfAnUnknownAccountIs404(t *testing.T) {
 
 func TestSpec_3_1_InitialStatusIsASetting(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "pre_active", start(t).post("accounts", creation).object()["status"])
+	require.Equal(t, "pre_active", start(t, Options{}).post("accounts", creation).object()["status"])
 	for _, status := range AccountStatuses() {
-		c := start(t, InitialStatus(status))
+		c := start(t, Options{InitialStatus: status})
 		require.Equal(t, status, c.post("accounts", creation).object()["status"])
 	}
 }
 
 func TestSpec_3_1_OnlyALostOrStolenCardIsReplaced(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, status := range AccountStatuses() {
 		old := c.AddAccount(SeedAccount{Status: status, Balance: "-3"})
 		before := string(c.get("accounts/" + old).ok().body)
@@ -71,7 +71,7 @@ func TestSpec_3_1_OnlyALostOrStolenCardIsReplaced(t *testing.T) {
 
 func TestSpec_3_1_ActivationLeavesAnOldCardThatIsNotActive(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, status := range AccountStatuses() {
 		old := c.AddAccount(SeedAccount{Status: status})
 		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: prepaid.AccountID(old)})
@@ -90,7 +90,7 @@ func TestSpec_3_1_ActivationLeavesAnOldCardThatIsNotActive(t *testing.T) {
 
 func TestSpec_3_1_CorrespondingAccountIDOfACreation(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	old := c.AddAccount(SeedAccount{Balance: "0.0001"})
 	create := func(key string) string {
 		got := c.post("accounts", body(t, creation, map[string]any{"corresponding_account_id": old, "client_account_key": key}))
@@ -107,7 +107,7 @@ func TestSpec_3_1_CorrespondingAccountIDOfACreation(t *testing.T) {
 // Each flag belongs only to the operations whose row names it.
 func TestSpec_1_OptionalFieldGroupsOfEachOperation(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{Key: "k", MDESConfigID: "m", CorrespondingAccountID: "o"})
 	groups := map[string]string{
 		"with_personal": "personal", "with_directentry": "direct_entry_bsb", "with_freetext": "free_text", "with_bpay": "bpay_biller_code",
@@ -137,7 +137,7 @@ func TestSpec_1_OptionalFieldGroupsOfEachOperation(t *testing.T) {
 
 func TestSpec_4_4_InitialLoadAmountIsFoundByName(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	octal := strings.Replace(creation, `"initial_load_amount":0`, `"initial_load_amount" : 010`, 1)
 	for _, member := range []string{
 		`"display_name":"initial_load_amount",`, `"display_name":"\"initial_load_amount\":011",`, `"display_name":"{\"initial_load_amount\":",`,
@@ -150,7 +150,7 @@ func TestSpec_4_4_InitialLoadAmountIsFoundByName(t *testing.T) {
 
 func TestSpec_4_4_IsPlasticEnabledDefaultsToTrue(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for value, want := range map[any]bool{nil: true, true: true, false: false} {
 		require.Equal(t, want, c.post("accounts", body(t, creation, map[string]any{"is_plastic_enabled": value})).object()["is_plastic_enabled"])
 	}
@@ -158,7 +158,7 @@ func TestSpec_4_4_IsPlasticEnabledDefaultsToTrue(t *testing.T) {
 
 func TestSpec_4_4_CardHolderType(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for value, status := range map[any]int{nil: 201, 1: 201, 2: 201, 0: 400, 3: 400, "1": 400, 1.5: 400} {
 		require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{"card_holder_type": value})).status, value)
 	}
@@ -169,7 +169,7 @@ func TestSpec_4_4_CardHolderType(t *testing.T) {
 
 func TestSpec_4_4_InitiatingUserIDIsOptional(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for value, status := range map[any]int{nil: 201, "user": 201, 7: 400} {
 		require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{"initiating_user_id": value})).status, value)
 	}
@@ -178,7 +178,7 @@ func TestSpec_4_4_InitiatingUserIDIsOptional(t *testing.T) {
 func TestSpec_2_2_FirstAndLastTransactionTimes(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 5, 6, 7, 8, 9, 0, time.UTC)
-	c := start(t, StartAt(at), FrozenClock(), SimulationDelay(0))
+	c := start(t, Options{StartAt: at, FrozenClock: true, SimulationDelay: -1})
 	id, other := c.AddAccount(SeedAccount{}), c.AddAccount(SeedAccount{})
 	times := func() [2]any {
 		got := c.get("accounts/" + id).ok().object()
@@ -203,11 +203,7 @@ func TestSpec_2_2_FirstAndLastTransactionTimes(t *testing.T) {
 func TestSpec_4_4_Transactions_OrderIsASetting(t *testing.T) {
 	t.Parallel()
 	for _, newest := range []bool{false, true} {
-		options := []Option{FrozenClock()}
-		if newest {
-			options = append(options, NewestTransactionsFirst())
-		}
-		c := start(t, options...)
+		c := start(t, Options{FrozenClock: true, NewestTransactionsFirst: newest})
 		id := c.AddAccount(SeedAccount{})
 		for _, amount := range []string{"1", "2", "3"} {
 			c.Adjust(id, amount)
@@ -230,7 +226,7 @@ func TestSpec_4_4_Transactions_OrderIsASetting(t *testing.T) {
 
 func TestSpec_4_4_StatusHasTheEightFields(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{Balance: "3", Key: "k"})
 	require.ElementsMatch(t, []string{
 		"balance", "card_number", "company_id", "external_account_id", "plastic_expiry", "product_type", "status", "is_plastic_enabled",
@@ -240,7 +236,7 @@ func TestSpec_4_4_StatusHasTheEightFields(t *testing.T) {
 
 func TestSpec_2_2_ProductAndAccountTypes(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, product := range []string{"reloadable", "gift", "loyalty"} {
 		for _, kind := range []string{"proxy", "ledger"} {
 			got := c.get("accounts/" + c.AddAccount(SeedAccount{ProductType: product, AccountType: kind})).object()
@@ -255,7 +251,7 @@ func TestSpec_2_2_ProductAndAccountTypes(t *testing.T) {
 // A response has whole seconds. A request may have a fraction, as JavaScript writes it, and either way to write UTC.
 func TestSpec_1_DateTimesAreUTCWholeSeconds(t *testing.T) {
 	t.Parallel()
-	c := start(t, CustomPlasticExpiry())
+	c := start(t, Options{CustomPlasticExpiry: true})
 	for _, value := range []string{
 		"2031-01-02T03:04:05Z", "2031-01-02T03:04:05.000Z", "2031-01-02T03:04:05.9Z", "2031-01-02T03:04:05.123456789Z", "2031-01-02T03:04:05+00:00",
 		"2031-01-02T03:04:05.5+00:00",

@@ -22,7 +22,7 @@ func operationPath(name string) (method, path string) {
 
 func TestSpec_5_Rule1_401OnEachOperation(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), TokenLifetime(time.Hour))
+	c := start(t, Options{FrozenClock: true, TokenLifetime: time.Hour})
 	expired := c.token
 	c.Advance(time.Hour)
 	valid := c.newToken()
@@ -48,7 +48,7 @@ func TestSpec_5_Rule1_401OnEachOperation(t *testing.T) {
 
 func TestSpec_5_Rule2_BasicCredentials(t *testing.T) {
 	t.Parallel()
-	c := startWithoutToken(t, Credentials("id ?>", "se:cret ?>ÿ"))
+	c := startWithoutToken(t, Options{ClientID: "id ?>", ClientSecret: "se:cret ?>ÿ"})
 	const grant = "grant_type=client_credentials"
 	good := basic("id ?>", "se:cret ?>ÿ")
 	require.Contains(t, good, "/", "a letter that differs between the alphabets, or the test shows nothing")
@@ -66,7 +66,7 @@ func TestSpec_5_Rule2_BasicCredentials(t *testing.T) {
 
 func TestSpec_5_Rule4_ATokenIsReusedUntilShortlyBeforeExpiry(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock())
+	c := start(t, Options{FrozenClock: true})
 	for range 6 {
 		c.get("policy/42/policy").ok()
 		c.Advance(10*time.Minute - time.Second)
@@ -81,7 +81,7 @@ func TestSpec_5_Rule4_ATokenIsReusedUntilShortlyBeforeExpiry(t *testing.T) {
 func TestSpec_5_Rule3_ExpiresInIsTheLifetime(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{time.Second, 20 * time.Minute, 24 * time.Hour} {
-		c := start(t, FrozenClock(), TokenLifetime(life))
+		c := start(t, Options{FrozenClock: true, TokenLifetime: life})
 		got := c.tokenRequest(basic("emulator-client", "emulator-secret"), "grant_type=client_credentials").ok().object()
 		seconds, err := got["expires_in"].(json.Number).Int64()
 		require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestSpec_5_Rule3_ExpiresInIsTheLifetime(t *testing.T) {
 		c.get("policy/42/policy").refused(401, "unauthorized")
 	}
 	// The default.
-	got := start(t).tokenRequest(basic("emulator-client", "emulator-secret"), "grant_type=client_credentials").ok().object()
+	got := start(t, Options{}).tokenRequest(basic("emulator-client", "emulator-secret"), "grant_type=client_credentials").ok().object()
 	require.Equal(t, json.Number("3600"), got["expires_in"])
 }
 
@@ -99,8 +99,8 @@ func TestSpec_5_Rule3_ExpiresInIsTheLifetime(t *testing.T) {
 // own count.
 func TestSpec_5_Rule5_AnyAddressIsServed(t *testing.T) {
 	t.Parallel()
-	for _, options := range [][]Option{nil, {Production()}} {
-		c := start(t, append(options, FrozenClock(), RateLimit(2, 10*time.Second))...)
+	for _, production := range []bool{false, true} {
+		c := start(t, Options{Production: production, FrozenClock: true, RateLimit: 2})
 		ask := func(address string) int {
 			recorder := httptest.NewRecorder()
 			request := httptest.NewRequest("GET", "/3.0/policy/42/policy", nil)
@@ -121,7 +121,7 @@ func TestSpec_5_Rule5_AnyAddressIsServed(t *testing.T) {
 
 func TestSpec_8_ExcessRequestsAreRejectedForUpTo10Seconds(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), RateLimit(3, 10*time.Second))
+	c := start(t, Options{FrozenClock: true, RateLimit: 3, RateWindow: 10 * time.Second})
 	c.Advance(10 * time.Second) // the window of the token request is over
 	for range 3 {
 		c.get("policy/42/policy").ok()
@@ -139,7 +139,7 @@ func TestSpec_8_ExcessRequestsAreRejectedForUpTo10Seconds(t *testing.T) {
 
 func TestSpec_4_1_TokenFormMediaType(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for media, status := range map[string]int{
 		"application/x-www-form-urlencoded": 200, "application/x-www-form-urlencoded; charset=UTF-8": 200, "application/x-www-form-urlencoded;charset=utf-8": 200,
 		"": 400, "application/json": 400, vendorJSON: 400, "application/x-www-form-urlencoded; charset=latin1": 400,
@@ -155,7 +155,7 @@ func TestSpec_4_1_TokenFormMediaType(t *testing.T) {
 
 func TestSpec_7_500_ServerErrorOnEachOperation(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, name := range service.Operations() {
 		c.Inject(name, Respond(500, ""))
 		method, path := operationPath(name)

@@ -14,7 +14,7 @@ import (
 
 func TestSpec_1_MediaTypeOfRequests(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	send := func(media string) reply {
 		header := c.header("")
@@ -34,7 +34,7 @@ func TestSpec_1_MediaTypeOfRequests(t *testing.T) {
 // Every operation with a body refuses application/json, and the refusal itself has the vendor's media type.
 func TestSpec_1_ApplicationJSONIsRefusedOnEachOperation(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	refused := 0
 	for _, name := range service.Operations()[1:] {
 		method, path := operationPath(name)
@@ -52,7 +52,7 @@ func TestSpec_1_ApplicationJSONIsRefusedOnEachOperation(t *testing.T) {
 
 func TestSpec_1_VendorIsASetting(t *testing.T) {
 	t.Parallel()
-	c := startWithoutToken(t, Vendor("AcMe"))
+	c := startWithoutToken(t, Options{Vendor: "AcMe"})
 	const media = "application/vnd.AcMe+json"
 	token := c.send("GET", "policy/42/policy", "", http.Header{"Authorization": {"Bearer x"}})
 	require.Equal(t, 401, token.status)
@@ -64,7 +64,7 @@ func TestSpec_1_VendorIsASetting(t *testing.T) {
 // A JSON number has no type: 2950.0 and 295e1 are integers, 2950.5 is none.
 func TestIntegersAreNumbersWithoutAFraction(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "5", Status: "active"}), c.AddAccount(SeedAccount{Status: "active"})
 	pay := func(kind string) reply {
 		return c.post("accounts/"+from+"/transfer", `{"amount":1,"source_reference":"s","destination_reference":"d","destination_account_id":"`+to+
@@ -80,7 +80,7 @@ func TestIntegersAreNumbersWithoutAFraction(t *testing.T) {
 
 func TestSpec_1_AcceptIsOptional(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, accept := range []string{"", vendorJSON, "*/*", "application/json"} {
 		header := c.header("")
 		if accept != "" {
@@ -112,7 +112,7 @@ func (c *caller) emptyCompany(id prepaid.CompanyID) prepaid.CompanyID {
 
 func TestSpec_1_PagingOfEachOperation(t *testing.T) {
 	t.Parallel()
-	c := start(t, PageSizes(2, 3, 4))
+	c := start(t, Options{PageSizes: PageSizes{Least: 2, Normal: 3, Most: 4}})
 	for _, path := range pagedOperations(t, c) {
 		for _, test := range []struct {
 			query       string
@@ -141,7 +141,7 @@ func TestSpec_1_PagingOfEachOperation(t *testing.T) {
 
 func TestSpec_1_AnEmptySetIs204WithTheHeaders(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{CompanyID: c.emptyCompany(8)})
 	for _, path := range []string{"accounts?client_id=acme&client_account_key=x&", "accounts/company/42?", "accounts/" + id + "/transactions?", "hooks?"} {
 		for _, query := range []string{"", "page_number=5", "page_size=7"} {
@@ -158,17 +158,17 @@ func TestSpec_8_PageSizesAreASetting(t *testing.T) {
 	size := func(c *caller, query string) string {
 		return c.get("policy/mccodes" + query).ok().header.Get("X-PageSize")
 	}
-	c := start(t)
+	c := start(t, Options{})
 	require.Equal(t, []string{"50", "1", "1", "500", "500"},
 		[]string{size(c, ""), size(c, "?page_size=0"), size(c, "?page_size=1"), size(c, "?page_size=500"), size(c, "?page_size=501")})
-	c = start(t, PageSizes(10, 20, 30))
+	c = start(t, Options{PageSizes: PageSizes{Least: 10, Normal: 20, Most: 30}})
 	require.Equal(t, []string{"20", "10", "30"}, []string{size(c, ""), size(c, "?page_size=9"), size(c, "?page_size=31")})
 }
 
 // Every error status of the reference has the shape of section 7: refused checks media type, code and members.
 func TestSpec_7_ErrorShapeOfEachStatus(t *testing.T) {
 	t.Parallel()
-	c := start(t, PermittedCompanies(), RateLimit(10, 1<<40))
+	c := start(t, Options{PermittedCompanies: []prepaid.CompanyID{}, RateLimit: 10, RateWindow: 1 << 40})
 	c.post("funding/redemptions", `{}`).refused(400, "invalid_request")
 	c.send("GET", "hooks", "", http.Header{}).refused(401, "unauthorized")
 	c.post("policy/42/categories", `{}`).refused(403, "forbidden")
@@ -185,7 +185,7 @@ func TestSpec_7_ErrorShapeOfEachStatus(t *testing.T) {
 
 func TestSpec_7_405EachOtherMethodOfEachPath(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	declared := make(map[string][]string)
 	for _, name := range service.Operations() {
 		method, path := operationPath(name)
@@ -202,7 +202,7 @@ func TestSpec_7_405EachOtherMethodOfEachPath(t *testing.T) {
 
 func TestSpec_7_SuccessfulChangesHaveAnEmptyBody(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	hook := c.addHook(hookText(t, "https://partner.example/", map[string]any{"enabled": false}))
 	for _, test := range []struct {
@@ -221,7 +221,7 @@ func TestSpec_7_SuccessfulChangesHaveAnEmptyBody(t *testing.T) {
 
 func TestSpec_9_EveryPathHasThePrefix(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	root := strings.TrimSuffix(c.URL, "3.0/")
 	require.NotEqual(t, root, c.URL)
 	c.URL = root

@@ -17,7 +17,7 @@ type funds struct {
 
 func newFunds(t *testing.T) *funds {
 	t.Helper()
-	c := start(t)
+	c := start(t, Options{})
 	f := &funds{caller: c, id: c.AddAccount(SeedAccount{Balance: "100"})}
 	outcome, parent := f.redeem(nil)
 	require.Equal(t, "approved", outcome)

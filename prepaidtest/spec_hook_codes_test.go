@@ -12,7 +12,7 @@ const neverAsked = "https://partner.example/hook"
 // and with each value in a change, which then changes nothing.
 func refusedHook(t *testing.T, field, code string, values ...any) {
 	t.Helper()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.addHook(hookText(t, neverAsked, map[string]any{"enabled": false}))
 	before := string(c.get("hooks/" + id).ok().body)
 	for _, value := range append(values, nil) {
@@ -36,7 +36,7 @@ func TestSpec_4_8_400_InvalidURI(t *testing.T) {
 func TestSpec_4_8_400_InvalidScope(t *testing.T) {
 	t.Parallel()
 	refusedHook(t, "scope", "invalid_scope", 42, "42", []string{"42"}, []float64{42.5}, []any{42, true})
-	c := start(t)
+	c := start(t, Options{})
 	id := c.addHook(hookText(t, "https://partner.example/", map[string]any{"enabled": false, "scope": []int{}}))
 	require.Empty(t, c.get("hooks/" + id).ok().object()["scope"].([]any), "the reference has no least number")
 }
@@ -68,7 +68,7 @@ func TestSpec_4_8_400_InvalidHMACKeySecret(t *testing.T) {
 
 func TestSpec_4_8_400_InvalidRequest(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.addHook(hookText(t, neverAsked, map[string]any{"enabled": false}))
 	for _, text := range []string{"{", "[]", "null", `"x"`, "{} {}", `{"enabled":tru}`, `{"colour":"red"}`} {
 		c.do("PATCH", "hooks/"+id, text).refused(400, "invalid_request")
@@ -85,7 +85,7 @@ func TestSpec_4_8_400_InvalidRequest(t *testing.T) {
 
 func TestSpec_4_8_400_InvalidHookID(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, id := range []string{"nothing", "123e4567-e89b-12d3-a456-426614174000"} {
 		c.get("hooks/"+id).refused(400, "invalid_hook_id")
 		c.do("PATCH", "hooks/"+id, `{}`).refused(400, "invalid_hook_id")
@@ -98,7 +98,7 @@ func TestSpec_4_8_400_InvalidHookID(t *testing.T) {
 func TestSpec_4_8_400_InvalidMessageID(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	first := c.addHook(hookText(t, r.URL, nil))
 	second := c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)

@@ -15,13 +15,13 @@ func TestSpec_3_3_EnabledWithoutAPingAnswerIsNotRegistered(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{300, 302, 400, 404, 500, 503} {
 		r := newReceiver(t)
-		c := start(t, r.roots())
+		c := start(t, Options{WebhookRoots: r.pool()})
 		r.answer(status)
 		c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
 		c.get("hooks").empty(204)
 		require.Equal(t, []string{"ping"}, r.types())
 	}
-	c := start(t)
+	c := start(t, Options{})
 	c.post("hooks", hookText(t, "https://127.0.0.1:1/", nil)).refused(400, "no_response")
 	c.get("hooks").empty(204)
 }
@@ -30,7 +30,7 @@ func TestSpec_3_3_AnySuccessAnswersAPing(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 201, 202, 204} {
 		r := newReceiver(t)
-		c := start(t, r.roots())
+		c := start(t, Options{WebhookRoots: r.pool()})
 		r.answer(status)
 		id := c.addHook(hookText(t, r.URL, nil))
 		require.Equal(t, true, c.get("hooks/" + id).ok().object()["enabled"])
@@ -41,7 +41,7 @@ func TestSpec_3_3_AnySuccessAnswersAPing(t *testing.T) {
 func TestSpec_3_3_DisabledIsRegisteredWithoutAPing(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": false}))
 	require.Equal(t, false, c.get("hooks/" + id).ok().object()["enabled"])
 	c.AddAccount(SeedAccount{Balance: "1"})
@@ -53,7 +53,7 @@ func TestSpec_3_3_DisabledIsRegisteredWithoutAPing(t *testing.T) {
 func TestSpec_3_3_EnablingPings(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": false}))
 	r.answer(500)
 	c.do("PATCH", "hooks/"+id, `{"enabled":true,"hmac_key_id":"k2"}`).refused(400, "no_response")
@@ -73,7 +73,7 @@ func TestSpec_3_3_EnablingPings(t *testing.T) {
 func TestSpec_3_3_DisablingStopsMessagesAndStoring(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), FrozenClock(), TokenLifetime(24*time.Hour), DeliveryRetries(time.Minute))
+	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, TokenLifetime: 24 * time.Hour, DeliveryRetries: []time.Duration{time.Minute}})
 	id := c.addHook(hookText(t, r.URL, nil))
 	account := c.AddAccount(SeedAccount{})
 	r.answer(500)
@@ -92,7 +92,7 @@ func TestSpec_3_3_DisablingStopsMessagesAndStoring(t *testing.T) {
 func TestSpec_3_3_DeletedFromEitherState(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	for _, enabled := range []bool{true, false} {
 		id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": enabled}))
 		c.do("DELETE", "hooks/"+id, "").empty(204)
@@ -111,7 +111,7 @@ func TestSpec_3_3_DeletedFromEitherState(t *testing.T) {
 func TestSpec_4_8_PATCHKeepsEachOmittedMember(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), WithFilter("loads", func(Transaction) bool { return true }))
+	c := start(t, Options{WebhookRoots: r.pool(), Filters: map[string]func(Transaction) bool{"loads": func(Transaction) bool { return true }}})
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	changed := map[string]any{
 		"uri": r.URL + "/two", "scope": []any{7, 42}, "filter_spec": "loads", "enabled": false, "reliability_mode": "none", "hmac_key_id": "k2",
@@ -138,7 +138,7 @@ func TestSpec_4_8_PATCHKeepsEachOmittedMember(t *testing.T) {
 
 func TestSpec_4_8_TheSecretIsNeverReturned(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.addHook(hookText(t, "https://partner.example/", map[string]any{"enabled": false}))
 	for _, path := range []string{"hooks", "hooks/" + id} {
 		text := string(c.get(path).ok().body)
@@ -150,7 +150,7 @@ func TestSpec_4_8_TheSecretIsNeverReturned(t *testing.T) {
 func TestSpec_4_8_UndeliverableIsPaged(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), PageSizes(2, 3, 4))
+	c := start(t, Options{WebhookRoots: r.pool(), PageSizes: PageSizes{Least: 2, Normal: 3, Most: 4}})
 	id := c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	account := c.AddAccount(SeedAccount{})
@@ -180,7 +180,7 @@ func TestSpec_4_8_UndeliverableIsPaged(t *testing.T) {
 func TestSpec_3_4_TheStoredMessageIsTheOneThatWasSent(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	id := c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	c.AddAccount(SeedAccount{Balance: "1"})
@@ -195,7 +195,7 @@ func TestSpec_3_4_TheStoredMessageIsTheOneThatWasSent(t *testing.T) {
 func TestSpec_6_ModeNoneStoresNothing(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), FrozenClock(), TokenLifetime(24*time.Hour))
+	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, TokenLifetime: 24 * time.Hour})
 	id := c.addHook(hookText(t, r.URL, map[string]any{"reliability_mode": "none"}))
 	r.answer(500)
 	account := c.AddAccount(SeedAccount{Balance: "1"})
@@ -220,7 +220,7 @@ func TestSpec_6_ModeNoneStoresNothing(t *testing.T) {
 func TestSpec_6_AlertsUntilAllAreDismissed(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), FrozenClock(), AlertEvery(10*time.Minute), TokenLifetime(24*time.Hour))
+	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, AlertEvery: 10 * time.Minute, TokenLifetime: 24 * time.Hour})
 	id := c.addHook(hookText(t, r.URL, nil))
 	path := "hooks/" + id + "/undeliverable"
 	alerts := func() int {
@@ -254,7 +254,7 @@ func TestSpec_6_AlertsUntilAllAreDismissed(t *testing.T) {
 func TestSpec_6_TheEnvelopeOfEachKind(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), FrozenClock(), StartAt(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
+	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, StartAt: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)})
 	id := c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	c.AddAccount(SeedAccount{Balance: "1"})
@@ -275,7 +275,7 @@ func TestSpec_6_TheEnvelopeOfEachKind(t *testing.T) {
 func TestSpec_6_ScopeNamesTheCompanies(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots())
+	c := start(t, Options{WebhookRoots: r.pool()})
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	c.AddCompany(Company{ID: 8, ClientID: "eight"})
 	c.addHook(hookText(t, r.URL, map[string]any{"scope": []int{7, 42}}))

@@ -31,7 +31,7 @@ func (s *simulation) history() []line {
 
 func TestSpec_4_6_LedgerOfAPurchaseAdvisedClearedAndReversed(t *testing.T) {
 	t.Parallel()
-	s := simulate(t, StartAt(time.Date(2030, 1, 1, 10, 0, 0, 0, time.UTC)))
+	s := simulate(t, Options{StartAt: time.Date(2030, 1, 1, 10, 0, 0, 0, time.UTC)})
 	_, _, id := s.run("transact", nil)
 	s.Advance(time.Minute)
 	s.run("advice", map[string]any{"authorization_id": id, "amount": "12.50"})
@@ -53,7 +53,7 @@ func TestSpec_4_6_LedgerOfAPurchaseAdvisedClearedAndReversed(t *testing.T) {
 
 func TestSpec_4_6_LedgerOfAWithdrawalAndACredit(t *testing.T) {
 	t.Parallel()
-	s := simulate(t, StartAt(time.Date(2030, 1, 1, 10, 0, 0, 0, time.UTC)))
+	s := simulate(t, Options{StartAt: time.Date(2030, 1, 1, 10, 0, 0, 0, time.UTC)})
 	atm := map[string]any{"transaction_type": "Withdrawal", "mcc": "6011", "amount": 20}
 	_, _, atm["authorization_id"] = s.run("transact", map[string]any{"transaction_type": "Withdrawal", "mcc": "6011", "amount": 20})
 	credit := map[string]any{"transaction_type": "PosCredit", "amount": 5}
@@ -78,7 +78,7 @@ func TestSpec_4_6_LedgerOfAWithdrawalAndACredit(t *testing.T) {
 
 func TestSpec_4_6_LedgerOfAReversal(t *testing.T) {
 	t.Parallel()
-	s := simulate(t, StartAt(time.Date(2030, 1, 1, 10, 0, 0, 0, time.UTC)))
+	s := simulate(t, Options{StartAt: time.Date(2030, 1, 1, 10, 0, 0, 0, time.UTC)})
 	_, _, id := s.run("transact", nil)
 	s.Advance(time.Second)
 	s.run("reverse", map[string]any{"authorization_id": id})
@@ -92,8 +92,8 @@ func TestSpec_4_6_LedgerOfAReversal(t *testing.T) {
 // An item without a merchant has the category of an option: four digits, as the reference requires, unless it is set otherwise.
 func TestSpec_2_8_CategoryWithoutMerchantIsASetting(t *testing.T) {
 	t.Parallel()
-	for want, options := range map[string][]Option{"0000": nil, "6012": {CategoryWithoutMerchant("6012")}, "": {CategoryWithoutMerchant("")}} {
-		s := simulate(t, options...)
+	for want, options := range map[string]Options{"0000": {}, "6012": {CategoryWithoutMerchant: new("6012")}, "": {CategoryWithoutMerchant: new("")}} {
+		s := simulate(t, options)
 		s.run("transact", nil)
 		s.post("simulation/transact", body(t, `{"transaction_type":"Purchase","amount":1}`, map[string]any{"account_id": s.id})).ok()
 		items := s.get("accounts/" + s.id + "/transactions").ok().list()
@@ -102,14 +102,14 @@ func TestSpec_2_8_CategoryWithoutMerchantIsASetting(t *testing.T) {
 		require.Equal(t, want, items[2]["merchant_category_code"], "a purchase without one")
 		require.Equal(t, want, s.Transactions(s.id)[0].MerchantCategoryCode)
 	}
-	_, err := Start(CategoryWithoutMerchant("12"))
+	_, err := Start(Options{CategoryWithoutMerchant: new("12")})
 	require.ErrorContains(t, err, "CategoryWithoutMerchant: must have four digits or be empty")
 }
 
 // Every item has all of 2.8, and the running balances are the sums.
 func TestSpec_2_8_EachItemHasTheSeventeenFields(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	s.run("transact", nil)
 	s.post("accounts/"+s.id+"/transfer", transferTo(t, s.AddAccount(SeedAccount{}), nil)).ok()
 	s.post("accounts/"+s.id+"/directentryout", directEntry(t, nil)).ok()

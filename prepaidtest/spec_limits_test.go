@@ -43,7 +43,7 @@ func creationLimits() []lengthLimit {
 
 func TestSpec_8_LengthsOfACreation(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	full := fullCreation(t)
 	for _, limit := range creationLimits() {
 		at := c.post("accounts", body(t, full, map[string]any{limit.field: strings.Repeat(limit.letter, limit.most)}))
@@ -58,7 +58,7 @@ func TestSpec_8_LengthsOfACreation(t *testing.T) {
 
 func TestSpec_8_LengthsOfAnUpdate(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	full := body(t, fullCreation(t), map[string]any{"company_id": nil, "initial_load_amount": nil})
 	put := func(changes map[string]any) reply { return c.do("PUT", "accounts/"+id, body(t, full, changes)) }
@@ -74,7 +74,7 @@ func TestSpec_8_LengthsOfAnUpdate(t *testing.T) {
 
 func TestSpec_8_LengthsOfATransfer(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "1000.00"}), c.AddAccount(SeedAccount{})
 	for _, limit := range []lengthLimit{{"request_id", "é", 100}, {"source_reference", "é", 75}, {"destination_reference", "é", 75}} {
 		at, above := map[string]any{limit.field: strings.Repeat(limit.letter, limit.most)}, map[string]any{limit.field: strings.Repeat(limit.letter, limit.most+1)}
@@ -87,7 +87,7 @@ func TestSpec_8_LengthsOfATransfer(t *testing.T) {
 
 func TestSpec_8_LengthsOfAHookKey(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	uri := "https://partner.example/hook"
 	hook := func(field string, value any) reply {
 		return c.post("hooks", hookText(t, uri, map[string]any{"enabled": false, field: value}))
@@ -106,7 +106,7 @@ func TestSpec_8_LengthsOfAHookKey(t *testing.T) {
 
 func TestSpec_2_3_RequiredMembersOfARegistration(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	full := fullCreation(t)
 	for _, field := range []string{
 		"registration.first_name", "registration.last_name", "registration.primary_address", "registration.date_of_birth",
@@ -125,7 +125,7 @@ func TestSpec_2_3_RequiredMembersOfARegistration(t *testing.T) {
 
 func TestSpec_2_3_SexAndEmailAddressAreOptional(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for field, values := range map[string]map[string]int{
 		"registration.sex": {"M": 201, "F": 201, "m": 400, "X": 400, "": 400},
 		"registration.email_address": {"a@b.example": 201, "nobody": 400, "Ada <a@b.example>": 400, "a@b@c": 400, "": 400,
@@ -139,7 +139,7 @@ func TestSpec_2_3_SexAndEmailAddressAreOptional(t *testing.T) {
 
 func TestSpec_2_4_FormsOfAnAddress(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	full := fullCreation(t)
 	for _, kind := range []string{"primary", "alternate"} {
 		address := "registration." + kind + "_address."
@@ -161,7 +161,7 @@ func TestSpec_2_4_FormsOfAnAddress(t *testing.T) {
 func TestSpec_2_5_APassportExpiresLaterThanNow(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
-	c := start(t, StartAt(now), FrozenClock())
+	c := start(t, Options{StartAt: now, FrozenClock: true})
 	for at, status := range map[string]int{"2030-01-01T12:00:00Z": 400, "2030-01-01T12:00:01Z": 201, "2029-12-31T12:00:01Z": 400} {
 		got := c.post("accounts", body(t, fullCreation(t), map[string]any{"registration.passport.passport_expiry": at}))
 		require.Equal(t, status, got.status, at)
@@ -174,7 +174,7 @@ func TestSpec_2_5_APassportExpiresLaterThanNow(t *testing.T) {
 
 func TestSpec_2_6_FreeTextHasTwelveStrings(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	free := FreeText{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "1.1", ""}
 	got := c.get("accounts/" + c.AddAccount(SeedAccount{FreeText: free}) + "?with_freetext=1").ok().object()["free_text"]
 	require.Equal(t, map[string]any{
@@ -185,7 +185,7 @@ func TestSpec_2_6_FreeTextHasTwelveStrings(t *testing.T) {
 
 func TestSpec_2_7_PortalIdentifierIsReadBack(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	require.Equal(t, 201, c.post("accounts", body(t, fullCreation(t), map[string]any{"client_account_key": "k"})).status)
 	got := c.get("accounts?client_id=acme&client_account_key=k").ok().list()[0]
 	require.Equal(t, map[string]any{"client_id": "a", "program_id": "b", "cardholder_id": "c"}, got["portal_identifier"])

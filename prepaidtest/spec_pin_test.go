@@ -25,7 +25,7 @@ type pinCase struct {
 
 func newPINCase(t *testing.T) *pinCase {
 	t.Helper()
-	c := start(t)
+	c := start(t, Options{})
 	p := &pinCase{caller: c, id: c.AddAccount(SeedAccount{}), certificate: c.PINCertificate()}
 	began := c.post("pin/initiate", `{"device_id":"d","ip_address":"192.0.2.1","communication_method":"sms","eaid":"`+p.id+`"}`)
 	p.operation = began.ok().object()["operation_id"].(string)
@@ -69,7 +69,7 @@ func TestSpec_4_7_Rule1_TheCertificateIsTheOperators(t *testing.T) {
 	t.Parallel()
 	p := newPINCase(t)
 	require.Equal(t, p.certificate, p.PINCertificate(), "the same each time")
-	other := NewServer(t).PINCertificate()
+	other := NewServer(t, Options{}).PINCertificate()
 	require.Contains(t, p.step("validate", seal(t, other, crypto.SHA256, "SHA256", p.payload())).refused(400, "invalid_envelope"), "public_key_fingerprint")
 }
 
@@ -173,7 +173,7 @@ func TestSpec_4_7_Rule6_BinaryValuesAreHex(t *testing.T) {
 
 func TestSpec_4_7_AnyCommunicationMethodIsTaken(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	for _, method := range []string{"sms", "email", "SMS", "pigeon"} {
 		text := `{"device_id":"d","ip_address":"192.0.2.1","communication_method":"` + method + `","eaid":"` + id + `"}`

@@ -13,7 +13,7 @@ import (
 
 func TestSpec_4_3_MerchantCategoryCodesPageSizes(t *testing.T) {
 	t.Parallel()
-	c := start(t, PageSizes(5, 10, 40))
+	c := start(t, Options{PageSizes: PageSizes{Least: 5, Normal: 10, Most: 40}})
 	for query, size := range map[string]string{"": "10", "?page_size=1": "5", "?page_size=40": "40", "?page_size=41": "40"} {
 		got := c.get("policy/mccodes" + query).ok()
 		require.Equal(t, size, got.header.Get("X-PageSize"), query)
@@ -32,7 +32,7 @@ func TestSpec_4_3_MerchantCategoryCodesPageSizes(t *testing.T) {
 // Each view shows the head of the policy and only its own list.
 func TestSpec_4_3_EachViewHasItsOwnList(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for view, lists := range map[string][]string{
 		"policy": {"terminals", "categories", "merchants"}, "categories": {"categories"}, "merchants": {"merchants"}, "terminals": {"terminals"},
 	} {
@@ -45,7 +45,7 @@ func TestSpec_4_3_EachViewHasItsOwnList(t *testing.T) {
 func TestSpec_4_3_RestrictionsFollowTheLoop(t *testing.T) {
 	t.Parallel()
 	for loop, want := range map[Loop][3]string{OpenLoop: {"open", "must_block", "allow"}, ClosedLoop: {"close", "must_allow", "deny"}} {
-		c := start(t)
+		c := start(t, Options{})
 		c.AddCompany(Company{ID: 7, ClientID: "seven", Loop: loop})
 		c.post("policy/7/categories", `{"add":[742]}`).empty(200)
 		c.post("policy/7/terminals", `{"add":[{"acquirer_id":9007199254740993,"card_acceptor_id":"A","terminal_id":"T"}]}`).empty(200)
@@ -61,7 +61,7 @@ func TestSpec_4_3_RestrictionsFollowTheLoop(t *testing.T) {
 // Rule 1: an added item is a rule of the list, black or white by the loop; rule 2: removal deletes the rule alone.
 func TestSpec_4_3_Rule2_RemovalDeletesTheRuleOnly(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	codes := func() string { return string(c.get("policy/mccodes?page_size=500").ok().body) }
 	before := codes()
 	require.Contains(t, before, `"code":5812,`)
@@ -82,7 +82,7 @@ func TestSpec_4_3_Rule2_RemovalDeletesTheRuleOnly(t *testing.T) {
 
 func TestSpec_4_3_Rule3_ATerminalIsRemovedByItsThreeIDs(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.post("policy/42/terminals", `{"add":[{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T","description":"d","card_acceptor_name_location":"l"}]}`).empty(200)
 	for _, other := range []string{
 		`{"acquirer_id":2,"card_acceptor_id":"M","terminal_id":"T"}`, `{"acquirer_id":1,"card_acceptor_id":"N","terminal_id":"T"}`,
@@ -100,7 +100,7 @@ func TestSpec_4_3_Rule3_ATerminalIsRemovedByItsThreeIDs(t *testing.T) {
 
 func TestSpec_4_3_RuleIDsAreUniqueAndStay(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	seen := make(map[string]bool)
 	for i := range 3 {
 		n := strconv.Itoa(i)
@@ -121,7 +121,7 @@ func TestSpec_4_3_RuleIDsAreUniqueAndStay(t *testing.T) {
 
 func TestSpec_4_3_RequireApprovalIsReserved(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, part := range []string{"categories", "merchants", "terminals"} {
 		c.post("policy/42/"+part, `{"require_approval":false,"reason":"r"}`).empty(200)
 		for _, value := range []string{"true", `"false"`, "0", "null"} {
@@ -133,7 +133,7 @@ func TestSpec_4_3_RequireApprovalIsReserved(t *testing.T) {
 
 func TestSpec_4_3_ListsAllInvalidFieldsAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for part, test := range map[string]struct {
 		body   string
 		fields []string
@@ -158,7 +158,7 @@ func TestSpec_4_3_ListsAllInvalidFieldsAndChangesNothing(t *testing.T) {
 
 func TestSpec_7_404_ACompanyWithoutAPolicy(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.AddCompany(Company{ID: 8, ClientID: "eight", Loop: NoPolicy})
 	for _, company := range []string{"8", "9"} {
 		for _, view := range []string{"policy", "restrictions", "categories", "merchants", "terminals"} {
@@ -184,7 +184,7 @@ func TestSpec_4_3_Rule1_OneRuleOfAnyKindDecides(t *testing.T) {
 	t.Parallel()
 	for loop, approved := range map[Loop]bool{OpenLoop: false, ClosedLoop: true} {
 		for part, rule := range listedRules() {
-			s := simulate(t)
+			s := simulate(t, Options{})
 			s.AddCompany(Company{ID: DefaultCompany, ClientID: "acme", Loop: loop})
 			for other, beside := range listedRules() { // rules that do not fit
 				beside = strings.NewReplacer("5812", "6011", `"M"`, `"other"`).Replace(beside)
@@ -201,7 +201,7 @@ func TestSpec_4_3_Rule1_OneRuleOfAnyKindDecides(t *testing.T) {
 
 func TestSpec_4_3_Rule1_ThePolicyDecidesEachKindOfTransaction(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	s.post("policy/42/categories", `{"add":[6011]}`).empty(200)
 	for _, kind := range []string{"Purchase", "Withdrawal", "PosCredit"} {
 		ok, message, id := s.run("transact", map[string]any{"transaction_type": kind, "mcc": "6011"})

@@ -29,7 +29,7 @@ func (c *caller) poll(template, run string) int {
 
 func TestSpec_3_2_DuplicateUntilTheRunHasFinished(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), ReportDelay(time.Minute))
+	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
 	c.AddReportCSV("other", "a\n1\n")
 	run := c.report(DailySettlement)
 	other := c.report("other") // another template is no obstacle
@@ -47,7 +47,7 @@ func TestSpec_3_2_DuplicateUntilTheRunHasFinished(t *testing.T) {
 
 func TestSpec_3_2_ProcessingUntilReady(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock(), ReportDelay(time.Minute))
+	c := start(t, Options{FrozenClock: true, ReportDelay: time.Minute})
 	run := c.report(DailySettlement)
 	for range 3 {
 		require.Equal(t, 204, c.poll(DailySettlement, run))
@@ -67,7 +67,7 @@ func TestSpec_3_2_ProcessingUntilReady(t *testing.T) {
 func TestSpec_8_AReportIsGoneFourHoursAfterTheRequest(t *testing.T) {
 	t.Parallel()
 	for _, delay := range []time.Duration{0, time.Minute, 4*time.Hour - time.Second} {
-		c := start(t, FrozenClock(), ReportDelay(delay), TokenLifetime(24*time.Hour))
+		c := start(t, Options{FrozenClock: true, ReportDelay: delay, TokenLifetime: 24 * time.Hour})
 		run := c.report(DailySettlement)
 		c.Advance(4*time.Hour - time.Nanosecond)
 		c.get(settlement + "/reports/" + run).ok()
@@ -79,7 +79,7 @@ func TestSpec_8_AReportIsGoneFourHoursAfterTheRequest(t *testing.T) {
 
 func TestSpec_4_2_IncludeColumnHeaders(t *testing.T) {
 	t.Parallel()
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	c.AddReportCSV("fixed", "a,b\n1,2\n")
 	for value, want := range map[string]string{"true": "a,b\n1,2\n", "false": "1,2\n"} {
 		run := string(c.get("reporting/templates/fixed?include_column_headers=" + value).ok().body)
@@ -91,7 +91,7 @@ func TestSpec_4_2_IncludeColumnHeaders(t *testing.T) {
 		require.Contains(t, c.get("reporting/templates/fixed"+query).refused(400, "invalid_request"), "include_column_headers")
 	}
 	// Required, with a default of false: a lenient server takes the default.
-	lenient := start(t, ReportDelay(0), Lenient())
+	lenient := start(t, Options{ReportDelay: -1, Lenient: true})
 	lenient.AddReportCSV("fixed", "a,b\n1,2\n")
 	run := string(lenient.get("reporting/templates/fixed").ok().body)
 	require.Equal(t, "1,2\n", lenient.get("reporting/templates/fixed/reports/" + run).ok().object()["reportdata"])
@@ -100,11 +100,7 @@ func TestSpec_4_2_IncludeColumnHeaders(t *testing.T) {
 func TestSpec_4_2_TheReportIDIsAString(t *testing.T) {
 	t.Parallel()
 	for _, quoted := range []bool{false, true} {
-		options := []Option{ReportDelay(0)}
-		if quoted {
-			options = append(options, QuotedStrings())
-		}
-		c := start(t, options...)
+		c := start(t, Options{ReportDelay: -1, QuotedStrings: quoted})
 		got := c.get(settlement + withHeaders).ok()
 		require.Equal(t, "application/octet-stream", got.header.Get("Content-Type"))
 		run := string(got.body)
@@ -120,7 +116,7 @@ func TestSpec_4_2_TheReportIDIsAString(t *testing.T) {
 
 func TestSpec_4_2_ResultNeedsAToken(t *testing.T) {
 	t.Parallel()
-	c := start(t, ReportDelay(0))
+	c := start(t, Options{ReportDelay: -1})
 	run := c.report(DailySettlement)
 	c.send("GET", settlement+"/reports/"+run, "", http.Header{}).refused(401, "unauthorized")
 }

@@ -14,7 +14,7 @@ func simulations() []string {
 
 func TestSpec_4_6_Rule1_EachStatusButActiveIsRefused(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	for _, status := range AccountStatuses() {
 		for _, operation := range simulations() {
 			id := s.AddAccount(SeedAccount{Status: status, Balance: "100"})
@@ -41,7 +41,7 @@ func TestSpec_4_6_Rule1_EachStatusButActiveIsRefused(t *testing.T) {
 
 func TestSpec_4_6_Rule2_TransactionTypeIsCaseSensitive(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	for _, operation := range simulations() {
 		for _, kind := range []string{"purchase", "PURCHASE", "withdrawal", "POSCredit", "Poscredit", "", " Purchase"} {
 			got := s.post("simulation/"+operation, body(t, `{"amount":10,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`,
@@ -53,7 +53,7 @@ func TestSpec_4_6_Rule2_TransactionTypeIsCaseSensitive(t *testing.T) {
 
 func TestSpec_4_6_Rule2_TransactionTypeMustMatchTheOriginal(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	kinds := []string{"Purchase", "Withdrawal", "PosCredit"}
 	for _, first := range kinds {
 		ok, _, id := s.run("transact", map[string]any{"transaction_type": first, "mcc": "6011", "amount": 1})
@@ -75,7 +75,7 @@ func TestSpec_4_6_Rule2_TransactionTypeMustMatchTheOriginal(t *testing.T) {
 
 func TestSpec_4_6_WithdrawalNeedsAnATMCategory(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	for category, want := range map[string]bool{"6011": true, "6010": true, "6012": false, "5812": false, "0000": false} {
 		ok, _, _ := s.run("transact", map[string]any{"transaction_type": "Withdrawal", "mcc": category, "amount": 1})
 		require.Equal(t, want, ok, category)
@@ -88,7 +88,7 @@ func TestSpec_4_6_WithdrawalNeedsAnATMCategory(t *testing.T) {
 // those of the transact request.
 func TestSpec_4_6_WhatMatches(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	other := s.AddAccount(SeedAccount{Balance: "100"})
 	s.Adjust(s.id, "1000")
 	for field, value := range map[string]any{
@@ -131,7 +131,7 @@ func TestSpec_4_6_WhatMatches(t *testing.T) {
 
 func TestSpec_4_6_WhatMatchesIsASetting(t *testing.T) {
 	t.Parallel()
-	s := simulate(t, MatchByAuthorizationID())
+	s := simulate(t, Options{MatchByAuthorizationID: true})
 	_, _, id := s.run("transact", nil)
 	elsewhere := map[string]any{"acquirer_id": "2", "merchant_id": "N", "terminal_id": "U", "mcc": "5814", "amount": 1}
 	ok, _, _ := s.run("reverse", elsewhere)
@@ -144,7 +144,7 @@ func TestSpec_4_6_WhatMatchesIsASetting(t *testing.T) {
 
 func TestSpec_4_6_ClearedOnceThenForced(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	_, _, id := s.run("transact", nil)
 	for range 2 {
 		s.run("clear", map[string]any{"authorization_id": id})
@@ -159,7 +159,7 @@ func TestSpec_4_6_ClearedOnceThenForced(t *testing.T) {
 
 func TestSpec_4_6_AReversedAuthorisationIsClearedByForce(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	_, _, id := s.run("transact", nil)
 	s.run("reverse", map[string]any{"authorization_id": id})
 	s.run("clear", map[string]any{"authorization_id": id})
@@ -170,7 +170,7 @@ func TestSpec_4_6_AReversedAuthorisationIsClearedByForce(t *testing.T) {
 // A clearing depends on the state when it takes effect, not when it is requested.
 func TestSpec_4_6_Rule3_ClearingFindsWhatIsThereByThen(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	_, _, id := s.run("transact", nil)
 	s.run("clear", map[string]any{"authorization_id": id})
 	s.Advance(30 * time.Second)
@@ -182,7 +182,7 @@ func TestSpec_4_6_Rule3_ClearingFindsWhatIsThereByThen(t *testing.T) {
 func TestSpec_4_6_Rule3_TheDelayIsASetting(t *testing.T) {
 	t.Parallel()
 	for _, delay := range []time.Duration{time.Second, 90 * time.Second} {
-		s := simulate(t, SimulationDelay(delay))
+		s := simulate(t, Options{SimulationDelay: delay})
 		for i, operation := range []string{"clear", "reverse_clear"} {
 			s.run(operation, map[string]any{"amount": 1})
 			s.Advance(delay - time.Nanosecond)
@@ -195,7 +195,7 @@ func TestSpec_4_6_Rule3_TheDelayIsASetting(t *testing.T) {
 
 func TestSpec_4_6_AdviceAndClearingAreNotAskedOfBalanceAndPolicy(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	s.post("policy/42/categories", `{"add":[5812]}`).empty(200)
 	ok, _, _ := s.run("advice", map[string]any{"amount": 150})
 	require.True(t, ok)
@@ -207,7 +207,7 @@ func TestSpec_4_6_AdviceAndClearingAreNotAskedOfBalanceAndPolicy(t *testing.T) {
 
 func TestSpec_2_15_AmountIsANumberOrANumericString(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	for _, operation := range []string{"transact", "advice", "clear", "reverse_clear"} {
 		for amount, status := range map[any]int{
 			json.Number("1.50"): 200, "1.50": 200, "1": 200, json.Number("1e0"): 200, 0: 200, "0": 200, -1: 200, "-1": 200, "": 400, " 1": 400, "one": 400, true: 400,
@@ -222,7 +222,7 @@ func TestSpec_2_15_AmountIsANumberOrANumericString(t *testing.T) {
 // 2.15 marks nothing as required. The emulator requires only transaction, account and amount.
 func TestSpec_2_15_WhatTheTypeNeedsIsEnough(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	least := func(changes map[string]any) string {
 		return body(t, body(t, `{"transaction_type":"Purchase","amount":10}`, map[string]any{"account_id": s.id}), changes)
 	}
@@ -244,7 +244,7 @@ func TestSpec_2_15_WhatTheTypeNeedsIsEnough(t *testing.T) {
 // The fields of 2.15 belong to the operations that the table names.
 func TestSpec_2_15_FieldsOfEachOperation(t *testing.T) {
 	t.Parallel()
-	s := simulate(t)
+	s := simulate(t, Options{})
 	located := []string{"bank_name", "location", "location_code", "currency_code"}
 	const text = `{"transaction_type":"Purchase","amount":1,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`
 	for _, operation := range simulations() {

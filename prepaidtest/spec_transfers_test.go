@@ -29,7 +29,7 @@ func payments() []payment {
 func TestSpec_8_TheCachedAnswerIsTheSameBytesFor30Days(t *testing.T) {
 	t.Parallel()
 	for _, payment := range payments() {
-		c := start(t, FrozenClock(), TokenLifetime(100*24*time.Hour))
+		c := start(t, Options{FrozenClock: true, TokenLifetime: 100 * 24 * time.Hour})
 		from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 		send := func(changes map[string]any) string {
 			return string(c.post("accounts/"+from+"/"+payment.operation, payment.text(t, to, changes)).ok().body)
@@ -54,7 +54,7 @@ func TestSpec_8_TheCachedAnswerIsTheSameBytesFor30Days(t *testing.T) {
 func TestSpec_8_ACachedAnswerOutlivesTheStateItCameFrom(t *testing.T) {
 	t.Parallel()
 	for _, payment := range payments() {
-		c := start(t)
+		c := start(t, Options{})
 		from, to := c.AddAccount(SeedAccount{Balance: "30.00"}), c.AddAccount(SeedAccount{})
 		same := payment.text(t, to, map[string]any{"request_id": "r"})
 		first := c.post("accounts/"+from+"/"+payment.operation, same).ok().body
@@ -69,7 +69,7 @@ func TestSpec_8_ACachedAnswerOutlivesTheStateItCameFrom(t *testing.T) {
 func TestSpec_8_AFailureIsNotCached(t *testing.T) {
 	t.Parallel()
 	for _, payment := range payments() {
-		c := start(t, EmptyIDForFailedDirectEntry())
+		c := start(t, Options{EmptyIDForFailedDirectEntry: true})
 		from, to := c.AddAccount(SeedAccount{Balance: "1.00"}), c.AddAccount(SeedAccount{})
 		same := payment.text(t, to, map[string]any{"request_id": "r"})
 		send := func() map[string]any { return c.post("accounts/"+from+"/"+payment.operation, same).ok().object() }
@@ -87,7 +87,7 @@ func TestSpec_8_AFailureIsNotCached(t *testing.T) {
 
 func TestSpec_4_4_Transfer_EachSourceAndDestinationStatus(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	over := []string{"closed", "replaced", "expired", "lost_or_stolen", "deactivated"}
 	for _, status := range AccountStatuses() {
 		from, to := c.AddAccount(SeedAccount{Balance: "100.00", Status: status}), c.AddAccount(SeedAccount{})
@@ -108,7 +108,7 @@ func TestSpec_4_4_Transfer_EachSourceAndDestinationStatus(t *testing.T) {
 func TestSpec_4_4_Transfer_TheWholeBalanceAndNoMore(t *testing.T) {
 	t.Parallel()
 	for _, payment := range payments() {
-		c := start(t, EmptyIDForFailedDirectEntry())
+		c := start(t, Options{EmptyIDForFailedDirectEntry: true})
 		from, to := c.AddAccount(SeedAccount{Balance: "10.01"}), c.AddAccount(SeedAccount{})
 		send := func(amount string) any {
 			text := payment.text(t, to, map[string]any{"amount": json.Number(amount)})
@@ -124,7 +124,7 @@ func TestSpec_4_4_Transfer_TheWholeBalanceAndNoMore(t *testing.T) {
 
 func TestSpec_4_4_Transfer_TransactionType(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	for kind, code := range map[int]string{2950: "2950", 0: "2951", 1: "2951", -1: "2951", 2949: "2951", 2951: "2951"} {
 		c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"transaction_type": kind, "amount": 1})).ok()
@@ -138,11 +138,7 @@ func TestSpec_4_4_Transfer_TransactionType(t *testing.T) {
 func TestSpec_4_4_DirectEntryOut_AFailureIsASetting(t *testing.T) {
 	t.Parallel()
 	for _, empty := range []bool{false, true} {
-		var options []Option
-		if empty {
-			options = append(options, EmptyIDForFailedDirectEntry())
-		}
-		c := start(t, options...)
+		c := start(t, Options{EmptyIDForFailedDirectEntry: empty})
 		got := c.post("accounts/"+c.AddAccount(SeedAccount{Balance: "9.99"})+"/directentryout", directEntry(t, nil))
 		if empty {
 			require.Equal(t, "", got.ok().object()["transaction_id"])
@@ -155,7 +151,7 @@ func TestSpec_4_4_DirectEntryOut_AFailureIsASetting(t *testing.T) {
 
 func TestSpec_4_4_DirectEntryOut_AccountInfo(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from := c.AddAccount(SeedAccount{Balance: "1000"})
 	for _, test := range []struct {
 		field, value string
@@ -178,7 +174,7 @@ func TestSpec_4_4_DirectEntryOut_AccountInfo(t *testing.T) {
 
 func TestSpec_7_400_TransferListsTheInvalidFields(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from := c.AddAccount(SeedAccount{})
 	for operation, fields := range map[string]string{
 		"transfer":       "amount source_reference destination_reference destination_account_id transaction_type",

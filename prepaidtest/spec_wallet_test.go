@@ -25,7 +25,7 @@ func dip(t *testing.T, changes map[string]any) string {
 
 func TestSpec_7_400_BadApplicationID(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	for _, bad := range []any{nil, "", "app", dipApplication[1:], dipApplication + "0", strings.ReplaceAll(dipApplication, "-", ""), 5} {
 		c.post("accounts/"+id+"/dip", dip(t, map[string]any{"application_id": bad})).refused(400, "bad_application_id")
@@ -36,7 +36,7 @@ func TestSpec_7_400_BadApplicationID(t *testing.T) {
 
 func TestSpec_7_400_BadKeyID(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	for _, bad := range []any{nil, "", "key", dipKeyID[1:], 5} {
 		c.post("accounts/"+id+"/dip", dip(t, map[string]any{"key_id": bad})).refused(400, "bad_key_id")
@@ -49,7 +49,7 @@ func TestSpec_7_400_BadKeyID(t *testing.T) {
 
 func TestSpec_7_400_BadEphemeralKey(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	key := func(n int) string { return base64.StdEncoding.EncodeToString(make([]byte, n)) }
 	for _, bad := range []any{nil, "", key(31), key(33), key(16), "not Base64", strings.TrimRight(ephemeral(1), "="), 5} {
@@ -59,7 +59,7 @@ func TestSpec_7_400_BadEphemeralKey(t *testing.T) {
 
 func TestSpec_4_4_DIP_TheEphemeralKeyIsForSingleUse(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	first, second := c.AddAccount(SeedAccount{}), c.AddAccount(SeedAccount{})
 	c.post("accounts/"+first+"/dip", dip(t, nil)).ok()
 	for _, id := range []string{first, second} {
@@ -74,7 +74,7 @@ func TestSpec_4_4_DIP_TheEphemeralKeyIsForSingleUse(t *testing.T) {
 
 func TestSpec_7_400_BadAccount(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.post("accounts/nobody/dip", dip(t, nil)).refused(400, "bad_account")
 	c.post("accounts/"+c.AddAccount(SeedAccount{Status: "closed"})+"/dip", dip(t, nil)).refused(400, "bad_account")
 	c.post("accounts/"+c.AddAccount(SeedAccount{Status: "lost_or_stolen"})+"/dip", dip(t, nil)).ok()
@@ -82,7 +82,7 @@ func TestSpec_7_400_BadAccount(t *testing.T) {
 
 func TestSpec_4_4_WalletMembersOfEachProvider(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	const certified = `{"nonce":"n","nonce_signature":"s","certificates":["c","d"]}`
 	for provider, needs := range map[string]bool{"applepay": true, "googlepay": false, "samsungpay": false} {
@@ -116,7 +116,7 @@ func TestSpec_4_4_WalletMembersOfEachProvider(t *testing.T) {
 // 2.3: a mobile number and an e-mail address are needed to tokenise a card; the response's registration needs sex.
 func TestSpec_2_3_WhatTokenisingNeeds(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for field, without := range map[string]func(*Cardholder){
 		"registration.mobile_number": func(p *Cardholder) { p.MobileNumber = "" },
 		"registration.email_address": func(p *Cardholder) { p.EmailAddress = "" },
@@ -137,7 +137,7 @@ func TestSpec_2_3_WhatTokenisingNeeds(t *testing.T) {
 
 func TestSpec_3_5_EachTokenStatusIsASeed(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	current := []string{"unknown", "unmapped", "active", "suspended", "deleted"}
 	provisioning := []string{

@@ -16,9 +16,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/statefile"
 )
 
-func started(t *testing.T, options ...Option) *Server {
+func started(t *testing.T, options Options) *Server {
 	t.Helper()
-	s, err := Start(options...)
+	s, err := Start(options)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
@@ -27,7 +27,7 @@ func started(t *testing.T, options ...Option) *Server {
 func TestWithStateFile_SurvivesRestarts(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.json")
-	s := started(t, WithStateFile(path))
+	s := started(t, Options{StateFile: path})
 	info, err := os.Stat(path)
 	require.NoError(t, err, "a file that cannot be written shows at once")
 	if runtime.GOOS != "windows" {
@@ -41,7 +41,7 @@ func TestWithStateFile_SurvivesRestarts(t *testing.T) {
 	s.Adjust(id, "1")
 	require.NoError(t, s.Close())
 
-	s = started(t, WithStateFile(path))
+	s = started(t, Options{StateFile: path})
 	require.Equal(t, "8.00", s.Balance(id), "written on Close")
 	require.NoError(t, s.Close())
 	left, err := filepath.Glob(path + "*")
@@ -52,13 +52,13 @@ func TestWithStateFile_SurvivesRestarts(t *testing.T) {
 func TestWithStateFile_WritesNothingWithoutAChange(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.json")
-	s := started(t, WithStateFile(path))
+	s := started(t, Options{StateFile: path})
 	id := s.AddAccount(SeedAccount{})
 	require.NoError(t, s.Close())
 	before, err := os.Stat(path)
 	require.NoError(t, err)
 
-	s = started(t, WithStateFile(path))
+	s = started(t, Options{StateFile: path})
 	s.SetStatus(id, "active")
 	time.Sleep(2 * statefile.Every)
 	require.NoError(t, s.Close())
@@ -72,16 +72,16 @@ func TestWithStateFile_EmptyAndWithState(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.json")
 	require.NoError(t, os.WriteFile(path, []byte("\n"), 0o600))
-	other := started(t)
+	other := started(t, Options{})
 	id := other.AddAccount(SeedAccount{Balance: "3"})
 	var text bytes.Buffer
 	require.NoError(t, other.Save(&text))
 
-	s := started(t, WithStateFile(path), WithState(bytes.NewReader(text.Bytes())))
+	s := started(t, Options{StateFile: path, State: bytes.NewReader(text.Bytes())})
 	require.Equal(t, "3.00", s.Balance(id))
 	s.Adjust(id, "1")
 	require.NoError(t, s.Close())
-	s = started(t, WithStateFile(path), WithState(bytes.NewReader(text.Bytes())))
+	s = started(t, Options{StateFile: path, State: bytes.NewReader(text.Bytes())})
 	require.Equal(t, "4.00", s.Balance(id), "the file goes first")
 }
 
@@ -91,18 +91,18 @@ func TestWithStateFile_KeepsWhatItCannotUse(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.json")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		for range 2 { // the lock is released
-			_, err := Start(WithStateFile(path))
-			require.ErrorContains(t, err, "prepaidtest: WithStateFile: the state")
+			_, err := Start(Options{StateFile: path})
+			require.ErrorContains(t, err, "prepaidtest: StateFile: the state")
 			require.NotContains(t, err.Error(), "hunter2")
 		}
 		kept, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, text, string(kept))
 	}
-	_, err := Start(WithStateFile(t.TempDir()))
-	require.ErrorContains(t, err, "WithStateFile")
-	_, err = Start(WithStateFile(filepath.Join(t.TempDir(), "none", "state.json")))
-	require.ErrorContains(t, err, "WithStateFile")
+	_, err := Start(Options{StateFile: t.TempDir()})
+	require.ErrorContains(t, err, "StateFile")
+	_, err = Start(Options{StateFile: filepath.Join(t.TempDir(), "none", "state.json")})
+	require.ErrorContains(t, err, "StateFile")
 }
 
 func TestWithStateFile_OneServerAtATime(t *testing.T) {
@@ -111,13 +111,13 @@ func TestWithStateFile_OneServerAtATime(t *testing.T) {
 		t.Skip("there is no flock")
 	}
 	path := filepath.Join(t.TempDir(), "state.json")
-	s := started(t, WithStateFile(path))
-	_, err := Start(WithStateFile(path))
-	require.EqualError(t, err, "prepaidtest: WithStateFile: the file is in use by another server")
+	s := started(t, Options{StateFile: path})
+	_, err := Start(Options{StateFile: path})
+	require.EqualError(t, err, "prepaidtest: StateFile: the file is in use by another server")
 	require.NoError(t, s.Close())
-	_, err = Start(WithStateFile(path), ListenOn("nowhere:-1"))
+	_, err = Start(Options{StateFile: path, ListenOn: "nowhere:-1"})
 	require.Error(t, err)
-	require.NoError(t, started(t, WithStateFile(path)).Close())
+	require.NoError(t, started(t, Options{StateFile: path}).Close())
 }
 
 // lines is a log that a test can read.
@@ -142,7 +142,7 @@ func TestWithStateFile_ReportsAFailureOnce(t *testing.T) {
 	t.Parallel()
 	for _, recovers := range []bool{false, true} {
 		path, log := filepath.Join(t.TempDir(), "state.json"), new(lines)
-		s := started(t, WithStateFile(path), WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+		s := started(t, Options{StateFile: path, Logger: slog.New(slog.NewTextHandler(log, nil))})
 		inTheWay := filepath.Join(path+".tmp", "x")
 		require.NoError(t, os.MkdirAll(inTheWay, 0o700))
 		id := s.AddAccount(SeedAccount{})
@@ -152,11 +152,11 @@ func TestWithStateFile_ReportsAFailureOnce(t *testing.T) {
 		time.Sleep(2 * statefile.Every)
 		require.Equal(t, 1, log.count("state file"))
 		if !recovers {
-			require.ErrorContains(t, s.Close(), "WithStateFile")
+			require.ErrorContains(t, s.Close(), "StateFile")
 			continue
 		}
 		require.NoError(t, os.Remove(inTheWay)) // the empty directory is removed as a leftover
 		require.NoError(t, s.Close())
-		require.Equal(t, "1.00", started(t, WithStateFile(path)).Balance(id))
+		require.Equal(t, "1.00", started(t, Options{StateFile: path}).Balance(id))
 	}
 }

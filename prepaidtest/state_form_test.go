@@ -15,7 +15,7 @@ func TestSave_FormStays(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "state.json"))
 	require.NoError(t, err)
-	s, err := newServer(t, []Option{FrozenClock(), WithState(bytes.NewReader(text))}) // sends nothing: it does not listen
+	s, err := newServer(t, Options{FrozenClock: true, State: bytes.NewReader(text)}) // sends nothing: it does not listen
 	require.NoError(t, err)
 	var saved bytes.Buffer
 	require.NoError(t, s.Save(&saved))

@@ -17,8 +17,8 @@ import (
 func TestSave_WhileRequestsComeIn(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	options := []Option{NoRateLimit(), r.roots(), SimulationDelay(time.Millisecond), DeliveryRetries(time.Millisecond)}
-	c := start(t, options...)
+	options := Options{RateLimit: -1, WebhookRoots: r.pool(), SimulationDelay: time.Millisecond, DeliveryRetries: []time.Duration{time.Millisecond}}
+	c := start(t, options)
 	c.AddAccount(SeedAccount{ID: "from", Balance: "1000"})
 	c.AddAccount(SeedAccount{ID: "to"})
 	c.addHook(hookText(t, r.URL, nil))
@@ -43,7 +43,8 @@ func TestSave_WhileRequestsComeIn(t *testing.T) {
 		var text bytes.Buffer
 		require.NoError(t, c.Save(&text))
 		document := bytes.Clone(text.Bytes())
-		next := started(t, append(options, WithState(&text))...)
+		options.State = &text
+		next := started(t, options)
 		var saved struct{ Transfers, Movements []any }
 		require.NoError(t, json.Unmarshal(document, &saved))
 		answers := len(saved.Transfers)
@@ -63,14 +64,14 @@ func TestSave_WhileRequestsComeIn(t *testing.T) {
 // An expired run can still be running, and then a second one is refused.
 func TestSave_LongRun(t *testing.T) {
 	t.Parallel()
-	options := []Option{FrozenClock(), ReportDelay(5 * time.Hour), TokenLifetime(24 * time.Hour)}
-	c := start(t, options...)
+	options := Options{FrozenClock: true, ReportDelay: 5 * time.Hour, TokenLifetime: 24 * time.Hour}
+	c := start(t, options)
 	c.AddReportCSV("fixed", "a\n1\n")
 	run := func(name string) reply { return c.get("reporting/templates/" + name + "?include_column_headers=true") }
 	old := string(run("fixed").ok().body)
 	c.Advance(4 * time.Hour)
 	run(DailySettlement).ok()
-	c = c.restart(options...)
+	c = c.restart(options)
 	require.Contains(t, c.text(), `"forgotten":true`)
 	run("fixed").refused(409, "duplicate_request")
 	c.get("reporting/templates/fixed/reports/"+old).refused(400, "invalid_request")

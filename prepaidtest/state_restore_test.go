@@ -16,7 +16,7 @@ import (
 func TestWithState_RefusesByPlace(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, FrozenClock(), r.roots(), WithFilter("big", func(Transaction) bool { return true }), DeliveryRetries(time.Hour))
+	c := start(t, Options{FrozenClock: true, WebhookRoots: r.pool(), DeliveryRetries: []time.Duration{time.Hour}, Filters: map[string]func(Transaction) bool{"big": func(Transaction) bool { return true }}})
 	id := c.AddAccount(SeedAccount{Balance: "5"})
 	c.addHook(hookText(t, r.URL, map[string]any{"filter_spec": "big"}))
 	c.AddReportCSV("fixed", "a\n")
@@ -34,10 +34,10 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 	c.quiet()
 	text := c.text()
 
-	filter := WithFilter("big", func(Transaction) bool { return false })
-	_, err := Start(WithState(strings.NewReader(text)))
-	require.EqualError(t, err, "prepaidtest: WithState: hooks[0] has a filter_spec that must be given with WithFilter again")
-	require.NoError(t, started(t, filter, WithState(strings.NewReader(text))).Close())
+	filters := map[string]func(Transaction) bool{"big": func(Transaction) bool { return false }}
+	_, err := Start(Options{State: strings.NewReader(text)})
+	require.EqualError(t, err, "prepaidtest: State: hooks[0] has a filter_spec that must be given in Filters again")
+	require.NoError(t, started(t, Options{Filters: filters, State: strings.NewReader(text)}).Close())
 
 	for rule, change := range map[string]func(d map[string]any){
 		"companies[1] is there twice": func(d map[string]any) { d["companies"] = append(list(d, "companies"), list(d, "companies")[0]) },
@@ -79,7 +79,7 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 		change(d)
 		changed, err := json.Marshal(d)
 		require.NoError(t, err)
-		s, err := Start(filter, WithState(bytes.NewReader(changed)))
+		s, err := Start(Options{Filters: filters, State: bytes.NewReader(changed)})
 		if err == nil {
 			_ = s.Close()
 		}
@@ -87,11 +87,11 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 		require.NotContains(t, err.Error(), "hunter2")
 	}
 	for _, part := range []string{"", "{", text[:len(text)/2]} {
-		_, err := Start(filter, WithState(strings.NewReader(part)))
-		require.ErrorContains(t, err, "prepaidtest: WithState: the state is not JSON, or not all of it")
+		_, err := Start(Options{Filters: filters, State: strings.NewReader(part)})
+		require.ErrorContains(t, err, "prepaidtest: State: the state is not JSON, or not all of it")
 	}
 	unread := errors.New("unread")
-	_, err = Start(WithState(iotest.ErrReader(unread)))
+	_, err = Start(Options{State: iotest.ErrReader(unread)})
 	require.ErrorIs(t, err, unread)
 }
 
@@ -111,7 +111,7 @@ func waitingTask(d map[string]any, kind string) map[string]any {
 func TestSave_WriteError(t *testing.T) {
 	t.Parallel()
 	full := errors.New("full")
-	require.ErrorIs(t, NewServer(t).Save(failingWriter{full}), full)
+	require.ErrorIs(t, NewServer(t, Options{}).Save(failingWriter{full}), full)
 }
 
 type failingWriter struct{ err error }

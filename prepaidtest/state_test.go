@@ -29,11 +29,12 @@ func (c *caller) text() string {
 }
 
 // restart saves and closes the server and continues with another that begins from the state, with the same token.
-func (c *caller) restart(options ...Option) *caller {
+func (c *caller) restart(options Options) *caller {
 	c.t.Helper()
 	text := c.text()
 	require.NoError(c.t, c.Close())
-	next := startWithoutToken(c.t, append(options, WithState(strings.NewReader(text)))...)
+	options.State = strings.NewReader(text)
+	next := startWithoutToken(c.t, options)
 	next.token = c.token
 	return next
 }
@@ -43,12 +44,12 @@ const transferText = `{"request_id":"r1","amount":1.25,"source_reference":"s","d
 
 func TestSave_TokenAndRepeatedTransfer(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	c.AddAccount(SeedAccount{ID: "from", Balance: "10", Key: "k"})
 	c.AddAccount(SeedAccount{ID: "to"})
 	first := c.post("accounts/from/transfer", transferText).ok()
 
-	c = c.restart()
+	c = c.restart(Options{})
 	require.Equal(t, string(first.body), string(c.post("accounts/from/transfer", transferText).ok().body))
 	require.Equal(t, 1, c.Movements("r1"))
 	require.Equal(t, "8.75", c.Balance("from"))
@@ -63,7 +64,7 @@ func TestSave_TokenAndRepeatedTransfer(t *testing.T) {
 	c.Advance(31 * 24 * time.Hour)
 	c.get("accounts/from").refused(401, "unauthorized")
 	c.token = c.newToken()
-	c = c.restart()
+	c = c.restart(Options{})
 	require.NotEqual(t, string(first.body), string(c.post("accounts/from/transfer", transferText).ok().body), "expired")
 	require.Equal(t, 2, c.Movements("r1"))
 	require.Len(t, c.get("accounts?client_id=acme&client_account_key=k").ok().list(), 1)
@@ -71,7 +72,7 @@ func TestSave_TokenAndRepeatedTransfer(t *testing.T) {
 
 func TestSave_SearchOrder(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	for _, id := range []string{"a", "b", "c"} {
 		c.AddAccount(SeedAccount{ID: prepaid.AccountID(id), Key: "k"})
 	}
@@ -81,13 +82,13 @@ func TestSave_SearchOrder(t *testing.T) {
 	}
 	const search = "accounts?client_id=acme&client_account_key=k&with_personal=1&with_freetext=1&with_bpay=1&with_directentry=1"
 	before := string(c.get(search).ok().body)
-	require.Equal(t, before, string(c.restart().get(search).ok().body))
+	require.Equal(t, before, string(c.restart(Options{}).get(search).ok().body))
 }
 
 func TestSave_PendingSimulation(t *testing.T) {
 	t.Parallel()
-	options := []Option{FrozenClock(), SimulationDelay(time.Minute)}
-	c := start(t, options...)
+	options := Options{FrozenClock: true, SimulationDelay: time.Minute}
+	c := start(t, options)
 	id := c.AddAccount(SeedAccount{Balance: "10"})
 	text := body(t, `{"transaction_type":"Purchase","amount":4,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`,
 		map[string]any{"account_id": id})
@@ -97,11 +98,11 @@ func TestSave_PendingSimulation(t *testing.T) {
 	c.Advance(30 * time.Second)
 	c.post("simulation/reverse_clear", text).ok()
 
-	c = c.restart(options...)
+	c = c.restart(options)
 	require.Equal(t, "6.00", c.Balance(id))
 	c.Advance(30 * time.Second)
 	require.Equal(t, "5.00", c.Balance(id), "cleared when due")
-	c = c.restart(options...)
+	c = c.restart(options)
 	c.Advance(30 * time.Second)
 	require.Equal(t, "10.00", c.Balance(id), "and reversed")
 	items := c.Transactions(id)
@@ -110,14 +111,14 @@ func TestSave_PendingSimulation(t *testing.T) {
 
 func TestSave_OverdueAtOnce(t *testing.T) {
 	t.Parallel()
-	c := start(t, StartAt(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)), SimulationDelay(time.Hour))
+	c := start(t, Options{StartAt: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), SimulationDelay: time.Hour})
 	id := c.AddAccount(SeedAccount{Balance: "10"})
 	c.post("simulation/clear", body(t, `{"transaction_type":"Purchase","amount":4,"acquirer_id":"1","merchant_id":"M",
 		"terminal_id":"T","mcc":"5812"}`, map[string]any{"account_id": id})).ok()
 	text := c.text()
 	require.NoError(t, c.Close())
 	late := withDue(t, text, c.Now().Add(-time.Minute))
-	next := NewServer(t, WithState(strings.NewReader(late)))
+	next := NewServer(t, Options{State: strings.NewReader(late)})
 	require.Equal(t, "6.00", next.Balance(prepaid.AccountID(id)))
 	require.Equal(t, 2031, next.Now().Year(), "the clock goes on")
 }
@@ -140,15 +141,15 @@ func withDue(t *testing.T, text string, due time.Time) string {
 func TestSave_RetriesUndeliverableAndAlerts(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	options := []Option{FrozenClock(), r.roots(), DeliveryRetries(time.Minute), AlertEvery(10 * time.Minute)}
-	c := start(t, options...)
+	options := Options{FrozenClock: true, WebhookRoots: r.pool(), DeliveryRetries: []time.Duration{time.Minute}, AlertEvery: 10 * time.Minute}
+	c := start(t, options)
 	id := c.AddAccount(SeedAccount{})
 	hook := c.post("hooks", hookText(t, r.URL, nil)).object()["id"].(string)
 	r.answer(503)
 	c.Adjust(id, "1")
 	require.NoError(t, c.WaitIdle(t.Context()))
 
-	c = c.restart(options...)
+	c = c.restart(options)
 	require.Equal(t, 204, c.get("hooks/"+hook+"/undeliverable").status)
 	c.Advance(time.Minute)
 	require.NoError(t, c.WaitIdle(t.Context()))
@@ -160,7 +161,7 @@ func TestSave_RetriesUndeliverableAndAlerts(t *testing.T) {
 	missed := string(c.get("hooks/" + hook + "/undeliverable").ok().body)
 
 	r.answer(200)
-	c = c.restart(options...)
+	c = c.restart(options)
 	require.Equal(t, missed, string(c.get("hooks/"+hook+"/undeliverable").ok().body))
 	c.Advance(10 * time.Minute)
 	require.NoError(t, c.WaitIdle(t.Context()))
@@ -170,14 +171,14 @@ func TestSave_RetriesUndeliverableAndAlerts(t *testing.T) {
 func TestSave_HeldMessage(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	options := []Option{FrozenClock(), r.roots()}
-	c := start(t, options...)
+	options := Options{FrozenClock: true, WebhookRoots: r.pool()}
+	c := start(t, options)
 	id := c.AddAccount(SeedAccount{})
 	hook := c.addHook(hookText(t, r.URL, nil))
 	c.InjectDelivery(prepaid.HookID(hook), DelayMessage(time.Hour))
 	c.Adjust(id, "1")
 	c.quiet()
-	c = c.restart(options...)
+	c = c.restart(options)
 	c.Advance(59 * time.Minute)
 	c.quiet()
 	require.Equal(t, []string{"ping"}, r.types())
@@ -203,8 +204,8 @@ func TestSave_InterruptedMessages(t *testing.T) {
 			}
 			usual.ServeHTTP(w, request)
 		})
-		options := []Option{FrozenClock(), r.roots()}
-		c := start(t, options...)
+		options := Options{FrozenClock: true, WebhookRoots: r.pool()}
+		c := start(t, options)
 		id := c.AddAccount(SeedAccount{})
 		c.addHook(hookText(t, r.URL, nil))
 		for _, amount := range []string{"1", "2", "3"} {
@@ -217,7 +218,8 @@ func TestSave_InterruptedMessages(t *testing.T) {
 			require.Equal(t, text, c.text())
 		}
 		close(release)
-		next := NewServer(t, append(options, WithState(strings.NewReader(text)))...)
+		options.State = strings.NewReader(text)
+		next := NewServer(t, options)
 		require.NoError(t, next.WaitIdle(t.Context()))
 		require.Equal(t, []string{"ping", "transaction", "transaction", "transaction"}, r.types())
 		deliveries := next.Deliveries()
@@ -228,8 +230,8 @@ func TestSave_InterruptedMessages(t *testing.T) {
 
 func TestSave_Reports(t *testing.T) {
 	t.Parallel()
-	options := []Option{FrozenClock(), ReportDelay(time.Minute), TokenLifetime(24 * time.Hour)}
-	c := start(t, options...)
+	options := Options{FrozenClock: true, ReportDelay: time.Minute, TokenLifetime: 24 * time.Hour}
+	c := start(t, options)
 	id := c.AddAccount(SeedAccount{Balance: "10"})
 	c.AddReportCSV("fixed", "a,b\n1,2\n")
 	c.AddReport("own", func(w io.Writer, _ bool) (int, error) { return fmt.Fprint(w, "x") })
@@ -242,14 +244,14 @@ func TestSave_Reports(t *testing.T) {
 		begin(name)
 	}
 	c.Adjust(id, "5")
-	c = c.restart(options...)
+	c = c.restart(options)
 	for name, path := range runs {
 		require.Equal(t, 204, c.get(path).status)
 		c.get("reporting/templates/"+name+"?include_column_headers=true").refused(map[bool]int{true: 400, false: 409}[name == "own"],
 			map[bool]string{true: "invalid_request", false: "duplicate_request"}[name == "own"])
 	}
 	c.AddReportCSV("fixed", "c\n3\n")
-	c = c.restart(options...)
+	c = c.restart(options)
 	c.Advance(time.Minute)
 	require.Equal(t, "a,b\n1,2\n", c.get(runs["fixed"]).ok().object()["reportdata"], "as it was started")
 	require.Equal(t, json.Number("1"), c.get(runs[DailySettlement]).ok().object()["totalrecords"], "without the later item")
@@ -260,14 +262,14 @@ func TestSave_Reports(t *testing.T) {
 	c.Advance(time.Minute)
 	require.Equal(t, "c\n3\n", c.get(runs["fixed"]).ok().object()["reportdata"])
 	c.Advance(4 * time.Hour)
-	c = c.restart(options...)
+	c = c.restart(options)
 	c.get(runs["fixed"]).refused(400, "invalid_request")
 }
 
 func TestSave_PIN(t *testing.T) {
 	t.Parallel()
-	options := []Option{FrozenClock(), PINTries(2)}
-	c := start(t, options...)
+	options := Options{FrozenClock: true, PINTries: 2}
+	c := start(t, options)
 	id := c.AddAccount(SeedAccount{})
 	certificate := c.PINCertificate()
 	operation := c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
@@ -280,17 +282,17 @@ func TestSave_PIN(t *testing.T) {
 		return c.post("pin/"+step, string(text))
 	}
 	send("validate", "wrong").refused(400, "invalid_otp")
-	c = c.restart(options...)
+	c = c.restart(options)
 	require.Equal(t, certificate, c.PINCertificate())
 	send("execute", otp).ok()
-	c = c.restart(options...)
+	c = c.restart(options)
 	require.Equal(t, "4711", c.PINOf(id))
 	send("execute", otp).refused(400, "invalid_operation")
 }
 
 func TestSave_KeyExchangeAndPolicy(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	const application, key = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
 	c.AddApplication(application, key)
@@ -302,7 +304,7 @@ func TestSave_KeyExchangeAndPolicy(t *testing.T) {
 	c.post("policy/42/merchants", fmt.Sprintf(add, "A")).empty(200)
 	before := string(c.get("policy/42/policy").ok().body)
 
-	c = c.restart()
+	c = c.restart(Options{})
 	c.post("accounts/"+id+"/dip", text).refused(400, "bad_ephemeral_key")
 	c.post("accounts/"+id+"/dip", strings.Replace(text, key, application, 1)).refused(400, "bad_key_id")
 	require.Equal(t, before, string(c.get("policy/42/policy").ok().body))
@@ -312,7 +314,7 @@ func TestSave_KeyExchangeAndPolicy(t *testing.T) {
 
 func TestSave_SeededIDsDoNotRepeat(t *testing.T) {
 	t.Parallel()
-	c := start(t, RandomSeed(1))
+	c := start(t, Options{RandomSeed: new(uint64(1))})
 	seen := map[string]bool{c.token: true}
 	for range 3 {
 		for range 5 {
@@ -320,10 +322,10 @@ func TestSave_SeededIDsDoNotRepeat(t *testing.T) {
 			require.False(t, seen[token])
 			seen[token] = true
 		}
-		c = c.restart(RandomSeed(1))
+		c = c.restart(Options{RandomSeed: new(uint64(1))})
 	}
-	a, b := start(t, RandomSeed(2)), start(t, RandomSeed(2))
-	b = b.restart()
+	a, b := start(t, Options{RandomSeed: new(uint64(2))}), start(t, Options{RandomSeed: new(uint64(2))})
+	b = b.restart(Options{})
 	require.Equal(t, a.newToken(), b.newToken(), "and the source goes on as without a restart")
 }
 
@@ -334,11 +336,11 @@ func TestSave_Property(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	r := newReceiver(t)
-	options := []Option{
-		FrozenClock(), RandomSeed(seed), NoRateLimit(), TokenLifetime(240 * time.Hour), SimulationDelay(10 * time.Minute), r.roots(),
-		DeliveryRetries(time.Minute, time.Hour), ReportDelay(time.Minute),
+	options := Options{
+		FrozenClock: true, RandomSeed: &seed, RateLimit: -1, TokenLifetime: 240 * time.Hour, SimulationDelay: 10 * time.Minute, WebhookRoots: r.pool(),
+		DeliveryRetries: []time.Duration{time.Minute, time.Hour}, ReportDelay: time.Minute,
 	}
-	p := newProperty(start(t, options...))
+	p := newProperty(start(t, options))
 	for range 6 {
 		p.accounts = append(p.accounts, p.AddAccount(SeedAccount{Balance: "500", Key: "k"}))
 	}
@@ -356,7 +358,7 @@ func TestSave_Property(t *testing.T) {
 		p.ClearFaults()
 		require.NoError(t, p.WaitIdle(t.Context()))
 		before := p.text()
-		p.caller = p.restart(options...)
+		p.caller = p.restart(options)
 		require.Equal(t, before, p.text())
 	}
 	p.Advance(time.Hour)

@@ -21,7 +21,7 @@ func (c *caller) lastRequest() Request {
 
 func TestRequest_ErrorAndClient(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock())
+	c := start(t, Options{FrozenClock: true})
 	id := c.AddAccount(SeedAccount{})
 	c.get("accounts/" + id).ok()
 	good := c.lastRequest()
@@ -61,7 +61,7 @@ func TestRequest_ErrorAndClient(t *testing.T) {
 
 func TestRequest_ReportsKeepNoAnswer(t *testing.T) {
 	t.Parallel()
-	c := start(t, FrozenClock())
+	c := start(t, Options{FrozenClock: true})
 	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
 	require.Equal(t, run, c.lastRequest().ResponseBody)
 	_, err := c.try("GET", settlement+"/reports/"+run, "", c.header(""))
@@ -81,7 +81,7 @@ func TestRequest_ReportsKeepNoAnswer(t *testing.T) {
 
 func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	token := c.newToken()
 	require.Contains(t, c.lastRequest().ResponseBody, `"access_token":"[REDACTED]"`)
 	require.Contains(t, c.lastRequest().ResponseBody, `"token_type":"bearer"`)
@@ -149,12 +149,13 @@ func TestLogOnFailure(t *testing.T) {
 	r := newReceiver(t)
 	for _, test := range []struct {
 		failed  bool
-		options []Option
+		options Options
 		lines   int
-	}{{true, nil, 20}, {true, []Option{LogOnFailure(3)}, 3}, {true, []Option{LogOnFailure(0)}, 0}, {false, nil, 0}} {
+	}{{true, Options{}, 20}, {true, Options{LogOnFailure: 3}, 3}, {true, Options{LogOnFailure: -1}, 0}, {false, Options{}, 0}} {
 		w := &watched{failures: failures{TB: t}, failed: test.failed}
+		test.options.WebhookRoots = r.pool()
 		transport := new(http.Transport)
-		c := &caller{Server: NewServer(w, append(test.options, r.roots())...), t: t, http: &http.Client{Transport: transport}}
+		c := &caller{Server: NewServer(w, test.options), t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
 		c.addHook(hookText(t, r.URL, nil))
 		id := c.AddAccount(SeedAccount{Balance: "1"})
@@ -187,7 +188,7 @@ func TestAllowOnly(t *testing.T) {
 	recorder := &failures{TB: t}
 	transport := new(http.Transport)
 	t.Cleanup(transport.CloseIdleConnections)
-	c := &caller{Server: NewServer(recorder), t: t, http: &http.Client{Transport: transport}}
+	c := &caller{Server: NewServer(recorder, Options{}), t: t, http: &http.Client{Transport: transport}}
 	c.AllowOnly("GET /hooks", codesOperation)
 	c.token = c.newToken()
 	c.get("policy/mccodes").ok()
@@ -209,7 +210,7 @@ func TestAllowOnly(t *testing.T) {
 
 func TestSpec_3_1_PINTriesCloseTheWay(t *testing.T) {
 	t.Parallel()
-	c := start(t, PINTries(3))
+	c := start(t, Options{PINTries: 3})
 	id := c.AddAccount(SeedAccount{})
 	initiate := func() (operation, otp string) {
 		operation = c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
@@ -238,7 +239,7 @@ func TestSpec_3_1_PINTriesCloseTheWay(t *testing.T) {
 	require.Equal(t, "active", c.Status(id), "the count began again")
 	send("execute", third, good, "d").ok()
 
-	c = start(t)
+	c = start(t, Options{})
 	id = c.AddAccount(SeedAccount{})
 	fourth, good := initiate()
 	for range 20 {

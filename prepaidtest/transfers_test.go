@@ -18,7 +18,7 @@ import (
 // The reference does not limit the decimals of an amount: the emulator takes any number that the client sends.
 func TestAnAmountMayHaveAnyDecimals(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100"}), c.AddAccount(SeedAccount{})
 	_, err := c.Client().Accounts.Transfer(t.Context(), prepaid.AccountID(from), prepaid.TransferParams{
 		RequestID: "r", Amount: prepaid.MustAmount("1.2345678901"), DestinationAccountID: prepaid.AccountID(to),
@@ -37,7 +37,7 @@ func transferTo(t *testing.T, destination string, changes map[string]any) string
 
 func TestSpec_4_4_Transfer(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	got := c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"initiator_username": "u", "request_id": "r1"})).ok().object()
 	require.Len(t, got, 2)
@@ -56,7 +56,7 @@ func TestSpec_4_4_Transfer(t *testing.T) {
 
 func TestSpec_4_4_Transfer_InputIsChecked(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	for _, test := range []struct {
 		field string
@@ -75,7 +75,7 @@ func TestSpec_4_4_Transfer_InputIsChecked(t *testing.T) {
 
 func TestSpec_8_WithoutARequestIDNothingIsCached(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	for _, id := range []any{nil, ""} {
 		send := func() string {
@@ -89,7 +89,7 @@ func TestSpec_8_WithoutARequestIDNothingIsCached(t *testing.T) {
 
 func TestSpec_8_TheCacheIsPerOperation(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"request_id": "r"})).ok()
 	c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"request_id": "r"})).ok()
@@ -98,7 +98,7 @@ func TestSpec_8_TheCacheIsPerOperation(t *testing.T) {
 
 func TestSpec_4_4_Transfer_EachFailureHasNoTransactionID(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from, to := c.AddAccount(SeedAccount{Balance: "10"}), c.AddAccount(SeedAccount{})
 	inactive, closed := c.AddAccount(SeedAccount{Balance: "50", Status: "pre_active"}), c.AddAccount(SeedAccount{Status: "closed"})
 	for _, test := range []struct{ name, from, to string }{
@@ -116,7 +116,7 @@ func TestSpec_4_4_Transfer_EmptyTransactionIDIsASetting(t *testing.T) {
 	for form, want := range map[EmptyTransactionID]string{
 		EmptyString: `"transaction_id":"",`, EmptyNull: `"transaction_id":null,`, EmptyZero: `"transaction_id":0,`, EmptyAbsent: `{"correlation_id"`,
 	} {
-		c := start(t, FailedTransfer(form))
+		c := start(t, Options{FailedTransfer: form})
 		from := c.AddAccount(SeedAccount{})
 		require.Contains(t, string(c.post("accounts/"+from+"/transfer", transferTo(t, "nobody", nil)).ok().body), want)
 	}
@@ -130,7 +130,7 @@ func directEntry(t *testing.T, changes map[string]any) string {
 
 func TestSpec_4_4_DirectEntryOut(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	from := c.AddAccount(SeedAccount{Balance: "25"})
 	first := c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"request_id": "d", "initiating_user_id": "u"})).ok()
 	require.Len(t, first.object(), 2)
@@ -153,7 +153,7 @@ func TestSpec_4_4_DirectEntryOut(t *testing.T) {
 func TestTransfer_OneRequestIDAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, from, to := bubble(t)
+		c, from, to := bubble(t, Options{})
 		text := transferTo(t, to, map[string]any{"request_id": "same", "amount": 0.25})
 		answers := make([]string, 100)
 		c.Inject(transferOperation, Delay(time.Second).Times(len(answers)))
@@ -173,7 +173,7 @@ func TestTransfer_OneRequestIDAtTheSameTime(t *testing.T) {
 // In any concurrent operations, no money is made or lost, and every balance is its history's sum.
 func TestLedgerHoldsUnderConcurrentMovements(t *testing.T) {
 	t.Parallel()
-	c := start(t, NoRateLimit())
+	c := start(t, Options{RateLimit: -1})
 	var ids []string
 	for range 5 {
 		ids = append(ids, c.AddAccount(SeedAccount{Balance: "20"}))

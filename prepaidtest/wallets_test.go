@@ -13,7 +13,7 @@ import (
 
 func TestSpec_2_9_WalletTokens(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	c.get("accounts/" + id + "/tokens").empty(204)
 	c.get("accounts/nobody/tokens").refused(404, "account_not_found")
@@ -37,7 +37,7 @@ func TestSpec_2_9_WalletTokens(t *testing.T) {
 
 func TestSpec_4_4_WalletOfEachProvider(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{ProductType: "gift"})
 	const certified = `{"nonce":"n","nonce_signature":"s","certificates":["c"],"initiating_user_id":"u"}`
 
@@ -66,7 +66,7 @@ func TestSpec_4_4_WalletOfEachProvider(t *testing.T) {
 	c.post("accounts/nobody/wallet/googlepay", `{}`).refused(404, "account_not_found")
 	require.Len(t, c.get("accounts/"+id+"/tokens").list(), 4)
 
-	named := start(t, WalletProviders("one", "two", "three"), CardNetwork("network"))
+	named := start(t, Options{WalletProviders: [3]string{"one", "two", "three"}, CardNetwork: "network"})
 	id = named.AddAccount(SeedAccount{})
 	named.post("accounts/"+id+"/wallet/applepay", certified).refused(404, "unsupported_provider")
 	require.Equal(t, "network", named.post("accounts/"+id+"/wallet/three", `{}`).ok().object()["provider"])
@@ -74,7 +74,7 @@ func TestSpec_4_4_WalletOfEachProvider(t *testing.T) {
 
 func TestSpec_4_4_DIP(t *testing.T) {
 	t.Parallel()
-	c := start(t)
+	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	got := c.post("accounts/"+id+"/dip", dip(t, nil)).ok()
 	require.Equal(t, "application/octet-stream", got.header.Get("Content-Type"))
@@ -93,7 +93,7 @@ func TestSpec_4_4_DIP(t *testing.T) {
 
 	c.post("accounts/"+id+"/dip", dip(t, map[string]any{"more": 1})).refused(400, "invalid_request")
 
-	quoted := start(t, QuotedStrings())
+	quoted := start(t, Options{QuotedStrings: true})
 	got = quoted.post("accounts/"+quoted.AddAccount(SeedAccount{})+"/dip", dip(t, nil)).ok()
 	require.True(t, json.Valid(got.body))
 }

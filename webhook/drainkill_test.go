@@ -90,7 +90,7 @@ func TestDrainKilledAtEachStep(t *testing.T) {
 // outlives the process.
 func TestDrainKilledOnTheEmulator(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, prepaidtest.PageSizes(1, 2, 2))
+	s := newSite(t, prepaidtest.Options{PageSizes: prepaidtest.PageSizes{Least: 1, Normal: 2, Most: 2}})
 	s.start(keysOf("k1", keyHex))
 	client := s.Client()
 	id, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex))

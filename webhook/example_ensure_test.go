@@ -39,7 +39,7 @@ func mount(handler *atomic.Pointer[webhook.Handler]) (*httptest.Server, *prepaid
 	}))
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
-	srv, err := prepaidtest.Start(prepaidtest.WithWebhookRoots(roots))
+	srv, err := prepaidtest.Start(prepaidtest.Options{WebhookRoots: roots})
 	if err != nil {
 		panic(err)
 	}

@@ -48,7 +48,7 @@ func Example() {
 	defer receiver.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
-	srv, err := prepaidtest.Start(prepaidtest.WithWebhookRoots(roots))
+	srv, err := prepaidtest.Start(prepaidtest.Options{WebhookRoots: roots})
 	if err != nil {
 		fmt.Println(err)
 		return

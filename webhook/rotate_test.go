@@ -33,7 +33,7 @@ type site struct {
 	before atomic.Pointer[func(*http.Request)]
 }
 
-func newSite(t *testing.T, options ...prepaidtest.Option) *site {
+func newSite(t *testing.T, options prepaidtest.Options) *site {
 	t.Helper()
 	s := &site{t: t}
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,8 @@ func newSite(t *testing.T, options ...prepaidtest.Option) *site {
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
 	s.url = receiver.URL
-	s.Server = prepaidtest.NewServer(t, append(options, prepaidtest.WithWebhookRoots(roots))...)
+	options.WebhookRoots = roots
+	s.Server = prepaidtest.NewServer(t, options)
 	s.account = s.AddAccount(prepaidtest.SeedAccount{})
 	return s
 }
@@ -92,7 +93,7 @@ func (s *site) complete(n int) {
 // Messages flow all the time while the key is changed twice.
 func TestRotationLosesNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newSite(t, prepaidtest.Options{})
 	ring := s.start(keysOf("k1", keyHex))
 	client := s.Client()
 	id, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex), RotateIn(ring, 0))
@@ -124,7 +125,7 @@ func TestRotationLosesNothing(t *testing.T) {
 // A message that was signed with the old key may arrive when the hook has the new one.
 func TestRotationTakesLateMessages(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newSite(t, prepaidtest.Options{})
 	ring := s.start(keysOf("k1", keyHex))
 	client := s.Client()
 	_, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex), RotateIn(ring, time.Hour))
@@ -180,7 +181,7 @@ func TestRotationSurvivesACrash(t *testing.T) {
 	}{"before the change": {false, "k1"}, "after the change": {true, "k2"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t)
+			s := newSite(t, prepaidtest.Options{})
 			ring := s.start(keysOf("k1", keyHex))
 			client := s.Client()
 			_, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex), RotateIn(ring, time.Hour))
@@ -217,7 +218,7 @@ func TestRotationSurvivesACrash(t *testing.T) {
 // The service refuses the change, as when the receiver does not respond to its ping: the old key is still the hook's.
 func TestRotationRefused(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newSite(t, prepaidtest.Options{})
 	ring := s.start(keysOf("k1", keyHex))
 	client := s.Client()
 	_, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex), RotateIn(ring, time.Nanosecond))

@@ -19,33 +19,19 @@ const environmentPrefix = "PREPAID_EMULATOR_"
 
 // settings are the values of the flags.
 type settings struct {
-	listen          string
-	allowRemote     bool
-	seed            string
-	state           string
-	vendor          string
-	clientID        string
-	clientSecret    string
-	rateLimit       int
-	noRateLimit     bool
-	lenient         bool
-	production      bool
-	tokenLifetime   time.Duration
-	reportDelay     time.Duration
-	simulationDelay time.Duration
-	faults          []armed
-	log             string
-	hooks           hookSettings
-	retryAfter      bool
-	newestFirst     bool
-	keys            []dipKey
-	chosen          []prepaidtest.Option // of serviceFlags
-	startAt         time.Time
-	frozenClock     bool
-	deterministic   *uint64
-	checkHealth     bool
-	openapi         bool
-	version         bool
+	prepaidtest.Options
+
+	allowRemote bool
+	seed        string
+	noRateLimit bool
+	faults      []armed
+	hookFaults  []prepaidtest.DeliveryFault
+	hookRoots   string
+	log         string
+	keys        []dipKey
+	checkHealth bool
+	openapi     bool
+	version     bool
 }
 
 // armed is a fault of -fault.
@@ -80,7 +66,7 @@ func parse(arguments []string, environment func(string) (string, bool), out, pro
 	if err == nil {
 		limited := false
 		flags.Visit(func(f *flag.Flag) { limited = limited || f.Name == "rate-limit" })
-		if s.frozenClock && !limited { // its window would never end and lock all callers out
+		if s.FrozenClock && !limited { // its window would never end and lock all callers out
 			s.noRateLimit = true
 		}
 		err = s.check()
@@ -119,25 +105,25 @@ func fromEnvironment(flags *flag.FlagSet, environment func(string) (string, bool
 }
 
 func (s *settings) check() error {
-	if _, _, err := net.SplitHostPort(s.listen); err != nil {
+	if _, _, err := net.SplitHostPort(s.ListenOn); err != nil {
 		return errors.New("-listen must be host:port, for example 127.0.0.1:8480")
 	}
-	if !page.IsLoopback(s.listen) && !s.allowRemote && !s.checkHealth {
+	if !page.IsLoopback(s.ListenOn) && !s.allowRemote && !s.checkHealth {
 		return errors.New("-listen is not a loopback address: anyone who reaches it can use the emulator and see its page. Add -allow-remote if you want that")
 	}
 	if !slices.Contains([]string{"text", "json", "off"}, s.log) {
 		return errors.New("-log must be text, json or off")
 	}
-	if s.rateLimit < 1 {
+	if s.RateLimit < 1 {
 		return errors.New("-rate-limit must be 1 or more; -no-rate-limit turns it off")
 	}
 	for _, duration := range []struct {
 		flag  string
 		value time.Duration
-	}{{"-token-lifetime", s.tokenLifetime - 1}, {"-report-delay", s.reportDelay}, {"-simulation-delay", s.simulationDelay}, {"-alert-every", s.hooks.every - 1}, {"-hook-timeout", s.hooks.timeout - 1}} {
+	}{{"-token-lifetime", s.TokenLifetime - 1}, {"-report-delay", s.ReportDelay}, {"-simulation-delay", s.SimulationDelay}, {"-alert-every", s.AlertEvery - 1}, {"-hook-timeout", s.DeliveryTimeout - 1}} {
 		if duration.value < 0 {
 			return errors.New(duration.flag + " is out of range")
 		}
 	}
-	return s.hooks.check()
+	return s.checkSignature()
 }

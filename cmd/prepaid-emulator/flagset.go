@@ -15,36 +15,36 @@ import (
 // flags declares every flag with its default. The word in backquotes in a usage is the placeholder of the value.
 func (s *settings) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("prepaid-emulator", flag.ContinueOnError)
-	f.StringVar(&s.listen, "listen", "127.0.0.1:8480", "`host:port` to listen on; port 0 picks a free port")
+	f.StringVar(&s.ListenOn, "listen", "127.0.0.1:8480", "`host:port` to listen on; port 0 picks a free port")
 	f.BoolVar(&s.allowRemote, "allow-remote", false, "allow -listen on an address that others can reach, and any Host header on the page")
 	f.StringVar(&s.seed, "seed", "", "JSON `file` with companies, accounts, reports and hooks to start with; default a small demo program")
-	f.StringVar(&s.state, "state", "", "`file` that keeps the state across restarts; if it has a state, the emulator continues from it and seeds nothing")
-	f.StringVar(&s.vendor, "vendor", "vendor", "`word` in application/vnd.<vendor>+json")
-	f.StringVar(&s.clientID, "client-id", "emulator-client", "`id` of the OAuth client")
-	f.StringVar(&s.clientSecret, "client-secret", "emulator-secret", "`secret` of the OAuth client; better set in the environment")
-	f.IntVar(&s.rateLimit, "rate-limit", 1000, "`requests` allowed per address in 10 s")
+	f.StringVar(&s.StateFile, "state", "", "`file` that keeps the state across restarts; if it has a state, the emulator continues from it and seeds nothing")
+	f.StringVar(&s.Vendor, "vendor", "vendor", "`word` in application/vnd.<vendor>+json")
+	f.StringVar(&s.ClientID, "client-id", "emulator-client", "`id` of the OAuth client")
+	f.StringVar(&s.ClientSecret, "client-secret", "emulator-secret", "`secret` of the OAuth client; better set in the environment")
+	f.IntVar(&s.RateLimit, "rate-limit", 1000, "`requests` allowed per address in 10 s")
 	f.BoolVar(&s.noRateLimit, "no-rate-limit", false, "no limit at all, for load tests")
-	f.BoolVar(&s.lenient, "lenient", false, "accept what the reference does not allow: unknown members, any Content-Type, values over the limits")
-	f.BoolVar(&s.production, "production", false, "act as a production environment, without the simulator")
-	f.DurationVar(&s.tokenLifetime, "token-lifetime", time.Hour, "`duration` for which an access token is valid")
-	f.DurationVar(&s.reportDelay, "report-delay", 100*time.Millisecond, "`duration` of a report run")
-	f.DurationVar(&s.simulationDelay, "simulation-delay", 100*time.Millisecond, "`duration` until clear and reverse_clear take effect")
+	f.BoolVar(&s.Lenient, "lenient", false, "accept what the reference does not allow: unknown members, any Content-Type, values over the limits")
+	f.BoolVar(&s.Production, "production", false, "act as a production environment, without the simulator")
+	f.DurationVar(&s.TokenLifetime, "token-lifetime", time.Hour, "`duration` for which an access token is valid")
+	f.DurationVar(&s.ReportDelay, "report-delay", 100*time.Millisecond, "`duration` of a report run")
+	f.DurationVar(&s.SimulationDelay, "simulation-delay", 100*time.Millisecond, "`duration` until clear and reverse_clear take effect")
 	f.Func("fault", "arm a fault, `OPERATION=FAULT`; may be repeated (in the environment: separated by semicolons)", s.addFault)
 	f.StringVar(&s.log, "log", "text", "one line per request on standard error: `text`, json or off")
-	s.hooks.flags(f)
+	s.hookFlags(f)
 	s.serviceFlags(f)
 	f.Func("start-at", "set the clock at start, for example 2030-01-31T08:00:00Z; `time` in RFC 3339", func(text string) error {
 		at, err := time.Parse(time.RFC3339, text)
-		s.startAt = at
+		s.StartAt = at
 		if err != nil || at.Year() < 1970 || at.Year() > 2200 {
 			return errors.New("must have the form 2030-01-31T08:00:00Z and a year from 1970 to 2200")
 		}
 		return nil
 	})
-	f.BoolVar(&s.frozenClock, "frozen-clock", false, "stop the clock, which then moves only with the buttons of the page; there is no rate limit unless -rate-limit sets one, whose window moves with the clock")
+	f.BoolVar(&s.FrozenClock, "frozen-clock", false, "stop the clock, which then moves only with the buttons of the page; there is no rate limit unless -rate-limit sets one, whose window moves with the clock")
 	f.Func("deterministic", "produce the same IDs in each run, derived from this `number`", func(text string) error {
 		seed, err := strconv.ParseUint(text, 10, 64)
-		s.deterministic = &seed
+		s.RandomSeed = &seed
 		if err != nil {
 			return errors.New("must be a number, 0 or more")
 		}

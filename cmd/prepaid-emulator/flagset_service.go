@@ -17,55 +17,47 @@ import (
 
 // serviceFlags are the flags for behaviour that the reference leaves open.
 func (s *settings) serviceFlags(f *flag.FlagSet) {
-	option := func(name, usage string, read func(text string) (prepaidtest.Option, error)) {
-		f.Func(name, usage, func(text string) error {
-			chosen, err := read(text)
-			if err == nil {
-				s.chosen = append(s.chosen, chosen)
-			}
-			return err
-		})
-	}
-	option("permitted-companies", "`ids` of the companies whose policy and webhooks the client may change, separated by commas (default all)", permittedCompanies)
-	option("allowed-addresses", "`addresses` or prefixes that may call, separated by commas, none of IPv4 larger than /29 (default all)", allowedAddresses)
+	f.Func("permitted-companies", "`ids` of the companies whose policy and webhooks the client may change, separated by commas (default all)", s.readCompanies)
+	f.Func("allowed-addresses", "`addresses` or prefixes that may call, separated by commas, none of IPv4 larger than /29 (default all)", s.readAddresses)
 	statuses := make(map[string]string)
 	for _, status := range prepaidtest.AccountStatuses() {
 		statuses[status] = status
 	}
-	option("initial-status", "`status` of a new account (default pre_active)", oneOf(prepaidtest.InitialStatus, statuses))
-	option("page-sizes", "`least,normal,most` items per page (default 1,50,500)", pageSizes)
-	option("category-without-merchant", "four-digit category `code` of transactions without a merchant (default 0000)", func(text string) (prepaidtest.Option, error) {
+	f.Func("initial-status", "`status` of a new account (default pre_active)", oneOf(&s.InitialStatus, statuses))
+	f.Func("page-sizes", "`least,normal,most` items per page (default 1,50,500)", s.readPageSizes)
+	f.Func("category-without-merchant", "four-digit category `code` of transactions without a merchant (default 0000)", func(text string) error {
 		if !fourDigits.MatchString(text) {
-			return nil, errors.New("must have four digits, such as 6012")
+			return errors.New("must have four digits, such as 6012")
 		}
-		return prepaidtest.CategoryWithoutMerchant(text), nil
+		s.CategoryWithoutMerchant = &text
+		return nil
 	})
-	option("failed-transfer", "`form` of the empty transaction_id of a failed transfer: string, null, absent or zero (default string)", oneOf(prepaidtest.FailedTransfer, map[string]prepaidtest.EmptyTransactionID{
+	f.Func("failed-transfer", "`form` of the empty transaction_id of a failed transfer: string, null, absent or zero (default string)", oneOf(&s.FailedTransfer, map[string]prepaidtest.EmptyTransactionID{
 		"string": prepaidtest.EmptyString, "null": prepaidtest.EmptyNull, "absent": prepaidtest.EmptyAbsent, "zero": prepaidtest.EmptyZero,
 	}))
-	option("wallet-providers", "three wallet `names` in the path of wallet provisioning; the first needs nonce and certificates (default applepay,googlepay,samsungpay)", walletProviders)
-	option("pin-tries", "`number` of wrong tries of a PIN change that block an account; 0 for no limit (default 0)", func(text string) (prepaidtest.Option, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
-			return nil, errors.New("must be a number, 0 or more")
+	f.Func("wallet-providers", "three wallet `names` in the path of wallet provisioning; the first needs nonce and certificates (default applepay,googlepay,samsungpay)", s.readWallets)
+	f.Func("pin-tries", "`number` of wrong tries of a PIN change that block an account; 0 for no limit (default 0)", func(text string) (err error) {
+		if s.PINTries, err = strconv.Atoi(text); err != nil || s.PINTries < 0 {
+			return errors.New("must be a number, 0 or more")
 		}
-		return prepaidtest.PINTries(n), nil
+		return nil
 	})
-	option("pin-mgf1", "`hash` of the mask in the OAEP of a PIN change: SHA1, SHA256 or SHA512 (default that of the envelope)", oneOf(prepaidtest.PINMGF1,
+	f.Func("pin-mgf1", "`hash` of the mask in the OAEP of a PIN change: SHA1, SHA256 or SHA512 (default that of the envelope)", oneOf(&s.PINMGF1,
 		map[string]crypto.Hash{"SHA1": crypto.SHA1, "SHA256": crypto.SHA256, "SHA512": crypto.SHA512}))
-	f.BoolVar(&s.newestFirst, "newest-first", false, "list the newest transactions first (default the oldest first)")
-	f.BoolVar(&s.retryAfter, "retry-after", false, "send Retry-After with 429")
+	f.BoolVar(&s.NewestTransactionsFirst, "newest-first", false, "list the newest transactions first (default the oldest first)")
+	f.BoolVar(&s.RetryAfter, "retry-after", false, "send Retry-After with 429")
 	f.Func("dip-key", "`APPLICATION=KEY`, two UUIDs that the key exchange knows; may be repeated (in the environment: separated by semicolons; default every pair)", s.addKey)
 }
 
-// oneOf parses one of the keys of values.
-func oneOf[T any](option func(T) prepaidtest.Option, values map[string]T) func(string) (prepaidtest.Option, error) {
-	return func(text string) (prepaidtest.Option, error) {
+// oneOf reads one of the keys of values.
+func oneOf[T any](into *T, values map[string]T) func(string) error {
+	return func(text string) error {
 		value, known := values[text]
 		if !known {
-			return nil, errors.New("must be one of " + strings.Join(slices.Sorted(maps.Keys(values)), ", "))
+			return errors.New("must be one of " + strings.Join(slices.Sorted(maps.Keys(values)), ", "))
 		}
-		return option(value), nil
+		*into = value
+		return nil
 	}
 }
 
@@ -82,36 +74,37 @@ func list[T any](text, rule string, read func(one string) (value T, ok bool)) ([
 	return values, nil
 }
 
-func permittedCompanies(text string) (prepaidtest.Option, error) {
-	ids, err := list(text, "must be company ids such as 42,77", func(one string) (prepaid.CompanyID, bool) {
+func (s *settings) readCompanies(text string) (err error) {
+	s.PermittedCompanies, err = list(text, "must be company ids such as 42,77", func(one string) (prepaid.CompanyID, bool) {
 		id, err := strconv.ParseInt(one, 10, 64)
 		return prepaid.CompanyID(id), err == nil && id > 0
 	})
-	return prepaidtest.PermittedCompanies(ids...), err
+	return err
 }
 
-func allowedAddresses(text string) (prepaidtest.Option, error) {
+func (s *settings) readAddresses(text string) (err error) {
 	const rule = "must be addresses or prefixes such as 192.0.2.8/29,127.0.0.1, none of IPv4 larger than /29"
-	prefixes, err := list(text, rule, func(one string) (netip.Prefix, bool) {
+	s.AllowedAddresses, err = list(text, rule, func(one string) (netip.Prefix, bool) {
 		prefix, err := netip.ParsePrefix(one)
 		if address, alone := netip.ParseAddr(one); alone == nil && address.Zone() == "" {
 			prefix, err = netip.PrefixFrom(address, address.BitLen()), nil
 		}
 		return prefix, err == nil && (!prefix.Addr().Is4() || prefix.Bits() >= 29)
 	})
-	return prepaidtest.AllowedAddresses(prefixes...), err
+	return err
 }
 
-func pageSizes(text string) (prepaidtest.Option, error) {
+func (s *settings) readPageSizes(text string) error {
 	const rule = "must be three increasing numbers, such as 1,50,500"
 	sizes, err := list(text, rule, func(one string) (int, bool) {
 		size, err := strconv.Atoi(one)
 		return size, err == nil && size > 0
 	})
 	if err != nil || len(sizes) != 3 || !slices.IsSorted(sizes) {
-		return nil, errors.New(rule)
+		return errors.New(rule)
 	}
-	return prepaidtest.PageSizes(sizes[0], sizes[1], sizes[2]), nil
+	s.PageSizes = prepaidtest.PageSizes{Least: sizes[0], Normal: sizes[1], Most: sizes[2]}
+	return nil
 }
 
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
@@ -119,13 +112,14 @@ var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 // walletName is a name that needs no escaping in a path.
 var walletName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-func walletProviders(text string) (prepaidtest.Option, error) {
+func (s *settings) readWallets(text string) error {
 	const rule = "must be three different names of letters, digits, dot, hyphen and underscore, such as applepay,googlepay,samsungpay"
 	names, err := list(text, rule, func(one string) (string, bool) { return one, walletName.MatchString(one) })
 	if err != nil || len(names) != 3 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != 3 {
-		return nil, errors.New(rule)
+		return errors.New(rule)
 	}
-	return prepaidtest.WalletProviders(names[0], names[1], names[2]), nil
+	s.WalletProviders = [3]string(names)
+	return nil
 }
 
 // uuid is the form of the IDs in a key exchange.

@@ -8,14 +8,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
-
-// rateWindow is the window of the reference (section 8).
-const rateWindow = 10 * time.Second
 
 // shownAccounts bounds the IDs listed for a company.
 const shownAccounts = 3
@@ -29,8 +25,8 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 	fmt.Fprintf(out, "prepaid-emulator %s\n\n", version())
 	row("Service", base)
 	row("Page", strings.TrimSuffix(base, "3.0/"))
-	row("Client", s.clientID+" with secret "+s.clientSecret)
-	row("Media type", "application/vnd."+s.vendor+"+json")
+	row("Client", s.ClientID+" with secret "+s.ClientSecret)
+	row("Media type", "application/vnd."+s.Vendor+"+json")
 	for _, company := range server.Companies() {
 		row("Company", s.describe(server, company, accounts))
 	}
@@ -44,7 +40,7 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 		row("Note", "continuing the state file: "+overruled)
 	}
 	fmt.Fprintf(out, "\nTry:\n\n  TOKEN=$(curl -s -u %s -d grant_type=client_credentials %s | sed 's/.*\"access_token\":\"\\([^\"]*\\)\".*/\\1/')\n",
-		quote(s.clientID+":"+s.clientSecret), quote(base+"token"))
+		quote(s.ClientID+":"+s.ClientSecret), quote(base+"token"))
 	path := "policy/mccodes?page_size=5"
 	if len(accounts) > 0 {
 		path = "accounts/" + url.PathEscape(string(firstActive(server, accounts)))
@@ -53,10 +49,10 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 	export := func(name, value string) { fmt.Fprintf(out, "  export %s=%s\n", name, quote(value)) }
 	fmt.Fprint(out, "For a program that uses prepaid.ConfigFromEnv:\n\n")
 	export("PREPAID_BASE_URL", base)
-	export("PREPAID_VENDOR", s.vendor)
-	export("PREPAID_CLIENT_ID", s.clientID)
-	export("PREPAID_CLIENT_SECRET", s.clientSecret)
-	if s.production {
+	export("PREPAID_VENDOR", s.Vendor)
+	export("PREPAID_CLIENT_ID", s.ClientID)
+	export("PREPAID_CLIENT_SECRET", s.ClientSecret)
+	if s.Production {
 		export("PREPAID_ENVIRONMENT", "production")
 	} else {
 		export("PREPAID_ENVIRONMENT", "test")
@@ -97,7 +93,7 @@ func (s *settings) overruled() string {
 	if s.seed != "" {
 		names = append(names, "-seed")
 	}
-	if !s.startAt.IsZero() {
+	if !s.StartAt.IsZero() {
 		names = append(names, "-start-at")
 	}
 	text := strings.Join(names, " and ")
@@ -107,7 +103,7 @@ func (s *settings) overruled() string {
 	case 2:
 		text += " have no effect"
 	}
-	if s.deterministic == nil {
+	if s.RandomSeed == nil {
 		return text
 	}
 	if text == "" {

@@ -18,7 +18,7 @@ const healthTimeout = 2 * time.Second
 func (s *settings) health(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, reachable("http://"+s.listen)+"/clock", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, reachable("http://"+s.ListenOn)+"/clock", http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -49,10 +49,10 @@ func TestListsInTheEnvironment(t *testing.T) {
 	s, err := parse(nil, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
 	require.NoError(t, err)
 	require.Equal(t, []dipKey{{application, otherUUID}, {otherUUID, application}}, s.keys)
-	require.Equal(t, []prepaidtest.DeliveryFault{prepaidtest.LoseResponse().Times(2), prepaidtest.LoseMessage()}, s.hooks.faults)
-	require.Equal(t, []time.Duration{time.Second, 10 * time.Second, time.Minute}, s.hooks.retries)
-	require.Len(t, s.chosen, 1)
-	require.True(t, s.retryAfter)
+	require.Equal(t, []prepaidtest.DeliveryFault{prepaidtest.LoseResponse().Times(2), prepaidtest.LoseMessage()}, s.hookFaults)
+	require.Equal(t, []time.Duration{time.Second, 10 * time.Second, time.Minute}, s.DeliveryRetries)
+	require.Equal(t, prepaidtest.PageSizes{Least: 1, Normal: 2, Most: 3}, s.PageSizes)
+	require.True(t, s.RetryAfter)
 }
 
 func TestOptionsOfTheServiceHaveAnEffect(t *testing.T) {

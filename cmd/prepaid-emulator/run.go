@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/page"
 	"github.com/cardprograms/prepaid/prepaidtest"
@@ -61,21 +62,22 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	if err != nil {
 		return err
 	}
-	goesOn := hasState(s.state)
-	listener, err := listen(ctx, s.listen)
+	goesOn := hasState(s.StateFile)
+	listener, err := listen(ctx, s.ListenOn)
 	if err != nil {
 		return err
 	}
 	shown := page.New(page.Config{AllowRemote: s.allowRemote, Version: version()})
-	server, err := prepaidtest.Start(append(options, prepaidtest.WithListener(listener), prepaidtest.WithPage(shown))...)
+	options.Listener, options.Page = listener, shown
+	server, err := prepaidtest.Start(options)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	if !goesOn {
 		if err := s.sow(server); err != nil {
 			err = errors.Join(err, server.Close())
-			if s.state != "" {
-				err = errors.Join(err, os.Remove(s.state)) // else the next start would use it
+			if s.StateFile != "" {
+				err = errors.Join(err, os.Remove(s.StateFile)) // else the next start would use it
 			}
 			return err
 		}
@@ -83,7 +85,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	for _, a := range s.faults {
 		server.Inject(a.operation, a.fault)
 	}
-	server.InjectDelivery("", s.hooks.faults...)
+	server.InjectDelivery("", s.hookFaults...)
 	for _, k := range s.keys {
 		server.AddApplication(k.application, k.key)
 	}
@@ -106,7 +108,7 @@ func describe(_ context.Context, s *settings, out, problems io.Writer) error {
 	if err != nil {
 		return err
 	}
-	text, err := prepaidtest.OpenAPI(options...)
+	text, err := prepaidtest.OpenAPI(options)
 	if err == nil {
 		_, err = out.Write(text)
 	}
@@ -148,47 +150,32 @@ func (s *settings) sow(server *prepaidtest.Server) error {
 	return nil
 }
 
-func (s *settings) options(problems io.Writer) ([]prepaidtest.Option, error) {
-	options := []prepaidtest.Option{
-		prepaidtest.Vendor(s.vendor), prepaidtest.Credentials(s.clientID, s.clientSecret),
-		prepaidtest.TokenLifetime(s.tokenLifetime), prepaidtest.ReportDelay(s.reportDelay), prepaidtest.SimulationDelay(s.simulationDelay),
-		prepaidtest.RateLimit(s.rateLimit, rateWindow),
+// options completes the server's options.
+func (s *settings) options(problems io.Writer) (prepaidtest.Options, error) {
+	options := s.Options
+	if s.noRateLimit {
+		options.RateLimit = -1
 	}
-	add := func(wanted bool, option prepaidtest.Option) {
-		if wanted {
-			options = append(options, option)
+	for _, delay := range []*time.Duration{&options.ReportDelay, &options.SimulationDelay} {
+		if *delay == 0 {
+			*delay = -1 // no delay: zero is the default
 		}
-	}
-	add(s.noRateLimit, prepaidtest.NoRateLimit())
-	add(s.lenient, prepaidtest.Lenient())
-	add(s.production, prepaidtest.Production())
-	add(s.retryAfter, prepaidtest.WithRetryAfter())
-	add(s.newestFirst, prepaidtest.NewestTransactionsFirst())
-	options = append(append(options, s.hooks.options()...), s.chosen...)
-	add(!s.startAt.IsZero(), prepaidtest.StartAt(s.startAt))
-	add(s.frozenClock, prepaidtest.FrozenClock())
-	if s.deterministic != nil {
-		options = append(options, prepaidtest.RandomSeed(*s.deterministic))
-	}
-	if s.state != "" {
-		options = append(options, prepaidtest.WithStateFile(s.state))
 	}
 	switch s.log {
 	case "text":
-		options = append(options, prepaidtest.WithLogger(slog.New(slog.NewTextHandler(problems, nil))))
+		options.Logger = slog.New(slog.NewTextHandler(problems, nil))
 	case "json":
-		options = append(options, prepaidtest.WithLogger(slog.New(slog.NewJSONHandler(problems, nil))))
+		options.Logger = slog.New(slog.NewJSONHandler(problems, nil))
 	}
-	if s.hooks.roots != "" {
-		text, err := os.ReadFile(s.hooks.roots)
+	if s.hookRoots != "" {
+		text, err := os.ReadFile(s.hookRoots)
 		if err != nil {
-			return nil, fmt.Errorf("-hook-roots: %w", err)
+			return options, fmt.Errorf("-hook-roots: %w", err)
 		}
-		roots := x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(text) {
-			return nil, errors.New("-hook-roots: the file has no certificate in PEM form")
+		options.WebhookRoots = x509.NewCertPool()
+		if !options.WebhookRoots.AppendCertsFromPEM(text) {
+			return options, errors.New("-hook-roots: the file has no certificate in PEM form")
 		}
-		options = append(options, prepaidtest.WithWebhookRoots(roots))
 	}
 	return options, nil
 }

@@ -81,7 +81,7 @@ func TestEnvironmentStandsInForFlags(t *testing.T) {
 	}
 	s, err := parse([]string{"-client-id", "from-flag"}, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
 	require.NoError(t, err)
-	require.Equal(t, []any{"acme", "from-flag", true, "text"}, []any{s.vendor, s.clientID, s.lenient, s.log})
+	require.Equal(t, []any{"acme", "from-flag", true, "text"}, []any{s.Vendor, s.ClientID, s.Lenient, s.log})
 	require.Len(t, s.faults, 2)
 	require.Equal(t, []string{"GET /accounts", "*"}, []string{s.faults[0].operation, s.faults[1].operation})
 }

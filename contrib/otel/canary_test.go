@@ -24,7 +24,7 @@ const canary = "CANARY"
 // No span and no measurement has a sent or received value, or the text of an error.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Credentials("client-"+canary, "secret-"+canary), prepaidtest.ReportDelay(0))
+	s := newStage(t, prepaidtest.Options{ClientID: "client-" + canary, ClientSecret: "secret-" + canary, ReportDelay: -1})
 	id := s.AddAccount(prepaidtest.SeedAccount{
 		ID: "acc-" + canary, Key: "key-" + canary, Balance: "77131.19", DisplayName: "name-" + canary,
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	prepaidotel "github.com/cardprograms/prepaid/contrib/otel"
+	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -60,7 +61,7 @@ func TestPropagation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			var sent headers
 			config := s.Config()
 			config.Transport = &sent
@@ -91,7 +92,7 @@ func TestPropagation(t *testing.T) {
 // A caller's own Trace is called as before, sees the spans in its contexts, and may start its own spans.
 func TestOwnTraceIsKept(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	tracer := s.tracers.Tracer("caller")
 	var calls, attempts []trace.SpanContext
 	config := s.Config()
@@ -134,7 +135,7 @@ func TestOwnTraceIsKept(t *testing.T) {
 // Concurrent calls, also of two clients or within another's call, have separate spans.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.account("5.00")
 	inner := s.client
 	s.token()

@@ -15,7 +15,7 @@ import (
 
 // OpenTelemetry's global providers need one line.
 func ExampleInstrument_global() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -35,7 +35,7 @@ func ExampleInstrument_global() {
 
 // The first response of a transfer is lost: two attempts in one call, a read between them, and the money moved once.
 func ExampleInstrument() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -22,7 +22,7 @@ import (
 // The histogram of the conventions has their unit and buckets.
 func TestConventionalHistogram(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	s.token()
 	for _, m := range s.collect() {
 		if m.Name != "http.client.request.duration" {
@@ -71,7 +71,7 @@ func TestGlobalProviders(t *testing.T) { //nolint:paralleltest // it sets what i
 	t.Cleanup(func() { otel.SetTracerProvider(before) })
 	spans := tracetest.NewInMemoryExporter()
 	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)))
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	client, err := prepaid.NewClient(prepaidotel.Instrument(srv.Config(), prepaidotel.Options{}))
 	require.NoError(t, err)
 	_, err = client.Token(t.Context())
@@ -90,7 +90,7 @@ func TestRefusedInstruments(t *testing.T) { //nolint:paralleltest // it sets wha
 			reported++
 		}
 	}))
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	client, err := prepaid.NewClient(prepaidotel.Instrument(srv.Config(),
 		prepaidotel.Options{MeterProvider: refusing{}, TracerProvider: tracenoop.NewTracerProvider()}))
 	require.NoError(t, err)

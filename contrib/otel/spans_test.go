@@ -16,7 +16,7 @@ import (
 
 func TestSuccess(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.account("5.00")
 	_, err := s.client.Accounts.Get(t.Context(), id)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestSuccess(t *testing.T) {
 
 func TestRetry(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from, to := s.account("5.00"), s.account("")
 	s.token()
 	s.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Respond(503, ""))
@@ -73,7 +73,7 @@ func TestRetry(t *testing.T) {
 
 func TestThrottled(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.account("5.00")
 	config := s.Config()
 	config.Limiter = limiterFunc(func(context.Context) error {
@@ -100,7 +100,7 @@ func TestThrottled(t *testing.T) {
 
 func TestRenewalAfter401(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.account("5.00")
 	s.token()
 	s.RevokeTokens()
@@ -122,7 +122,7 @@ func TestRenewalAfter401(t *testing.T) {
 
 func TestFailedRenewal(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	config := s.Config()
 	config.Credentials.ClientSecret = prepaid.NewSecret("another")
 	s.open(config, prepaidotel.Options{})
@@ -142,7 +142,7 @@ func TestFailedRenewal(t *testing.T) {
 
 func TestUnknownTransfer(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from, to := s.account("5.00"), s.account("")
 	s.token()
 	s.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
@@ -159,7 +159,7 @@ func TestUnknownTransfer(t *testing.T) {
 
 func TestNothingSent(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	_, err := s.client.Accounts.Get(t.Context(), "..")
 	require.Error(t, err)
 	require.Equal(t, []string{
@@ -174,7 +174,7 @@ func TestNothingSent(t *testing.T) {
 // Each page is a separate call, under the span of the caller that iterates.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.PageSizes(1, 2, 2))
+	s := newStage(t, prepaidtest.Options{PageSizes: prepaidtest.PageSizes{Least: 1, Normal: 2, Most: 2}})
 	id := s.account("")
 	for range 3 {
 		s.Adjust(id, "1.00")
@@ -196,7 +196,7 @@ func TestPages(t *testing.T) {
 // A report that is not ready is no error.
 func TestReport(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.ReportDelay(time.Minute))
+	s := newStage(t, prepaidtest.Options{ReportDelay: time.Minute})
 	s.AddReportCSV("cards", "a,b\n1,2\n")
 	s.token()
 	reader, err := s.client.Reporting.Run(t.Context(), "cards", prepaid.RunReportParams{Wait: prepaid.WaitOptions{
@@ -265,7 +265,7 @@ func TestErrorTypes(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			id := s.account("5.00")
 			ctx, config := prepare(s)
 			s.open(config, prepaidotel.Options{})

@@ -34,9 +34,9 @@ type stage struct {
 	client  *prepaid.Client
 }
 
-func newStage(t *testing.T, options ...prepaidtest.Option) *stage {
+func newStage(t *testing.T, options prepaidtest.Options) *stage {
 	t.Helper()
-	s := &stage{t: t, Server: prepaidtest.NewServer(t, options...)}
+	s := &stage{t: t, Server: prepaidtest.NewServer(t, options)}
 	s.spans = tracetest.NewInMemoryExporter()
 	s.tracers = sdktrace.NewTracerProvider(sdktrace.WithSyncer(s.spans))
 	s.reader = sdkmetric.NewManualReader()

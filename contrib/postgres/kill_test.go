@@ -72,7 +72,7 @@ func newKillTest(t *testing.T, naive bool) *killTest {
 	k.store, err = Open(t.Context(), k.pool, options)
 	require.NoError(t, err)
 
-	k.emulator = prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
+	k.emulator = prepaidtest.NewServer(t, prepaidtest.Options{RateLimit: -1, RequestLog: 1, ClientID: "client", ClientSecret: "secret"})
 	k.emulator.Decide(func(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
 		if a.RequestID != "" {
 			k.arrived.Add(1)

@@ -36,7 +36,7 @@ func TestErrorWithoutTimesPaysOnce(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	s.options.CallTimeout = 2 * time.Second
-	emulator := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.Credentials("client", "secret"))
+	emulator := prepaidtest.NewServer(t, prepaidtest.Options{RateLimit: -1, ClientID: "client", ClientSecret: "secret"})
 	emulator.Decide(func(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
 		switch {
 		case a.RequestID == "" || a.Sending > 2:

@@ -37,7 +37,7 @@ func requireContradictionAfter(t *testing.T, outcome prepaid.Outcome, err error,
 // Accounts from the cassette must be in their recorded places, or there is no response.
 func TestSwappedAccountsAreSeen(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	account(srv, "100.00")
 	account(srv, "100.00")
 	search := func(c *prepaid.Client) (one, other prepaid.AccountID) {
@@ -75,7 +75,7 @@ func TestSwappedAccountsAreSeen(t *testing.T) {
 // After its first use, a caller's own account stands for a recorded one.
 func TestSwappedAccountsOfTheCaller(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	calls := func(c *prepaid.Client, known, from, to prepaid.AccountID) error {
 		_, err := c.Accounts.Get(t.Context(), known)
 		require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestSwappedAccountsOfTheCaller(t *testing.T) {
 // become one.
 func TestRequestIDsOfRepeatedPayments(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from, to := account(srv, "100.00"), account(srv, "")
 	a, b := prepaid.NewRequestID(), prepaid.NewRequestID()
 	pay := func(c *prepaid.Client, ids ...prepaid.RequestID) (err error) {
@@ -130,7 +130,7 @@ func TestRequestIDsOfRepeatedPayments(t *testing.T) {
 		require.NoError(t, recorder.Stop())
 		_, c = replay(t, path, prepaidvcr.Options{AllowUnused: true})
 		requireContradictionAfter(t, test.outcome, pay(c, test.wrong...), "body.request_id")
-		srv = prepaidtest.NewServer(t)
+		srv = prepaidtest.NewServer(t, prepaidtest.Options{})
 		from, to = account(srv, "100.00"), account(srv, "")
 	}
 }

@@ -162,8 +162,7 @@ func newWorld(t *testing.T, word string) *world {
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
 	w.uri = receiver.URL + "/" + word
-	w.Server = prepaidtest.NewServer(t, prepaidtest.ReportDelay(0), prepaidtest.SimulationDelay(0), prepaidtest.InitialStatus("active"),
-		prepaidtest.WithWebhookRoots(roots), prepaidtest.Vendor(vendorWord), prepaidtest.Credentials(word+"-client", word+"-secret"))
+	w.Server = prepaidtest.NewServer(t, prepaidtest.Options{ReportDelay: -1, SimulationDelay: -1, InitialStatus: "active", WebhookRoots: roots, Vendor: vendorWord, ClientID: word + "-client", ClientSecret: word + "-secret"})
 	w.from = w.AddAccount(prepaidtest.SeedAccount{Balance: "500.00"})
 	w.to = w.AddAccount(prepaidtest.SeedAccount{})
 	w.AddWalletToken(w.from, prepaidtest.WalletToken{

@@ -37,7 +37,7 @@ func settled(t *testing.T, c *prepaid.Client) (header []string, sum prepaid.Amou
 // cassette lists them.
 func TestAmountsOfReports(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.ReportDelay(0))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{ReportDelay: -1})
 	srv.AddReportCSV("settlement", "account,note,amount,balance\r\nEA7000,\"a, b\",12.34,1.00\r\nEA7000,,-2.30,4111111111111111\r\n")
 	options := prepaidvcr.Options{ReportColumns: []string{"account", "note"}, ReportAmounts: []string{"Amount", "balance"}}
 	path := record(t, srv, options, func(c *prepaid.Client) {
@@ -76,7 +76,7 @@ func TestAmountsOfReports(t *testing.T) {
 // Without names, nothing of a report is kept.
 func TestReportsWithoutColumns(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.ReportDelay(0))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{ReportDelay: -1})
 	srv.AddReportCSV("settlement", "account,note,amount\r\nEA7000,x,12.34\r\n")
 	for _, options := range []prepaidvcr.Options{
 		{}, {ReportColumns: []string{"account", "amount"}}, {ReportAmounts: []string{"amount"}},

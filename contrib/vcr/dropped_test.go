@@ -26,7 +26,7 @@ func TestThatEnds(t *testing.T) {
 	if end == "" {
 		t.SkipNow()
 	}
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	recorder := prepaidvcr.Start(t, os.Getenv(pathVariable), prepaidvcr.Options{})
 	client, err := prepaid.NewClient(recorder.Config(srv.Config()))
 	require.NoError(t, err)
@@ -86,7 +86,7 @@ func TestSkippedReplay(t *testing.T) {
 // Stop called directly: not in a panic, not without requests, and not over a file that another process wrote.
 func TestStopRefuses(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "")
 	path := filepath.Join(t.TempDir(), "cassette")
 	recording := func(calls int) *prepaidvcr.Recorder {
@@ -132,7 +132,7 @@ func TestStopRefuses(t *testing.T) {
 // A client that outlives its recording sends nothing unrecorded.
 func TestRequestAfterStop(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "")
 	recorder, err := prepaidvcr.New(filepath.Join(t.TempDir(), "cassette"), prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
 	require.NoError(t, err)

@@ -37,7 +37,7 @@ func TestPayOut(t *testing.T) {
 	recorder := prepaidvcr.Start(t, "testdata/payout", prepaidvcr.Options{})
 	config, from, to := prepaid.Config{}, prepaid.AccountID("any"), prepaid.AccountID("other")
 	if recorder.Recording() {
-		srv := prepaidtest.NewServer(t)
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 		config, from, to = srv.Config(), account(srv, "100.00"), account(srv, "")
 	}
 	client, err := prepaid.NewClient(recorder.Config(config))

@@ -40,7 +40,7 @@ func TestLostAnswerStaysInDoubt(t *testing.T) {
 	for name, fault := range map[string]prepaidtest.Fault{
 		"truncated": prepaidtest.Truncate(), "dropped": prepaidtest.DropBeforeCommit(),
 	} {
-		srv := prepaidtest.NewServer(t)
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 		id := account(srv, "100.00")
 		srv.Inject("POST /funding/redemptions", fault)
 		path := record(t, srv, prepaidvcr.Options{Transport: &http.Transport{DisableKeepAlives: true}}, func(c *prepaid.Client) {
@@ -57,7 +57,7 @@ func TestLostAnswerStaysInDoubt(t *testing.T) {
 // A request that was not sent is not in the cassette, and the replay reports it as not sent.
 func TestUnsentRequestIsNotRecorded(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "100.00")
 	refuses := roundTripper(func(req *http.Request) (*http.Response, error) {
 		if req.Method == http.MethodPost && req.URL.Path != "/3.0/token" {
@@ -88,7 +88,7 @@ func (refusedError) NotSent() bool { return true }
 // A recording sends through the caller's own transport, unless the options name one.
 func TestRecordingUsesTheCallersTransport(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "")
 	var own, named atomic.Int64
 	counting := func(n *atomic.Int64) http.RoundTripper {
@@ -118,7 +118,7 @@ func TestRecordingUsesTheCallersTransport(t *testing.T) {
 // generates tokens.
 func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.InitialStatus("active"), prepaidtest.SimulationDelay(0))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{InitialStatus: "active", SimulationDelay: -1})
 	id := account(srv, "100.00")
 	simulate := func(c *prepaid.Client) error {
 		_, err := c.Simulation.Transact(t.Context(), prepaid.SimulateParams{
@@ -163,7 +163,7 @@ func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
 // A token after the recorded ones is new, or a client would not accept it after a 401.
 func TestSurplusTokensDiffer(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "1.00")
 	srv.Inject("GET /accounts/{id}", prepaidtest.ExpireToken())
 	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) {
@@ -191,7 +191,7 @@ func TestSurplusTokensDiffer(t *testing.T) {
 // A replay of a transfer whose response was lost does not wait as long as the service might need: nothing is in flight.
 func TestReplayOfALostTransferIsShort(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from, to := account(srv, "100.00"), account(srv, "")
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 	pay := func(ctx context.Context, c *prepaid.Client) error {

@@ -62,7 +62,7 @@ func account(srv *prepaidtest.Server, balance string) prepaid.AccountID {
 // Identical polls of a report get the responses in the order of the recording, then none.
 func TestReplayInOrder(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.ReportDelay(time.Hour), prepaidtest.TokenLifetime(5*time.Hour))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{ReportDelay: time.Hour, TokenLifetime: 5 * time.Hour})
 	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) {
 		run, err := c.Reporting.Start(t.Context(), prepaidtest.DailySettlement, prepaid.StartReportParams{})
 		require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestReplayInOrder(t *testing.T) {
 // A request that is not in the cassette is not sent and not retried. Its error names the differing places without values.
 func TestUnrecordedRequest(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from, to := account(srv, "100.00"), account(srv, "")
 	transfer := func(c *prepaid.Client, amount, reference string) error {
 		_, err := c.Accounts.Transfer(t.Context(), from, prepaid.TransferParams{
@@ -133,7 +133,7 @@ func TestUnrecordedRequest(t *testing.T) {
 // Pseudonyms from the cassette distinguish concurrent calls.
 func TestReplayOfConcurrentCalls(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	for _, balance := range []string{"1.00", "2.00", "3.00", "4.00", "5.00", "6.00"} {
 		account(srv, balance)
 	}
@@ -173,7 +173,7 @@ func TestReplayOfConcurrentCalls(t *testing.T) {
 // A client may request tokens at any time: a cassette with one token is enough for a replay with more.
 func TestReplayOfTokens(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "")
 	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) {
 		for range 2 {
@@ -195,7 +195,7 @@ func TestReplayOfTokens(t *testing.T) {
 // Failures on the way are recorded as the client saw them: statuses, codes, pauses, a page of a proxy.
 func TestReplayOfTrouble(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.WithRetryAfter())
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{RetryAfter: true})
 	id := account(srv, "5.00")
 	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, ""), prepaidtest.DropBeforeCommit(), prepaidtest.Truncate(),
 		prepaidtest.ExpireToken())
@@ -305,7 +305,7 @@ func TestReplayRefuses(t *testing.T) {
 	require.True(t, ok, "%v", err)
 	require.ErrorIs(t, failed, os.ErrNotExist)
 
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "")
 	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) {
 		_, err := c.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)

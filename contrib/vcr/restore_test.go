@@ -85,7 +85,7 @@ func (c customer) run(t *testing.T, client *prepaid.Client) {
 // get it.
 func TestResponsesShowWhatTheCallerSent(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	recorded := customer{
 		company: prepaidtest.DefaultCompany, program: prepaidtest.DefaultProgramClientID, key: "customer-4711", name: "MIRA", reference: "load mira",
 		float: account(srv, "100.00"),
@@ -113,7 +113,7 @@ func TestResponsesShowWhatTheCallerSent(t *testing.T) {
 // name of the member.
 func TestTwoValuesForOneRecordedValue(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from, to := account(srv, "100.00"), account(srv, "")
 	pay := func(c *prepaid.Client, source, destination prepaid.AccountID, references ...string) (history []string, err error) {
 		for _, reference := range references {
@@ -157,7 +157,7 @@ func TestTwoValuesForOneRecordedValue(t *testing.T) {
 // A value that no request has sent before is shown as its pseudonym.
 func TestResponsesBeforeTheFirstUse(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "1.00")
 	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) {
 		for range 2 {

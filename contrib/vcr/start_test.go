@@ -57,7 +57,7 @@ func inside(t *testing.T, body func(w *watched)) *watched {
 }
 
 func TestStart(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "5.00")
 	path := filepath.Join(t.TempDir(), "cassette")
 	body := func(config prepaid.Config, id prepaid.AccountID, calls int, fail bool) func(*watched) {
@@ -96,7 +96,7 @@ func TestStart(t *testing.T) {
 // A cassette that cannot be written is an error, and an older one remains.
 func TestStopKeepsTheOldCassette(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := account(srv, "")
 	directory := t.TempDir()
 	file := filepath.Join(directory, "file")

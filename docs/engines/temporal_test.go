@@ -60,7 +60,7 @@ func same(*engines.Payment) {}
 // the cached response.
 func TestTemporalPaysOnce(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	p := payment(srv)
 	srv.Inject(transfer, prepaidtest.CommitThenDrop(), prepaidtest.Respond(404, "invalid_uri"))
 	require.NoError(t, run(t, srv, p, same))
@@ -72,7 +72,7 @@ func TestTemporalPaysOnce(t *testing.T) {
 // If a run is given up while its transfer is running, the next run does not overtake that transfer.
 func TestTemporalWaitsForTheEarlierRun(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	p := payment(srv)
 	srv.Inject(transfer, prepaidtest.ProxyPage(504).CommitAfter(500*time.Millisecond))
 	require.NoError(t, run(t, srv, p, same))
@@ -84,7 +84,7 @@ func TestTemporalWaitsForTheEarlierRun(t *testing.T) {
 // A refused payment does not run again. The workflow fails with the known outcome of the money.
 func TestTemporalEndsWithARefusal(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	p := payment(srv)
 	p.Params.Amount = prepaid.MustAmount("500.00")
 	failure, ok := errors.AsType[*temporal.ApplicationError](run(t, srv, p, same))
@@ -97,7 +97,7 @@ func TestTemporalEndsWithARefusal(t *testing.T) {
 // An activity that makes its own request ID pays again in each run.
 func TestANewIDInARetryPaysAgain(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	p := payment(srv)
 	srv.Inject(transfer, prepaidtest.CommitThenDrop())
 	require.NoError(t, run(t, srv, p, func(p *engines.Payment) { p.Params.RequestID = prepaid.NewRequestID() }))

@@ -27,7 +27,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-	emulator, err := prepaidtest.Start()
+	emulator, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return err
 	}

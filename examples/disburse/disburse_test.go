@@ -18,7 +18,7 @@ import (
 
 func TestPaidOnceAndNeverAgain(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 40)
+	s := newStage(t, 40, prepaidtest.Options{})
 	code, out, errOut := s.run()
 	require.Equal(t, exitPaid, code, out+errOut)
 	require.Empty(t, errOut)
@@ -39,7 +39,7 @@ func TestPaidOnceAndNeverAgain(t *testing.T) {
 // A lost journal causes no second payment: the request ids are the same.
 func TestJournalLost(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 10)
+	s := newStage(t, 10, prepaidtest.Options{})
 	code, _, _ := s.run()
 	require.Equal(t, exitPaid, code)
 	require.NoError(t, os.Remove(s.journal()))
@@ -50,7 +50,7 @@ func TestJournalLost(t *testing.T) {
 
 func TestDryRunSendsNothing(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3)
+	s := newStage(t, 3, prepaidtest.Options{})
 	s.srv.AllowOnly("GET /accounts/{id}")
 	code, out, errOut := s.run("-dry-run")
 	require.Equal(t, exitPaid, code, errOut)
@@ -71,7 +71,7 @@ func TestDryRunSendsNothing(t *testing.T) {
 
 func TestFileChangedBetweenRuns(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 5)
+	s := newStage(t, 5, prepaidtest.Options{})
 	code, _, _ := s.run()
 	require.Equal(t, exitPaid, code)
 	const rule = " differs from what was first sent under this key\n"
@@ -111,7 +111,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 // A rehearsal in the test environment does not count as the run.
 func TestJournalOfAnotherEnvironment(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2)
+	s := newStage(t, 2, prepaidtest.Options{})
 	code, _, _ := s.run()
 	require.Equal(t, exitPaid, code)
 	s.config.Environment = prepaid.EnvironmentProduction
@@ -123,7 +123,7 @@ func TestJournalOfAnotherEnvironment(t *testing.T) {
 
 func TestRejectedRows(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 6)
+	s := newStage(t, 6, prepaidtest.Options{})
 	s.srv.SetStatus(s.accounts[2], "closed")
 	code, out, errOut := s.run()
 	require.Equal(t, exitRefused, code, out+errOut)
@@ -157,7 +157,7 @@ func TestRejectedRows(t *testing.T) {
 // Scattered rejected rows do not stop the run.
 func TestRejectedRowsHereAndThere(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 20)
+	s := newStage(t, 20, prepaidtest.Options{})
 	for i := 0; i < 20; i += 2 {
 		s.srv.SetStatus(s.accounts[i], "closed")
 	}
@@ -171,7 +171,7 @@ func TestRejectedRowsHereAndThere(t *testing.T) {
 // A rejected row is corrected under a new key. The old row may be removed.
 func TestCorrectedRow(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3)
+	s := newStage(t, 3, prepaidtest.Options{})
 	s.srv.SetStatus(s.accounts[0], "closed")
 	code, _, _ := s.run()
 	require.Equal(t, exitRefused, code)
@@ -183,7 +183,7 @@ func TestCorrectedRow(t *testing.T) {
 
 func TestFloatAccountIsShort(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 4)
+	s := newStage(t, 4, prepaidtest.Options{})
 	s.srv.Adjust(s.float, "-999600") // 400.00 of 400.06
 	for _, args := range [][]string{{"-dry-run"}, nil} {
 		code, _, errOut := s.run(args...)
@@ -200,7 +200,7 @@ func TestFloatAccountIsShort(t *testing.T) {
 // Another program spends from the float account. After a top-up the run goes on.
 func TestFloatAccountRunsDry(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 40)
+	s := newStage(t, 40, prepaidtest.Options{})
 	var paid atomic.Int32
 	s.onPaid = func() {
 		if paid.Add(1) == 10 {
@@ -229,7 +229,7 @@ func TestFloatAccountRunsDry(t *testing.T) {
 // The first round leaves payments unknown. Later rounds resolve them without a second payment.
 func TestDoubtIsSettledWithinTheRun(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 60)
+	s := newStage(t, 60, prepaidtest.Options{})
 	s.config.Retry.MaxAttempts = 1
 	s.srv.Inject(transferOperation, prepaidtest.CommitThenDrop().Times(20), prepaidtest.DropBeforeCommit().Times(20))
 	code, out, errOut := s.run()
@@ -240,7 +240,7 @@ func TestDoubtIsSettledWithinTheRun(t *testing.T) {
 
 func TestDoubtThatRemains(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 6)
+	s := newStage(t, 6, prepaidtest.Options{})
 	s.config.Retry.MaxAttempts = 1
 	s.srv.Inject(transferOperation, prepaidtest.CommitThenDrop().Times(2), prepaidtest.DropBeforeCommit().Times(16))
 	code, out, errOut := s.run()
@@ -256,7 +256,7 @@ func TestDoubtThatRemains(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 100)
+	s := newStage(t, 100, prepaidtest.Options{})
 	s.srv.Inject(transferOperation, prepaidtest.Delay(20*time.Millisecond).Always())
 	ctx, interrupt := context.WithCancel(t.Context())
 	s.onPaid = interrupt
@@ -275,7 +275,7 @@ func TestInterrupted(t *testing.T) {
 // A call that outlasts the grace is cut off; its outcome is unknown.
 func TestInterruptedForGood(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 20)
+	s := newStage(t, 20, prepaidtest.Options{})
 	s.grace = time.Millisecond
 	s.srv.Inject(transferOperation, prepaidtest.Delay(200*time.Millisecond), prepaidtest.Delay(time.Hour).Times(3)) // the others are sent meanwhile
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -293,7 +293,7 @@ func TestInterruptedForGood(t *testing.T) {
 // An absent service does not get a request for each row.
 func TestServiceGone(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 300)
+	s := newStage(t, 300, prepaidtest.Options{})
 	s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
 	s.workers, s.stopAfter = 4, 10
 	code, out, errOut := s.run()
@@ -309,7 +309,7 @@ func TestServiceGone(t *testing.T) {
 
 func TestNothingToTalkTo(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2)
+	s := newStage(t, 2, prepaidtest.Options{})
 	code, _, errOut := s.run("-float", "EA-unknown")
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "the float account cannot be read: prepaid: Accounts.Get: rejected")
@@ -333,7 +333,7 @@ func TestNothingToTalkTo(t *testing.T) {
 
 func TestJournalInUseOrDamaged(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2)
+	s := newStage(t, 2, prepaidtest.Options{})
 	j, err := journal.Open(s.journal(), journal.Options{})
 	require.NoError(t, err)
 	code, _, errOut := s.run()
@@ -350,7 +350,7 @@ func TestJournalInUseOrDamaged(t *testing.T) {
 // The service may still count requests of an earlier run, which was alive until the lock was free.
 func TestRestsAfterARunBefore(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2)
+	s := newStage(t, 2, prepaidtest.Options{})
 	s.srv.SetStatus(s.accounts[1], "closed")
 	code, out, _ := s.run()
 	require.Equal(t, exitRefused, code)

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 1)
+	s := newStage(t, 1, prepaidtest.Options{})
 	good := row("emp-0", s.accounts[0], "100.00")
 	for _, c := range []struct {
 		name string
@@ -63,7 +65,7 @@ func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 
 func TestWhatAFileMayHave(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3)
+	s := newStage(t, 3, prepaidtest.Options{})
 	text := "\xef\xbb\xbf" + columns + "\r\n" + strings.Join(s.rows(), "\r\n") // from a spreadsheet, without a final newline
 	text = strings.Replace(text, "SALARY", `"Löhne, ""November"""`, 1)
 	require.NoError(t, os.WriteFile(s.file, []byte(text), 0o600))
@@ -76,7 +78,7 @@ func TestWhatAFileMayHave(t *testing.T) {
 
 func TestControlTotals(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3)
+	s := newStage(t, 3, prepaidtest.Options{})
 	code, _, errOut := s.run("-rows", "4", "-sum", "300.04")
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "the file has 3 payments, -rows says 4\nthe sum of the file is 300.03, -sum says 300.04\n")
@@ -86,7 +88,7 @@ func TestControlTotals(t *testing.T) {
 // The file is overwritten during the run: the checked content is sent.
 func TestFileChangedWhileInUse(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 200)
+	s := newStage(t, 200, prepaidtest.Options{})
 	first := true
 	s.onPaid = func() {
 		if first {

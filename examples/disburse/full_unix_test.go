@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // The disk fills up during the run: no payment is sent that cannot be recorded. With room again, the run
 // goes on.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 300)
+	s := newStage(t, 300, prepaidtest.Options{})
 	args := append([]string{"-c", `ulimit -f 200 && exec "$0" "$@"`, os.Args[0]}, s.args()...) // blocks of 512 bytes, or of 1 KiB
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", args...)                                //nolint:gosec // this very program
 	cmd.Env = s.environment()

@@ -74,7 +74,7 @@ func (s *stage) killWhen(now func() bool) int {
 // 2,000 payments with 29 kills, lost responses and service failures: each is paid once.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, killPayments, prepaidtest.RequestLog(1))
+	s := newStage(t, killPayments, prepaidtest.Options{RequestLog: 1})
 	s.srv.Inject(transferOperation,
 		prepaidtest.CommitThenDrop().WithProbability(0.04), prepaidtest.DropBeforeCommit().WithProbability(0.02),
 		prepaidtest.Respond(503, "").WithProbability(0.04), prepaidtest.Truncate().WithProbability(0.02),

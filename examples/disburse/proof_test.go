@@ -21,7 +21,7 @@ const another = `the service returned transaction [0-9]+, an earlier payment und
 // A corrected file under another name finds the first file's payments.
 func TestCorrectedFileOfAnotherName(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2)
+	s := newStage(t, 2, prepaidtest.Options{})
 	s.write(row("emp-1", s.accounts[0], "1.25"))
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
@@ -37,7 +37,7 @@ func TestCorrectedFileOfAnotherName(t *testing.T) {
 func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 	t.Parallel()
 	for _, amount := range []string{"99.00", "1.25"} { // also of the same amount, to another payee
-		s := newStage(t, 2)
+		s := newStage(t, 2, prepaidtest.Options{})
 		s.write(row("emp-1", s.accounts[0], "1.25"))
 		code, _, errOut := s.run()
 		require.Equal(t, exitPaid, code, errOut)
@@ -57,7 +57,7 @@ func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 // A journal is lost after a crash. Earlier payments have arrived, and are distinguished from later edits.
 func TestJournalLostAfterACrash(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 20)
+	s := newStage(t, 20, prepaidtest.Options{})
 	ctx, interrupt := context.WithCancel(t.Context())
 	paid := atomic.Int32{}
 	s.onPaid = func() {
@@ -88,7 +88,7 @@ func TestJournalLostAfterACrash(t *testing.T) {
 // A payment without a comparison is not reported as proven.
 func TestHistoryCannotBeRead(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3)
+	s := newStage(t, 3, prepaidtest.Options{})
 	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(500, "").Always())
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
@@ -104,7 +104,7 @@ func TestHistoryCannotBeRead(t *testing.T) {
 func TestProofIsOnePass(t *testing.T) {
 	t.Parallel()
 	for _, offset := range []time.Duration{-3 * time.Hour, 0, 3 * time.Hour} {
-		s := newStage(t, 30, prepaidtest.StartAt(time.Now().Add(offset)))
+		s := newStage(t, 30, prepaidtest.Options{StartAt: time.Now().Add(offset)})
 		code, out, errOut := s.run()
 		require.Equal(t, exitPaid, code, out+errOut)
 		require.Equal(t, "30", count(out, statePaid))
@@ -122,7 +122,7 @@ func TestProofIsOnePass(t *testing.T) {
 // A row whose reference alone was edited while the journal was lost has been paid.
 func TestJournalLostAndReferenceEdited(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3)
+	s := newStage(t, 3, prepaidtest.Options{})
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
 	require.NoError(t, os.Remove(s.journal()))
@@ -135,7 +135,7 @@ func TestJournalLostAndReferenceEdited(t *testing.T) {
 // A payment missing from the history is neither paid nor unpaid. A later run finds it.
 func TestHistoryIsLate(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3)
+	s := newStage(t, 3, prepaidtest.Options{})
 	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(204, "").Always())
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
@@ -184,7 +184,7 @@ func TestCompare(t *testing.T) {
 // A person's resolution of a payment is neither proof nor the service's word.
 func TestResolvedIsNotProven(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2)
+	s := newStage(t, 2, prepaidtest.Options{})
 	s.srv.Inject(transferOperation, prepaidtest.Respond(500, "").Always())
 	code, out, _ := s.run()
 	require.Equal(t, exitUnfinished, code)
@@ -207,7 +207,7 @@ func TestResolvedIsNotProven(t *testing.T) {
 // A transaction reported for two rows proves at most one of them.
 func TestReportedForTwoRows(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 1)
+	s := newStage(t, 1, prepaidtest.Options{})
 	s.write(row("emp-0", s.accounts[0], "5.00"))
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)

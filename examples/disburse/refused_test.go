@@ -13,7 +13,7 @@ import (
 // A refused row stays in the file and is corrected under a new key: only the new row is paid.
 func TestRefusedRowIsNotPaidBesideItsCorrection(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 1)
+	s := newStage(t, 1, prepaidtest.Options{})
 	s.srv.SetStatus(s.accounts[0], "closed")
 	code, _, _ := s.run()
 	require.Equal(t, exitRefused, code)
@@ -27,7 +27,7 @@ func TestRefusedRowIsNotPaidBesideItsCorrection(t *testing.T) {
 // However many rows stay refused, an unknown row after them is settled.
 func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 12)
+	s := newStage(t, 12, prepaidtest.Options{})
 	s.config.Retry.MaxAttempts = 1
 	for i := range 11 {
 		s.srv.SetStatus(s.accounts[i], "closed")
@@ -56,7 +56,7 @@ func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 // A stopped run reports that, even if every row is refused.
 func TestStoppedIsNotFinished(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 3)
+	s := newStage(t, 3, prepaidtest.Options{})
 	for _, account := range s.accounts {
 		s.srv.SetStatus(account, "closed")
 	}
@@ -72,7 +72,7 @@ func TestStoppedIsNotFinished(t *testing.T) {
 // An unknown payment waits before a repeat. Ctrl+C during the wait sends nothing.
 func TestInterruptedWhileDoubtRests(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2)
+	s := newStage(t, 2, prepaidtest.Options{})
 	s.config.Retry.MaxAttempts = 1
 	s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
 	code, _, _ := s.run()

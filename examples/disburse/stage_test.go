@@ -36,9 +36,10 @@ type stage struct {
 	runName  string
 }
 
-func newStage(t *testing.T, payments int, options ...prepaidtest.Option) *stage {
+func newStage(t *testing.T, payments int, options prepaidtest.Options) *stage {
 	t.Helper()
-	srv := prepaidtest.NewServer(t, append([]prepaidtest.Option{prepaidtest.NoRateLimit()}, options...)...)
+	options.RateLimit = -1
+	srv := prepaidtest.NewServer(t, options)
 	s := &stage{
 		t: t, srv: srv, file: filepath.Join(t.TempDir(), "payments.csv"), opening: prepaid.MustAmount("1000000"),
 		settings: new(quick(srv.Config())), date: time.Now().UTC().Format(time.DateOnly), runName: "test",

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func TestSummaryIsWholeOrNotThere(t *testing.T) {
@@ -29,7 +31,7 @@ func TestSummaryIsWholeOrNotThere(t *testing.T) {
 // The summary cannot be written after the payments: the totals are printed all the same.
 func TestSummaryThatCouldNotBeWritten(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, 2)
+	s := newStage(t, 2, prepaidtest.Options{})
 	name := s.file + ".summary.csv"
 	require.NoError(t, os.Mkdir(name, 0o700))
 	code, out, errOut := s.run()

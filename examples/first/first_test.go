@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 // The transfer is printed even if the next call is refused.
 func TestBalanceRefused(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	srv.Inject("GET /accounts/{id}", prepaidtest.Respond(403, "").Always())
@@ -33,7 +33,7 @@ func TestBalanceRefused(t *testing.T) {
 
 func TestTransferRefused(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(403, "").Always())
 	var out bytes.Buffer

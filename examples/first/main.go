@@ -21,7 +21,7 @@ func main() {
 }
 
 func run(out io.Writer) error {
-	srv, err := prepaidtest.Start() // an emulator on loopback
+	srv, err := prepaidtest.Start(prepaidtest.Options{}) // an emulator on loopback
 	if err != nil {
 		return err
 	}

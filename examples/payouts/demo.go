@@ -70,7 +70,7 @@ func demonstrate(ctx context.Context, out io.Writer) (err error) {
 
 // newDemo prepares the database, and the emulator with its accounts.
 func newDemo(ctx context.Context, postgres *pgtest.Server) (*demo, error) {
-	emulator, err := prepaidtest.Start()
+	emulator, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return nil, err
 	}

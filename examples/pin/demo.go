@@ -17,7 +17,7 @@ type emulated struct {
 }
 
 func emulate(o options, say func(string, ...any)) (*emulated, error) {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return nil, err
 	}

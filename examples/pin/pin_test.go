@@ -250,7 +250,7 @@ func TestInterruptedTyping(t *testing.T) {
 
 // The program uses a server in place of the service, and a pipe for the secrets.
 func TestService(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	config := srv.Config()
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
 	t.Setenv("PREPAID_VENDOR", config.Vendor)

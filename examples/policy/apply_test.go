@@ -56,9 +56,9 @@ func (b *bench) RoundTrip(request *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(request)
 }
 
-func newBench(t *testing.T, begin document, more ...prepaidtest.Option) *bench {
+func newBench(t *testing.T, begin document, more prepaidtest.Options) *bench {
 	t.Helper()
-	b := &bench{t: t, srv: prepaidtest.NewServer(t, more...), text: &bytes.Buffer{}}
+	b := &bench{t: t, srv: prepaidtest.NewServer(t, more), text: &bytes.Buffer{}}
 	if begin.DefaultAction == deny {
 		b.srv.AddCompany(prepaidtest.Company{ID: company, Loop: prepaidtest.ClosedLoop})
 	}
@@ -142,7 +142,7 @@ func TestOrderOfCalls(t *testing.T) {
 		from.DefaultAction, to.DefaultAction = action, action
 		from.Terminals = []terminal{{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1"}}
 		to.Terminals = []terminal{{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T2"}}
-		b := newBench(t, from)
+		b := newBench(t, from, prepaidtest.Options{})
 		require.NoError(t, b.apply(t.Context(), &to))
 		require.Equal(t, as(t, to), b.now())
 		require.Equal(t, want, b.sent)
@@ -156,7 +156,7 @@ func calls() []string { return []string{"categories+", "categories-", "merchants
 func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	for n := range calls() {
-		b := newBench(t, begin())
+		b := newBench(t, begin(), prepaidtest.Options{})
 		b.change = func(i int, request *http.Request) error {
 			if i != n+1 {
 				return nil
@@ -175,7 +175,7 @@ func TestLostResponse(t *testing.T) {
 
 func TestRefusedCall(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, begin())
+	b := newBench(t, begin(), prepaidtest.Options{})
 	b.srv.Inject("POST /policy/{id}/merchants", prepaidtest.Respond(400, "invalid_request"))
 	wanted := end()
 	require.ErrorIs(t, b.apply(t.Context(), &wanted), prepaid.ErrBadRequest)
@@ -189,7 +189,7 @@ func TestRefusedCall(t *testing.T) {
 // Another user's change is detected, before the confirmation and during the calls.
 func TestSomebodyElse(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, begin())
+	b := newBench(t, begin(), prepaidtest.Options{})
 	b.change = func(n int, _ *http.Request) error {
 		if n == 1 {
 			b.elsewhere("5813")
@@ -204,7 +204,7 @@ func TestSomebodyElse(t *testing.T) {
 // Others' changes in a list that is not in the file do not matter.
 func TestListLeftAlone(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, begin())
+	b := newBench(t, begin(), prepaidtest.Options{})
 	wanted := end()
 	wanted.Categories = nil
 	b.change = func(int, *http.Request) error {
@@ -220,7 +220,7 @@ func TestListLeftAlone(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for n, sent := range map[int]int{1: 1, 2: 2, 3: 4, 4: 4} {
-		b := newBench(t, begin())
+		b := newBench(t, begin(), prepaidtest.Options{})
 		ctx, stop := context.WithCancel(t.Context())
 		b.change = func(i int, _ *http.Request) error {
 			if i == n {
@@ -243,7 +243,7 @@ func TestApplyThroughFaults(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		action := []prepaid.PolicyAction{allow, deny}[r.IntN(2)]
-		b := newBench(t, randomDocument(r, action), prepaidtest.RandomSeed(seed))
+		b := newBench(t, randomDocument(r, action), prepaidtest.Options{RandomSeed: new(uint64(seed))})
 		wanted := randomDocument(r, action)
 		for _, list := range []string{"categories", "merchants", "terminals"} {
 			for _, fault := range []prepaidtest.Fault{prepaidtest.CommitThenDrop(), prepaidtest.TooManyRequests(0)} {

@@ -27,7 +27,7 @@ const fictional = `{"companies": [{
 
 // emulate starts an emulator whose program blocks a few places.
 func emulate() (*prepaidtest.Server, error) {
-	emulator, err := prepaidtest.Start()
+	emulator, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func TestPlanCommand(t *testing.T) {
 }
 
 func TestApplyCommand(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	asService(t, srv)
 	categories := func() []prepaid.CategoryRule {
 		p, err := srv.Client().Policy.Categories(t.Context(), 42)
@@ -172,7 +172,7 @@ func (f writerFunc) Write(text []byte) (int, error) { return f(text) }
 
 // A file made for a program of the other kind would do the opposite.
 func TestWrongProgram(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	asService(t, srv)
 	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.NoPolicy})
 	for text, want := range map[string]struct {

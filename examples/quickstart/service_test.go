@@ -17,7 +17,7 @@ import (
 // service is an emulator in the place of the real test environment.
 func service(t *testing.T) (srv *prepaidtest.Server, float prepaid.AccountID) {
 	t.Helper()
-	srv = prepaidtest.NewServer(t, prepaidtest.SimulationDelay(0))
+	srv = prepaidtest.NewServer(t, prepaidtest.Options{SimulationDelay: -1})
 	float = srv.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00"})
 	config := srv.Config()
 	for name, value := range map[string]string{

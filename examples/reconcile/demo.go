@@ -39,7 +39,7 @@ func (a *account) book(at time.Time, code prepaid.TransactionType, cents, fee in
 
 // emulate starts an emulator and gives its company a float account and cards with months of history.
 func emulate(opts *options, now time.Time) (*prepaid.Client, func() error, error) {
-	emulator, err := prepaidtest.Start()
+	emulator, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -33,9 +33,9 @@ type front struct {
 	change func(r *http.Request, b string) string // the body of a response
 }
 
-func service(t *testing.T, options ...prepaidtest.Option) *front {
+func service(t *testing.T, options prepaidtest.Options) *front {
 	t.Helper()
-	f := &front{Server: prepaidtest.NewServer(t, options...)}
+	f := &front{Server: prepaidtest.NewServer(t, options)}
 	outside := httptest.NewServer(f)
 	t.Cleanup(outside.Close)
 	config := f.Config()

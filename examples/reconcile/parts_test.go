@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func windowOf(t *testing.T, from, to, zone string) window {
@@ -52,7 +53,7 @@ func TestAccountsOfTwoCurrencies(t *testing.T) {
 // Today is not over; in Kiritimati it is tomorrow.
 func TestToday(t *testing.T) {
 	for zone, day := range map[string]string{"UTC": "2026-11-30", "Pacific/Kiritimati": "2026-12-01"} {
-		f := service(t, atNovember())
+		f := service(t, atNovember(prepaidtest.PageSizes{}))
 		f.load(t, history)
 		o := runIn(t, t.TempDir(), "-from", "2026-09-01", "-to", day, "-zone", zone)
 		require.Zero(t, o.code, o.errOut)
@@ -60,7 +61,7 @@ func TestToday(t *testing.T) {
 		_, err := options{to: prepaid.Date{Year: 2026, Month: time.December, Day: 2}, zone: zone}.window(lastOfNovember())
 		require.ErrorIs(t, err, errSetup)
 	}
-	f := service(t, atNovember())
+	f := service(t, atNovember(prepaidtest.PageSizes{}))
 	require.NotContains(t, october(t, f).out, "not over")
 }
 

@@ -52,12 +52,12 @@ func october(t *testing.T, f *front, args ...string) outcome {
 }
 
 // atNovember is the emulator's time.
-func atNovember() prepaidtest.Option {
-	return prepaidtest.StartAt(time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC))
+func atNovember(pages prepaidtest.PageSizes) prepaidtest.Options {
+	return prepaidtest.Options{PageSizes: pages, StartAt: time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)}
 }
 
 func TestWindow(t *testing.T) {
-	f := service(t, atNovember())
+	f := service(t, atNovember(prepaidtest.PageSizes{}))
 	o := october(t, f)
 	require.Zero(t, o.code, o.out+o.errOut)
 	require.Len(t, o.rows, 3)
@@ -89,7 +89,7 @@ Every account reconciles: 1.
 
 // Pages of two: reading an account takes several. All transactions appear once and in order.
 func TestPages(t *testing.T) {
-	f := service(t, atNovember(), prepaidtest.PageSizes(1, 1, 2))
+	f := service(t, atNovember(prepaidtest.PageSizes{Least: 1, Normal: 1, Most: 2}))
 	for range 3 {
 		f.AddAccount(prepaidtest.SeedAccount{Balance: "5"})
 	}
@@ -107,7 +107,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestClient(t *testing.T) {
-	f := service(t, atNovember())
+	f := service(t, atNovember(prepaidtest.PageSizes{}))
 	o := october(t, f, "-client", "other")
 	require.Equal(t, 1, o.code)
 	require.Equal(t, "reconcile: no accounts found\n", o.errOut)
@@ -128,7 +128,7 @@ func TestMoves(t *testing.T) {
 		}, again},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := service(t, atNovember(), prepaidtest.PageSizes(1, 2, 2))
+			f := service(t, atNovember(prepaidtest.PageSizes{Least: 1, Normal: 2, Most: 2}))
 			var once sync.Once
 			moved := false
 			f.before = func(r *http.Request) {
@@ -150,7 +150,7 @@ func TestMoves(t *testing.T) {
 
 // Movements after the window do no harm and are not taken for missing ones.
 func TestMovesAfterTheWindow(t *testing.T) {
-	f := service(t, atNovember())
+	f := service(t, atNovember(prepaidtest.PageSizes{}))
 	var once sync.Once
 	f.before = func(r *http.Request) {
 		if !r.URL.Query().Has("end_date") && strings.HasPrefix(r.URL.Query().Get("start_date"), "2026-09-30") {
@@ -165,7 +165,7 @@ func TestMovesAfterTheWindow(t *testing.T) {
 }
 
 func TestNeverAtRest(t *testing.T) {
-	f := service(t, atNovember())
+	f := service(t, atNovember(prepaidtest.PageSizes{}))
 	f.before = func(r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/EA1/transactions") {
 			f.Adjust("EA1", "1.00")
@@ -202,7 +202,7 @@ func TestDoesNotReconcile(t *testing.T) {
 		"currency": {where: window, old: `"fee_amount_currency":"AUD"`, new: `"fee_amount_currency":"NZD"`, want: `EA1: transaction \d+ is in another currency`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := service(t, atNovember())
+			f := service(t, atNovember(prepaidtest.PageSizes{}))
 			f.change = func(r *http.Request, body string) string {
 				if c.where(r) {
 					return strings.Replace(body, c.old, c.new, 1)
@@ -221,7 +221,7 @@ func TestDoesNotReconcile(t *testing.T) {
 
 // A transaction that the service counts but omits is missed.
 func TestNotListed(t *testing.T) {
-	f := service(t, atNovember())
+	f := service(t, atNovember(prepaidtest.PageSizes{}))
 	f.change = func(r *http.Request, body string) string {
 		if r.URL.Query().Get("end_date") != "2026-10-31T13:00:00Z" {
 			return body
@@ -237,7 +237,7 @@ func TestNotListed(t *testing.T) {
 
 // An unreadable account does not prevent the check of others.
 func TestUnreadable(t *testing.T) {
-	f := service(t, atNovember())
+	f := service(t, atNovember(prepaidtest.PageSizes{}))
 	f.AddAccount(prepaidtest.SeedAccount{Balance: "5"})
 	f.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(404, "account_not_found"))
 	o := october(t, f)
@@ -250,7 +250,7 @@ func TestUnreadable(t *testing.T) {
 // An incomplete run leaves the files of the previous run.
 func TestCutShort(t *testing.T) {
 	dir := t.TempDir()
-	f := service(t, atNovember())
+	f := service(t, atNovember(prepaidtest.PageSizes{}))
 	f.load(t, history)
 	first := runIn(t, dir, "-from", "2026-09-01", "-to", "2026-11-30")
 	require.Zero(t, first.code, first.errOut)

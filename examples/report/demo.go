@@ -26,7 +26,7 @@ var errBroken = errors.New("the connection breaks")
 
 // demonstrate starts a report on an emulator, loses the connection while it reads, and resumes the run by its ID.
 func demonstrate(ctx context.Context, opts options, out io.Writer, progress *progressbar.ProgressBar) (err error) {
-	emulator, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Second))
+	emulator, err := prepaidtest.Start(prepaidtest.Options{ReportDelay: time.Second})
 	if err != nil {
 		return err
 	}

@@ -31,9 +31,9 @@ func TestMain(m *testing.M) {
 }
 
 // service replaces the real service by an emulator.
-func service(t *testing.T, options ...prepaidtest.Option) *prepaidtest.Server {
+func service(t *testing.T, options prepaidtest.Options) *prepaidtest.Server {
 	t.Helper()
-	srv := prepaidtest.NewServer(t, options...)
+	srv := prepaidtest.NewServer(t, options)
 	config := srv.Config()
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
 	t.Setenv("PREPAID_VENDOR", config.Vendor)
@@ -83,7 +83,7 @@ func TestDemonstration(t *testing.T) {
 
 // The emulator's report is written as rows and as objects.
 func TestFormats(t *testing.T) {
-	srv := service(t)
+	srv := service(t, prepaidtest.Options{})
 	srv.AddReport("movements", func(w io.Writer, headers bool) (int, error) { return writeMadeUp(w, headers, 100) })
 	file := filepath.Join(t.TempDir(), "rows")
 	read := func(format string) string {
@@ -111,7 +111,7 @@ func TestFormats(t *testing.T) {
 }
 
 func TestService(t *testing.T) {
-	srv := service(t)
+	srv := service(t, prepaidtest.Options{})
 	srv.AddReportCSV("balances", balances)
 	t.Chdir(t.TempDir())
 	code, out, errOut := runWith(t, "-template", "balances")
@@ -126,7 +126,7 @@ func TestService(t *testing.T) {
 
 // A download that breaks off leaves the old file unchanged and the complete rows next to it. Resuming the run gives the whole report.
 func TestBrokenAndResumed(t *testing.T) {
-	srv := service(t)
+	srv := service(t, prepaidtest.Options{})
 	var whole atomic.Bool
 	srv.AddReport("movements", func(w io.Writer, headers bool) (int, error) {
 		if whole.Load() {
@@ -176,7 +176,7 @@ func countRows(t *testing.T, text string) int {
 
 // The report looks complete but has fewer rows than counted.
 func TestCountDisagrees(t *testing.T) {
-	srv := service(t)
+	srv := service(t, prepaidtest.Options{})
 	srv.AddReport("balances", func(w io.Writer, _ bool) (int, error) {
 		_, err := io.WriteString(w, balances)
 		return 4, err
@@ -190,7 +190,7 @@ func TestCountDisagrees(t *testing.T) {
 }
 
 func TestNothingToResume(t *testing.T) {
-	srv := service(t)
+	srv := service(t, prepaidtest.Options{})
 	srv.AddReportCSV("balances", balances)
 	srv.AddReportCSV("lost", balances)
 	srv.AddReport("failing", func(io.Writer, bool) (int, error) { return 0, errors.New("no data") })
@@ -225,7 +225,7 @@ func TestNothingToResume(t *testing.T) {
 
 // Ctrl+C while the service works: the run is not lost.
 func TestInterrupted(t *testing.T) {
-	srv := service(t, prepaidtest.ReportDelay(time.Hour))
+	srv := service(t, prepaidtest.Options{ReportDelay: time.Hour})
 	srv.AddReportCSV("balances", balances)
 	ctx, interrupt := context.WithCancel(t.Context())
 	out := &shared{wrote: interrupt} // as soon as the id is printed
@@ -245,7 +245,7 @@ func TestInterrupted(t *testing.T) {
 
 // Ctrl+C while rows arrive.
 func TestInterruptedWhileReading(t *testing.T) {
-	srv := service(t)
+	srv := service(t, prepaidtest.Options{})
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	srv.AddReport("movements", func(w io.Writer, headers bool) (int, error) {
@@ -280,7 +280,7 @@ func (s *shared) Write(p []byte) (int, error) {
 
 // A wait that would outlast -timeout does not begin.
 func TestTimeout(t *testing.T) {
-	srv := prepaidtest.NewServer(t, prepaidtest.ReportDelay(time.Hour))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{ReportDelay: time.Hour})
 	srv.AddReportCSV("balances", balances)
 	var out bytes.Buffer
 	d := &download{
@@ -336,7 +336,7 @@ func TestCommandLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			if c.base == "set" {
-				service(t)
+				service(t, prepaidtest.Options{})
 			} else {
 				t.Setenv("PREPAID_BASE_URL", c.base)
 			}
@@ -352,7 +352,7 @@ func TestCommandLine(t *testing.T) {
 
 // If the file cannot get its name, no run starts.
 func TestFileIsADirectory(t *testing.T) {
-	srv := service(t)
+	srv := service(t, prepaidtest.Options{})
 	srv.AddReportCSV("balances", balances)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "rows")

@@ -26,7 +26,7 @@ func demonstrate(ctx context.Context, say *log.Logger) (err error) {
 	local.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(local.Certificate())
-	emulator, err := prepaidtest.Start(prepaidtest.WithWebhookRoots(roots), prepaidtest.DeliveryRetries(time.Minute))
+	emulator, err := prepaidtest.Start(prepaidtest.Options{WebhookRoots: roots, DeliveryRetries: []time.Duration{time.Minute}})
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func TestInterrupted(t *testing.T) {
 
 // The summary reports books that lack a message.
 func TestLossIsNoticed(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	account := srv.AddAccount(prepaidtest.SeedAccount{})
 	srv.Adjust(account, "1.00")
 	var out bytes.Buffer
@@ -107,7 +107,7 @@ func TestService(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
-	srv := prepaidtest.NewServer(t, prepaidtest.WithWebhookRoots(roots), prepaidtest.WithSignature(prepaidtest.Signature{Header: "X-Sum"}))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{WebhookRoots: roots, Signature: &prepaidtest.Signature{Header: "X-Sum"}})
 	account := srv.AddAccount(prepaidtest.SeedAccount{})
 	config := srv.Config()
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)

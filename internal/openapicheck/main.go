@@ -48,7 +48,7 @@ func run(directory string, out io.Writer) error {
 		}
 		responses += checked
 	}
-	usual, err := prepaidtest.OpenAPI()
+	usual, err := prepaidtest.OpenAPI(prepaidtest.Options{})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 
 func usual(t *testing.T) []byte {
 	t.Helper()
-	text, err := prepaidtest.OpenAPI()
+	text, err := prepaidtest.OpenAPI(prepaidtest.Options{})
 	require.NoError(t, err)
 	return text
 }

@@ -146,7 +146,7 @@ func (d *database) Decide(_ context.Context, id prepaid.RequestID, decision func
 // Processes send the payments of a store in a database. The response to the first request is lost after the money moved. The second
 // process receives a 404, which proves nothing about the first request: the payment stays unknown.
 func Example() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

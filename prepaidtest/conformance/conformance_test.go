@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +23,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // emulator is a target with all settings, and everything allowed except the rate limit.
-func emulator(t *testing.T, options ...prepaidtest.Option) Target {
+func emulator(t *testing.T, options prepaidtest.Options) Target {
 	t.Helper()
 	var pinged atomic.Bool
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -33,10 +34,10 @@ func emulator(t *testing.T, options ...prepaidtest.Option) Target {
 	t.Cleanup(receiver.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
-	srv := prepaidtest.NewServer(t, append([]prepaidtest.Option{
-		prepaidtest.NoRateLimit(), prepaidtest.WithWebhookRoots(roots), prepaidtest.DeliveryTimeout(2 * time.Second),
-		prepaidtest.ReportDelay(40 * time.Millisecond), prepaidtest.SimulationDelay(2 * time.Millisecond), prepaidtest.WithRetryAfter(),
-	}, options...)...)
+	options.RetryAfter, options.WebhookRoots, options.DeliveryTimeout = true, roots, 2*time.Second
+	options.RateLimit = cmp.Or(options.RateLimit, -1)
+	options.ReportDelay, options.SimulationDelay = cmp.Or(options.ReportDelay, 40*time.Millisecond), cmp.Or(options.SimulationDelay, 2*time.Millisecond)
+	srv := prepaidtest.NewServer(t, options)
 	account := srv.AddAccount(prepaidtest.SeedAccount{
 		Key: "key 1", Balance: "100.00", MDESConfigID: "M1", CorrespondingAccountID: "EA1",
 		Portal: &prepaidtest.PortalIdentifier{ClientID: "c", ProgramID: "p", CardholderID: "h"},
@@ -72,19 +73,19 @@ func emulator(t *testing.T, options ...prepaidtest.Option) Target {
 
 func TestEmulatorConforms(t *testing.T) {
 	t.Parallel()
-	Run(t, emulator(t))
+	Run(t, emulator(t, prepaidtest.Options{}))
 }
 
 func TestRateLimitConforms(t *testing.T) {
 	t.Parallel()
-	target := emulator(t, prepaidtest.RateLimit(100, time.Second))
+	target := emulator(t, prepaidtest.Options{RateLimit: 100, RateWindow: time.Second})
 	target.Allow.SpendRateLimit = true
 	require.Equal(t, result{}, runCase(t, target, "8/rate_is_limited"))
 }
 
 func TestNoCaseIsSkippedWithEverythingAllowed(t *testing.T) {
 	t.Parallel()
-	target := emulator(t)
+	target := emulator(t, prepaidtest.Options{})
 	s, done := newSession(target)
 	defer done()
 	for _, c := range Cases() {
@@ -96,7 +97,7 @@ func TestNoCaseIsSkippedWithEverythingAllowed(t *testing.T) {
 
 func TestZeroAllowLeavesNoTrace(t *testing.T) {
 	t.Parallel()
-	target := emulator(t)
+	target := emulator(t, prepaidtest.Options{})
 	target.Allow = Allow{}
 	s, done := newSession(target)
 	defer done()
@@ -196,7 +197,7 @@ func runCase(t *testing.T, target Target, name string) result {
 
 func TestMissingRateLimitIsCaught(t *testing.T) {
 	t.Parallel()
-	target := emulator(t)
+	target := emulator(t, prepaidtest.Options{})
 	target.Allow.SpendRateLimit = true
 	require.Equal(t, []fault{{"8", "GET /policy/mccodes", "status", "more than 1,000 requests in 10 seconds must be refused with 429"}},
 		runCase(t, target, "8/rate_is_limited").faults)

@@ -16,7 +16,7 @@ import (
 // In a test of yours, against the emulator or the operator's test environment. The zero Allow only reads.
 func ExampleRun() {
 	check := func(t *testing.T) {
-		srv := prepaidtest.NewServer(t)
+		srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 		conformance.Run(t, conformance.Target{
 			BaseURL: srv.URL, ClientID: "emulator-client", ClientSecret: "emulator-secret", Vendor: "vendor",
 		})

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // broken is a proxy before the emulator. It breaks responses to requests with this method and a path that contains path.
@@ -182,7 +184,7 @@ func TestEverySabotageIsCaught(t *testing.T) {
 	for _, row := range sabotages() {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			target := emulator(t)
+			target := emulator(t, prepaidtest.Options{})
 			require.Equal(t, result{}, runCase(t, target, row.by), "the case must pass before")
 			got := runCase(t, broken(t, target, row), row.by)
 			sections := make([]string, 0, len(got.faults))

@@ -17,7 +17,7 @@ func planned(t *testing.T, o Options) (Options, *orders, plan) {
 	o.Worker = "w"
 	o, err := o.withDefaults()
 	require.NoError(t, err)
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = srv.Close() })
 	s := order(o, srv)

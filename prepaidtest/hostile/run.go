@@ -70,7 +70,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(r.dir) }()
-	if r.server, err = prepaidtest.Start(prepaidtest.RandomSeed(o.Seed), prepaidtest.RequestLog(1_000_000)); err != nil {
+	if r.server, err = prepaidtest.Start(prepaidtest.Options{RandomSeed: new(o.Seed), RequestLog: 1_000_000}); err != nil {
 		return nil, err
 	}
 	r.atEnd(r.server.Close)

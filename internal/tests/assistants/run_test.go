@@ -24,7 +24,7 @@ import (
 const transfer = "POST /accounts/{id}/transfer"
 
 func TestClientFromEnvironment(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	config := srv.Config()
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
 	t.Setenv("PREPAID_VENDOR", config.Vendor)
@@ -42,7 +42,7 @@ func TestClientFromEnvironment(t *testing.T) {
 // One card exists after each run, whatever happened to the previous response.
 func TestIssue(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	holder := &prepaid.Cardholder{
 		FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
 		PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
@@ -70,7 +70,7 @@ func TestIssue(t *testing.T) {
 
 func TestBlock(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := srv.AddAccount(prepaidtest.SeedAccount{})
 	require.NoError(t, block(t.Context(), srv.Client(), id))
 	require.Equal(t, "inactive", srv.Status(id))
@@ -78,7 +78,7 @@ func TestBlock(t *testing.T) {
 }
 
 func TestPaysOnce(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
@@ -108,7 +108,7 @@ func TestPayInManyProcesses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			srv := prepaidtest.NewServer(t)
+			srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 			from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 			p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
 			require.NoError(t, err)
@@ -145,7 +145,7 @@ func process(t *testing.T, srv *prepaidtest.Server, stored []byte) (p payment, s
 // A process that died may have sent a request, so a refusal of the next request proves nothing.
 func TestPayAfterCrash(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	p, err := newPayment("7", prepaid.DateOf(time.Now().UTC()), from, to, prepaid.MustAmount("25.50"))
 	require.NoError(t, err)
@@ -161,7 +161,7 @@ func TestPayAfterCrash(t *testing.T) {
 
 func TestPayStopsForAPerson(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	client, save := srv.Client(), func(*payment) error { return nil }
 	today := prepaid.DateOf(time.Now().UTC())
@@ -190,7 +190,7 @@ func TestPayStopsForAPerson(t *testing.T) {
 
 func TestPayAll(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	var list []journal.Payment
 	for _, order := range []string{"7", "8"} {
@@ -208,7 +208,7 @@ func TestPayAll(t *testing.T) {
 
 func TestRedeem(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	params := prepaid.RedeemFundingParams{
 		Amount: prepaid.MustAmount("12.30"), AccountID: id, Exception: prepaid.FundingExceptionNone,
@@ -238,7 +238,7 @@ func TestRedeem(t *testing.T) {
 
 func TestTotal(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	srv.Adjust(id, "-12.30")
 	sum, err := total(t.Context(), srv.Client(), id, time.Time{}, time.Time{})
@@ -250,7 +250,7 @@ func TestTotal(t *testing.T) {
 
 func TestDownload(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	srv.AddReportCSV("two", "number,name\n1,a\n2,b\n")
 	rows := 0
@@ -264,7 +264,7 @@ func TestDownload(t *testing.T) {
 
 func TestChangePIN(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	id := srv.AddAccount(prepaidtest.SeedAccount{})
 	started, err := srv.Client().PIN.Initiate(t.Context(), prepaid.InitiatePINParams{
 		AccountID: id, CommunicationMethod: "sms", DeviceID: "phone-1", IPAddress: "203.0.113.7",

@@ -49,7 +49,7 @@ func allIncludes() []prepaid.Include {
 // Every field of an account arrives, and each optional group only if it is requested.
 func TestE2EGetAccount(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	seed := everything()
 	id := s.AddAccount(seed)
 	account, err := s.client.Accounts.Get(t.Context(), id)
@@ -99,7 +99,7 @@ func TestE2EGetAccount(t *testing.T) {
 // The reduced account has the eight fields of its row.
 func TestE2EAccountStatus(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.AddAccount(everything())
 	account, err := s.client.Accounts.Get(t.Context(), id)
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestE2EAccountStatus(t *testing.T) {
 
 func TestE2ESetStatus(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("0")
 	for _, status := range []prepaid.AccountStatus{
 		prepaid.AccountStatusPreActive, prepaid.AccountStatusInactive, prepaid.AccountStatusDeactivated,
@@ -134,7 +134,7 @@ func TestE2ESetStatus(t *testing.T) {
 // A late repeat of "active" could lift a newer block, so it is not sent again.
 func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.AddAccount(prepaidtest.SeedAccount{Status: "inactive"})
 	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
 	require.ErrorIs(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}), prepaid.ErrOutcomeUnknown)
@@ -146,7 +146,7 @@ func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
 
 func TestE2ESetPlasticEnabled(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("0")
 	for _, enabled := range []bool{false, true} {
 		params := prepaid.SetPlasticEnabledParams{Enabled: enabled, InitiatingUserID: "ada"}
@@ -163,11 +163,7 @@ func TestE2EUpdateAccount(t *testing.T) {
 	for name, clears := range map[string]bool{"what is left out is kept": false, "what is left out is cleared": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			options := []prepaidtest.Option{}
-			if clears {
-				options = append(options, prepaidtest.ClearOmittedMembers())
-			}
-			s := newStage(t, options...)
+			s := newStage(t, prepaidtest.Options{ClearOmittedMembers: clears})
 			id := s.AddAccount(everything())
 			get := func() *prepaid.Account {
 				account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
@@ -218,11 +214,11 @@ func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 	legacy.Passport = &prepaidtest.Passport{Number: "P1", Expiry: "2001-02-03T04:05:06Z", IssuingCountry: "GBR"}
 	for name, row := range map[string]struct {
 		personal prepaidtest.Cardholder
-		options  []prepaidtest.Option
-	}{"a time": {held, nil}, "beyond the limits": {legacy, []prepaidtest.Option{prepaidtest.Lenient()}}} {
+		options  prepaidtest.Options
+	}{"a time": {held, prepaidtest.Options{}}, "beyond the limits": {legacy, prepaidtest.Options{Lenient: true}}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, row.options...)
+			s := newStage(t, row.options)
 			id := s.AddAccount(prepaidtest.SeedAccount{Cardholder: &row.personal})
 			account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
 			require.NoError(t, err)
@@ -241,7 +237,7 @@ func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 // A key finds its accounts on every page, with the requested groups.
 func TestE2ESearchAccounts(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.PageSizes(2, 3, 4))
+	s := newStage(t, prepaidtest.Options{PageSizes: prepaidtest.PageSizes{Least: 2, Normal: 3, Most: 4}})
 	want := []prepaid.AccountID{}
 	for range 7 {
 		want = append(want, s.AddAccount(prepaidtest.SeedAccount{Key: "emp-7"}))
@@ -296,13 +292,13 @@ func TestE2ESearchAccounts(t *testing.T) {
 // The company search ends at the last page, with and without paging headers.
 func TestE2ESearchCompany(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string][]prepaidtest.Option{
-		"reported":     {prepaidtest.PageSizes(1, 2, 2)},
-		"not reported": {prepaidtest.PageSizes(1, 2, 2), prepaidtest.NoCompanySearchPaging()},
+	for name, options := range map[string]prepaidtest.Options{
+		"reported":     {PageSizes: prepaidtest.PageSizes{Least: 1, Normal: 2, Most: 2}},
+		"not reported": {PageSizes: prepaidtest.PageSizes{Least: 1, Normal: 2, Most: 2}, NoCompanySearchPaging: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, options...)
+			s := newStage(t, options)
 			plain := []prepaid.AccountID{}
 			for range 4 {
 				plain = append(plain, s.AddAccount(prepaidtest.SeedAccount{}))
@@ -350,7 +346,7 @@ func TestE2ESearchCompany(t *testing.T) {
 
 func TestE2EAccountNotFound(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	ctx, accounts := t.Context(), s.client.Accounts
 	for name, err := range map[string]error{
 		"get":          done(accounts.Get(ctx, "nobody")),

@@ -26,7 +26,7 @@ func creation() prepaid.CreateAccountParams {
 
 func TestE2ECreateAccount(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.CustomPlasticExpiry(), prepaidtest.InitialStatus("inactive"))
+	s := newStage(t, prepaidtest.Options{CustomPlasticExpiry: true, InitialStatus: "inactive"})
 	s.AddCompany(prepaidtest.Company{ID: 42, ClientID: "acme", ProductType: "gift"})
 	params := creation()
 	params.CorrespondingAccountID = s.seed("0")
@@ -58,7 +58,7 @@ func TestE2ECreateAccount(t *testing.T) {
 // An account with only the required fields: no others are sent.
 func TestE2ECreateAccountLeast(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	summary, err := s.client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{
 		CompanyID: company, Cardholder: &prepaid.Cardholder{
 			FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
@@ -78,7 +78,7 @@ func TestE2ECreateAccountLeast(t *testing.T) {
 // A lost card is replaced, and the portal closes the old account when its balance is zero.
 func TestE2EReplaceAccount(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	old := s.seed("0")
 	params := creation()
 	params.RequestType, params.AccountIDToReplace, params.CorrespondingAccountID = prepaid.RequestTypeReplace, old, old
@@ -102,7 +102,7 @@ func TestE2EReplaceAccount(t *testing.T) {
 // The 404 of a creation may mean bad input: it is not ErrNotFound.
 func TestE2ECreateAccountRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	stranger, orphan := creation(), creation()
 	stranger.CompanyID = 77
 	orphan.CorrespondingAccountID = "nobody"
@@ -134,7 +134,7 @@ func TestE2EIssue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			s.Inject(createOperation, faults...)
 			params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme"}
 			issued, err := s.client.Accounts.Issue(t.Context(), params)
@@ -154,7 +154,7 @@ func TestE2EIssue(t *testing.T) {
 
 func TestE2EIssueFails(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme", VisibleWithin: time.Nanosecond}
 
 	s.Inject(createOperation, prepaidtest.DropBeforeCommit())
@@ -198,7 +198,7 @@ func TestE2EIssueFails(t *testing.T) {
 // A replacement is issued although the lost card has the same key.
 func TestE2EIssueReplacement(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	lost := s.AddAccount(prepaidtest.SeedAccount{Key: "emp-9", Status: "lost_or_stolen"})
 	params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme"}
 	params.Account.RequestType, params.Account.AccountIDToReplace = prepaid.RequestTypeReplace, lost
@@ -215,7 +215,7 @@ func TestE2EIssueReplacement(t *testing.T) {
 // FindCreated searches by key or by Create's account; it creates nothing.
 func TestE2EFindCreated(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	s.seed("0")
 	summary, err := s.client.Accounts.Create(t.Context(), creation())
 	require.NoError(t, err)
@@ -239,7 +239,7 @@ func TestE2EFindCreated(t *testing.T) {
 // second run creates nothing.
 func TestE2EIssueUnderAWrongClientID(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	params := prepaid.IssueParams{
 		Account:         prepaid.CreateAccountParams{CompanyID: company, ClientAccountKey: "emp-7", Cardholder: cardholder()},
 		ProgramClientID: "wrong-id",

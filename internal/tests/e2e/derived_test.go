@@ -17,7 +17,7 @@ import (
 // attempts are.
 func TestE2EDerivedClientDoesNotOvertake(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from, to := s.seed("100.00"), s.seed("0")
 	s.Inject(harness.TransferOperation, prepaidtest.DropBeforeCommit().CommitAfter(400*time.Millisecond))
 	once, err := s.client.With(prepaid.Overrides{Retry: prepaid.RetryPolicy{MaxAttempts: 1}})
@@ -44,7 +44,7 @@ func TestE2EDerivedClientDoesNotOvertake(t *testing.T) {
 // than the first client allows.
 func TestE2EShortAttemptsDoNotPayTwice(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from, to := s.seed("100.00"), s.seed("0")
 	s.Inject(harness.TransferOperation, prepaidtest.DropBeforeCommit().CommitAfter(300*time.Millisecond))
 	users, err := s.client.With(prepaid.Overrides{AttemptTimeout: 100 * time.Millisecond})
@@ -62,7 +62,7 @@ func TestE2EShortAttemptsDoNotPayTwice(t *testing.T) {
 // The emulator has the operations of the reference. A raw call of another path finds nothing, and does nothing.
 func TestE2ERawCallOfAnUnknownPath(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("100.00")
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 		err := s.client.Do(t.Context(), prepaid.RawRequest{

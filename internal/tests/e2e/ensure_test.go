@@ -41,7 +41,7 @@ func TestE2EEnsurePolicy(t *testing.T) {
 	} {
 		t.Run(string(action), func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			s.AddCompany(prepaidtest.Company{ID: 43, Loop: loop})
 			ctx, policies := t.Context(), s.client.Policy
 			require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"0742", "5933"}}))
@@ -126,7 +126,7 @@ func TestE2EEnsurePolicy(t *testing.T) {
 // Rules are removed, and texts replaced, only on request.
 func TestE2EEnsureLeavesOthers(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	ctx, policies := t.Context(), s.client.Policy
 	require.NoError(t, policies.ChangeMerchants(ctx, company, prepaid.ChangeMerchantsParams{Add: []prepaid.MerchantRule{casino, races}}))
 	other := casino
@@ -151,7 +151,7 @@ func TestE2EEnsureLeavesOthers(t *testing.T) {
 // Ambiguous input is refused before anything is sent.
 func TestE2EEnsureRefuses(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	ctx, policies := t.Context(), s.client.Policy
 	_, err := policies.EnsureMerchants(ctx, 0, prepaid.EnsureMerchantsParams{
 		Merchants: []prepaid.MerchantRule{{}, casino, {AcquirerID: 1, CardAcceptorID: "CASINO", Description: "again"}}, Reason: "\xff",

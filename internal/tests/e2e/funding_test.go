@@ -38,7 +38,7 @@ func refund(id prepaid.AccountID, amount string) prepaid.RefundFundingParams {
 
 func TestE2EFundingRedeemed(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("100.00")
 	for _, exception := range []prepaid.FundingException{
 		prepaid.FundingExceptionNone, prepaid.FundingExceptionRestrictionsNotSatisfiable, prepaid.FundingExceptionExhausted,
@@ -64,7 +64,7 @@ func TestE2EFundingRedeemed(t *testing.T) {
 // A decline is a result and no error: nothing moved.
 func TestE2EFundingDeclined(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	poor := s.seed("5.00")
 	inactive := s.AddAccount(prepaidtest.SeedAccount{Balance: "100.00", Status: "inactive"})
 	for name, call := range map[string]func() (*prepaid.FundingResult, error){
@@ -95,7 +95,7 @@ func TestE2EFundingDeclined(t *testing.T) {
 
 func TestE2EFundingReversed(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("100.00")
 	params := redemption(id, "25.50")
 	made, err := s.client.Funding.Redeem(t.Context(), params)
@@ -118,7 +118,7 @@ func TestE2EFundingReversed(t *testing.T) {
 
 func TestE2EFundingRefunded(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("100.00")
 	made, err := s.client.Funding.Redeem(t.Context(), redemption(id, "30.00"))
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func TestE2EFundingUnknown(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			id := s.seed("100.00")
 			s.Inject("POST /funding/redemptions", c.fault)
 			result, err := s.client.Funding.Redeem(t.Context(), redemption(id, "25.50"))
@@ -192,7 +192,7 @@ func (s *stage) redeemAgain(id prepaid.AccountID, amount string) {
 
 func TestE2EFundingValidation(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	fields := []string{"merchant_name_location", "originating_transaction", "currency", "card_acceptor_id", "correlation_id", "merchant_category", "terminal_id", "acquirer_id"}
 	for _, c := range []struct {
 		call func(context.Context) error

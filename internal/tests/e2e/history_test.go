@@ -37,7 +37,7 @@ func amounts(t *testing.T, s *stage, id prepaid.AccountID, params prepaid.ListTr
 // Every field of a history item arrives.
 func TestE2ETransactionFields(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("100.00")
 	params := redemption(id, "25.50")
 	made, err := s.client.Funding.Redeem(t.Context(), params)
@@ -65,7 +65,7 @@ func TestE2ETransactionFields(t *testing.T) {
 // Both bounds of the service are inclusive, to the second; Before excludes the last second.
 func TestE2ETransactionWindow(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.StartAt(october.AddDate(0, 0, -1)), prepaidtest.FrozenClock())
+	s := newStage(t, prepaidtest.Options{StartAt: october.AddDate(0, 0, -1), FrozenClock: true})
 	id := s.history(-time.Second, 0, 12*time.Hour, 24*time.Hour-time.Second, 24*time.Hour)
 	end := october.Add(24 * time.Hour)
 	sydney := time.FixedZone("AEDT", 11*60*60)
@@ -101,7 +101,7 @@ func TestE2ETransactionWindow(t *testing.T) {
 // Items that exist at the beginning are read once, and the iteration ends, though its reader adds an item for each.
 func TestE2ETransactionsWhileMoreComeIn(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("0")
 	for range 6 {
 		s.Adjust(id, "1.00")
@@ -123,7 +123,7 @@ func TestE2ETransactionsWhileMoreComeIn(t *testing.T) {
 // A reader that stops early, or has a limit, requests no more than it needs.
 func TestE2ETransactionsStoppedEarly(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("0")
 	for range 10 {
 		s.Adjust(id, "1.00")
@@ -146,7 +146,7 @@ func TestE2ETransactionsStoppedEarly(t *testing.T) {
 func TestE2ETransactionsFailInTheMiddle(t *testing.T) {
 	t.Parallel()
 	for _, prefetch := range []int{0, 2} {
-		s := newStage(t)
+		s := newStage(t, prepaidtest.Options{})
 		id := s.seed("0")
 		for range 12 { // more pages than are requested ahead
 			s.Adjust(id, "1.00")
@@ -172,7 +172,7 @@ func TestE2ETransactionsFailInTheMiddle(t *testing.T) {
 // A page that does not exist is bad input: ErrNotFound is only for accounts.
 func TestE2ETransactionsPageBeyondTheLast(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("1.00")
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Page: 2}}
 	_, err := s.client.Accounts.TransactionsPage(t.Context(), id, params)
@@ -187,11 +187,7 @@ func TestE2EHistoryOfAnotherClock(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{-30 * 24 * time.Hour, -3 * time.Minute, 0, 500 * time.Millisecond, time.Hour, 31 * 24 * time.Hour} {
 		for _, newest := range []bool{false, true} {
-			options := []prepaidtest.Option{prepaidtest.StartAt(time.Now().Add(ahead)), prepaidtest.SimulationDelay(0)}
-			if newest {
-				options = append(options, prepaidtest.NewestTransactionsFirst())
-			}
-			s := newStage(t, options...)
+			s := newStage(t, prepaidtest.Options{StartAt: time.Now().Add(ahead), NewestTransactionsFirst: newest})
 			id := s.seed("100.00")
 			for range 9 {
 				s.Adjust(id, "1.00")

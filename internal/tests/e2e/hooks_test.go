@@ -38,7 +38,7 @@ type hookStage struct {
 	users    map[string]int
 }
 
-func newHookStage(t *testing.T, options ...prepaidtest.Option) *hookStage {
+func newHookStage(t *testing.T, options prepaidtest.Options) *hookStage {
 	t.Helper()
 	s := &hookStage{status: http.StatusOK, users: map[string]int{}}
 	s.receiver = httptest.NewUnstartedServer(http.HandlerFunc(s.receive))
@@ -47,7 +47,8 @@ func newHookStage(t *testing.T, options ...prepaidtest.Option) *hookStage {
 	t.Cleanup(s.receiver.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(s.receiver.Certificate())
-	s.stage = newStage(t, append(options, prepaidtest.WithWebhookRoots(roots))...)
+	options.WebhookRoots = roots
+	s.stage = newStage(t, options)
 	return s
 }
 
@@ -117,7 +118,7 @@ func (s *hookStage) hook(enabled bool) prepaid.CreateHookParams {
 func TestE2EHookAddressWithUser(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := newHookStage(t)
+	s := newHookStage(t, prepaidtest.Options{})
 	config := s.Config()
 	config.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	client, err := prepaid.NewClient(config)
@@ -173,7 +174,7 @@ func (s *hookStage) undelivered(n int) (hook prepaid.HookID, messages []prepaid.
 
 func TestE2EHookLife(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t)
+	s := newHookStage(t, prepaidtest.Options{})
 	ctx := t.Context()
 	id := s.register(true)
 	require.Len(t, s.messages("ping"), 1)
@@ -221,7 +222,7 @@ func TestE2EHookLife(t *testing.T) {
 // Transactions of the companies in the scope arrive, signed, with the transaction that was booked.
 func TestE2EHookReceivesTransactions(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t)
+	s := newHookStage(t, prepaidtest.Options{})
 	id := s.register(true)
 	account := s.seed("100.00")
 	s.AddCompany(prepaidtest.Company{ID: 43})
@@ -249,7 +250,7 @@ func TestE2EHookReceivesTransactions(t *testing.T) {
 
 func TestE2EHookUndeliverable(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t)
+	s := newHookStage(t, prepaidtest.Options{})
 	ctx := t.Context()
 	id, messages := s.undelivered(3)
 
@@ -293,7 +294,7 @@ func TestE2EHookUndeliverable(t *testing.T) {
 
 func TestE2EHookRefused(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t, prepaidtest.PermittedCompanies(company))
+	s := newHookStage(t, prepaidtest.Options{PermittedCompanies: []prepaid.CompanyID{company}})
 	ctx := t.Context()
 	disabled := s.register(false)
 
@@ -334,7 +335,7 @@ func TestE2EHookRefused(t *testing.T) {
 // The 401 for a scope without access looks like that for a bad token: it causes only one renewal.
 func TestE2EHookUnauthorizedRenewsOnce(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t, prepaidtest.PermittedCompanies())
+	s := newHookStage(t, prepaidtest.Options{PermittedCompanies: []prepaid.CompanyID{}})
 	_, err := s.client.Hooks.Create(t.Context(), s.hook(false))
 	refused(t, err, 401, string(prepaid.CodeUnauthorized))
 	require.Equal(t, []int{401, 401}, s.statuses("POST /hooks"))
@@ -344,7 +345,7 @@ func TestE2EHookUnauthorizedRenewsOnce(t *testing.T) {
 // Every code of 4.8 arrives as a comparable error, also codes that the client's own checks prevent.
 func TestE2EHookCodes(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t)
+	s := newHookStage(t, prepaidtest.Options{})
 	id := s.register(false)
 	for _, code := range []prepaid.ErrorCode{
 		prepaid.CodeInvalidRequest, prepaid.CodeInvalidURI, prepaid.CodeInvalidScope, prepaid.CodeInvalidFilterSpec,
@@ -365,7 +366,7 @@ func TestE2EHookCodes(t *testing.T) {
 // A message that is not acknowledged is lost in mode none.
 func TestE2EHookReliabilityNone(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t)
+	s := newHookStage(t, prepaidtest.Options{})
 	params := s.hook(true)
 	params.ReliabilityMode = prepaid.ReliabilityModeNone
 	created, err := s.client.Hooks.Create(t.Context(), params)
@@ -381,7 +382,7 @@ func TestE2EHookReliabilityNone(t *testing.T) {
 
 func TestE2EHookValidation(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t)
+	s := newHookStage(t, prepaidtest.Options{})
 	_, err := s.client.Hooks.Create(t.Context(), prepaid.CreateHookParams{})
 	invalid(t, err, "uri", "scope", "filter_spec", "reliability_mode", "hmac_key_id", "hmac_key_secret")
 	bad := prepaid.UpdateHookParams{

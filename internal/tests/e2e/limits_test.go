@@ -17,7 +17,7 @@ import (
 // The service throttles and the client waits: no call fails, and nothing is done twice.
 func TestE2ERateLimitAbsorbed(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.RateLimit(5, time.Minute), prepaidtest.FrozenClock())
+	s := newStage(t, prepaidtest.Options{RateLimit: 5, RateWindow: time.Minute, FrozenClock: true})
 	config := s.Config()
 	config.Trace = &prepaid.Trace{AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
 		if a.StatusCode == 429 {
@@ -43,7 +43,7 @@ func TestE2ERateLimitAbsorbed(t *testing.T) {
 // A throttled call that cannot wait so long is not processed, and can be repeated later.
 func TestE2ERateLimitOutlastsTheCall(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.RateLimit(1, time.Minute), prepaidtest.WithRetryAfter(), prepaidtest.FrozenClock())
+	s := newStage(t, prepaidtest.Options{RateLimit: 1, RateWindow: time.Minute, RetryAfter: true, FrozenClock: true})
 	config := s.Config()
 	config.Retry.MaxRetryAfter = 30 * time.Second
 	client, err := prepaid.NewClient(config)
@@ -62,7 +62,7 @@ func TestE2ERateLimitOutlastsTheCall(t *testing.T) {
 // A proxy may replace the media type by application/json: the response is valid.
 func TestE2EMediaTypeSubstituted(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	s.Inject("GET /accounts/{id}/status", prepaidtest.RespondBody(200, "application/json", `{"balance":"1.50","status":"some_day","extra":1}`))
 	account, err := s.client.Accounts.Summary(t.Context(), "a")
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestE2EForeignResponses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			from, to := s.seed("100.00"), s.seed("0")
 			s.Inject("GET /accounts/{id}/status", fault)
 			_, err := s.client.Accounts.Summary(t.Context(), from)
@@ -101,7 +101,7 @@ func TestE2EForeignResponses(t *testing.T) {
 // An attempt that takes too long is given up, and the transfer is replayed: one movement, although both arrive.
 func TestE2EAttemptTimeout(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	config := s.Config()
 	config.AttemptTimeout, config.Retry.InFlightWait = 300*time.Millisecond, time.Second
 	client, err := prepaid.NewClient(config)
@@ -120,7 +120,7 @@ func TestE2EAttemptTimeout(t *testing.T) {
 // If a caller gives up during the request, the outcome is unknown.
 func TestE2ECallerGivesUp(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from, to := s.seed("100.00"), s.seed("0")
 	_, err := s.client.Token(t.Context())
 	require.NoError(t, err)

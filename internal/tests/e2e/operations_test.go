@@ -20,7 +20,7 @@ import (
 // Every operation of the emulator is called through the client, and responds with the success of its row.
 func TestE2EEveryOperationSucceeds(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t)
+	s := newHookStage(t, prepaidtest.Options{})
 	called := []string{}
 	for _, e := range exercises() {
 		called = append(called, e.operation)
@@ -118,7 +118,7 @@ func TestE2EEveryOperationMeetsEveryFault(t *testing.T) {
 	for _, e := range tree.OneOfEach(exercises(), func(e exercise) string { return e.effect() + " of " + e.row().Class() }) {
 		t.Run(e.operation, func(t *testing.T) {
 			t.Parallel()
-			s := newHookStage(t)
+			s := newHookStage(t, prepaidtest.Options{})
 			for _, f := range wireFaults() {
 				call := e.prepare(s)
 				s.Inject(e.operation, f.fault)
@@ -141,7 +141,7 @@ func TestE2EEveryOperationMeetsEveryFault(t *testing.T) {
 // A lasting 500 of every row arrives with its code, and after a read nothing has happened.
 func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t)
+	s := newHookStage(t, prepaidtest.Options{})
 	for _, e := range exercises() {
 		call := e.prepare(s)
 		s.Inject(e.operation, slices.Repeat([]prepaidtest.Fault{prepaidtest.Respond(500, "")}, 4)...)
@@ -167,7 +167,7 @@ func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
 // A call that ends before it is sent has no effect.
 func TestE2EEveryOperationCancelledBeforeSending(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t)
+	s := newHookStage(t, prepaidtest.Options{})
 	ended, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
 	for _, e := range exercises() {

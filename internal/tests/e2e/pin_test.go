@@ -66,7 +66,7 @@ func (s *stage) pinStatus(params prepaid.SealedPINParams, call pinStep) string {
 
 func TestE2EPINChange(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	for i, hash := range []prepaid.PINHash{"", prepaid.PINHashSHA256, prepaid.PINHashSHA512, prepaid.PINHashSHA256} {
 		id := s.seed("0")
 		params := s.pinChange(id, prepaid.PINKeyOptions{Hash: hash})
@@ -87,7 +87,7 @@ func TestE2EPINChange(t *testing.T) {
 
 func TestE2EPINRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.OTPLifetime(10*time.Minute))
+	s := newStage(t, prepaidtest.Options{OTPLifetime: 10 * time.Minute})
 	ctx := t.Context()
 	_, err := s.client.PIN.Initiate(ctx, initiation("nobody"))
 	require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound)
@@ -122,7 +122,7 @@ func TestE2EPINRefused(t *testing.T) {
 // After a lost response of the last step, the PIN may be the new one.
 func TestE2EPINUnknown(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("0")
 	params := s.pinChange(id, prepaid.PINKeyOptions{})
 	s.Inject("POST /pin/execute", prepaidtest.CommitThenDrop())
@@ -134,7 +134,7 @@ func TestE2EPINUnknown(t *testing.T) {
 
 func TestE2EPINValidation(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	_, err := s.client.PIN.Initiate(t.Context(), prepaid.InitiatePINParams{})
 	invalid(t, err, "eaid", "device_id", "ip_address", "communication_method")
 	_, err = s.client.PIN.Execute(t.Context(), prepaid.SealedPINParams{OperationID: "1"})

@@ -11,7 +11,7 @@ import (
 
 func TestE2EMerchantCategoryCodes(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	page, err := s.client.Policy.MerchantCategoryCodesPage(t.Context(), prepaid.ListMerchantCategoryCodesParams{
 		Paging: prepaid.Paging{Size: 10},
 	})
@@ -49,7 +49,7 @@ func TestE2EPolicy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			ctx, policies := t.Context(), s.client.Policy
 			s.AddCompany(prepaidtest.Company{ID: 43, Loop: c.loop})
 			require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeCategoriesParams{
@@ -133,7 +133,7 @@ func TestE2EPolicy(t *testing.T) {
 
 func TestE2EPolicyRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.PermittedCompanies(42, 44))
+	s := newStage(t, prepaidtest.Options{PermittedCompanies: []prepaid.CompanyID{42, 44}})
 	s.AddCompany(prepaidtest.Company{ID: 43})
 	s.AddCompany(prepaidtest.Company{ID: 44, Loop: prepaidtest.NoPolicy})
 	ctx, policies := t.Context(), s.client.Policy
@@ -166,7 +166,7 @@ func TestE2EPolicyRefused(t *testing.T) {
 // A change whose response was lost is read back.
 func TestE2EPolicyUnknown(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	s.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
 	err := s.client.Policy.ChangeCategories(t.Context(), company, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
 	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
@@ -178,7 +178,7 @@ func TestE2EPolicyUnknown(t *testing.T) {
 
 func TestE2EPolicyValidation(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	ctx, policies := t.Context(), s.client.Policy
 	invalid(t, policies.ChangeCategories(ctx, 0, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"742"}, Remove: []prepaid.MCC{""}}),
 		"company", "add[0]", "remove[0]")

@@ -27,7 +27,7 @@ var soon = prepaid.WaitOptions{Interval: time.Millisecond}
 // The run of a template goes through all of its states: started, refused to a second one, processing, ready, gone.
 func TestE2EReportLife(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.ReportDelay(time.Minute), prepaidtest.FrozenClock())
+	s := newStage(t, prepaidtest.Options{ReportDelay: time.Minute, FrozenClock: true})
 	ctx, reports := t.Context(), s.client.Reporting
 	s.AddReportCSV("balances", "id,note\n1,\"a, \"\"b\"\"\"\n2,ünï\n")
 
@@ -85,10 +85,10 @@ func TestE2EReportLife(t *testing.T) {
 // The settlement is equal to the ledger, in each way of reading.
 func TestE2EReportOfTheLedger(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string][]prepaidtest.Option{"bare id": nil, "quoted id": {prepaidtest.QuotedStrings()}} {
+	for name, options := range map[string]prepaidtest.Options{"bare id": {}, "quoted id": {QuotedStrings: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, options...)
+			s := newStage(t, options)
 			ids := []prepaid.AccountID{s.seed("100.00"), s.seed("50.00")}
 			s.redeemAgain(ids[0], "25.50")
 			want := []string{}
@@ -133,7 +133,7 @@ func TestE2EReportOfTheLedger(t *testing.T) {
 // Run waits for the report and, when asked to, for the run before it.
 func TestE2EReportRunWaits(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.ReportDelay(time.Minute), prepaidtest.FrozenClock())
+	s := newStage(t, prepaidtest.Options{ReportDelay: time.Minute, FrozenClock: true})
 	s.AddReportCSV("balances", "id\n1\n")
 	_, err := s.client.Reporting.Start(t.Context(), "balances", prepaid.StartReportParams{})
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestE2EReportRunWaits(t *testing.T) {
 // If the deadline is before the next poll, the wait ends at once with the error "not ready".
 func TestE2EReportRunDeadline(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.ReportDelay(time.Hour))
+	s := newStage(t, prepaidtest.Options{ReportDelay: time.Hour})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	params := prepaid.RunReportParams{Wait: prepaid.WaitOptions{Interval: 2 * time.Minute}}
@@ -177,7 +177,7 @@ func TestE2EReportRunDeadline(t *testing.T) {
 // A run that failed must be requested again: its 500 is final, and the next run is another one.
 func TestE2EReportFailed(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	attempts := 0
 	s.AddReport("fragile", func(w io.Writer, _ bool) (int, error) {
 		if attempts++; attempts == 1 {
@@ -199,7 +199,7 @@ func TestE2EReportFailed(t *testing.T) {
 
 func TestE2EReportRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	_, err := s.client.Reporting.Start(t.Context(), "unheard-of", prepaid.StartReportParams{})
 	refused(t, err, 400, "invalid_request")
 	_, err = s.client.Reporting.Result(t.Context(), prepaid.ReportRun{Template: prepaidtest.DailySettlement, ID: "none"})
@@ -220,7 +220,7 @@ func TestE2EReportRefused(t *testing.T) {
 func TestE2EReportStartWithBadToken(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{401, 400} {
-		s := newStage(t, prepaidtest.BadTokenOnReportStart(status))
+		s := newStage(t, prepaidtest.Options{BadTokenOnReportStart: status})
 		_, err := s.client.Token(t.Context())
 		require.NoError(t, err)
 		s.RevokeTokens()
@@ -236,7 +236,7 @@ func TestE2EReportStartWithBadToken(t *testing.T) {
 // A start whose response is lost is unknown and not sent again; Run waits the lost run out and starts anew.
 func TestE2EReportStartUnknown(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.ReportDelay(20*time.Millisecond))
+	s := newStage(t, prepaidtest.Options{ReportDelay: 20 * time.Millisecond})
 	s.Inject(startOperation, prepaidtest.CommitThenDrop())
 	_, err := s.client.Reporting.Start(t.Context(), prepaidtest.DailySettlement, prepaid.StartReportParams{})
 	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
@@ -250,7 +250,7 @@ func TestE2EReportStartUnknown(t *testing.T) {
 // A truncated download is no report, in each way of reading.
 func TestE2EReportCut(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	s.AddReport("long", func(w io.Writer, _ bool) (int, error) {
 		for i := range 1000 {
 			if _, err := fmt.Fprintf(w, "%d,row\n", i); err != nil {
@@ -297,7 +297,7 @@ func TestE2EReportCut(t *testing.T) {
 // The 204 of a poll has a body, which must not affect the next call on the connection.
 func TestE2EReportPollsLeaveTheConnectionsClean(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.ReportDelay(time.Hour))
+	s := newStage(t, prepaidtest.Options{ReportDelay: time.Hour})
 	id := s.seed("1.00")
 	run, err := s.client.Reporting.Start(t.Context(), prepaidtest.DailySettlement, prepaid.StartReportParams{})
 	require.NoError(t, err)

@@ -53,7 +53,7 @@ func TestE2ESimulateTransact(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			id := s.seed("100.00")
 			params := purchase(id, "10.00")
 			c.change(&params)
@@ -95,7 +95,7 @@ func TestE2ESimulationDeclines(t *testing.T) {
 	} {
 		t.Run(c.message, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			change := prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}}
 			require.NoError(t, s.client.Policy.ChangeCategories(t.Context(), company, change))
 			params := purchase(c.account(s), "10.00")
@@ -109,7 +109,7 @@ func TestE2ESimulationDeclines(t *testing.T) {
 
 func TestE2ESimulateAdviseReverseAndClear(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id, ctx := s.seed("100.00"), t.Context()
 	params := purchase(id, "10.00")
 	made, err := s.client.Simulation.Transact(ctx, params)
@@ -155,7 +155,7 @@ func TestE2ESimulateAdviseReverseAndClear(t *testing.T) {
 // Without a matching authorisation an advice and a forced-post clearing are booked, and a reversal is not.
 func TestE2ESimulateWithoutAuthorisation(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id, ctx := s.seed("100.00"), t.Context()
 	params := about(purchase(id, "10.00"), "000000000000")
 
@@ -180,7 +180,7 @@ func TestE2ESimulateWithoutAuthorisation(t *testing.T) {
 // transaction_type must be that of the authorisation.
 func TestE2ESimulateTypeMustMatch(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id, ctx := s.seed("100.00"), t.Context()
 	params := purchase(id, "10.00")
 	made, err := s.client.Simulation.Transact(ctx, params)
@@ -208,7 +208,7 @@ func TestE2ESimulateTypeMustMatch(t *testing.T) {
 // A clearing takes its time: nothing is booked before.
 func TestE2ESimulateClearIsAsynchronous(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.SimulationDelay(time.Minute))
+	s := newStage(t, prepaidtest.Options{SimulationDelay: time.Minute})
 	id := s.seed("100.00")
 	_, err := s.client.Simulation.Clear(t.Context(), clearingOf(purchase(id, "10.00"), ""))
 	require.NoError(t, err)
@@ -220,7 +220,7 @@ func TestE2ESimulateClearIsAsynchronous(t *testing.T) {
 // A value that the service refuses is refused before it is sent, by field name.
 func TestE2ESimulateValidation(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	_, err := s.client.Simulation.Transact(t.Context(), about(purchase("a", "10.00"), "000000000000"))
 	invalid(t, err, "authorization_id")
 	_, err = s.client.Simulation.Clear(t.Context(), about(purchase("a", "10.00"), "000000000000"))
@@ -233,7 +233,7 @@ func TestE2ESimulateValidation(t *testing.T) {
 // The simulator belongs to the test environment: the client refuses it elsewhere, and so does the service.
 func TestE2ESimulateInProduction(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Production())
+	s := newStage(t, prepaidtest.Options{Production: true})
 	params := purchase(s.seed("100.00"), "10.00")
 	config := s.Config()
 	config.Environment = prepaid.EnvironmentTest // a mistake
@@ -258,7 +258,7 @@ func TestE2ESimulateInProduction(t *testing.T) {
 // A transaction needs only the fields that the client requires, and later calls work without the others.
 func TestE2ESimulationOfTheLeast(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id, ctx := s.seed("100.00"), t.Context()
 	params := prepaid.SimulateParams{Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("10.00")}
 	made, err := s.client.Simulation.Transact(ctx, params)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -20,10 +21,10 @@ type stage struct {
 }
 
 // newStage starts an emulator whose reports and clearings take no time, and a client.
-func newStage(t *testing.T, options ...prepaidtest.Option) *stage {
+func newStage(t *testing.T, options prepaidtest.Options) *stage {
 	t.Helper()
-	quick := []prepaidtest.Option{prepaidtest.ReportDelay(0), prepaidtest.SimulationDelay(0)}
-	server := prepaidtest.NewServer(t, append(quick, options...)...)
+	options.ReportDelay, options.SimulationDelay = cmp.Or(options.ReportDelay, -1), cmp.Or(options.SimulationDelay, -1)
+	server := prepaidtest.NewServer(t, options)
 	client, err := prepaid.NewClient(server.Config())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })

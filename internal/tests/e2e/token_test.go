@@ -18,7 +18,7 @@ const tokenOperation = "POST /token"
 
 func TestE2EToken(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.TokenLifetime(2*time.Hour))
+	s := newStage(t, prepaidtest.Options{TokenLifetime: 2 * time.Hour})
 	token, err := s.client.Token(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "Bearer", token.TokenType)
@@ -32,7 +32,7 @@ func TestE2EToken(t *testing.T) {
 
 func TestE2ECheck(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.Vendor("acme"), prepaidtest.Credentials("a b", "c:d%e"))
+	s := newStage(t, prepaidtest.Options{Vendor: "acme", ClientID: "a b", ClientSecret: "c:d%e"})
 	result, err := s.client.Check(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "application/vnd.acme+json", result.MediaType)
@@ -50,7 +50,7 @@ func TestE2ETokenNoLongerGood(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			from, to := s.seed("100.00"), s.seed("0")
 			_, err := s.client.Accounts.Summary(t.Context(), from)
 			require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestE2ETokenNoLongerGood(t *testing.T) {
 // If the new token is refused too, the call ends: nothing was processed.
 func TestE2ETokenRefusedTwice(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("0")
 	s.Inject("GET /accounts/{id}", prepaidtest.Respond(401, "invalid_token"), prepaidtest.Respond(401, "invalid_token"))
 	_, err := s.client.Accounts.Get(t.Context(), id)
@@ -83,7 +83,7 @@ func TestE2EWrongCredentials(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			config := s.Config()
 			config.Retry.TokenHold = 0 // the default
 			change(&config.Credentials)
@@ -113,7 +113,7 @@ func TestE2EFailedTokenIsNotHeld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			id := s.seed("1.00")
 			for range 5 {
 				s.Inject(tokenOperation, response)
@@ -132,7 +132,7 @@ func TestE2EFailedTokenIsNotHeld(t *testing.T) {
 // 300 calls survive two revocations within a second, with one renewal for each revocation.
 func TestE2ETokenRevokedTwice(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.NoRateLimit())
+	s := newStage(t, prepaidtest.Options{RateLimit: -1})
 	config := s.Config()
 	config.Limiter, config.AttemptTimeout = ratelimit.None{}, time.Minute
 	client := harness.NewClient(t, config)
@@ -156,7 +156,7 @@ func TestE2ETokenRevokedTwice(t *testing.T) {
 func TestE2ETokenCodes(t *testing.T) {
 	t.Parallel()
 	for _, code := range []prepaid.ErrorCode{prepaid.CodeInvalidRequest, prepaid.CodeUnsupportedGrantType, prepaid.CodeInvalidClient} {
-		s := newStage(t)
+		s := newStage(t, prepaidtest.Options{})
 		s.Inject(tokenOperation, prepaidtest.Respond(400, string(code)))
 		_, err := s.client.Token(t.Context())
 		failed(t, err, notProcessed, 400, string(code))
@@ -166,7 +166,7 @@ func TestE2ETokenCodes(t *testing.T) {
 
 func TestE2EClosedClient(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	require.NoError(t, s.client.Close())
 	_, err := s.client.Accounts.Get(t.Context(), "a")
 	require.ErrorIs(t, err, prepaid.ErrClosed)

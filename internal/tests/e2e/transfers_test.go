@@ -35,7 +35,7 @@ func TestE2ETransfer(t *testing.T) {
 	} {
 		t.Run(c.wire, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			from, to := s.seed("100.00"), s.seed("1.00")
 			params := harness.TransferTo(to, "25.50")
 			params.Type = c.kind
@@ -57,7 +57,7 @@ func TestE2ETransfer(t *testing.T) {
 
 func TestE2EDirectEntryOut(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from := s.seed("100.00")
 	params := directEntry("25.50")
 	result, err := s.client.Accounts.DirectEntryOut(t.Context(), from, params)
@@ -82,7 +82,7 @@ func TestE2ETransferFailed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, prepaidtest.FailedTransfer(form), prepaidtest.EmptyIDForFailedDirectEntry())
+			s := newStage(t, prepaidtest.Options{FailedTransfer: form, EmptyIDForFailedDirectEntry: true})
 			poor, to := s.seed("1.00"), s.seed("0")
 			blocked := s.AddAccount(prepaidtest.SeedAccount{Balance: "100.00", Status: "suspected_fraud"})
 			closed := s.AddAccount(prepaidtest.SeedAccount{Status: "closed"})
@@ -120,7 +120,7 @@ func TestE2ETransferFailed(t *testing.T) {
 // A failed transfer is not cached: the same request id may be sent again once the reason is gone.
 func TestE2ETransferFailedIsNotCached(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from, to := s.seed("1.00"), s.seed("0")
 	params := harness.TransferTo(to, "25.50")
 	_, err := s.client.Accounts.Transfer(t.Context(), from, params)
@@ -133,7 +133,7 @@ func TestE2ETransferFailedIsNotCached(t *testing.T) {
 
 func TestE2ETransferRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	poor := s.seed("1.00")
 	_, err := s.client.Accounts.Transfer(t.Context(), "nobody", harness.TransferTo(poor, "1.00"))
 	require.Equal(t, "the source account does not exist", refused(t, err, 400, "invalid_request").Description)
@@ -147,7 +147,7 @@ func TestE2ETransferRefused(t *testing.T) {
 // The service responds to a known request id with the first result, whatever the caller and whatever else is sent.
 func TestE2ERequestIDReplayed(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from, to := s.seed("100.00"), s.seed("0")
 	params := harness.TransferTo(to, "25.50")
 	first, err := s.client.Accounts.Transfer(t.Context(), from, params)
@@ -188,7 +188,7 @@ func TestE2ERequestIDReplayed(t *testing.T) {
 // Many calls at once with one request id make one movement.
 func TestE2ERequestIDAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from, to := s.seed("100.00"), s.seed("0")
 	params := harness.TransferTo(to, "25.50")
 	results := make([]*prepaid.TransferResult, 8)
@@ -220,7 +220,7 @@ func TestE2ETransferReplayedByTheClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			from, to := s.seed("100.00"), s.seed("0")
 			params := harness.TransferTo(to, "25.50")
 			s.Inject(harness.TransferOperation, faults...)
@@ -250,7 +250,7 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newStage(t, prepaidtest.Options{})
 			config := s.Config()
 			config.Retry.MaxAttempts = 1
 			client, err := prepaid.NewClient(config)
@@ -283,7 +283,7 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 // that proves that no money moved.
 func TestE2ETransferUnknownIsSticky(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from, to := s.seed("100.00"), s.seed("0")
 	s.Inject(harness.TransferOperation, prepaidtest.CommitThenDrop(), prepaidtest.Respond(400, "duplicate_request"))
 	_, err := s.client.Accounts.Transfer(t.Context(), from, harness.TransferTo(to, "25.50"))
@@ -297,7 +297,7 @@ func TestE2ETransferUnknownIsSticky(t *testing.T) {
 // After a crash a payroll run restarts with the same derived ids and pays each person once.
 func TestE2EDerivedRequestIDResent(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from := s.seed("100.00")
 	staff := []prepaid.AccountID{s.seed("0"), s.seed("0"), s.seed("0")}
 	payday := prepaid.DateOf(time.Now())
@@ -320,7 +320,7 @@ func TestE2EDerivedRequestIDResent(t *testing.T) {
 // A request id that the service may have forgotten is not sent: this proves nothing about an earlier call.
 func TestE2ERequestIDExpired(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from := s.seed("100.00")
 	for _, day := range []time.Time{time.Now().AddDate(0, 0, -30), time.Now().AddDate(0, 0, 30)} {
 		params := harness.TransferTo("somebody", "1.00")
@@ -335,7 +335,7 @@ func TestE2ERequestIDExpired(t *testing.T) {
 // Only ids of this package contain a day. A caller's UUIDv7 of last year is sent like any other id.
 func TestE2EForeignRequestIDHasNoAge(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	from, to := s.seed("100.00"), s.seed("0.00")
 	for _, id := range []prepaid.RequestID{"017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "0b17f22e-2ee2-8e00-8ec9-32d5f69181c0", "invoice-7"} {
 		params := harness.TransferTo(to, "1.00")
@@ -349,7 +349,7 @@ func TestE2EForeignRequestIDHasNoAge(t *testing.T) {
 
 func TestE2ETransferValidation(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	_, err := s.client.Accounts.Transfer(t.Context(), "..", prepaid.TransferParams{})
 	invalid(t, err, "id", "request_id", "amount", "source_reference", "destination_reference", "destination_account_id")
 	_, err = s.client.Accounts.DirectEntryOut(t.Context(), "", prepaid.DirectEntryOutParams{})

@@ -16,7 +16,7 @@ import (
 
 func TestE2EWalletTokens(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	id := s.seed("0")
 	tokens, err := s.client.Accounts.WalletTokens(t.Context(), id)
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestE2EWalletTokens(t *testing.T) {
 
 func TestE2EProvisionWallet(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, prepaidtest.WalletProviders("wallet-a", "wallet-b", "wallet-c"), prepaidtest.CardNetwork("visa"))
+	s := newStage(t, prepaidtest.Options{WalletProviders: [3]string{"wallet-a", "wallet-b", "wallet-c"}, CardNetwork: "visa"})
 	seed := prepaidtest.SeedAccount{ProductType: "gift"}
 	id := s.AddAccount(seed)
 	account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
@@ -100,7 +100,7 @@ func TestE2EProvisionWallet(t *testing.T) {
 // A 404 here may mean bad input: it is not ErrNotFound.
 func TestE2EProvisionWalletRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	ctx, id := t.Context(), s.seed("0")
 	blocked := s.AddAccount(prepaidtest.SeedAccount{Status: "inactive", Cardholder: new(prepaidtest.Cardholder)})
 	for code, err := range map[string]error{
@@ -118,10 +118,10 @@ func TestE2EProvisionWalletRefused(t *testing.T) {
 
 func TestE2EExchangeKey(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string][]prepaidtest.Option{"bare": nil, "quoted": {prepaidtest.QuotedStrings()}} {
+	for name, options := range map[string]prepaidtest.Options{"bare": {}, "quoted": {QuotedStrings: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, options...)
+			s := newStage(t, options)
 			id := s.seed("0")
 			params := harness.KeyExchange()
 			exchange, err := s.client.Accounts.ExchangeKey(t.Context(), id, params)
@@ -155,7 +155,7 @@ func openExchange(t *testing.T, ephemeral prepaid.EphemeralKey, data []byte) str
 
 func TestE2EExchangeKeyRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newStage(t, prepaidtest.Options{})
 	s.AddApplication(harness.ApplicationID, harness.KeyID)
 	id := s.seed("0")
 	closed := s.AddAccount(prepaidtest.SeedAccount{Status: "closed"})

@@ -88,7 +88,7 @@ func TestNothingLeavesAfterTheDeadline(t *testing.T) {
 // Nothing is written to a connection that was made after the deadline.
 func TestNothingIsWrittenAfterTheDeadline(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	for name, limit := range map[string]time.Duration{"in time": time.Minute, "late": 200 * time.Millisecond} {
 		late := name == "late"

@@ -19,7 +19,7 @@ import (
 // virtualStage is an emulator in a synctest bubble, the default settings of a client of it, and two accounts.
 func virtualStage(t *testing.T) (srv *prepaidtest.Server, config prepaid.Config, from, to prepaid.AccountID) {
 	t.Helper()
-	srv = prepaidtest.NewServer(t, prepaidtest.InMemory())
+	srv = prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
 	config = srv.Config()
 	seed := func(balance string) prepaid.AccountID {
 		return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})

@@ -88,11 +88,11 @@ func TestShowDescriptionsOfTheTokenEndpoint(t *testing.T) {
 // The emulator's descriptions are printed without a setting, a production service's never.
 func TestE2EDescriptionsShowOnTheEmulator(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	_, err := srv.Client().Accounts.Get(t.Context(), "nobody")
 	require.EqualError(t, err, "prepaid: Accounts.Get: rejected: status 404 (account_not_found): the account does not exist")
 
-	srv = prepaidtest.NewServer(t, prepaidtest.Production())
+	srv = prepaidtest.NewServer(t, prepaidtest.Options{Production: true})
 	_, err = srv.Client().Accounts.Get(t.Context(), "nobody")
 	require.EqualError(t, err, "prepaid: Accounts.Get: rejected: status 404 (account_not_found)")
 	config := srv.Config()

@@ -19,7 +19,7 @@ import (
 )
 
 func TestFirstProgram(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA10000000000001", Balance: "100.00"})
 	config := srv.Config()
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
@@ -59,7 +59,7 @@ func pay(ctx context.Context, client *prepaid.Client, requestID prepaid.RequestI
 
 func TestPay(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 	state, err := pay(t.Context(), client, prepaid.NewRequestID(), from, to)
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func explain(err error) string {
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	client := srv.Client()
 	_, err := client.Accounts.Get(t.Context(), "EA00000000000000")
 	require.Equal(t, "no such account", explain(err))
@@ -117,7 +117,7 @@ func history(ctx context.Context, client *prepaid.Client, id prepaid.AccountID) 
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	require.NoError(t, history(t.Context(), srv.Client(), seed(srv, "100.00")))
 	require.Error(t, history(t.Context(), srv.Client(), "EA00000000000000"))
 }
@@ -130,7 +130,7 @@ func limits(config prepaid.Config) prepaid.Config {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	client, err := prepaid.NewClient(limits(srv.Config()))
 	require.NoError(t, err)
 	defer client.Close()
@@ -163,7 +163,7 @@ func TestReceiver(t *testing.T) {
 }
 
 func TestPaysOnce(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the money moves, the response is lost

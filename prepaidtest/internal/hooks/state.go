@@ -49,7 +49,7 @@ func (s *Hooks) Restore(_ ledger.Locked, saved []SavedHook) error {
 			return document.Wrong("hooks", i, "is there twice")
 		}
 		if !s.isFilter(add.Filter) {
-			return document.Wrong("hooks", i, "has a filter_spec that must be given with WithFilter again")
+			return document.Wrong("hooks", i, "has a filter_spec that must be given in Filters again")
 		}
 		h := &Hook{ID: add.ID, Config: add.Config}
 		for _, list := range []struct {

@@ -139,7 +139,7 @@ func (f *File) Keep() error {
 	}
 	if sum := sha256.Sum256(text); sum != f.written {
 		if err := f.write(text); err != nil {
-			return fmt.Errorf("prepaidtest: WithStateFile: %w", err)
+			return fmt.Errorf("prepaidtest: StateFile: %w", err)
 		}
 		f.written = sum
 	}

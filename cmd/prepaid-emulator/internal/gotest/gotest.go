@@ -118,7 +118,7 @@ func (w *writer) file() string {
 	line := func(format string, args ...any) { fmt.Fprintf(&body, format+"\n", args...) }
 	r := w.request
 	line("func TestRequest%d(t *testing.T) {", r.Number)
-	for _, part := range [][]string{w.options, {"server := prepaidtest.NewServer(" + strings.Join(append([]string{"t"}, w.serverOptions()...), ", ") + ")"}, w.seeds, {"client := server.Client()"}, w.before} {
+	for _, part := range [][]string{w.options, {"server := prepaidtest.NewServer(t, prepaidtest.Options{" + strings.Join(w.serverOptions(), ", ") + "})"}, w.seeds, {"client := server.Client()"}, w.before} {
 		for _, text := range part {
 			line("%s", text)
 		}
@@ -233,20 +233,20 @@ func (w *writer) plainSuccess() bool {
 func (w *writer) serverOptions() []string {
 	var options []string
 	if w.server.Config().Environment == prepaid.EnvironmentProduction {
-		options = append(options, "prepaidtest.Production()")
+		options = append(options, "Production: true")
 	}
 	if slices.ContainsFunc(w.options, func(text string) bool { return strings.HasPrefix(text, "roots") }) {
-		options = append(options, "prepaidtest.WithWebhookRoots(roots)")
+		options = append(options, "WebhookRoots: roots")
 	}
 	if strings.HasSuffix(w.request.Template, "/reports/{reportid}") {
-		delay := "0"
+		delay := "-1"
 		if w.request.ErrorCode != "" {
 			delay = "time.Hour"
 		}
-		options = append(options, "prepaidtest.ReportDelay("+delay+")")
+		options = append(options, "ReportDelay: "+delay)
 	}
 	if from := w.field("From"); from.IsValid() && !w.request.Time.IsZero() && (!from.IsZero() || !w.field("To").IsZero()) {
-		options = append(options, "prepaidtest.StartAt("+literal(reflect.ValueOf(w.request.Time.UTC().Truncate(time.Second)))+")")
+		options = append(options, "StartAt: "+literal(reflect.ValueOf(w.request.Time.UTC().Truncate(time.Second))))
 	}
 	return options
 }

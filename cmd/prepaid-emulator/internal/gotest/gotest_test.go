@@ -31,7 +31,7 @@ type caller struct {
 
 func newCaller(t *testing.T) *caller {
 	t.Helper()
-	c := &caller{Server: prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.ReportDelay(0), prepaidtest.AllowHTTPOnLoopback()), t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	c := &caller{Server: prepaidtest.NewServer(t, prepaidtest.Options{RateLimit: -1, ReportDelay: -1, AllowHTTPOnLoopback: true}), t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}

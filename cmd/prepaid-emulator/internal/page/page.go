@@ -26,7 +26,7 @@ type Config struct {
 	Version string
 }
 
-// Page is the handler for prepaidtest.WithPage. It responds with 503 until Attach.
+// Page is the handler for prepaidtest.Options.Page. It responds with 503 until Attach.
 type Page struct {
 	config    Config
 	server    atomic.Pointer[prepaidtest.Server]

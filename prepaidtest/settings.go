@@ -1,0 +1,100 @@
+package prepaidtest
+
+import (
+	"cmp"
+	"crypto"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/accounts"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// settings are a server's options with their defaults, fixed after its start.
+type settings struct {
+	Options
+
+	form    *exchange.Form
+	service service.Options
+}
+
+func newSettings(o Options) (settings, error) {
+	o.ClientID, o.ClientSecret = cmp.Or(o.ClientID, "emulator-client"), cmp.Or(o.ClientSecret, "emulator-secret")
+	o.Vendor, o.ListenOn = cmp.Or(o.Vendor, "vendor"), cmp.Or(o.ListenOn, "127.0.0.1:0")
+	o.RateLimit, o.RateWindow = max(cmp.Or(o.RateLimit, 1000), 0), cmp.Or(o.RateWindow, 10*time.Second)
+	o.LogOnFailure = max(cmp.Or(o.LogOnFailure, 20), 0)
+	o.InitialStatus = cmp.Or(o.InitialStatus, "pre_active")
+	o.PageSizes = cmp.Or(o.PageSizes, PageSizes{Least: 1, Normal: 50, Most: 500})
+	o.WalletProviders = cmp.Or(o.WalletProviders, [3]string{"applepay", "googlepay", "samsungpay"})
+	o.CategoryWithoutMerchant = cmp.Or(o.CategoryWithoutMerchant, new("0000"))
+	o.Signature = cmp.Or(o.Signature, &Signature{Header: "X-Signature", KeyIDHeader: "X-Hmac-Key-Id"})
+	filters := make(map[string]func(ledger.Item) bool)
+	for spec, match := range o.Filters {
+		filters[spec] = func(i ledger.Item) bool { return match(transactionOf(i)) }
+	}
+	s := settings{Options: o}
+	s.form = &exchange.Form{
+		MediaType: "application/vnd." + o.Vendor + "+json", Lenient: o.Lenient, QuotedStrings: o.QuotedStrings, PageSizes: wire.PageSizes(o.PageSizes),
+	}
+	s.service = service.Options{
+		Start: o.StartAt, Frozen: o.FrozenClock, Seed: o.RandomSeed,
+		NoCategory: *o.CategoryWithoutMerchant, ReportDelay: delay(o.ReportDelay),
+		Tokens: gate.TokenOptions{
+			ClientID: o.ClientID, ClientSecret: o.ClientSecret, Lifetime: cmp.Or(o.TokenLifetime, time.Hour), BadOnReport: cmp.Or(o.BadTokenOnReportStart, 401),
+		},
+		Accounts: accounts.Options{
+			InitialStatus: o.InitialStatus, ClearOmitted: o.ClearOmittedMembers, CustomPlasticExpiry: o.CustomPlasticExpiry, NewestFirst: o.NewestTransactionsFirst,
+			NoCompanyPaging: o.NoCompanySearchPaging || o.CompanySearchObject, CompanyObject: o.CompanySearchObject,
+			WalletWithCertificates: o.WalletProviders[0], OtherWallets: o.WalletProviders[1:], CardNetwork: cmp.Or(o.CardNetwork, "mastercard"),
+		},
+		Transfers: transfers.Options{Failed: transfers.EmptyID(o.FailedTransfer), EmptyDirectEntry: o.EmptyIDForFailedDirectEntry, Logger: o.Logger},
+		Simulator: simulator.Options{Delay: delay(o.SimulationDelay), MatchedReversals: o.MatchedReversalsOnly, MatchByID: o.MatchByAuthorizationID},
+		PINs:      pin.Options{OTPLifetime: cmp.Or(o.OTPLifetime, 10*time.Minute), Tries: o.PINTries, MGF1: o.PINMGF1},
+		Hooks: hooks.Options{
+			MediaType: s.form.MediaType, Roots: o.WebhookRoots, HTTPLoopback: o.AllowHTTPOnLoopback, Signature: hooks.Signing(*o.Signature),
+			Retries: o.DeliveryRetries, Timeout: cmp.Or(o.DeliveryTimeout, 5*time.Second), AlertEvery: cmp.Or(o.AlertEvery, time.Hour),
+			PingType: cmp.Or(o.PingType, "ping"), AlertType: cmp.Or(o.AlertType, "undeliverable_alert"),
+			Filters: filters, LogSize: max(cmp.Or(o.RequestLog, 10_000), 0),
+		},
+	}
+	if o.PermittedCompanies != nil {
+		s.service.Permitted = companyIDs[int64](o.PermittedCompanies)
+	}
+	return s, s.validate()
+}
+
+// delay replaces zero by the default, and a negative delay by none.
+func delay(d time.Duration) time.Duration { return max(cmp.Or(d, 100*time.Millisecond), 0) }
+
+func (s *settings) validate() error {
+	var faults []error
+	check := func(ok bool, rule string) {
+		if !ok {
+			faults = append(faults, errors.New("prepaidtest: "+rule))
+		}
+	}
+	check(!strings.ContainsAny(s.Vendor, " /;+"), "Vendor: must be one word")
+	check(!strings.Contains(s.ClientID, ":"), "ClientID: must have no colon")
+	check(s.form.PageSizes.Valid(), "PageSizes: must rise and begin at 1 or above")
+	check(s.StartAt.IsZero() || (s.StartAt.Year() >= 1970 && !s.StartAt.After(clock.End())), "StartAt: must be from 1970 to 2200")
+	check(s.TokenLifetime >= 0, "TokenLifetime: must not be negative")
+	check(s.RateWindow > 0, "RateWindow: must not be negative")
+	check(slices.Contains(ledger.AccountStatuses(), s.InitialStatus), "InitialStatus: must be one of the eleven statuses")
+	check(slices.Contains([]int{400, 401}, s.service.Tokens.BadOnReport), "BadTokenOnReportStart: must be 400 or 401")
+	check(s.service.NoCategory == "" || wire.IsFourDigits(s.service.NoCategory), "CategoryWithoutMerchant: must have four digits or be empty")
+	check(s.PINTries >= 0, "PINTries: must not be negative")
+	check(slices.Contains([]crypto.Hash{0, crypto.SHA1, crypto.SHA256, crypto.SHA512}, s.PINMGF1), "PINMGF1: must be SHA1, SHA256 or SHA512")
+	check(!slices.ContainsFunc(s.AllowedAddresses, gate.TooWide), "AllowedAddresses: must be prefixes, none of IPv4 larger than /29")
+	return errors.Join(faults...)
+}
