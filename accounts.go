@@ -46,17 +46,6 @@ const (
 	AccountStatusReplaced AccountStatus = "replaced"
 )
 
-func accountStatuses() []AccountStatus {
-	return []AccountStatus{
-		AccountStatusActive, AccountStatusPreActive, AccountStatusInactive, AccountStatusDeactivated,
-		AccountStatusLostOrStolen, AccountStatusExpired, AccountStatusSuspectedFraud, AccountStatusClosed,
-		AccountStatusInactivePINTriesExceeded, AccountStatusVendorInactive, AccountStatusReplaced,
-	}
-}
-
-// Known reports whether the reference lists the status.
-func (s AccountStatus) Known() bool { return slices.Contains(accountStatuses(), s) }
-
 // ProductType is the kind of product.
 type ProductType string
 
@@ -69,11 +58,6 @@ const (
 	ProductTypeLoyalty ProductType = "loyalty"
 )
 
-// Known reports whether the reference lists the type.
-func (t ProductType) Known() bool {
-	return slices.Contains([]ProductType{ProductTypeReloadable, ProductTypeGift, ProductTypeLoyalty}, t)
-}
-
 // AccountType distinguishes a proxy card from a salary-packaging ledger.
 type AccountType string
 
@@ -83,11 +67,6 @@ const (
 	// AccountTypeLedger is a salary-packaging ledger (benefit).
 	AccountTypeLedger AccountType = "ledger"
 )
-
-// Known reports whether the reference lists the type.
-func (t AccountType) Known() bool {
-	return slices.Contains([]AccountType{AccountTypeProxy, AccountTypeLedger}, t)
-}
 
 // CardholderType distinguishes primary from secondary cards.
 type CardholderType int
@@ -311,7 +290,7 @@ type SetStatusParams struct {
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
-	requiredOneOf(&v, "status", params.Status, accountStatuses()...)
+	v.requiredOneOf("status", string(params.Status), params.Status.values())
 	op := opAccountsSetStatus
 	if params.Status == AccountStatusActive || params.Status == AccountStatusPreActive {
 		op.class = classNever

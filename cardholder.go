@@ -23,9 +23,6 @@ const (
 	SexFemale Sex = "F"
 )
 
-// Known reports whether the reference lists the value.
-func (s Sex) Known() bool { return s == SexMale || s == SexFemale }
-
 // Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through JSON;
 // fmt and slog print only which fields are set.
 //
@@ -96,7 +93,7 @@ func (c *Cardholder) checkMembers(v *validator) {
 	if c.AlternateAddress != nil {
 		c.AlternateAddress.check(v)
 	}
-	oneOf(v, "sex", c.Sex, SexMale, SexFemale)
+	v.oneOf("sex", string(c.Sex), c.Sex.values())
 	v.text("mobile_number", c.MobileNumber, 50)
 	v.text("phone_number", c.PhoneNumber, 50)
 	v.date("date_of_birth", c.DateOfBirth)

@@ -20,9 +20,6 @@ const (
 	RequestTypeReplace RequestType = "replace"
 )
 
-// Known reports whether the reference lists the type.
-func (t RequestType) Known() bool { return t == RequestTypeNew || t == RequestTypeReplace }
-
 // CreateAccountParams describes a new account (reference section 4.4).
 type CreateAccountParams struct {
 	// CompanyID is the program in which the account is created. Required.
@@ -82,7 +79,7 @@ func (p CreateAccountParams) check(v *validator) {
 	if p.CardholderType != 0 && !p.CardholderType.Known() {
 		v.value("card_holder_type", "must be 1 (primary) or 2 (secondary)")
 	}
-	oneOf(v, "request_type", p.RequestType, RequestTypeNew, RequestTypeReplace)
+	v.oneOf("request_type", string(p.RequestType), p.RequestType.values())
 	if p.RequestType == RequestTypeReplace {
 		v.accountID("account_id_to_replace", p.AccountIDToReplace)
 	} else {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -176,9 +175,6 @@ type ErrorCode string
 // Error returns the code.
 func (c ErrorCode) Error() string { return string(c) }
 
-// Known reports whether the reference lists the code.
-func (c ErrorCode) Known() bool { return slices.Contains(errorCodes(), c) }
-
 // Codes of reference sections 4.8 and 7.
 const (
 	// CodeInvalidRequest: token, webhooks: the request is malformed.
@@ -220,15 +216,6 @@ const (
 	// CodeInvalidMessageID: webhooks: no such undeliverable message.
 	CodeInvalidMessageID ErrorCode = "invalid_message_id"
 )
-
-func errorCodes() []ErrorCode {
-	return []ErrorCode{
-		CodeInvalidRequest, CodeUnsupportedGrantType, CodeInvalidClient, CodeServerError, CodeUnauthorized,
-		CodeBadApplicationID, CodeBadKeyID, CodeBadEphemeralKey, CodeBadAccount, CodeInvalidURI, CodeInvalidScope,
-		CodeInvalidFilterSpec, CodeInvalidEnabled, CodeInvalidReliabilityMode, CodeInvalidHMACKeyID,
-		CodeInvalidHMACKeySecret, CodeNoResponse, CodeInvalidHookID, CodeInvalidMessageID,
-	}
-}
 
 // Sentinels, for errors.Is.
 var (

@@ -2,7 +2,6 @@ package prepaid
 
 import (
 	"context"
-	"slices"
 	"strings"
 )
 
@@ -18,11 +17,6 @@ const (
 	// FundingOutcomeDeclined: no money moved.
 	FundingOutcomeDeclined FundingOutcome = "declined"
 )
-
-// Known reports whether the reference lists the outcome.
-func (o FundingOutcome) Known() bool {
-	return o == FundingOutcomeApproved || o == FundingOutcomeDeclined
-}
 
 // FundingResult is the result of the three calls. A decline is a result, not an error. An outcome that the reference
 // does not list is an error with [OutcomeUnknown], and so is a decline with a transaction ID.
@@ -53,11 +47,6 @@ const (
 	// FundingExceptionExhausted: the funding was used up.
 	FundingExceptionExhausted FundingException = "funding_exhausted"
 )
-
-// Known reports whether the reference lists the exception.
-func (e FundingException) Known() bool {
-	return slices.Contains([]FundingException{FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted}, e)
-}
 
 // RedeemFundingParams describes a redemption; every field is required.
 type RedeemFundingParams struct {
@@ -107,8 +96,7 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 		v.notNegative("amount", params.Amount)
 	}
 	v.accountID("account_id", params.AccountID)
-	requiredOneOf(&v, "funding_exception", params.Exception,
-		FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted)
+	v.requiredOneOf("funding_exception", string(params.Exception), params.Exception.values())
 	v.required("merchant_name_location", params.MerchantNameLocation)
 	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.ZeroOriginating)
 	v.currency("currency", params.Currency)

@@ -28,11 +28,6 @@ const (
 	ReliabilityModeStoreUndeliverable ReliabilityMode = "store_undeliverable"
 )
 
-// Known reports whether the reference lists the mode.
-func (m ReliabilityMode) Known() bool {
-	return m == ReliabilityModeNone || m == ReliabilityModeStoreUndeliverable
-}
-
 // FilterAll is the filter_spec that matches every transaction. The reference does not specify the syntax of other
 // rules.
 const FilterAll = "*"
@@ -162,7 +157,7 @@ func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*Cr
 		v.fault("scope", ruleRequired)
 	}
 	v.required("filter_spec", params.FilterSpec)
-	requiredOneOf(&v, "reliability_mode", params.ReliabilityMode, ReliabilityModeNone, ReliabilityModeStoreUndeliverable)
+	v.requiredOneOf("reliability_mode", string(params.ReliabilityMode), params.ReliabilityMode.values())
 	v.required("hmac_key_id", params.HMACKeyID)
 	v.hmacKeyID("hmac_key_id", params.HMACKeyID)
 	if params.HMACKeySecret.IsZero() {
@@ -204,7 +199,7 @@ func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookP
 		v.httpsURI("uri", params.URI)
 	}
 	v.text("filter_spec", params.FilterSpec, 0)
-	oneOf(&v, "reliability_mode", params.ReliabilityMode, ReliabilityModeNone, ReliabilityModeStoreUndeliverable)
+	v.oneOf("reliability_mode", string(params.ReliabilityMode), params.ReliabilityMode.values())
 	v.hmacKeyID("hmac_key_id", params.HMACKeyID)
 	v.hmacKeySecret("hmac_key_secret", params.HMACKeySecret)
 	r.body, r.faults = params, v.faults
@@ -287,9 +282,6 @@ type MessageType string
 
 // MessageTypeTransaction is a transaction on a company in the hook's scope.
 const MessageTypeTransaction MessageType = "transaction"
-
-// Known reports whether the reference names the type.
-func (t MessageType) Known() bool { return t == MessageTypeTransaction }
 
 // Message is a webhook message (reference sections 2.14 and 6): its envelope and its JSON as received. fmt and slog
 // print only the envelope.

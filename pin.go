@@ -140,9 +140,6 @@ const (
 	PINHashSHA512 PINHash = "SHA512"
 )
 
-// Known reports whether the service lists the hash.
-func (h PINHash) Known() bool { return h == PINHashSHA256 || h == PINHashSHA512 }
-
 const rulePINHash = "must be SHA256 or SHA512"
 
 // PINKeyOptions set details that the service does not specify. The zero value is the usual choice. Ask the operator before you

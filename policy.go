@@ -62,9 +62,6 @@ const (
 	PolicyActionDeny PolicyAction = "deny"
 )
 
-// Known reports whether the reference lists the action.
-func (a PolicyAction) Known() bool { return a == PolicyActionAllow || a == PolicyActionDeny }
-
 // Policy is a program's policy (reference section 2.10). Lists that the call does not return are nil.
 type Policy struct {
 	// DefaultAction is allow for an open loop and deny for a closed one.
@@ -338,9 +335,6 @@ const (
 	RestrictionTypeClose RestrictionType = "close"
 )
 
-// Known reports whether the reference lists the type.
-func (t RestrictionType) Known() bool { return t == RestrictionTypeOpen || t == RestrictionTypeClose }
-
 // RestrictionRuleType is the effect of an old rule.
 //
 // Deprecated: use Policy.
@@ -352,11 +346,6 @@ const (
 	// RestrictionRuleTypeMustBlock blocks.
 	RestrictionRuleTypeMustBlock RestrictionRuleType = "must_block"
 )
-
-// Known reports whether the reference lists the type.
-func (t RestrictionRuleType) Known() bool {
-	return t == RestrictionRuleTypeMustAllow || t == RestrictionRuleTypeMustBlock
-}
 
 // Restrictions is the old ruleset of a program.
 //

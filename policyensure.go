@@ -237,7 +237,7 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID, action Po
 func (s *ruleSet[K, R]) faults(company CompanyID, action PolicyAction, reason string, wanted []R) []Fault {
 	var v validator
 	v.companyID("company", company)
-	requiredOneOf(&v, "default_action", action, PolicyActionAllow, PolicyActionDeny)
+	v.requiredOneOf("default_action", string(action), action.values())
 	if wanted == nil && s.removeOthers {
 		v.fault(s.list, "is required to remove others; an empty list that is not nil removes all")
 	}

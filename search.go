@@ -79,7 +79,7 @@ type SearchCompanyParams struct {
 
 func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Account] {
 	v.companyID("company", company)
-	oneOf(&v, "status", p.Status, accountStatuses()...)
+	v.oneOf("status", string(p.Status), p.Status.values())
 	v.includes(p.Include, IncludeCardholder)
 	v.paging(p.Paging)
 	query := includeQuery(p.Include)

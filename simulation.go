@@ -2,7 +2,6 @@ package prepaid
 
 import (
 	"context"
-	"slices"
 )
 
 // SimulationService simulates card activity in the test environment. In any other environment, each call returns
@@ -23,11 +22,6 @@ const (
 	// SimulatedTypePOSCredit is a point-of-sale credit (1116).
 	SimulatedTypePOSCredit SimulatedType = "PosCredit"
 )
-
-// Known reports whether the reference lists the type.
-func (t SimulatedType) Known() bool {
-	return slices.Contains([]SimulatedType{SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit}, t)
-}
 
 // SimulateParams is the input of all five calls (reference section 2.15). A field that a call does not use must be
 // empty.
@@ -120,7 +114,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 		return nil, &CallError{Operation: op.Name, Outcome: OutcomeRejected, AccountID: p.AccountID, Err: ErrTestOnly}
 	}
 	v := s.client.validator()
-	requiredOneOf(&v, "transaction_type", p.Type, SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit)
+	v.requiredOneOf("transaction_type", string(p.Type), p.Type.values())
 	v.accountID("account_id", p.AccountID)
 	v.meant("amount", p.Amount, p.ZeroAmount)
 	v.text("acquirer_id", p.AcquirerID, 0)

@@ -3,7 +3,6 @@ package prepaid
 import (
 	"context"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -80,15 +79,6 @@ const (
 	// TransactionTypeLoad is the load-type transfer.
 	TransactionTypeLoad TransactionType = "2950"
 )
-
-// Known reports whether the reference names the code.
-func (t TransactionType) Known() bool {
-	return slices.Contains([]TransactionType{
-		TransactionTypeClearing, TransactionTypePOSCredit, TransactionTypeClearingCreditBack,
-		TransactionTypePurchaseAuthorisation, TransactionTypePurchaseAuthorisationReversal, TransactionTypeClearingReversal,
-		TransactionTypeATMCashAuthorisation, TransactionTypeLoad,
-	}, t)
-}
 
 func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
 

@@ -141,23 +141,18 @@ func (v *validator) meant(field string, amount Amount, zero bool) {
 }
 
 // oneOf checks that a value, if set, is one that the reference lists.
-func oneOf[T ~string](v *validator, field string, value T, allowed ...T) {
-	if value == "" || slices.Contains(allowed, value) || v.lax && v.text(field, string(value), 0) {
+func (v *validator) oneOf(field, value string, listed []string) {
+	if value == "" || slices.Contains(listed, value) || v.lax && v.text(field, value, 0) {
 		return
 	}
-	words := make([]string, len(allowed))
-	for i, word := range allowed {
-		words[i] = string(word)
-	}
-	v.value(field, "must be one of "+strings.Join(words, ", "))
+	v.value(field, "must be one of "+strings.Join(listed, ", "))
 }
 
-func requiredOneOf[T ~string](v *validator, field string, value T, allowed ...T) {
+func (v *validator) requiredOneOf(field, value string, listed []string) {
 	if value == "" {
 		v.fault(field, ruleRequired)
-		return
 	}
-	oneOf(v, field, value, allowed...)
+	v.oneOf(field, value, listed)
 }
 
 // match checks the characters and the length of a value, if set.

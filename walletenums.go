@@ -1,9 +1,5 @@
 package prepaid
 
-import "slices"
-
-// Each enumeration has its constants, and in Known the same list again: Go cannot list the constants of a type.
-
 // StorageTechnology is where a wallet keeps a token. Unlisted values are kept as received.
 type StorageTechnology string
 
@@ -25,15 +21,6 @@ const (
 	StorageTechnologyVirtualExecutionEnvironment StorageTechnology = "virtual_execution_environment"
 )
 
-// Known reports whether the reference lists the value.
-func (v StorageTechnology) Known() bool {
-	return slices.Contains([]StorageTechnology{
-		StorageTechnologyUnknown, StorageTechnologyDeviceMemory, StorageTechnologyDeviceMemoryProtectedByTPM,
-		StorageTechnologyServer, StorageTechnologyTrustedExecutionEnvironment, StorageTechnologySecureElement,
-		StorageTechnologyVirtualExecutionEnvironment,
-	}, v)
-}
-
 // WalletTokenType is the kind of a wallet token. Unlisted values are kept as received.
 type WalletTokenType string
 
@@ -48,14 +35,6 @@ const (
 	// WalletTokenTypeCOFToken is "cof_token".
 	WalletTokenTypeCOFToken WalletTokenType = "cof_token"
 )
-
-// Known reports whether the reference lists the value.
-func (v WalletTokenType) Known() bool {
-	return slices.Contains([]WalletTokenType{
-		WalletTokenTypeUnknown, WalletTokenTypeEmbeddedSecureElementToken, WalletTokenTypeMasterCardCloudBasedPaymentsToken,
-		WalletTokenTypeCOFToken,
-	}, v)
-}
 
 // WalletDeviceType is the kind of a device. Unlisted values are kept as received.
 type WalletDeviceType string
@@ -108,20 +87,6 @@ const (
 	WalletDeviceTypeUndefined WalletDeviceType = "undefined"
 )
 
-// Known reports whether the reference lists the value.
-func (v WalletDeviceType) Known() bool {
-	return slices.Contains([]WalletDeviceType{
-		WalletDeviceTypeUnknown, WalletDeviceTypeWatch1, WalletDeviceTypeSmartphoneWithFixedSecureElement,
-		WalletDeviceTypeTabletOrEreaderWithFixedSecureElement, WalletDeviceTypeSmartphoneWithPaymentAppInHostProcessor, WalletDeviceTypeTabletOrEreaderWithPaymentAppInTEE,
-		WalletDeviceTypeWatchWithPaymentAppInTEE, WalletDeviceTypeWatchWithPaymentAppInHostProcessor, WalletDeviceTypePhone,
-		WalletDeviceTypeTablet, WalletDeviceTypeWatch2, WalletDeviceTypeSticker,
-		WalletDeviceTypePersonalComputer, WalletDeviceTypeDevicePeripheral, WalletDeviceTypeTag,
-		WalletDeviceTypeJewelry, WalletDeviceTypeFashionAccessory, WalletDeviceTypeGarment,
-		WalletDeviceTypeDomesticAppliance, WalletDeviceTypeVehicle, WalletDeviceTypeMediaOrGamingDevice,
-		WalletDeviceTypeUndefined,
-	}, v)
-}
-
 // ProvisioningStatus is the state of a provisioning. Unlisted values are kept as received.
 type ProvisioningStatus string
 
@@ -143,15 +108,6 @@ const (
 	ProvisioningStatusFailed ProvisioningStatus = "failed"
 )
 
-// Known reports whether the reference lists the value.
-func (v ProvisioningStatus) Known() bool {
-	return slices.Contains([]ProvisioningStatus{
-		ProvisioningStatusUnknown, ProvisioningStatusTokenBeingPrepared, ProvisioningStatusAwaitingCardholderTCAcceptance,
-		ProvisioningStatusTokenBeingDelivered, ProvisioningStatusAwaitingActivation, ProvisioningStatusSuccess,
-		ProvisioningStatusFailed,
-	}, v)
-}
-
 // WalletTokenStatus is the state of a wallet token. Unlisted values are kept as received.
 type WalletTokenStatus string
 
@@ -169,14 +125,6 @@ const (
 	WalletTokenStatusDeleted WalletTokenStatus = "deleted"
 )
 
-// Known reports whether the reference lists the value.
-func (v WalletTokenStatus) Known() bool {
-	return slices.Contains([]WalletTokenStatus{
-		WalletTokenStatusUnknown, WalletTokenStatusUnmapped, WalletTokenStatusActive,
-		WalletTokenStatusSuspended, WalletTokenStatusDeleted,
-	}, v)
-}
-
 // TokenizationDecision is the issuer's decision. Unlisted values are kept as received.
 type TokenizationDecision string
 
@@ -191,11 +139,3 @@ const (
 	// TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired is "digitisation_approved_prior_authentication_required".
 	TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired TokenizationDecision = "digitisation_approved_prior_authentication_required"
 )
-
-// Known reports whether the reference lists the value.
-func (v TokenizationDecision) Known() bool {
-	return slices.Contains([]TokenizationDecision{
-		TokenizationDecisionUnknown, TokenizationDecisionDigitisationDeclined, TokenizationDecisionDigitisationApproved,
-		TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired,
-	}, v)
-}

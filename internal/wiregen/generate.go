@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/format"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -22,7 +23,7 @@ type generator struct {
 func (p *pkg) generate() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString("// Code generated from struct tags by internal/wiregen. DO NOT EDIT.\n\npackage " + p.name +
-		"\n\nimport \"github.com/cardprograms/prepaid/internal/wire\"\n")
+		"\n\nimport (\n\"slices\"\n\n\"github.com/cardprograms/prepaid/internal/wire\"\n)\n")
 	for _, direction := range []struct {
 		list, method string
 		function     func(*generator, string) error
@@ -39,7 +40,24 @@ func (p *pkg) generate() ([]byte, error) {
 		}
 		out.Write(g.out.Bytes())
 	}
+	p.generateKnown(&out)
 	return format.Source(out.Bytes())
+}
+
+// generateKnown writes Known of the enumerations.
+func (p *pkg) generateKnown(out *bytes.Buffer) {
+	for _, name := range slices.Sorted(maps.Keys(p.constants)) {
+		if typeName(p.types[name]) != "string" || slices.Contains([]string{"Environment", "Include"}, name) {
+			continue // not an enumeration of the reference
+		}
+		v := strings.ToLower(name[:1])
+		fmt.Fprintf(out, `
+func (%[2]s) values() []string { return []string{string(%[3]s)} }
+
+// Known reports whether the reference lists the value.
+func (%[1]s %[2]s) Known() bool { return slices.Contains(%[1]s.values(), string(%[1]s)) }
+`, v, name, strings.Join(p.constants[name], "), string("))
+	}
 }
 
 func (g *generator) line(form string, arguments ...any) {

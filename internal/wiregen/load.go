@@ -21,6 +21,8 @@ type pkg struct {
 	types   map[string]ast.Expr
 	methods map[string]bool // "Type.method"
 	lists   map[string][]string
+
+	constants map[string][]string // the exported constants of a type, in order
 }
 
 func load(directory string) (*pkg, error) {
@@ -28,7 +30,7 @@ func load(directory string) (*pkg, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pkg{types: map[string]ast.Expr{}, methods: map[string]bool{}, lists: map[string][]string{}}
+	p := &pkg{types: map[string]ast.Expr{}, methods: map[string]bool{}, lists: map[string][]string{}, constants: map[string][]string{}}
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "_gen.go") {
 			continue
@@ -60,6 +62,9 @@ func (p *pkg) add(declaration ast.Decl) {
 			case *ast.TypeSpec:
 				p.types[s.Name.Name] = s.Type
 			case *ast.ValueSpec:
+				if d.Tok == token.CONST && s.Type != nil && ast.IsExported(s.Names[0].Name) {
+					p.constants[typeName(s.Type)] = append(p.constants[typeName(s.Type)], s.Names[0].Name)
+				}
 				if len(s.Values) == 1 && s.Names[0].Name == "_" {
 					p.addList(s.Values[0])
 				}

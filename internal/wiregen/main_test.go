@@ -14,7 +14,11 @@ const golden = `// Code generated from struct tags by internal/wiregen. DO NOT E
 
 package small
 
-import "github.com/cardprograms/prepaid/internal/wire"
+import (
+	"slices"
+
+	"github.com/cardprograms/prepaid/internal/wire"
+)
 
 func (v *Thing) readWire(r *wire.Reader) {
 	v.startUnset()
