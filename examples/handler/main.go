@@ -1,0 +1,67 @@
+// Handler pays from an HTTP handler, which responds within two seconds: a worker makes the payments that are then still open.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+func main() {
+	flag.Parse() // no flags: only for -h
+	if err := run(os.Stdout); err != nil {
+		log.Fatal(err) // here, where nothing is deferred
+	}
+}
+
+// run loses the response to a payment of order 7 on an emulator. For the real service: prepaid.ConfigFromEnv, prepaid.NewClient.
+func run(out io.Writer) (err error) {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, srv.Close()) }()
+	dir, err := os.MkdirTemp("", "handler")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+	order := prepaid.TransferParams{ // stored with the order
+		RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now().UTC()), "order", "7"), Amount: prepaid.MustAmount("25.50"),
+		DestinationAccountID: to, Type: prepaid.TransferTypeLoad, SourceReference: "order 7", DestinationReference: "order 7",
+	}
+	s, err := open(srv.Client(), filepath.Join(dir, "payments"), from, map[string]prepaid.TransferParams{"7": order})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.payments.Close()) }()
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+	ask(out, s, "POST")
+	ctx, stop := context.WithCancel(context.Background())
+	s.worker.Trace.Recorded = func(e journal.Entry) { fmt.Fprintln(out, "last sent", e.LastSent); stop() } // a real one runs on
+	err = s.worker.Run(ctx, s.payments, s.client.Accounts)
+	ask(out, s, "GET")
+	ask(out, s, "POST")
+	fmt.Fprintln(out, "balance", srv.Balance(to))
+	return err
+}
+
+func ask(out io.Writer, s *shop, method string) {
+	mux, response := http.NewServeMux(), httptest.NewRecorder()
+	mux.Handle("/orders/{id}/payment", s)
+	mux.ServeHTTP(response, httptest.NewRequest(method, "/orders/7/payment", nil))
+	fmt.Fprint(out, method, " ", response.Code, " ", response.Body)
+}
