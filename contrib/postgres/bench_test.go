@@ -62,7 +62,7 @@ type bench struct {
 	next  int // payment
 }
 
-func newBench(b *testing.B, server *pgtest.Server) *bench {
+func newBench(b testing.TB, server *pgtest.Server) *bench {
 	b.Helper()
 	config, err := pgxpool.ParseConfig(server.NewDatabase(b))
 	require.NoError(b, err)

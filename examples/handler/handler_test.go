@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -17,136 +16,82 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-const transfers = "POST /accounts/{id}/transfer"
-
-func TestRun(t *testing.T) {
+// Each test has a shop with order 7, on an emulator with the pauses of production.
+func TestHandler(t *testing.T) {
 	t.Parallel()
-	var out bytes.Buffer
-	require.NoError(t, run(&out))
-	require.Regexp(t, `^POST 202 unknown\nlast sent 2.*\nGET 200 done\nPOST 200 done\nbalance 25\.50\n$`, out.String())
-}
-
-// world is a shop with order 7, on an emulator with the pauses of production.
-type world struct {
-	*shop
-
-	t   *testing.T
-	srv *prepaidtest.Server
-	to  prepaid.AccountID
-}
-
-func newWorld(t *testing.T) world {
-	t.Helper()
-	srv := prepaidtest.NewServer(t, prepaidtest.InMemory())
-	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
-	s, err := open(srv.Client(), filepath.Join(t.TempDir(), "payments"), from, map[string]prepaid.TransferParams{"7": {
-		RequestID: "order-7", Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
-		SourceReference: "order 7", DestinationReference: "order 7",
-	}})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = s.payments.Close() })
-	return world{shop: s, t: t, srv: srv, to: to}
-}
-
-// requires fails unless a request is responded to in time, and the payment has this state then.
-func (w world) requires(method, order string, code int, state journal.State) {
-	w.t.Helper()
-	began, response, request := time.Now(), httptest.NewRecorder(), httptest.NewRequest(method, "/", nil)
-	request.SetPathValue("id", order)
-	w.ServeHTTP(response, request)
-	require.Equal(w.t, code, response.Code)
-	require.Equal(w.t, string(state)+"\n", response.Body.String())
-	require.LessOrEqual(w.t, time.Since(began), 2*time.Second)
-}
-
-// work runs the worker for a time.
-func (w world) work(d time.Duration) {
-	w.t.Helper()
-	ctx, stop := context.WithTimeout(w.t.Context(), d)
-	defer stop()
-	require.NoError(w.t, w.worker.Run(ctx, w.payments, w.client.Accounts))
-}
-
-// sent counts the transfers that arrived.
-func (w world) sent() (n int) {
-	for _, r := range w.srv.Requests() {
-		if r.RequestID != "" {
-			n++
-		}
+	for name, test := range map[string]func(t *testing.T, s *shop, srv *prepaidtest.Server){
+		"paid": func(t *testing.T, s *shop, srv *prepaidtest.Server) {
+			requires(t, s, "GET", 404, "")
+			requires(t, s, "POST", 200, journal.StateDone)
+			requires(t, s, "POST", 200, journal.StateDone)
+			require.Equal(t, 1, srv.Movements("order-7"))
+		},
+		"response lost": func(t *testing.T, s *shop, srv *prepaidtest.Server) {
+			srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+			for range 3 { // the user is impatient
+				requires(t, s, "POST", 202, journal.StateUnknown)
+			}
+			e, _ := s.payments.Get("order-7")
+			require.Equal(t, 1, e.Attempts)
+			require.WithinDuration(t, time.Now(), e.LastSent, time.Second)
+			work(t, s, 41*time.Second)
+			requires(t, s, "GET", 200, journal.StateDone)
+			require.Equal(t, 1, srv.Movements("order-7"))
+		},
+		"not processed": func(t *testing.T, s *shop, srv *prepaidtest.Server) {
+			srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(429, ""))
+			requires(t, s, "POST", 202, journal.StateNotSent)
+			work(t, s, time.Minute)
+			requires(t, s, "GET", 200, journal.StateDone)
+			require.Equal(t, 1, srv.Movements("order-7"))
+		},
+		"rejected, and changed": func(t *testing.T, s *shop, srv *prepaidtest.Server) {
+			order := s.orders["7"]
+			srv.SetStatus(order.DestinationAccountID, string(prepaid.AccountStatusClosed))
+			requires(t, s, "POST", 422, journal.StateRejected)
+			work(t, s, time.Minute)
+			requires(t, s, "GET", 422, journal.StateRejected)
+			order.Amount = prepaid.MustAmount("25.51")
+			s.orders["7"] = order
+			requires(t, s, "POST", 409, journal.StateRejected)
+		},
+		"not recorded": func(t *testing.T, s *shop, srv *prepaidtest.Server) {
+			require.NoError(t, s.payments.Close())
+			requires(t, s, "POST", 503, "")
+			require.Empty(t, srv.Requests())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				srv := prepaidtest.NewServer(t, prepaidtest.InMemory())
+				from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+				s, err := open(srv.Client(), filepath.Join(t.TempDir(), "payments"), from, map[string]prepaid.TransferParams{"7": {
+					RequestID: "order-7", Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to, SourceReference: "7", DestinationReference: "7",
+				}})
+				require.NoError(t, err)
+				test(t, s, srv)
+				_ = s.payments.Close()
+			})
+		})
 	}
-	return n
-}
-
-func TestPaid(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.requires(http.MethodGet, "7", 404, "")
-		w.requires(http.MethodPost, "8", 404, "")
-		for range 2 {
-			w.requires(http.MethodPost, "7", 200, journal.StateDone)
-		}
-		require.Equal(t, 1, w.srv.Movements("order-7"))
-	})
-}
-
-// The money moves and the response is lost. Neither impatient users nor the worker pay again.
-func TestResponseLost(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.srv.Inject(transfers, prepaidtest.CommitThenDrop())
-		for range 3 {
-			w.requires(http.MethodPost, "7", 202, journal.StateUnknown)
-			require.Equal(t, 1, w.sent())
-		}
-		e, _ := w.payments.Get("order-7")
-		require.WithinDuration(t, time.Now(), e.LastSent, time.Second)
-		w.work(41 * time.Second)
-		w.requires(http.MethodGet, "7", 200, journal.StateDone)
-		require.Equal(t, 1, w.srv.Movements("order-7"))
-		require.Equal(t, "25.50", w.srv.Balance(w.to))
-	})
 	require.Equal(t, http.StatusConflict, status(journal.Entry{State: journal.StateUnknown, Review: journal.ReviewTooOld}))
 }
 
-// Nothing moved, and the handler has no time for another attempt.
-func TestNotProcessed(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.srv.Inject(transfers, prepaidtest.Respond(429, "").Always())
-		w.requires(http.MethodPost, "7", 202, journal.StateNotSent)
-		w.srv.ClearFaults()
-		w.work(10 * time.Second)
-		w.requires(http.MethodGet, "7", 200, journal.StateDone)
-		require.Equal(t, 1, w.srv.Movements("order-7"))
-	})
+// requires fails unless a request is responded to in time, with the state of the payment.
+func requires(t *testing.T, s *shop, method string, code int, state journal.State) {
+	t.Helper()
+	began, response, request := time.Now(), httptest.NewRecorder(), httptest.NewRequest(method, "/", http.NoBody)
+	request.SetPathValue("id", "7")
+	s.ServeHTTP(response, request)
+	require.Equal(t, code, response.Code)
+	require.Equal(t, string(state)+"\n", response.Body.String())
+	require.LessOrEqual(t, time.Since(began), 2*time.Second)
 }
 
-func TestRefused(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.srv.SetStatus(w.to, string(prepaid.AccountStatusClosed))
-		w.requires(http.MethodPost, "7", 422, journal.StateRejected)
-		w.work(time.Minute)
-		w.requires(http.MethodGet, "7", 422, journal.StateRejected)
-
-		changed := w.orders["7"]
-		changed.Amount = prepaid.MustAmount("25.51")
-		w.orders["7"] = changed
-		w.requires(http.MethodPost, "7", 409, journal.StateRejected)
-		require.Zero(t, w.srv.Movements("order-7"))
-	})
-}
-
-func TestNotRecorded(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		require.NoError(t, w.payments.Close())
-		w.requires(http.MethodPost, "7", 503, "")
-		require.Zero(t, w.sent())
-	})
+func work(t *testing.T, s *shop, d time.Duration) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), d)
+	defer stop()
+	require.NoError(t, s.worker.Run(ctx, s.payments, s.client.Accounts))
 }
