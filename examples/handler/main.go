@@ -62,6 +62,6 @@ func run(out io.Writer) (err error) {
 func ask(out io.Writer, s *shop, method string) {
 	mux, response := http.NewServeMux(), httptest.NewRecorder()
 	mux.Handle("/orders/{id}/payment", s)
-	mux.ServeHTTP(response, httptest.NewRequest(method, "/orders/7/payment", http.NoBody))
+	mux.ServeHTTP(response, httptest.NewRequestWithContext(context.Background(), method, "/orders/7/payment", http.NoBody))
 	fmt.Fprint(out, method, " ", response.Code, " ", response.Body)
 }
