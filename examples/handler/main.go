@@ -28,7 +28,7 @@ func main() {
 
 // run loses the response to a payment of order 7 on an emulator. For the real service: prepaid.ConfigFromEnv, prepaid.NewClient.
 func run(out io.Writer) (err error) {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return err
 	}
