@@ -20,6 +20,8 @@ type Delivery struct {
 	MessageID prepaid.MessageID
 	// Type is the message's: transaction, or one of MessageTypes.
 	Type string
+	// Body is the whole message as sent, in JSON.
+	Body string
 	// Attempt counts from 1.
 	Attempt int
 	// Status is the receiver's HTTP status, 0 when there was none.
@@ -50,10 +52,21 @@ func (d Delivery) String() string {
 func (s *Server) Deliveries() []Delivery {
 	return each(s.service.Hooks.Attempts(), func(a hooks.Attempt) Delivery {
 		return Delivery{
-			Time: a.Time, HookID: prepaid.HookID(a.HookID), MessageID: prepaid.MessageID(a.MessageID), Type: a.Type, Attempt: a.Attempt,
+			Time: a.Time, HookID: prepaid.HookID(a.HookID), MessageID: prepaid.MessageID(a.MessageID), Type: a.Type, Body: a.Body, Attempt: a.Attempt,
 			Status: a.Status, Delivered: a.Delivered, Problem: a.Problem, Fault: a.Fault,
 		}
 	})
+}
+
+// Deliver sends a message once more, or another body, to a hook, after the messages that wait for it: signed, with the armed
+// faults, and in Deliveries as any other, but without retries. It returns before the message is sent. The body must be a JSON
+// object with the texts "id" and "type", and the hook must be enabled, or nothing is sent and Deliver returns an error without
+// any value of the body.
+func (s *Server) Deliver(hook prepaid.HookID, body string) error {
+	if err := s.service.Hooks.Deliver(string(hook), body); err != nil {
+		return fmt.Errorf("prepaidtest: Deliver: %w", err)
+	}
+	return nil
 }
 
 // WaitIdle returns when no request runs after its response (CommitAfter) and no webhook message is queued or being

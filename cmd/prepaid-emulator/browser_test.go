@@ -76,7 +76,7 @@ func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 
 	b.visit(p.page + "faults?operation=GET /accounts/{id}")
 	b.enter("#fault", "respond 503")
-	b.click(`form[action="/faults"] button`)
+	b.click(`#fault ~ button`)
 	b.shows("#live-main", "respond 503")
 	p.token = "" // it is a day later
 	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
@@ -84,13 +84,13 @@ func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 
 	b.visit(p.page + "faults")
 	b.enter("#fault", "no such fault")
-	b.click(`form[action="/faults"] button`)
+	b.click(`#fault ~ button`)
 	b.shows(`[role="alert"]`, "cannot be read")
 	for _, message := range b.console() {
 		require.Contains(t, message, "422", "the browser notes the refusal and nothing else")
 	}
 	b.enter("#fault", "delay 1ms")
-	b.click(`form[action="/faults"] button`)
+	b.click(`#fault ~ button`)
 	b.shows("#live-main", "delay 1ms")
 	b.click(`form[action="/faults/clear"] button`)
 	b.shows("#live-main", "No faults armed")
@@ -160,7 +160,7 @@ func TestScreenshots(t *testing.T) {
 	p.pays("12.50", "payout-9")
 	p.pays("12.50", "payout-9")
 	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
-	p.press("/faults", "operation=*&fault=delay+250ms&times=&probability=10")
+	p.press("/faults", "operation=*&fault=delay+250ms&times=&probability=0.1")
 	for _, picture := range []struct {
 		file, path string
 		form       browserForm

@@ -132,7 +132,7 @@ func (p *program) get(path string) reply {
 func (p *program) press(path, form string) reply {
 	p.t.Helper()
 	got := p.send(http.MethodPost, p.page+strings.TrimPrefix(path, "/"), form, http.Header{
-		"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}, "Origin": {strings.TrimSuffix(p.page, "/")},
+		"Accept": {"text/html"}, "Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}, "Origin": {strings.TrimSuffix(p.page, "/")},
 	})
 	if got.status == http.StatusSeeOther {
 		return p.get(got.header.Get("Location"))

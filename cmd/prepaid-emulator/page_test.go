@@ -48,7 +48,7 @@ func busy(t *testing.T) (p *program, secrets []string) {
 	p.call("POST", "pin/execute", `{"device_id":"d","ip_address":"192.0.2.1","operation_id":"00000000-0000-4000-8000-000000000000","pin":"`+pin+`","otp":"`+otp+`",
 		"encrypted_data":"`+hookSecret+`","public_key_fingerprint":"00","encrypted_key":"`+hookSecret+`","oaep_hashing_algorithm":"SHA256","iv":"`+hookSecret[:32]+`"}`)
 	p.send("POST", p.page+"3.0/token", "grant_type=client_credentials&client_secret="+clientSecret, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
-	p.press("/faults", url.Values{"operation": {"GET /accounts"}, "fault": {"respond 503"}, "times": {"3"}, "probability": {"50"}}.Encode())
+	p.press("/faults", url.Values{"operation": {"GET /accounts"}, "fault": {"respond 503"}, "times": {"3"}, "probability": {"0.5"}}.Encode())
 	require.Eventually(t, func() bool { return !strings.Contains(p.get("/webhooks").body, "Nothing was sent") }, 10*time.Second, 20*time.Millisecond)
 	return p, secrets
 }
@@ -151,11 +151,11 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 	}
 	require.Contains(t, arm("GET /accounts/{id}", "respond 503", "2", "").body, "respond 503 x2")
 	require.Contains(t, arm("*", "delay 1ms", "", "").body, "delay 1ms always")
-	require.Contains(t, arm("POST /token", "delay 1ms", "1", "25").body, "p0.25")
+	require.Contains(t, arm("POST /token", "delay 1ms", "1", "0.25").body, "p0.25")
 	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
 	for _, wrong := range [][4]string{
 		{"GET /nowhere", "respond 503", "1", ""}, {"*", "explode", "1", ""}, {"*", "respond 503", "0", ""}, {"*", "respond 503", "x", ""},
-		{"*", "respond 503", "1", "101"}, {"*", "respond 503", "1", "0"}, {"*", "respond 503", "1", "NaN"}, {"*", "", "1", ""},
+		{"*", "respond 503", "1", "1.01"}, {"*", "respond 503", "1", "0"}, {"*", "respond 503", "1", "NaN"}, {"*", "respond 503", "1", "25"}, {"POST /token", "expire-token", "1", ""}, {"*", "", "1", ""},
 	} {
 		require.Equal(t, http.StatusUnprocessableEntity, arm(wrong[0], wrong[1], wrong[2], wrong[3]).status, wrong)
 	}
@@ -199,7 +199,7 @@ func TestForeignersAreRefused(t *testing.T) {
 	clock := regexp.MustCompile(`\d\d:\d\d:\d\d`)
 	require.Equal(t, clock.ReplaceAllString(before, ""), clock.ReplaceAllString(p.get("/accounts/"+grace).body, ""), "nothing has changed")
 	require.Equal(t, http.StatusMethodNotAllowed, p.send("POST", p.page+"webhooks", "", form).status)
-	require.Equal(t, http.StatusUnprocessableEntity, p.press("/clock", "by="+strings.Repeat("1", 64<<10)).status, "not read to the end")
+	require.Equal(t, http.StatusRequestEntityTooLarge, p.press("/clock", "by="+strings.Repeat("1", 64<<10)).status, "not read to the end")
 
 	open := launch(t, "-allow-remote", "-log", "off")
 	require.Equal(t, http.StatusOK, open.send("GET", open.page, "", http.Header{"Host": {"emulator.internal"}}).status)

@@ -64,7 +64,7 @@ func TestHandler(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				srv := prepaidtest.NewServer(t, prepaidtest.InMemory())
+				srv := prepaidtest.NewServer(t, prepaidtest.Options{InMemory: true})
 				from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 				s, err := open(srv.Client(), filepath.Join(t.TempDir(), "payments"), from, map[string]prepaid.TransferParams{"7": {
 					RequestID: "order-7", Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to, SourceReference: "7", DestinationReference: "7",

@@ -85,6 +85,24 @@ func (s *Hooks) Announce(l ledger.Locked, a *ledger.Account, booked ledger.Item)
 	}
 }
 
+// Deliver queues a message again, or another one, for one attempt.
+func (s *Hooks) Deliver(hookID, body string) error {
+	m := &Message{Time: s.clock.Now(), Body: body}
+	var sent struct{ ID, Type *string }
+	if json.Unmarshal([]byte(body), &sent) != nil || sent.ID == nil || sent.Type == nil {
+		return errors.New(`the message must be a JSON object with the texts "id" and "type"`)
+	}
+	m.ID, m.Type = *sent.ID, *sent.Type
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	h := s.byID[hookID]
+	if h == nil || !h.Enabled {
+		return errors.New("the webhook is disabled, or does not exist")
+	}
+	s.enqueue(l, h, m)
+	return nil
+}
+
 // enqueue puts a message into the queue of its hook. One goroutine drains the queue of a hook until it is empty, so the
 // messages of a hook are sent one after the other. After Close messages are only kept, for Save.
 func (s *Hooks) enqueue(l ledger.Locked, h *Hook, m *Message) {

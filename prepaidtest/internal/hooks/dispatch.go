@@ -13,6 +13,7 @@ type Attempt struct {
 	HookID    string
 	MessageID string
 	Type      string
+	Body      string
 	Attempt   int
 	Status    int
 	Delivered bool
@@ -70,7 +71,7 @@ func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *M
 
 // send makes one attempt and logs it.
 func (s *Hooks) send(ctx context.Context, hookID string, config Config, m *Message, fault *faults.Delivery) bool {
-	attempt := Attempt{HookID: hookID, MessageID: m.ID, Type: m.Type, Attempt: m.Attempts, Fault: fault != nil}
+	attempt := Attempt{HookID: hookID, MessageID: m.ID, Type: m.Type, Body: m.Body, Attempt: m.Attempts, Fault: fault != nil}
 	if fault != nil && fault.Kind == faults.Lose {
 		attempt.Delivered, attempt.Problem = true, "the message was lost"
 	} else {

@@ -1,8 +1,8 @@
-// Package gotest writes a Go test that repeats a request of the emulator's log, with the SDK and on its own emulator.
+// Package gotest writes a Go test that repeats requests of the emulator's log, with the SDK and on its own emulator.
 //
-// The test seeds the accounts as the request found them, arms the fault that it met, makes the call, and compares status and
-// code with those of the log. Any refusal except that of a missing account is armed as a fault, so that the test
-// reproduces it whatever the cause was. Secrets and personal data are fictional: the log does not have them.
+// The test seeds the accounts as the requests found them. For each request it arms the fault that it met, makes the call, and
+// compares status and code with those of the log. Any refusal except that of a missing account is armed as a fault, so that the
+// test reproduces it whatever the cause was. Secrets and personal data are fictional: the log does not have them.
 package gotest
 
 import (
@@ -24,50 +24,95 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// writer collects the parts of one test.
+// maxRequests bounds the requests of a test.
+const maxRequests = 50
+
+// story is a test under construction.
+type story struct {
+	server   *prepaidtest.Server
+	requests []prepaidtest.Request // oldest first
+	options  []string              // steps before the emulator starts
+	settings []string              // options of the emulator
+	seeds    []string
+	seeded   map[prepaid.AccountID]bool
+	mark     string // around expressions; callers cannot guess it
+}
+
+// writer collects the parts of one request.
 type writer struct {
-	server  *prepaidtest.Server
+	*story
 	request prepaidtest.Request
+	earlier []prepaidtest.Request // in the story
 	call    call
-	options []string
-	seeds   []string
 	before  []string // steps that the request builds on
 	refused bool     // by the SDK, before it is sent
-	mark    string   // around expressions; callers cannot guess it
 }
 
 // expression is a Go expression in place of a value, such as the id of a webhook that the test has made first.
 func (w *writer) expression(text string) string { return w.mark + text + w.mark }
 
 // insertExpressions replaces the marked strings by their expressions.
-func (w *writer) insertExpressions(code string) string {
-	return strings.NewReplacer("\""+w.mark, "", w.mark+"\"", "").Replace(code)
+func (s *story) insertExpressions(code string) string {
+	return strings.NewReplacer("\""+s.mark, "", s.mark+"\"", "").Replace(code)
 }
 
-// Write returns the test as a file. It fails, with a plain reason, for a request that the SDK cannot have sent.
-func Write(server *prepaidtest.Server, r prepaidtest.Request) (string, error) {
+// add appends the steps that a list does not have.
+func add(list *[]string, steps ...string) {
+	for _, step := range steps {
+		if !slices.Contains(*list, step) {
+			*list = append(*list, step)
+		}
+	}
+}
+
+// Write returns the test of these requests, oldest first, as a file. It fails, with a plain reason, for a request that the SDK
+// cannot have sent. The calls of several requests send each once; a single call is repeated as usual.
+func Write(server *prepaidtest.Server, requests ...prepaidtest.Request) (string, error) {
+	if len(requests) == 0 || len(requests) > maxRequests {
+		return "", fmt.Errorf("a test has 1 to %d requests", maxRequests)
+	}
 	client, err := prepaid.NewClient(server.Config())
 	if err != nil {
 		return "", errors.New("this emulator's settings make no client")
 	}
 	defer func() { _ = client.Close() }()
-	made, err := callOf(client, r)
-	if err != nil {
-		return "", fmt.Errorf("the SDK cannot send this request: %w", err)
+	s := &story{server: server, requests: requests, seeded: make(map[prepaid.AccountID]bool), mark: rand.Text()}
+	var blocks []string
+	for i, r := range requests {
+		made, err := callOf(client, r)
+		if err != nil {
+			return "", fmt.Errorf("the SDK cannot send %s: %w", s.name(r, "this request"), err)
+		}
+		blocks = append(blocks, (&writer{story: s, request: r, earlier: requests[:i], call: made}).block())
 	}
-	w := &writer{server: server, request: r, call: made, mark: rand.Text()}
-	w.renameRequestID()
-	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" {
-		uri.SetString("https://receiver.example/") // the log redacts possible secrets
+	if slices.Contains(s.settings, reportsReady) && slices.Contains(s.settings, reportsPending) {
+		return "", errors.New("a report is ready in one request and pending in another")
 	}
-	if w.refused = w.invalid(made) && !w.sealed(); !w.refused {
-		w.prepare()
-	}
-	text, err := format.Source([]byte(w.insertExpressions(w.file())))
+	text, err := format.Source([]byte(s.insertExpressions(s.file(blocks))))
 	if err != nil {
 		return "", fmt.Errorf("the test cannot be written: %w", err)
 	}
 	return string(text), nil
+}
+
+// name is the number of a request, or another text for the only one.
+func (s *story) name(r prepaidtest.Request, only string) string {
+	if len(s.requests) == 1 {
+		return only
+	}
+	return fmt.Sprintf("request %d", r.Number)
+}
+
+// Moved reports whether a request moved money by its response, which a fault may have kept from the caller.
+func Moved(r prepaidtest.Request) bool {
+	return !r.Replayed && !strings.HasPrefix(r.FaultForm, "respond-body") && regexp.MustCompile(`"transaction_id": ?"?[1-9]`).MatchString(r.ResponseBody)
+}
+
+// paidEarlier reports whether an earlier request of the story made this payment.
+func (w *writer) paidEarlier() bool {
+	return slices.ContainsFunc(w.earlier, func(r prepaidtest.Request) bool {
+		return r.RequestID == w.request.RequestID && (r.Replayed || Moved(r))
+	})
 }
 
 // invalid reports whether the SDK refuses a call before sending it.
@@ -97,7 +142,7 @@ func (w *writer) renameRequestID() {
 		return
 	}
 	if _, dated := prepaid.RequestID(field.String()).Date(); dated || field.String() == "" {
-		field.SetString(fmt.Sprintf("request-%d", w.request.Number))
+		field.SetString(fmt.Sprintf("request-%d", cmp.Or(w.request.RepeatOf, w.request.Number)))
 	}
 }
 
@@ -113,15 +158,81 @@ func (w *writer) naturally() bool {
 	return w.request.FaultForm != "" || w.request.Status == 0 || w.succeeded() || missing
 }
 
-func (w *writer) file() string {
+// file is the test around the blocks of its requests.
+func (s *story) file(blocks []string) string {
+	first, last := s.requests[0], s.requests[len(s.requests)-1]
+	name, client := fmt.Sprintf("TestRequest%d", first.Number), "client := server.Client()\n"
+	if len(blocks) > 1 {
+		name, client = fmt.Sprintf("TestRequests%dTo%d", first.Number, last.Number), once
+		for i, block := range blocks {
+			blocks[i] = "\n{ // Request " + title(s.requests[i]) + ".\nclient := once()\n" + block + "}\n"
+		}
+	}
+	body := "func " + name + "(t *testing.T) {\n" + strings.Join(append(append(slices.Clone(s.options),
+		"server := prepaidtest.NewServer(t, prepaidtest.Options{"+strings.Join(s.settings, ", ")+"})"), s.seeds...), "\n") + "\n" +
+		client + strings.Join(blocks, "") + "}\n"
+	var text strings.Builder
+	text.WriteString("package emulator_test\n\nimport (\n")
+	for _, name := range []string{"crypto/x509", "errors", "net/http", "net/http/httptest", "slices", "testing", "time"} {
+		if strings.Contains(body, name[strings.LastIndex(name, "/")+1:]+".") {
+			text.WriteString("\"" + name + "\"\n")
+		}
+	}
+	text.WriteString("\n")
+	for _, name := range []string{"prepaid", "prepaidtest"} {
+		if strings.Contains(body, name+".") {
+			text.WriteString("\"" + strings.TrimSuffix("github.com/cardprograms/prepaid/"+name, "/prepaid") + "\"\n")
+		}
+	}
+	text.WriteString(")\n\n// " + s.name(first, "Request "+title(first)) + " of the emulator")
+	if len(blocks) > 1 {
+		fmt.Fprintf(&text, " to request %d", last.Number)
+	}
+	return text.String() + ".\n" + body
+}
+
+// once makes the clients of a story: each sends its request once, as the log has it, whatever the ones before did.
+const once = `once := func() *prepaid.Client { // repeats nothing
+	config := server.Config()
+	config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 1, time.Nanosecond
+	client, err := prepaid.NewClient(config)
+	if err != nil { t.Fatal(err) }
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+`
+
+// title is a request's number, time, operation and response.
+func title(r prepaidtest.Request) string {
+	outcome := strconv.Itoa(r.Status)
+	if r.Status == 0 {
+		outcome = "cut"
+	}
+	return fmt.Sprintf("%d, %s: %s %s, %s", r.Number, r.Time.UTC().Format("2006-01-02 15:04:05 UTC"), r.Method, r.Template, strings.TrimSpace(outcome+" "+r.ErrorCode))
+}
+
+// block is the part of the test for one request.
+func (w *writer) block() string {
+	w.renameRequestID()
+	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" {
+		uri.SetString("https://receiver.example/") // the log redacts possible secrets
+	}
+	if w.refused = w.invalid(w.call) && !w.sealed(); !w.refused {
+		w.prepare()
+	}
+	w.set()
+	for _, r := range slices.Backward(w.earlier) {
+		if r.AccountID == w.request.AccountID && r.AccountStatus != "" {
+			if r.AccountStatus != w.request.AccountStatus {
+				w.before = append(w.before, fmt.Sprintf("server.SetStatus(%q, %q)", r.AccountID, w.request.AccountStatus))
+			}
+			break
+		}
+	}
 	var body strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&body, format+"\n", args...) }
-	r := w.request
-	line("func TestRequest%d(t *testing.T) {", r.Number)
-	for _, part := range [][]string{w.options, {"server := prepaidtest.NewServer(t, prepaidtest.Options{" + strings.Join(w.serverOptions(), ", ") + "})"}, w.seeds, {"client := server.Client()"}, w.before} {
-		for _, text := range part {
-			line("%s", text)
-		}
+	for _, step := range w.before {
+		line("%s", step)
 	}
 	line("")
 	w.arm(line)
@@ -139,33 +250,7 @@ func (w *writer) file() string {
 		line("t.Log(result)")
 	}
 	w.check(line)
-	line("}")
-	return w.header(body.String()) + body.String()
-}
-
-// header is the text before the test: its package and imports.
-func (w *writer) header(body string) string {
-	var text strings.Builder
-	text.WriteString("package emulator_test\n\nimport (\n")
-	for _, name := range []string{"crypto/x509", "errors", "net/http", "net/http/httptest", "slices", "testing", "time"} {
-		if strings.Contains(body, name[strings.LastIndex(name, "/")+1:]+".") {
-			text.WriteString("\"" + name + "\"\n")
-		}
-	}
-	text.WriteString("\n")
-	for _, name := range []string{"prepaid", "prepaidtest"} {
-		if strings.Contains(body, name+".") {
-			text.WriteString("\"" + strings.TrimSuffix("github.com/cardprograms/prepaid/"+name, "/prepaid") + "\"\n")
-		}
-	}
-	text.WriteString(")\n\n")
-	outcome := strconv.Itoa(w.request.Status)
-	if w.request.Status == 0 {
-		outcome = "cut"
-	}
-	fmt.Fprintf(&text, "// Request %d of the emulator, %s: %s, %s.\n", w.request.Number, w.request.Time.UTC().Format("2006-01-02 15:04:05 UTC"),
-		w.operation(), strings.TrimSpace(outcome+" "+w.request.ErrorCode))
-	return text.String()
+	return body.String()
 }
 
 func (w *writer) arm(line func(string, ...any)) {
@@ -215,7 +300,7 @@ func (w *writer) check(line func(string, ...any)) {
 	case r.FaultForm == "" && r.Status >= 400 && r.Status < 500 && !slices.Contains([]int{401, 408, 429}, r.Status):
 		line("if err == nil { t.Error(\"the call did not fail\") }")
 	}
-	if w.field("RequestID").IsValid() && !strings.Contains(r.FaultForm, "commit-after") {
+	if w.field("RequestID").IsValid() && !slices.ContainsFunc(w.requests, func(r prepaidtest.Request) bool { return strings.Contains(r.FaultForm, "commit-after") }) {
 		line("if twice := server.PaidTwice(); len(twice) > 0 { t.Errorf(\"paid more than once: %%q\", twice) }")
 	}
 }
@@ -229,24 +314,29 @@ func (w *writer) plainSuccess() bool {
 	return w.succeeded() && r.ErrorCode == "" && !failedTransfer && !strings.Contains(body, `"success":false`) && !strings.Contains(body, `"outcome":"declined"`)
 }
 
-// serverOptions are the test's emulator options.
-func (w *writer) serverOptions() []string {
-	var options []string
+// The settings of reports.
+const (
+	reportsReady   = "ReportDelay: -1"
+	reportsPending = "ReportDelay: time.Hour"
+)
+
+// set adds the options of the emulator that the request needs.
+func (w *writer) set() {
 	if w.server.Config().Environment == prepaid.EnvironmentProduction {
-		options = append(options, "Production: true")
+		add(&w.settings, "Production: true")
 	}
 	if slices.ContainsFunc(w.options, func(text string) bool { return strings.HasPrefix(text, "roots") }) {
-		options = append(options, "WebhookRoots: roots")
+		add(&w.settings, "WebhookRoots: roots")
 	}
 	if strings.HasSuffix(w.request.Template, "/reports/{reportid}") {
-		delay := "-1"
+		delay := reportsReady
 		if w.request.ErrorCode != "" {
-			delay = "time.Hour"
+			delay = reportsPending
 		}
-		options = append(options, "ReportDelay: "+delay)
+		add(&w.settings, delay)
 	}
 	if from := w.field("From"); from.IsValid() && !w.request.Time.IsZero() && (!from.IsZero() || !w.field("To").IsZero()) {
-		options = append(options, "StartAt: "+literal(reflect.ValueOf(w.request.Time.UTC().Truncate(time.Second))))
+		w.settings = slices.DeleteFunc(w.settings, func(text string) bool { return strings.HasPrefix(text, "StartAt: ") }) // the latest counts
+		add(&w.settings, "StartAt: "+literal(reflect.ValueOf(w.request.Time.UTC().Truncate(time.Second))))
 	}
-	return options
 }

@@ -157,6 +157,16 @@ func everything(t *testing.T) *caller {
 		c.Inject("POST /accounts/{id}/transfer", parsed)
 		transfer("1", "f-"+strings.Fields(fault)[0])
 	}
+	// A story: a failure, the repeat that pays, and one that gets the kept response, with changes from elsewhere in between.
+	c.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, ""))
+	transfer("400", "s-1")
+	c.SetStatus("EA-ADA", "inactive")
+	transfer("400", "s-2")
+	c.SetStatus("EA-ADA", "active")
+	transfer("400", "s-1")
+	c.Adjust("EA-ADA", "1000.00")
+	transfer("400", "s-3")
+	transfer("400", "s-1")
 	expire, err := prepaidtest.ParseFault("expire-token")
 	require.NoError(t, err)
 	c.Inject("GET /hooks", expire)
@@ -186,11 +196,26 @@ func TestEveryOperationBecomesATestThatPasses(t *testing.T) {
 		files++
 	}
 	require.Empty(t, missing, "operations without a request")
+	stories := slices.Collect(slices.Chunk(c.Requests(), maxRequests))
+	stories = append(stories, slices.DeleteFunc(c.Requests(), func(r prepaidtest.Request) bool { return !strings.HasPrefix(string(r.RequestID), "s-") }))
+	for i, story := range stories {
+		text, err := Write(c.Server, story...)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(directory, fmt.Sprintf("story_%d_test.go", i)), []byte(text), 0o600))
+	}
+	payments := stories[len(stories)-1]
+	text, err := Write(c.Server, payments...)
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)Balance: "1000000.00".*"respond 500".*RequestID: +"s-1".*SetStatus\("EA-ADA", "inactive"\).*"s-2".*SetStatus\("EA-ADA", "active"\).*"s-1".*"s-3".*"s-1".*Replayed`, text)
+	require.Equal(t, 1, strings.Count(text, "ParseFault("))
+	require.Equal(t, []bool{false, false, true, true, false}, []bool{Moved(payments[0]), Moved(payments[1]), Moved(payments[2]), Moved(payments[3]), Moved(payments[4])})
+	_, err = Write(c.Server)
+	require.ErrorContains(t, err, "1 to 50 requests")
 	root, err := filepath.Abs("../../../..")
 	require.NoError(t, err)
 	module, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	require.NoError(t, err)
-	text := strings.Replace(string(module), "module github.com/cardprograms/prepaid\n", "module example.com/copied\n", 1) +
+	text = strings.Replace(string(module), "module github.com/cardprograms/prepaid\n", "module example.com/copied\n", 1) +
 		"\nrequire github.com/cardprograms/prepaid v0.0.0\n\nreplace github.com/cardprograms/prepaid => " + root + "\n"
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	require.NoError(t, err)

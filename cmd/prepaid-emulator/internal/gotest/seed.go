@@ -92,7 +92,7 @@ func (w *writer) prepare() {
 		w.field("ParentTransactionID").SetString(w.expression("redeemed.TransactionID"))
 	case w.field("AuthorizationID").IsValid() && w.field("AuthorizationID").String() != "" && w.request.Template != "/simulation/transact" && w.succeeded():
 		w.prepareAuthorization()
-	case w.request.Replayed:
+	case w.request.Replayed && !w.paidEarlier():
 		w.prepareFirst()
 	}
 }
@@ -126,13 +126,13 @@ func (w *writer) prepareHook() {
 		"roots := x509.NewCertPool()", "roots.AddCert(receiver.Certificate())",
 	}
 	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" && w.succeeded() {
-		w.options = receiver
+		add(&w.options, receiver...)
 	}
 	if len(w.call.arguments) == 0 || w.call.arguments[0].Kind() != reflect.String || !w.succeeded() {
 		w.receive()
 		return
 	}
-	w.options = receiver
+	add(&w.options, receiver...)
 	hook := prepaid.CreateHookParams{
 		URI: w.expression("receiver.URL"), Scope: []prepaid.CompanyID{prepaidtest.DefaultCompany}, FilterSpec: "*", Enabled: true,
 		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: prepaid.NewSecret(strings.Repeat("0123456789abcdef", 4)),
@@ -143,11 +143,11 @@ func (w *writer) prepareHook() {
 	if !strings.Contains(w.request.Template, "/undeliverable") {
 		return
 	}
-	w.before = append(w.before, "// One message stays undelivered.", "server.InjectDelivery(\"\", prepaidtest.LoseResponse())",
+	w.before = append(w.before, "// One message stays undelivered.", "server.InjectDelivery(hook.ID, prepaidtest.LoseResponse())",
 		"server.Adjust(server.AddAccount(prepaidtest.SeedAccount{}), \"1.00\")", "if err := server.WaitIdle(t.Context()); err != nil { t.Fatal(err) }")
 	if len(w.call.arguments) > 1 && w.call.arguments[1].Kind() == reflect.String {
 		kind := w.call.arguments[1].Type()
-		id := "server.Hooks()[0].Undeliverable[0].ID"
+		id := "server.Hooks()[len(server.Hooks())-1].Undeliverable[0].ID"
 		if kind.PkgPath() != "" {
 			id = typeName(kind) + "(" + id + ")"
 		}
@@ -166,7 +166,7 @@ func (w *writer) receive() {
 func (w *writer) prepareReport() {
 	template := pathValues(w.request)[0]
 	if w.succeeded() {
-		w.seeds = append(w.seeds, fmt.Sprintf("server.AddReportCSV(%q, \"id,amount\\n1,2.50\\n\")", template))
+		add(&w.seeds, fmt.Sprintf("server.AddReportCSV(%q, \"id,amount\\n1,2.50\\n\")", template))
 	}
 	if strings.HasSuffix(w.request.Template, "/reports/{reportid}") && w.succeeded() {
 		w.before = append(w.before, fmt.Sprintf("run, err := client.Reporting.Start(t.Context(), %q, prepaid.StartReportParams{})", template), failOn)
@@ -182,12 +182,13 @@ func (w *writer) sealed() bool {
 
 // preparePIN begins the PIN change, as the cardholder does, and seals a fictional PIN.
 func (w *writer) preparePIN() {
+	account := fmt.Sprintf("EA-PIN-%d", w.request.Number)
 	initiate := prepaid.InitiatePINParams{
-		AccountID: "EA-PIN", DeviceID: w.field("DeviceID").String(), IPAddress: w.field("IPAddress").String(), CommunicationMethod: "sms",
+		AccountID: prepaid.AccountID(account), DeviceID: w.field("DeviceID").String(), IPAddress: w.field("IPAddress").String(), CommunicationMethod: "sms",
 	}
-	w.seeds = append(w.seeds, `server.AddAccount(prepaidtest.SeedAccount{ID: "EA-PIN"})`)
+	add(&w.seeds, fmt.Sprintf("server.AddAccount(prepaidtest.SeedAccount{ID: %q})", account))
 	w.before = append(w.before, "if _, err := client.PIN.Initiate(t.Context(), "+literal(reflect.ValueOf(initiate))+"); err != nil { t.Fatal(err) }",
-		`change := server.PINChanges("EA-PIN")[0] // as on the cardholder's phone`, "key, err := prepaid.NewPINKey(server.PINCertificate(), prepaid.PINKeyOptions{})", failOn,
+		fmt.Sprintf("change := server.PINChanges(%q)[0] // as on the cardholder's phone", account), "key, err := prepaid.NewPINKey(server.PINCertificate(), prepaid.PINKeyOptions{})", failOn,
 		`envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(change.OTP), PIN: prepaid.NewSecret("4921")})`, failOn)
 	w.call.asText = fmt.Sprintf("client.%s(t.Context(), prepaid.SealedPINParams{OperationID: change.OperationID, DeviceID: %q, IPAddress: %q, Envelope: envelope})",
 		w.call.method, w.field("DeviceID").String(), w.field("IPAddress").String())
@@ -222,17 +223,18 @@ func (w *writer) seedNamed() {
 	known := w.server.AccountIDs()
 	accounts = append(accounts, w.searched(known, companies)...)
 	var seeds []string
-	for i, id := range accounts {
-		if id == "" || slices.Contains(accounts[:i], id) || !slices.Contains(known, id) {
+	for _, id := range accounts {
+		if id == "" || w.seeded[id] || !slices.Contains(known, id) {
 			continue
 		}
+		w.seeded[id] = true
 		state := w.server.Account(id)
 		companies[state.CompanyID] = true
 		seeds = append(seeds, w.seedAccount(state)...)
 	}
 	for _, company := range w.server.Companies() {
 		if companies[company.ID] && (company.ID != prepaidtest.DefaultCompany || company.ClientID != prepaidtest.DefaultProgramClientID || company.Loop == prepaidtest.ClosedLoop) {
-			w.seeds = append(w.seeds, "server.AddCompany("+literal(reflect.ValueOf(company))+")")
+			add(&w.seeds, "server.AddCompany("+literal(reflect.ValueOf(company))+")")
 		}
 	}
 	w.seeds = append(w.seeds, seeds...)
@@ -257,13 +259,33 @@ func (w *writer) searched(known []prepaid.AccountID, companies map[prepaid.Compa
 	return found
 }
 
-// seedAccount is an account as the request found it, else as it is now.
+// found returns the first request of the story about an account. plenty means that money arrived between the requests, or
+// before them for a payment that the test makes again: the account then needs more than that request found.
+func (s *story) found(id prepaid.AccountID) (first *prepaidtest.Request, plenty bool) {
+	var before prepaid.Amount
+	for i, r := range s.requests {
+		if r.AccountID != id {
+			continue
+		}
+		balance, _ := prepaid.ParseAmount(r.AccountBalance) // zero without an account
+		plenty = plenty || (first != nil && balance.Compare(before) > 0) || (r.Replayed && !(&writer{request: r, earlier: s.requests[:i]}).paidEarlier())
+		before = balance
+		if first == nil {
+			first = &s.requests[i]
+		}
+	}
+	return first, plenty
+}
+
+// seedAccount is an account as the first request about it found it, else as it is now.
 func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
-	if r := w.request; state.ID == r.AccountID && r.AccountStatus != "" {
-		state.Status, state.Balance = r.AccountStatus, r.AccountBalance
-	} else if state.ID == r.AccountID { // it did not exist
+	first, plenty := w.found(state.ID)
+	switch {
+	case first != nil && first.AccountStatus == "": // it did not exist
 		return nil
-	} else if w.plainSuccess() {
+	case first != nil:
+		state.Status, state.Balance = first.AccountStatus, first.AccountBalance
+	case w.plainSuccess():
 		state.Status = "active" // it may have changed since
 	}
 	seed := prepaidtest.SeedAccount{ID: state.ID, Balance: state.Balance, Key: state.Key, PlasticDisabled: !state.PlasticEnabled}
@@ -276,8 +298,8 @@ func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
 	if state.AccountType == "ledger" {
 		seed.AccountType = state.AccountType
 	}
-	if w.request.Replayed && state.ID == w.request.AccountID {
-		seed.Balance = "1000000.00" // enough for the earlier payment
+	if plenty {
+		seed.Balance = "1000000.00"
 	}
 	var after []string
 	switch {
@@ -287,7 +309,7 @@ func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
 	case strings.Trim(state.Balance, "0.") == "":
 		seed.Balance = ""
 	}
-	if len(state.WalletTokens) > 0 && strings.HasSuffix(w.request.Template, "/tokens") {
+	if len(state.WalletTokens) > 0 {
 		after = append(after, fmt.Sprintf("server.AddWalletToken(%q, prepaidtest.WalletToken{})", state.ID))
 	}
 	return append([]string{"server.AddAccount(" + literal(reflect.ValueOf(seed)) + ")"}, after...)

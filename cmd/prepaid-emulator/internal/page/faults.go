@@ -81,6 +81,9 @@ func (f faultForm) fault() (fault prepaidtest.Fault, problem string) {
 	if err != nil {
 		return fault, unreadable(err, prepaidtest.FaultForms())
 	}
+	if f.Operation == "POST /token" && strings.HasPrefix(f.Fault, "expire-token") {
+		return fault, "A request for a token has no token that can expire."
+	}
 	switch n, err := strconv.Atoi(f.Times); {
 	case f.asWritten:
 	case f.Times == "":
@@ -93,11 +96,11 @@ func (f faultForm) fault() (fault prepaidtest.Fault, problem string) {
 	if f.Probability == "" {
 		return fault, ""
 	}
-	percent, err := strconv.ParseFloat(f.Probability, 64)
-	if err != nil || !(percent > 0 && percent <= 100) {
-		return fault, "The probability must be a percentage above 0, up to 100."
+	probability, err := strconv.ParseFloat(f.Probability, 64)
+	if err != nil || !(probability > 0 && probability <= 1) {
+		return fault, "The probability must be above 0 and at most 1, such as 0.25."
 	}
-	return fault.WithProbability(percent / 100), ""
+	return fault.WithProbability(probability), ""
 }
 
 // unreadable explains why an entered fault is invalid, and the syntax of faults.

@@ -37,7 +37,7 @@ type Page struct {
 // New makes a page that shows nothing yet.
 func New(config Config) *Page {
 	p := &Page{config: config, templates: parseTemplates()}
-	p.handler = http.NewCrossOriginProtection().Handler(p.routes())
+	p.handler = http.NewCrossOriginProtection().Handler(wholeForm(p.routes()))
 	return p
 }
 
@@ -76,6 +76,7 @@ func (p *Page) routes() http.Handler {
 	p.reportRoutes(mux)
 	p.accessRoutes(mux)
 	p.webhookRoutes(mux)
+	p.sendRoutes(mux)
 	p.faultRoutes(mux)
 	p.clockRoutes(mux)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
@@ -95,19 +96,33 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cache-Control", "no-store")
 	if !p.config.AllowRemote && !IsLoopback(r.Host) {
-		http.Error(w, "The Host header must be a loopback address.", http.StatusForbidden)
+		fail(w, r, http.StatusForbidden, "The Host header must be a loopback address.")
 		return
 	}
 	if p.server.Load() == nil {
-		http.Error(w, "The emulator is starting.", http.StatusServiceUnavailable)
+		fail(w, r, http.StatusServiceUnavailable, "The emulator is starting.")
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && !isForm(r) {
-		http.Error(w, "The Content-Type must be application/x-www-form-urlencoded.", http.StatusUnsupportedMediaType)
+		fail(w, r, http.StatusUnsupportedMediaType, "The Content-Type must be application/x-www-form-urlencoded.")
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	p.handler.ServeHTTP(w, r)
+}
+
+// maxForm has room for the longest body that the log keeps.
+const maxForm = 64 << 10
+
+// wholeForm refuses a form that cannot be read to its end.
+func wholeForm(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && r.ParseForm() != nil {
+			fail(w, r, http.StatusRequestEntityTooLarge, "The form is malformed, or larger than 64 KiB.")
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // isForm keeps messages of a webhook with an address on this page from pressing buttons: they are not forms.

@@ -78,8 +78,8 @@ func plural(n int, one, more string) string {
 // show writes a page. With ?live=1 it writes only the live parts, for the script.
 func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name string, l layout) {
 	switch {
-	case wantsJSON(r) && l.Problem != "":
-		writeJSON(w, status, problemJSON{l.Problem})
+	case l.Problem != "" && (wantsJSON(r) || !accepts(r, "text/html")):
+		fail(w, r, status, l.Problem)
 		return
 	case wantsJSON(r) && l.JSON != nil:
 		writeJSON(w, status, l.JSON)
@@ -157,6 +157,10 @@ func notice(word string) string {
 		return "The next one is held: it gets a 502, and is carried out later."
 	case "revoked":
 		return "All tokens are revoked."
+	case "sent":
+		return "It is sent."
+	case "queued":
+		return "The message is on its way."
 	case "armed":
 		return "The fault is armed."
 	case "cleared":

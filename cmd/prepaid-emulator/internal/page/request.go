@@ -3,6 +3,7 @@ package page
 import (
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,23 +33,40 @@ type requestData struct {
 	Curl, GoTest       string
 	NoGoTest           string // why it is absent
 	Operation          string
+	NoAgain            string // why it cannot be sent as it was
+	Send               sendForm
+	Methods            []string
+}
+
+// logged finds the request of the path in the log, newest first. If it is not there, logged responds and returns -1.
+func (p *Page) logged(w http.ResponseWriter, r *http.Request) ([]prepaidtest.Request, int) {
+	number, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
+	list := newestRequests(p.server.Load())
+	i := slices.IndexFunc(list, func(request prepaidtest.Request) bool { return err == nil && request.Number == number })
+	if i < 0 {
+		p.notFound(w, r, "There is no such request, or the log no longer reaches back to it.")
+	}
+	return list, i
 }
 
 func (p *Page) request(w http.ResponseWriter, r *http.Request) {
-	server := p.server.Load()
-	number, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
-	list := newestRequests(server)
-	i := slices.IndexFunc(list, func(request prepaidtest.Request) bool { return request.Number == number })
-	if err != nil || i < 0 {
-		p.notFound(w, r, "There is no such request, or the log no longer reaches back to it.")
-		return
+	if list, i := p.logged(w, r); i >= 0 {
+		p.showRequest(w, r, http.StatusOK, list, i, sendForm{}, "")
 	}
+}
+
+func (p *Page) showRequest(w http.ResponseWriter, r *http.Request, status int, list []prepaidtest.Request, i int, form sendForm, problem string) {
+	server := p.server.Load()
 	request, filter := list[i], filterOf(r)
 	ids := server.AccountIDs()
 	data := requestData{
 		Request: request, Query: pairs(request.Query), Headers: pairs(request.Header), ResponseHeaders: pairs(request.ResponseHeader),
 		Body: readable(request.Body), ResponseBody: readable(request.ResponseBody), FaultEffect: faultEffect(request.FaultForm), Filter: filter.Query(),
 		Account: slices.Contains(ids, request.AccountID), Transaction: transactionID(request), Curl: curl(p.base(r), request),
+		NoAgain: asItWas(request).incomplete(), Send: form, Methods: methods(),
+	}
+	if !form.Edited {
+		data.Send = toEdit(request)
 	}
 	if request.Template != "" {
 		data.Operation = request.Method + " " + request.Template
@@ -57,6 +75,7 @@ func (p *Page) request(w http.ResponseWriter, r *http.Request) {
 		data.repeats(list)
 		data.Movements = server.Movements(request.RequestID)
 	}
+	var err error
 	if data.GoTest, err = gotest.Write(server, request); err != nil {
 		data.NoGoTest = err.Error()
 	}
@@ -65,7 +84,11 @@ func (p *Page) request(w http.ResponseWriter, r *http.Request) {
 	}
 	data.Created = created(server, ids, request)
 	data.neighbours(filter, list, p.table(nil, "").Twice)
-	p.show(w, r, http.StatusOK, "request", layout{Title: "Request " + strconv.FormatInt(number, 10), Section: "requests", Data: data})
+	page := layout{Title: "Request " + strconv.FormatInt(request.Number, 10), Section: "requests", Data: data, Problem: problem}
+	if problem != "" {
+		page.Live = "/requests/" + strconv.FormatInt(request.Number, 10)
+	}
+	p.show(w, r, status, "request", page)
 }
 
 // repeats finds the requests with the same request id.
@@ -161,18 +184,19 @@ func curl(base string, r prepaidtest.Request) string {
 	if r.Body != "" {
 		text.WriteString(" \\\n  --data-raw " + quoteShell(compact(r.Body)))
 	}
-	query := ""
-	if len(r.Query) > 0 {
-		shown := maps.Clone(r.Query)
-		for name := range shown {
-			if personal.Hidden(name) {
-				shown[name] = []string{concealed}
-			}
-		}
-		query = "?" + shown.Encode()
-	}
-	text.WriteString(" \\\n  " + quoteShell(strings.TrimSuffix(base, "/3.0/")+r.Path+query))
+	text.WriteString(" \\\n  " + quoteShell(strings.TrimSuffix(base, "/3.0/")+target(r.Path, shownQuery(r.Query))))
 	return text.String()
+}
+
+// shownQuery is a query without personal data.
+func shownQuery(query url.Values) url.Values {
+	shown := maps.Clone(query)
+	for name := range shown {
+		if personal.Hidden(name) {
+			shown[name] = []string{concealed}
+		}
+	}
+	return shown
 }
 
 // quoteShell quotes a text as one shell word.

@@ -11,18 +11,20 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/gotest"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func (p *Page) requestRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /requests", p.requests)
 	mux.HandleFunc("GET /requests/{number}", p.request)
+	mux.HandleFunc("GET /requests/test", p.story)
 }
 
 // requestFunctions are the functions of the request templates.
 func requestFunctions() template.FuncMap {
 	return template.FuncMap{
-		"segments": segments, "took": took, "refusal": refusal, "outcomeTone": outcomeTone, "clock": clockTime, "tokens": tokens, "amount": shownAmount,
+		"segments": segments, "took": took, "refusal": refusal, "outcomeTone": outcomeTone, "clock": clockTime, "tokens": tokens, "amount": shownAmount, "repeated": repeated, "destination": destination,
 	}
 }
 
@@ -33,6 +35,7 @@ type requestsTable struct {
 	Query    string // of links: the current filter
 	Twice    map[prepaid.RequestID]bool
 	Compact  bool // with fewer columns, for a narrow place
+	Select   bool // rows can be selected, for a test
 }
 
 // Link is the address of a request, with the current filter.
@@ -121,20 +124,23 @@ func (f requestFilter) fits(r prepaidtest.Request, twice map[prepaid.RequestID]b
 	return f.Text == "" || f.found(r)
 }
 
-// found searches ids, codes and paths, never personal data.
+// found searches the request as its page shows it: without secrets and personal data, so that no search finds them.
 func (f requestFilter) found(r prepaidtest.Request) bool {
 	text := strings.ToLower(f.Text)
+	contains := func(places ...string) bool {
+		return slices.ContainsFunc(places, func(place string) bool { return strings.Contains(strings.ToLower(place), text) })
+	}
 	path, err := url.PathUnescape(r.Path)
 	if err != nil {
 		path = r.Path
 	}
-	for _, place := range []string{r.Method + " " + path, r.Path, string(r.AccountID), string(r.RequestID), r.ErrorCode, r.FaultForm} {
-		if strings.Contains(strings.ToLower(place), text) {
-			return true
-		}
+	if text == strconv.Itoa(r.Status) || text == "#"+strconv.FormatInt(r.Number, 10) ||
+		contains(r.Method+" "+path, r.Path, string(r.AccountID), string(r.RequestID), r.ErrorCode, r.ErrorDescription, r.FaultForm, r.Amount, shownAmount(r.Amount)) ||
+		contains(readable(r.Body), readable(r.ResponseBody)) {
+		return true
 	}
-	number := strconv.FormatInt(r.Number, 10)
-	return text == strconv.Itoa(r.Status) || text == "#"+number || transactionID(r) == text
+	return slices.ContainsFunc(pairs(r.Query), func(pair [2]string) bool { return contains(pair[0] + "=" + pair[1]) }) ||
+		slices.ContainsFunc(append(pairs(r.Header), pairs(r.ResponseHeader)...), func(pair [2]string) bool { return contains(pair[1]) })
 }
 
 func (f requestFilter) apply(list []prepaidtest.Request, twice map[prepaid.RequestID]bool) []prepaidtest.Request {
@@ -158,8 +164,56 @@ func (p *Page) requests(w http.ResponseWriter, r *http.Request) {
 	filter := filterOf(r)
 	data := requestsData{All: len(list), Filter: filter, Operations: prepaidtest.Operations(), Outcomes: outcomes()}
 	data.Table = p.table(nil, filter.Query())
+	data.Table.Select = true
 	data.Table.Requests, data.Pager = paginate(r, filter.apply(list, data.Table.Twice), listSize)
 	p.show(w, r, http.StatusOK, "requests", layout{Title: "Requests", Section: "requests", Data: data})
+}
+
+type storyData struct {
+	Requests []int64
+	GoTest   string
+}
+
+// story shows the selected requests as one Go test.
+func (p *Page) story(w http.ResponseWriter, r *http.Request) {
+	server := p.server.Load()
+	list := slices.DeleteFunc(server.Requests(), func(request prepaidtest.Request) bool {
+		return !slices.Contains(r.URL.Query()["n"], strconv.FormatInt(request.Number, 10))
+	})
+	page := layout{Title: "Requests as a Go test", Section: "requests"}
+	text, err := gotest.Write(server, list...)
+	if err != nil {
+		page.Problem = "No Go test: " + err.Error() + "."
+		p.show(w, r, http.StatusUnprocessableEntity, "problem", page)
+		return
+	}
+	data := storyData{GoTest: text}
+	for _, request := range list {
+		data.Requests = append(data.Requests, request.Number)
+	}
+	page.Data = data
+	p.show(w, r, http.StatusOK, "story", page)
+}
+
+// repeated says of a repeat whether it moved money; it is empty for other requests.
+func repeated(r prepaidtest.Request) string {
+	switch {
+	case r.RepeatOf == 0 || !slices.Contains(heldOperations(), r.Method+" "+r.Template):
+		return ""
+	case r.Replayed:
+		return "kept response"
+	case strings.Contains(r.FaultForm, "commit-after"):
+		return "carried out later"
+	case gotest.Moved(r):
+		return "moved money"
+	}
+	return "moved no money"
+}
+
+// destination is the account that a transfer pays.
+func destination(r prepaidtest.Request) string {
+	id, _ := membersOf(r.Body)["destination_account_id"].(string)
+	return id
 }
 
 // failed reports whether the request was refused, failed or cut.

@@ -12,10 +12,13 @@ import (
 )
 
 // wantsJSON reports whether the caller is a program: browsers do not request the type.
-func wantsJSON(r *http.Request) bool {
+func wantsJSON(r *http.Request) bool { return accepts(r, "application/json") }
+
+// accepts reports whether the caller names a type. Browsers name text/html.
+func accepts(r *http.Request, wanted string) bool {
 	for _, line := range r.Header.Values("Accept") {
 		for one := range strings.SplitSeq(line, ",") {
-			if kind, _, err := mime.ParseMediaType(one); err == nil && kind == "application/json" {
+			if kind, _, err := mime.ParseMediaType(one); err == nil && kind == wanted {
 				return true
 			}
 		}
@@ -33,6 +36,15 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 
 type problemJSON struct {
 	Error string `json:"error"`
+}
+
+// fail responds to a program with a reason.
+func fail(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	if wantsJSON(r) {
+		writeJSON(w, status, problemJSON{problem})
+		return
+	}
+	http.Error(w, problem, status)
 }
 
 type clockJSON struct {

@@ -5,9 +5,11 @@
 (() => {
   const help = document.getElementById("keys");
   document.documentElement.classList.add("script");
+  const first = (selector) => document.querySelector(selector);
+
+  first("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); // on a phone the row is longer than the screen
 
   const links = () => [...document.querySelectorAll("#live-main tr[data-key] th a")].filter((link) => link.offsetParent);
-  const first = (selector) => document.querySelector(selector);
   const typing = (node) => node.isContentEditable || ["INPUT", "SELECT", "TEXTAREA"].includes(node.nodeName);
 
   // step moves the focus through the list; without a list it goes to the next or previous page of its kind.
@@ -118,7 +120,7 @@
       return;
     }
     const row = event.target.closest(".requests tr[data-key]");
-    if (row && !event.target.closest("a, button") && getSelection().isCollapsed) {
+    if (row && !event.target.closest("a, button, label") && getSelection().isCollapsed) {
       row.querySelector("th a").click();
     }
   });

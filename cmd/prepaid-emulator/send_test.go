@@ -1,0 +1,320 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// found is how many requests a search finds.
+func (p *program) found(text string) string {
+	p.t.Helper()
+	got := p.get("/requests?text=" + url.QueryEscape(text))
+	require.Equal(p.t, http.StatusOK, got.status)
+	counted := regexp.MustCompile(`<p class="soft">(\d+) of`).FindStringSubmatch(got.body)
+	require.Len(p.t, counted, 2, "%q", text)
+	return counted[1]
+}
+
+func TestContentIsSearched(t *testing.T) {
+	t.Parallel()
+	p, secrets := busy(t)
+	header := http.Header{"Authorization": {"Bearer " + p.token}, "Content-Type": {"application/vnd.vendor+json"}, "User-Agent": {"Payroll/7.1"}}
+	p.send("POST", p.page+"3.0/accounts/"+ada+"/transfer", `{"amount":1234.5,"source_reference":"Invoice 17","destination_reference":"Rent May",
+		"destination_account_id":"`+grace+`","transaction_type":1,"request_id":"r17"}`, header)
+	p.call("POST", "funding/redemptions", `{"amount":1.5,"account_id":"EA10000000000006","correlation_id":"till-4-0099"}`)
+	correlation := regexp.MustCompile(`&#34;correlation_id&#34;</span>: <span class="j-text">&#34;([^&]+)&#34;`).FindStringSubmatch(p.get("/requests/" + p.number(`"Invoice 17"`)).body)
+	require.Len(t, correlation, 2)
+	for text, want := range map[string]string{
+		"invoice 17": "1", "RENT may": "1", `"source_reference": "Invoice`: "1", "1234.5": "1", "1,234.50": "1", "payroll/7": "1", "till-4-0099": "1",
+		correlation[1]: "1", grace: "3", "settled by nobody": "0",
+	} {
+		require.Equal(t, want, p.found(text), text)
+	}
+	for _, hidden := range append(secrets, "Turing", "Lovelace", "canary", "735194", "Augusta") {
+		require.Equal(t, "0", p.found(hidden), "a search for %q would confirm it", hidden)
+	}
+	both := p.get("/requests?text=" + grace).body
+	require.Contains(t, both, `<code>`+ada+`</code><br><span class="soft">to</span> <code>`+grace+`</code>`)
+	require.Contains(t, p.get("/accounts/"+grace).body, "r17")
+}
+
+// number is that of the newest request that a search finds.
+func (p *program) number(text string) string {
+	p.t.Helper()
+	row := regexp.MustCompile(`data-key="r(\d+)"`).FindStringSubmatch(p.get("/requests?text=" + url.QueryEscape(text)).body)
+	require.Len(p.t, row, 2, text)
+	return row[1]
+}
+
+func TestARepeatSaysWhetherItMovedMoney(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "off")
+	for _, fault := range []string{"respond 500", "respond 500", "proxy-page 502 commit-after 10m", "truncate"} {
+		p.press("/faults", url.Values{"operation": {"POST /accounts/{id}/transfer"}, "fault": {fault}}.Encode())
+	}
+	for range 5 {
+		p.pays("1", "r-1")
+	}
+	rows := strings.Split(p.get("/requests").body, "<tr data-key=")
+	for i, want := range []string{"kept response", "moved money", "carried out later", "moved no money"} { // newest first
+		require.Contains(t, rows[i+1], "repeat of #2</span><span class=\"badge")
+		require.Contains(t, rows[i+1], ">"+want+"</span>")
+	}
+	require.NotContains(t, rows[5], "money</span>")
+}
+
+// sends posts a form as a browser does; the location is empty after a refusal.
+func (p *program) sends(path string, form url.Values, header ...string) (status int, location, body string) {
+	p.t.Helper()
+	all := http.Header{"Accept": {"text/html"}, "Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {strings.TrimSuffix(p.page, "/")}}
+	for i := 0; i < len(header); i += 2 {
+		all.Set(header[i], header[i+1])
+	}
+	got := p.send("POST", p.page+path, form.Encode(), all)
+	return got.status, got.header.Get("Location"), got.body
+}
+
+func TestARequestIsSentAgain(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "off")
+	p.pays("25.50", "r-1") // request 2
+	p.press("/access/revoke", "")
+	status, location, _ := p.sends("requests/2/send", nil)
+	require.Equal(t, []any{http.StatusSeeOther, "/requests/4?done=sent"}, []any{status, location}, "after one for a token")
+	again := p.get(location).body
+	require.Contains(t, again, "It is sent.")
+	require.Contains(t, again, "the response is the one kept for this request ID")
+	require.Contains(t, again, "prepaid-emulator (request 2 again)")
+	require.NotContains(t, again, "emulator-secret")
+
+	edited := url.Values{"method": {"POST"}, "path": {"/3.0/accounts/" + ada + "/transfer"}, "type": {"application/vnd.vendor+json"}, "body": {
+		"{\r\n\"amount\":40,\"request_id\":\"r-2\",\"source_reference\":\"s\",\"destination_reference\":\"d\",\"destination_account_id\":\"" + grace + "\",\"transaction_type\":1}",
+	}}
+	_, location, _ = p.sends("requests/2/send", edited)
+	require.Contains(t, p.get(location).body, "moved money once")
+	require.Contains(t, p.get("/accounts/"+grace).body, "145.50")
+	require.Equal(t, "{\"request\":8,\"status\":200}\n", p.control("/requests/2/send", "").body)
+	require.Equal(t, http.StatusNotFound, p.control("/requests/99/send", "").status)
+	_, location, _ = p.sends("requests/1/send", nil)
+	require.Contains(t, p.get(location).body, `class="badge good">200`, "a token needs the credentials")
+
+	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop")
+	_, location, _ = p.sends("requests/2/send", nil)
+	require.Contains(t, p.get(location).body, "carry out, then cut the connection")
+	p.press("/faults", "operation=POST /token&fault=respond 503")
+	status, _, body := p.sends("requests/2/send", nil)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, body, "issued no token")
+
+	p.send("GET", p.page+"3.0/accounts/"+ada+"?with_personal=1", "", http.Header{})
+	_, location, _ = p.sends("requests/"+p.number("with_personal=1")+"/send", nil)
+	require.Contains(t, p.get(location).body, `class="badge warn">401`, "without a token, as before")
+}
+
+// Personal data is sent as it was without being shown. Secrets are not kept.
+func TestMasksAreNotSent(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "off")
+	p.call("PUT", "accounts/"+ada, `{"registration":{"first_name":"Alan","last_name":"Turing","date_of_birth":"1990-05-01T00:00:00Z","sex":"M",
+		"mobile_number":"+61491570156","email_address":"alan@example.com","primary_address":{"state":"NSW","country":"AU"}}}`)
+	p.call("PUT", "accounts/"+ada, `{"registration":{"first_name":"Ada","last_name":"Lovelace","date_of_birth":"1990-05-01T00:00:00Z","sex":"F",
+		"mobile_number":"+61491570156","email_address":"ada@example.com","primary_address":{"state":"NSW","country":"AU"}}}`)
+	require.NotContains(t, p.get("/accounts/"+ada).body, "Turing")
+	_, location, _ := p.sends("requests/2/send", nil)
+	again := p.get(location).body
+	require.NotContains(t, again, "Turing")
+	require.Contains(t, again, `class="badge good">`)
+	require.Contains(t, p.get("/accounts/"+ada).body, "Turing")
+	form := url.Values{"method": {"PUT"}, "path": {"/3.0/accounts/" + ada}, "type": {"application/vnd.vendor+json"}, "body": {`{"display_name":"[personal]"}`}}
+	status, _, body := p.sends("requests/2/send", form)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, body, "Fill in what is masked.")
+	form.Set("body", "")
+	form.Set("path", "/3.0/accounts/company/42?last_name=%5Bpersonal%5D")
+	status, _, _ = p.sends("requests/2/send", form)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+
+	p.call("POST", "pin/execute", `{"device_id":"d","otp":"1234"}`)
+	number := p.number("pin/execute")
+	require.Contains(t, p.get("/requests/"+number).body, "It holds secrets, which are not kept.")
+	require.NotContains(t, p.get("/requests/"+number).body, "Send again")
+	status, _, _ = p.sends("requests/"+number+"/send", nil)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	p.call("PUT", "accounts/"+ada+"/status", `{"status":"`+strings.Repeat("x", 20<<10)+`"}`)
+	status, _, body = p.sends("requests/"+p.number("xxxxx")+"/send", nil)
+	require.Equal(t, http.StatusUnprocessableEntity, status)
+	require.Contains(t, body, "too long to be kept whole")
+}
+
+func TestOthersCannotSend(t *testing.T) {
+	t.Parallel()
+	elsewhere := make(chan string, 100)
+	foreign := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { elsewhere <- r.URL.Path }))
+	t.Cleanup(foreign.Close)
+	p := launch(t, "-allow-http-hooks", "-log", "off")
+	p.pays("1", "r-1") // request 2
+	hook, message := p.hooked(foreign.URL + "/in")
+	for len(elsewhere) > 0 {
+		<-elsewhere
+	}
+	before := p.found("3.0")
+	paths := []string{"requests/2/send", "webhooks/" + hook + "/send"}
+	for name, row := range map[string]struct {
+		header []string
+		status int
+	}{
+		"another site":           {[]string{"Origin", "https://foreign.example"}, http.StatusForbidden},
+		"another site, by fetch": {[]string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		"a sandboxed page":       {[]string{"Origin", "null"}, http.StatusForbidden},
+		"a foreign name":         {[]string{"Host", "foreign.example"}, http.StatusForbidden},
+		"a name for loopback":    {[]string{"Host", "127.0.0.1.foreign.example", "Origin", "http://127.0.0.1.foreign.example"}, http.StatusForbidden},
+		"a webhook's message":    {[]string{"Content-Type", "application/json"}, http.StatusUnsupportedMediaType},
+	} {
+		for _, path := range paths {
+			status, _, _ := p.sends(path, url.Values{"id": {message}}, row.header...)
+			require.Equal(t, row.status, status, "%s: %s", name, path)
+		}
+	}
+	good := url.Values{"method": {"GET"}, "path": {"/3.0/accounts/" + ada}, "type": {""}, "body": {""}}
+	host := strings.TrimPrefix(foreign.URL, "http://")
+	for name, row := range map[string]struct {
+		field, value string
+		status       int
+	}{
+		"a header in the type":      {"type", "text/plain\r\nX-Injected: 1", 422},
+		"a control character":       {"type", "text/plain\x00", 422},
+		"a header in the path":      {"path", "/3.0/accounts HTTP/1.1\r\nHost: " + host, 422},
+		"a request in the method":   {"method", "GET / HTTP/1.1\r\n\r\n", 422},
+		"a method for proxies":      {"method", "CONNECT", 422},
+		"another host":              {"path", foreign.URL + "/3.0/", 422},
+		"another host, no scheme":   {"path", "//" + host + "/3.0/", 422},
+		"another host, as the user": {"path", "@" + host + "/3.0/", 422},
+		"the page's own buttons":    {"path", "/faults/clear", 422},
+		"a longer body":             {"body", strings.Repeat("x", 64<<10), 413},
+	} {
+		form := url.Values{}
+		for field, values := range good {
+			form[field] = values
+		}
+		form.Set(row.field, row.value)
+		status, _, _ := p.sends(paths[0], form)
+		require.Equal(t, row.status, status, name)
+	}
+	status, _, _ := p.sends(paths[1], url.Values{"id": {message}, "body": {strings.Repeat("x", 64<<10)}})
+	require.Equal(t, 413, status)
+	require.Equal(t, before, p.found("3.0"), "nothing was sent")
+	require.Empty(t, elsewhere)
+
+	good.Set("path", "/3.0/../faults/clear")
+	_, location, _ := p.sends(paths[0], good)
+	require.Contains(t, p.get(location).body, `class="badge warn">404`, "the service has no such path")
+	good.Set("path", "/3.0/accounts/"+ada)
+	_, location, _ = p.sends(paths[0], good, "Host", "localhost:"+strings.Split(host, ":")[1], "Origin", "http://localhost:"+strings.Split(host, ":")[1])
+	require.Contains(t, p.get(location).body, `class="badge good">200`, "the Host header does not choose the address")
+	require.Empty(t, elsewhere)
+}
+
+// hooked registers a webhook and returns its id and that of a message that it has got.
+func (p *program) hooked(address string) (hook, message string) {
+	p.t.Helper()
+	created := p.call("POST", "hooks", `{"uri":"`+address+`","scope":[42],"filter_spec":"*","enabled":true,"reliability_mode":"store_undeliverable",
+		"hmac_key_id":"k","hmac_key_secret":"`+strings.Repeat("ab", 32)+`"}`)
+	require.Equal(p.t, http.StatusCreated, created.status, created.body)
+	hook = regexp.MustCompile(`[0-9a-f-]{36}`).FindString(created.body)
+	p.press("/accounts/"+ada+"/adjust", "amount=1")
+	link := regexp.MustCompile(`/message\?id=([0-9a-f-]{36})`)
+	require.Eventually(p.t, func() bool {
+		sent := link.FindAllStringSubmatch(p.get("/webhooks/"+hook).body, -1)
+		if len(sent) == 2 { // the newest, and the ping
+			message = sent[0][1]
+		}
+		return message != ""
+	}, 10*time.Second, 20*time.Millisecond)
+	return hook, message
+}
+
+func TestAMessageIsSentAgain(t *testing.T) {
+	t.Parallel()
+	type arrival struct{ body, signature string }
+	arrived := make(chan arrival, 100)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		arrived <- arrival{string(body), r.Header.Get("X-Signature")}
+	}))
+	t.Cleanup(receiver.Close)
+	p := launch(t, "-allow-http-hooks", "-log", "off", "-signature-header", "X-Signature")
+	hook, message := p.hooked(receiver.URL + "/in?key=canary")
+	<-arrived // the ping
+	first := <-arrived
+	require.NotEmpty(t, first.signature)
+	shown := p.get("/webhooks/" + hook + "/message?id=" + message)
+	require.Contains(t, shown.body, "Send again")
+	require.NotContains(t, shown.body, "canary")
+
+	_, location, _ := p.sends("webhooks/"+hook+"/send", url.Values{"id": {message}})
+	require.Equal(t, "/webhooks/"+hook+"?done=queued", location)
+	require.Equal(t, first, <-arrived, "the same bytes and signature")
+	p.sends("webhooks/"+hook+"/send", url.Values{"id": {message}, "body": {`{"id":"m-2","type":"transaction","extra":1}`}})
+	edited := <-arrived
+	require.Equal(t, `{"id":"m-2","type":"transaction","extra":1}`, edited.body)
+	require.NotEqual(t, first.signature, edited.signature)
+	require.Eventually(t, func() bool { return strings.Contains(p.get("/webhooks/"+hook).body, "message?id=m-2") }, 10*time.Second, 20*time.Millisecond)
+	require.Equal(t, fmt.Sprintf("{\"message_id\":%q}\n", message), p.control("/webhooks/"+hook+"/send", "id="+message).body)
+	require.Equal(t, first, <-arrived)
+
+	for _, body := range []string{"", "x", "[]", `{"id":"m"}`, `{"id":1,"type":"x"}`, `{"id":"m","type":"x","name_on_card":"[personal]"}`} {
+		require.Equal(t, 422, p.control("/webhooks/"+hook+"/send", url.Values{"id": {message}, "body": {body}}.Encode()).status, body)
+	}
+	require.Equal(t, 404, p.control("/webhooks/"+hook+"/send", "id=none").status)
+	require.Equal(t, 404, p.control("/webhooks/none/send", "id="+message).status)
+	p.call("PATCH", "hooks/"+hook, `{"enabled":false}`)
+	require.Contains(t, p.press("/webhooks/"+hook+"/send", "id="+message).body, "The webhook is disabled")
+	require.Empty(t, arrived)
+}
+
+func TestAStoryIsOneTest(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "off")
+	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=respond+500")
+	p.pays("1", "r-1")
+	p.pays("1", "r-1")
+	list := p.get("/requests").body
+	require.Contains(t, list, `<input type="checkbox" name="n" value="3" form="story">`)
+	require.NotContains(t, p.get("/").body, "checkbox")
+	require.Contains(t, p.get("/requests/3").body, `href="/requests/test?n=2&amp;n=3&amp;"`)
+	text := p.get("/requests/test?n=3&n=2").body
+	require.Regexp(t, `(?s)func TestRequests2To3.*respond 500.*got.Status != 500.*got.Status/100 != 2`, text)
+	require.Equal(t, 2, strings.Count(text, "client.Accounts.Transfer("))
+	for _, none := range []string{"", "?n=99"} {
+		got := p.get("/requests/test" + none)
+		require.Equal(t, 422, got.status)
+		require.Equal(t, "No Go test: a test has 1 to 50 requests.\n", got.body)
+	}
+}
+
+// A program that names no type gets a line of text, not a page.
+func TestRefusalsOfPrograms(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "off")
+	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"*/*"}}
+	for _, wrong := range [][3]string{
+		{"clock", "by=soon", "422"}, {"accounts/" + ada + "/adjust", "amount=much", "422"}, {"faults", "operation=*&fault=explode", "422"},
+		{"accounts/EA404/activate", "", "404"}, {"webhooks/faults", "fault=explode", "422"}, {"requests/1/send", "", "404"},
+	} {
+		got := p.send("POST", p.page+wrong[0], wrong[1], form)
+		require.Equal(t, []string{wrong[2], "text/plain; charset=utf-8"}, []string{fmt.Sprint(got.status), got.header.Get("Content-Type")}, wrong[0])
+		require.Regexp(t, `^[A-Z].*\.\n$`, got.body)
+		require.NotContains(t, got.body, "<")
+	}
+	got := p.send("POST", p.page+"clock", "by=1h", http.Header{"Content-Type": {"text/plain"}, "Accept": {"application/json"}})
+	require.Equal(t, []any{415, `{"error":"The Content-Type must be application/x-www-form-urlencoded."}` + "\n"}, []any{got.status, got.body})
+}
