@@ -177,7 +177,10 @@ func TestSpec_6_TransactionMessage(t *testing.T) {
 	require.Equal(t, -25.5, transaction["amount"])
 	deliveries := c.Deliveries()
 	require.Len(t, deliveries, 3)
-	require.Equal(t, Delivery{Time: deliveries[2].Time, HookID: prepaid.HookID(id), MessageID: prepaid.MessageID(message["id"].(string)), Type: "transaction", Attempt: 1, Status: 200, Delivered: true}, deliveries[2])
+	require.Equal(t, Delivery{Time: deliveries[2].Time, HookID: prepaid.HookID(id), MessageID: prepaid.MessageID(message["id"].(string)), Type: "transaction", Body: deliveries[2].Body, Attempt: 1, Status: 200, Delivered: true}, deliveries[2])
+	sent, err := json.Marshal(message)
+	require.NoError(t, err)
+	require.JSONEq(t, string(sent), deliveries[2].Body)
 }
 
 func TestSpec_6_FilterIsASetting(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // control is press for a program: it asks for JSON, and sends no browser headers.
@@ -83,10 +85,13 @@ func TestAMessagePressesNoButton(t *testing.T) {
 func TestControlOfTheDocumentation(t *testing.T) {
 	t.Parallel()
 	needTool(t, "curl")
-	text, err := os.ReadFile("../../docs/emulator.md")
+	text, err := os.ReadFile("../../docs/emulator-control.md")
 	require.NoError(t, err)
-	section := regexp.MustCompile("(?s)## From a test in any language\n.*?```sh\n(.*?)```").FindSubmatch(text)
+	section := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(text)
 	require.Len(t, section, 2)
+	for _, form := range append(prepaidtest.FaultForms(), prepaidtest.DeliveryFaultForms()...) {
+		require.Contains(t, string(text), "| `"+strings.Replace(form, ": ", "` | ", 1)+" |\n")
+	}
 	p := launch(t, "-log", "off")
 	commands := strings.ReplaceAll(string(section[1]), "http://127.0.0.1:8480/", p.page)
 	got, err := exec.CommandContext(t.Context(), "sh", "-eu", "-c", commands).CombinedOutput()

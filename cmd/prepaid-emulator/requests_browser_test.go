@@ -44,7 +44,20 @@ func TestInABrowserTheRequests(t *testing.T) {
 	t.Run("live", func(t *testing.T) { nothingMovesUnderTheReader(t, d.open(t, browserForm{}), p) })
 	t.Run("refused form", func(t *testing.T) { aRefusedFormStaysLive(t, d.open(t, browserForm{}), p) })
 	t.Run("phone", func(t *testing.T) { balancesFit(t, d.open(t, browserForm{phone: true}), p) })
+	for _, form := range []browserForm{{}, {phone: true}, {noJavaScript: true}} {
+		t.Run("send, "+form.name(), func(t *testing.T) { requestsAreSentAgain(t, d.open(t, form), p, form.phone) })
+	}
 	t.Run("dark", func(t *testing.T) { darkIsDark(t, d.open(t, browserForm{dark: true}), p) })
+	t.Run("dark phone", func(t *testing.T) {
+		b := d.open(t, browserForm{dark: true, phone: true})
+		darkIsDark(t, b, p)
+		b.visit(p.page + "clock")
+		var row []float64
+		b.eval(`const bar = document.querySelector(".top"), here = document.querySelector("nav [aria-current]").getBoundingClientRect();
+			return [bar.getBoundingClientRect().height, here.left, here.right]`, &row)
+		require.LessOrEqual(t, row[0], 60.0, "the navigation takes one row")
+		require.True(t, row[1] >= 0 && row[2] <= 390, "the page's own entry is in sight: %v", row)
+	})
 }
 
 // requestsAreFound searches and filters with the form.
@@ -120,6 +133,44 @@ func oneRequestIsShown(t *testing.T, b *browser, p *program) {
 		require.Eventually(t, func() bool { return b.text("#said") == "" }, 10*time.Second, 50*time.Millisecond)
 	}
 	require.Empty(t, b.console())
+}
+
+// requestsAreSentAgain sends one as it was, one edited, and makes a test of two that it selects.
+func requestsAreSentAgain(t *testing.T, b *browser, p *program, phone bool) {
+	t.Helper()
+	fits := func() {
+		if phone {
+			fitsAPhone(b, b.text("h1"))
+		}
+	}
+	b.visit(p.page + "requests/3")
+	fits()
+	b.click(`form.card[action="/requests/3/send"] button`)
+	b.shows(`#live-main [role="status"]`, "It is sent.")
+	b.shows(".sent", "kept response")
+	b.click(`details[data-key="edit"] summary`)
+	b.enter("#send-path", "/nowhere")
+	b.click(`.edit button`)
+	b.shows(`[role="alert"]`, "must begin with /3.0/")
+	b.enter("#send-path", "/3.0/accounts/EA404")
+	fits()
+	b.click(`.edit button`)
+	b.shows(".headline", "/accounts/EA404")
+	b.visit(p.page + "requests?text=r-")
+	b.click(`[data-key="r5"] .pick`)
+	b.click(`[data-key="r4"] .pick`)
+	var kept bool
+	require.Eventually(t, func() bool { // also after a live update
+		b.eval(`return document.querySelectorAll(".pick input:checked").length === 2`, &kept)
+		return kept
+	}, 5*time.Second, 1200*time.Millisecond)
+	b.click(`#story button`)
+	b.shows("h1", "Requests as a Go test")
+	b.shows("#go-text", "func TestRequests4To5(")
+	fits()
+	for _, message := range b.console() {
+		require.Contains(t, message, "422", "the browser notes the refusal and nothing else")
+	}
 }
 
 // focused is the key of the row with the focus, or the element's id.
@@ -262,12 +313,12 @@ func balancesFit(t *testing.T, b *browser, p *program) {
 func darkIsDark(t *testing.T, b *browser, p *program) {
 	t.Helper()
 	for _, path := range []string{
-		"", "requests", "requests/5", "accounts", "accounts/" + ada, "companies", "companies/42", "transfers", "reports", "webhooks", "faults", "access", "clock",
+		"", "requests", "requests/5", "requests/test?n=4&n=5", "accounts", "accounts/" + ada, "companies", "companies/42", "transfers", "reports", "webhooks", "faults", "access", "clock",
 	} {
 		b.visit(p.page + path)
 		var light, foreign []string
 		b.eval(`const light = (e) => (getComputedStyle(e).backgroundColor.match(/[\d.]+/g) ?? []).map(Number);
-			return [document.body, ...document.querySelectorAll("pre, .facts, .note, .card, table, .empty, input:not([type=hidden])")]
+			return [document.body, ...document.querySelectorAll("pre, .facts, .note, .card, table, .empty, textarea, input:not([type=hidden])")]
 				.filter(e => { const [red, green, blue, opacity = 1] = light(e); return opacity > 0 && red + green + blue > 250; }).map(e => e.outerHTML.slice(0, 80))`, &light)
 		require.Empty(t, light, path)
 		b.eval(`return performance.getEntriesByType("resource").map(e => e.name).filter(name => new URL(name).origin !== location.origin)`, &foreign)

@@ -98,7 +98,7 @@ func (d *driver) begin(form browserForm) *browser {
 	args := []string{
 		"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-prefers-reduced-motion",
-		"--user-data-dir=" + profile, "--window-size=1200,860", "--blink-settings=preferredColorScheme=1", // light
+		"--user-data-dir=" + profile, "--window-size=1280,860", "--blink-settings=preferredColorScheme=1", // light
 	}
 	options := map[string]any{"args": args}
 	if form.dark {

@@ -81,7 +81,7 @@ func Write(server *prepaidtest.Server, requests ...prepaidtest.Request) (string,
 	for i, r := range requests {
 		made, err := callOf(client, r)
 		if err != nil {
-			return "", fmt.Errorf("the SDK cannot send %s: %w", s.name(r, "this request"), err)
+			return "", fmt.Errorf("the SDK cannot send request %d: %w", r.Number, err)
 		}
 		blocks = append(blocks, (&writer{story: s, request: r, earlier: requests[:i], call: made}).block())
 	}
@@ -93,14 +93,6 @@ func Write(server *prepaidtest.Server, requests ...prepaidtest.Request) (string,
 		return "", fmt.Errorf("the test cannot be written: %w", err)
 	}
 	return string(text), nil
-}
-
-// name is the number of a request, or another text for the only one.
-func (s *story) name(r prepaidtest.Request, only string) string {
-	if len(s.requests) == 1 {
-		return only
-	}
-	return fmt.Sprintf("request %d", r.Number)
 }
 
 // Moved reports whether a request moved money by its response, which a fault may have kept from the caller.
@@ -184,11 +176,11 @@ func (s *story) file(blocks []string) string {
 			text.WriteString("\"" + strings.TrimSuffix("github.com/cardprograms/prepaid/"+name, "/prepaid") + "\"\n")
 		}
 	}
-	text.WriteString(")\n\n// " + s.name(first, "Request "+title(first)) + " of the emulator")
+	about := "Request " + title(first)
 	if len(blocks) > 1 {
-		fmt.Fprintf(&text, " to request %d", last.Number)
+		about = fmt.Sprintf("Requests %d to %d of the emulator, as far as they were selected", first.Number, last.Number)
 	}
-	return text.String() + ".\n" + body
+	return text.String() + ")\n\n// " + about + ".\n" + body
 }
 
 // once makes the clients of a story: each sends its request once, as the log has it, whatever the ones before did.
