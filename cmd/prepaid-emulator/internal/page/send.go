@@ -50,8 +50,8 @@ func target(path string, query url.Values) string {
 
 // masked reports whether a text has a mask in place of a value. A mask is not sent.
 func masked(text string) bool {
-	plain, err := url.QueryUnescape(text)
-	return strings.Contains(text, redacted) || strings.Contains(text, concealed) || err == nil && plain != text && masked(plain)
+	decoded, _ := url.QueryUnescape(text)
+	return strings.Contains(text+"\n"+decoded, redacted) || strings.Contains(text+"\n"+decoded, concealed)
 }
 
 const (
@@ -65,7 +65,7 @@ func (f sendForm) incomplete() string {
 	switch {
 	case len(f.Body) >= keptBody:
 		return "Its body is too long to be kept whole."
-	case strings.Contains(f.Body, redacted) || strings.Contains(f.Target, url.QueryEscape(redacted)):
+	case strings.Contains(f.Body, redacted), strings.Contains(f.Target, url.QueryEscape(redacted)):
 		return "It holds secrets, which are not kept."
 	}
 	return ""
