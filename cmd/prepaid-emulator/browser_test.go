@@ -161,17 +161,14 @@ func TestScreenshots(t *testing.T) {
 	p.pays("12.50", "payout-9")
 	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
 	p.press("/faults", "operation=*&fault=delay+250ms&times=&probability=0.1")
-	for _, picture := range []struct {
-		file, path string
-		form       browserForm
-	}{
-		{"emulator-transfers.png", "transfers", browserForm{}}, // first: its transfers take 30 s
-		{"emulator-overview.png", "", browserForm{}},
-		{"emulator-requests.png", "requests", browserForm{}},
-		{"emulator-request.png", "requests/10", browserForm{}},
-		{"emulator-account.png", "accounts/" + ada, browserForm{}},
+	b := d.open(t, browserForm{})
+	for _, picture := range []struct{ file, path string }{
+		{"emulator-transfers.png", "transfers"}, // first: its transfers take 30 s
+		{"emulator-overview.png", ""},
+		{"emulator-requests.png", "requests"},
+		{"emulator-request.png", "requests/10"},
+		{"emulator-account.png", "accounts/" + ada},
 	} {
-		b := d.open(t, picture.form)
 		b.visit(p.page + picture.path)
 		time.Sleep(1200 * time.Millisecond) // a live update
 		require.NoError(t, os.WriteFile(filepath.Join(directory, picture.file), b.screenshot(), 0o600))

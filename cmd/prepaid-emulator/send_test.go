@@ -297,7 +297,7 @@ func TestAStoryIsOneTest(t *testing.T) {
 	for _, none := range []string{"", "?n=99"} {
 		got := p.get("/requests/test" + none)
 		require.Equal(t, 422, got.status)
-		require.Equal(t, "No Go test: a test has 1 to 50 requests.\n", got.body)
+		require.Equal(t, "No Go test: select 1 to 50 requests.\n", got.body)
 	}
 }
 

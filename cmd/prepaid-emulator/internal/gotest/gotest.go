@@ -69,7 +69,7 @@ func add(list *[]string, steps ...string) {
 // cannot have sent. The calls of several requests send each once; a single call is repeated as usual.
 func Write(server *prepaidtest.Server, requests ...prepaidtest.Request) (string, error) {
 	if len(requests) == 0 || len(requests) > maxRequests {
-		return "", fmt.Errorf("a test has 1 to %d requests", maxRequests)
+		return "", fmt.Errorf("select 1 to %d requests", maxRequests)
 	}
 	client, err := prepaid.NewClient(server.Config())
 	if err != nil {

@@ -210,7 +210,7 @@ func TestEveryOperationBecomesATestThatPasses(t *testing.T) {
 	require.Equal(t, 1, strings.Count(text, "ParseFault("))
 	require.Equal(t, []bool{false, false, true, true, false}, []bool{Moved(payments[0]), Moved(payments[1]), Moved(payments[2]), Moved(payments[3]), Moved(payments[4])})
 	_, err = Write(c.Server)
-	require.ErrorContains(t, err, "1 to 50 requests")
+	require.ErrorContains(t, err, "select 1 to 50 requests")
 	root, err := filepath.Abs("../../../..")
 	require.NoError(t, err)
 	module, err := os.ReadFile(filepath.Join(root, "go.mod"))
