@@ -307,7 +307,7 @@ func TestRefusalsOfPrograms(t *testing.T) {
 	p := launch(t, "-log", "off")
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"*/*"}}
 	for _, wrong := range [][3]string{
-		{"clock", "by=soon", "422"}, {"accounts/" + ada + "/adjust", "amount=much", "422"}, {"faults", "operation=*&fault=explode", "422"},
+		{"clock", "by=soon", "422"}, {"clock", "by=%zz", "400"}, {"accounts/" + ada + "/adjust", "amount=much", "422"}, {"faults", "operation=*&fault=explode", "422"},
 		{"accounts/EA404/activate", "", "404"}, {"webhooks/faults", "fault=explode", "422"}, {"requests/1/send", "", "404"},
 	} {
 		got := p.send("POST", p.page+wrong[0], wrong[1], form)

@@ -4,6 +4,7 @@ package page
 
 import (
 	"embed"
+	"errors"
 	"html/template"
 	"io/fs"
 	"mime"
@@ -117,9 +118,16 @@ const maxForm = 64 << 10
 // wholeForm refuses a form that cannot be read to its end.
 func wholeForm(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost && r.ParseForm() != nil {
-			fail(w, r, http.StatusRequestEntityTooLarge, "The form is malformed, or larger than 64 KiB.")
-			return
+		if r.Method == http.MethodPost {
+			err := r.ParseForm()
+			if _, long := errors.AsType[*http.MaxBytesError](err); long {
+				fail(w, r, http.StatusRequestEntityTooLarge, "The form is larger than 64 KiB.")
+				return
+			}
+			if err != nil {
+				fail(w, r, http.StatusBadRequest, "The form is malformed.")
+				return
+			}
 		}
 		h.ServeHTTP(w, r)
 	})
