@@ -162,7 +162,7 @@ func TestDeliveryFault_BadUseFailsTheTest(t *testing.T) {
 func TestDeliverSendsAMessageOnceMore(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	c := start(t, r.roots(), DeliveryRetries(time.Minute))
+	c := start(t, Options{WebhookRoots: r.pool(), DeliveryRetries: []time.Duration{time.Minute}})
 	hook := prepaid.HookID(c.addHook(hookText(t, r.URL, nil)))
 	c.AddAccount(SeedAccount{Balance: "1"})
 	c.quiet()
