@@ -1,0 +1,348 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Histories reads the history of an account, as *[prepaid.AccountsService] does: it is complete, or ends with an error.
+type Histories interface {
+	Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error]
+}
+
+// Run compares books with the service. Set Books, and either Histories or Report with its period.
+type Run struct {
+	// Books are all rows of the accounts, in any order: also those from before Since, which explain items that are read again.
+	// An error ends the run. Write a row before its payment is sent, as a journal does; else the payment is only at the service.
+	Books iter.Seq2[Row, error]
+	// BooksAsOf is the time of the books. Zero means that they are read as they are now; set it if they are an older export.
+	BooksAsOf time.Time
+
+	// Histories is the service: the Accounts of a client.
+	Histories Histories
+	// Accounts are read in addition to those with rows.
+	Accounts []prepaid.AccountID
+	// Ignore drops transactions that are not in the books, for example purchases. Nil drops none.
+	Ignore func(*prepaid.Transaction) bool
+	// Paging has Size and Prefetch of a history. Zero means 100 items and 2 pages ahead.
+	Paging prepaid.Paging
+	// Concurrency is how many histories are read at a time. Zero means 4.
+	Concurrency int
+
+	// Report are the rows of a settlement report, such as [prepaid.ReportReader.Rows], as items in any order. An error ends the
+	// run. Its columns are those of its template.
+	Report iter.Seq2[Item, error]
+	// ReportFrom and ReportTo are the period of Report. A row that begins less than Clocks after ReportFrom has a finding only
+	// together with an item, so let the reports of successive runs overlap.
+	ReportFrom, ReportTo time.Time
+
+	// Since is the checkpoint of the last run.
+	Since Checkpoint
+	// Overlap is how long before Since items are read again, for those that appeared late. Zero means 1 h.
+	Overlap time.Duration
+	// Late is how long after the end of a row's period its item may be booked, and then become visible. Zero means 10 min.
+	Late time.Duration
+	// Clocks is how much the service's clock may differ from yours. Zero means 2 min.
+	Clocks time.Duration
+
+	// Directory is the place of the temporary directory. Empty means that of the system.
+	Directory string
+	// OnProgress, if not nil, is called after the books were read, and after each account.
+	OnProgress func(Progress)
+
+	checkpoint Checkpoint
+	complete   bool
+}
+
+// Checkpoint returns the checkpoint of a complete loop over Findings, for Since of the next run. It returns false after an error
+// that ended the loop, and if you left the loop early.
+func (r *Run) Checkpoint() (Checkpoint, bool) { return r.checkpoint, r.complete }
+
+// Findings iterates over the findings, by account in the order of IDs. A *[AccountError] is for one account, and the loop goes
+// on; any other error ends it, and findings are then not complete. Use one loop at a time.
+//
+// Errors: [AccountError]; [ErrRun], [ErrRow]; those of Books, Report, the context and the disk.
+func (r *Run) Findings(ctx context.Context) iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		r.checkpoint, r.complete = Checkpoint{}, false
+		w := work{Run: *r, yield: yield, now: time.Now().UTC(), spans: map[prepaid.AccountID]*span{}}
+		switch err := w.all(ctx); {
+		case err == nil:
+			r.checkpoint, r.complete = w.checkpoint, true
+		case !errors.Is(err, errLeft):
+			yield(Finding{}, err)
+		}
+	}
+}
+
+// errLeft: the caller left the loop.
+var errLeft = errors.New("reconcile: loop left")
+
+// work is the state of a run. Its settings have their defaults.
+type work struct {
+	Run
+
+	yield      func(Finding, error) bool
+	now        time.Time
+	directory  string
+	completeTo int64 // in microseconds
+	spans      map[prepaid.AccountID]*span
+	progress   Progress
+}
+
+// span is the period of an account, in microseconds.
+type span struct {
+	since int64 // earlier runs have decided up to this time
+	from  int64 // the history is read from this time on
+}
+
+// unbounded is the start of a complete history.
+const unbounded = -1 << 62
+
+func (w *work) all(ctx context.Context) (err error) {
+	if err := w.setDefaults(); err != nil {
+		return err
+	}
+	if w.directory, err = os.MkdirTemp(w.Directory, "reconcile-*"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(w.directory) //nolint:errcheck // on most systems its files have no names
+	books, items := w.sorter(byID), w.sorter(byID)
+	defer books.close()
+	defer items.close()
+	if err := w.readBooks(ctx, books); err != nil {
+		return err
+	}
+	var rows, reported *cursor
+	if rows, err = books.sorted(); err != nil {
+		return err
+	}
+	if w.Report != nil {
+		if err := w.readReport(ctx, items); err != nil {
+			return err
+		}
+		if reported, err = items.sorted(); err != nil {
+			return err
+		}
+	}
+	w.progress.Accounts = len(w.spans)
+	w.notify()
+	ids := slices.Sorted(maps.Keys(w.spans))
+	if reported == nil {
+		return w.compareHistories(ctx, ids, rows)
+	}
+	for _, id := range ids {
+		if err := w.compare(ctx, id, rows, reported); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setDefaults checks the settings and completes them.
+func (w *work) setDefaults() error {
+	for _, setting := range []time.Duration{w.Overlap, w.Late, w.Clocks, time.Duration(w.Concurrency)} {
+		if setting < 0 {
+			return ErrRun
+		}
+	}
+	noPeriod := w.ReportFrom.IsZero() || w.ReportTo.Before(w.ReportFrom)
+	if w.Books == nil || (w.Histories == nil) == (w.Report == nil) || w.Report != nil && noPeriod {
+		return ErrRun
+	}
+	w.Overlap, w.Late, w.Clocks = cmp.Or(w.Overlap, time.Hour), cmp.Or(w.Late, 10*time.Minute), cmp.Or(w.Clocks, 2*time.Minute)
+	w.Concurrency, w.Paging.Prefetch = cmp.Or(w.Concurrency, 4), cmp.Or(w.Paging.Prefetch, 2)
+	// An item that occurred by then, on the service's clock, is visible, and its row is in the books.
+	to := w.now.Add(-w.Late - w.Clocks)
+	if books := w.BooksAsOf.Add(-w.Clocks); !w.BooksAsOf.IsZero() && books.Before(to) {
+		to = books
+	}
+	if w.Report != nil && w.ReportTo.Before(to) {
+		to = w.ReportTo
+	}
+	w.checkpoint.To, w.completeTo = to, to.UnixMicro()
+	return nil
+}
+
+func (w *work) sorter(compare func(a, b *record) int) *sorter {
+	return &sorter{directory: w.directory, compare: compare}
+}
+
+// span returns the span of an account, which is new if it is not in spans.
+func (w *work) span(id prepaid.AccountID) *span {
+	if s, known := w.spans[id]; known {
+		return s
+	}
+	s := &span{since: unbounded, from: unbounded}
+	if since := w.sinceOf(id); !since.IsZero() {
+		s.since, s.from = since.UnixMicro(), since.Add(-w.Overlap).UnixMicro()
+	}
+	if w.Report != nil {
+		s.from = w.ReportFrom.UnixMicro()
+	}
+	w.spans[id] = s
+	return s
+}
+
+// sinceOf returns up to when earlier runs have decided about an account.
+func (w *work) sinceOf(id prepaid.AccountID) time.Time {
+	if since, failed := w.Since.Failed[id]; failed {
+		return since
+	}
+	return w.Since.To
+}
+
+// readBooks sorts the rows. The history of an account is read from the earliest row on that is not decided yet.
+func (w *work) readBooks(ctx context.Context, books *sorter) error {
+	for _, id := range slices.AppendSeq(slices.Clone(w.Accounts), maps.Keys(w.Since.Failed)) {
+		w.span(id)
+	}
+	for row, err := range w.Books {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if row.To.IsZero() {
+			row.To = row.From
+		}
+		if row.AccountID == "" || row.From.IsZero() || row.To.Before(row.From) {
+			return ErrRow
+		}
+		if row.Expected == ExpectedInProgress && row.To.Before(w.now) {
+			row.To = w.now
+		}
+		entry := recordOfRow(&row)
+		s := w.span(row.AccountID)
+		if low, high := w.period(&entry); high > s.since && w.Report == nil {
+			s.from = min(s.from, low)
+		}
+		if err := books.add(&entry); err != nil {
+			return err
+		}
+		w.progress.Rows++
+	}
+	return nil
+}
+
+func (w *work) readReport(ctx context.Context, items *sorter) error {
+	for item, err := range w.Report {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		entry := recordOfItem(&item)
+		if err := items.add(&entry); err != nil {
+			return err
+		}
+		w.span(item.AccountID)
+		w.progress.Items++
+	}
+	return nil
+}
+
+// reading is a history that is being read.
+type reading struct {
+	account prepaid.AccountID
+	items   *sorter
+	sorted  *cursor
+	count   int
+	err     error // of the history
+	disk    error
+	done    chan struct{}
+}
+
+// compareHistories compares all accounts in order, and reads the histories of the next ones meanwhile.
+func (w *work) compareHistories(ctx context.Context, ids []prepaid.AccountID, rows *cursor) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var waiting []*reading
+	defer func() {
+		cancel()
+		for _, one := range waiting {
+			<-one.done
+			one.items.close()
+		}
+	}()
+	next := 0
+	for _, id := range ids {
+		for ; next < len(ids) && len(waiting) < w.Concurrency; next++ {
+			waiting = append(waiting, w.begin(ctx, ids[next]))
+		}
+		one := waiting[0]
+		<-one.done
+		w.progress.Items += one.count
+		var err error
+		switch {
+		case cmp.Or(ctx.Err(), one.disk) != nil:
+			return cmp.Or(ctx.Err(), one.disk)
+		case one.err != nil:
+			err = w.failed(one, rows)
+		default:
+			err = w.compare(ctx, id, rows, one.sorted)
+		}
+		if err != nil {
+			return err
+		}
+		one.items.close()
+		waiting = waiting[1:]
+	}
+	return nil
+}
+
+// failed reports a history that could not be read, and skips its rows.
+func (w *work) failed(one *reading, rows *cursor) error {
+	if w.checkpoint.Failed == nil {
+		w.checkpoint.Failed = map[prepaid.AccountID]time.Time{}
+	}
+	w.checkpoint.Failed[one.account] = w.sinceOf(one.account)
+	if !w.yield(Finding{}, &AccountError{AccountID: one.account, Err: one.err}) {
+		return errLeft
+	}
+	w.progress.Done++
+	w.notify()
+	return rows.skip(string(one.account))
+}
+
+// begin starts to read and sort a history.
+func (w *work) begin(ctx context.Context, id prepaid.AccountID) *reading {
+	one := &reading{account: id, items: w.sorter(byID), done: make(chan struct{})}
+	params := prepaid.ListTransactionsParams{Paging: w.Paging} // without an end: the service's clock may be ahead
+	if from := w.spans[id].from; from > unbounded {
+		params.From = time.UnixMicro(from).UTC().Truncate(time.Second)
+	}
+	go func() {
+		defer close(one.done)
+		if w.read(ctx, one, params); cmp.Or(one.err, one.disk) == nil {
+			one.sorted, one.disk = one.items.sorted()
+		}
+	}()
+	return one
+}
+
+func (w *work) read(ctx context.Context, one *reading, params prepaid.ListTransactionsParams) {
+	for t, err := range w.Histories.Transactions(ctx, one.account, params) {
+		if err != nil {
+			one.err = err
+			return
+		}
+		if w.Ignore != nil && w.Ignore(t) {
+			continue
+		}
+		item := recordOfItem(&Item{t.ID, one.account, t.Type, t.Amount, t.OccurredAt})
+		if one.disk = one.items.add(&item); one.disk != nil {
+			return
+		}
+		one.count++
+	}
+}
+
+func (w *work) notify() {
+	if w.OnProgress != nil {
+		w.OnProgress(w.progress)
+	}
+}

@@ -1,0 +1,189 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// Expected is the state of a movement according to the books.
+type Expected uint8
+
+const (
+	// ExpectedUnknown: the money may have moved. It is the zero value.
+	ExpectedUnknown Expected = iota
+	// ExpectedPaid: the money moved.
+	ExpectedPaid
+	// ExpectedNotPaid: the money did not move.
+	ExpectedNotPaid
+	// ExpectedInProgress: the payment may be running. Without a matching transaction ID it is always too early to decide.
+	ExpectedInProgress
+)
+
+// String returns the state in words.
+func (e Expected) String() string {
+	names := [...]string{"unknown", "paid", "not paid", "in progress"}
+	if int(e) >= len(names) {
+		return fmt.Sprintf("expected(%d)", uint8(e))
+	}
+	return names[e]
+}
+
+// Row is a movement in the books, seen from one account.
+type Row struct {
+	// RequestID identifies the payment for the caller. It is not used to match.
+	RequestID prepaid.RequestID
+	// TransactionID is the ID in the history; empty if unknown. The reference does not say that the ID in the response to a
+	// transfer is that of the history: if the operator says that it is not, leave it empty.
+	TransactionID prepaid.TransactionID
+	// AccountID is the account. Required.
+	AccountID prepaid.AccountID
+	// Amount has the sign of the history: debits are negative.
+	Amount prepaid.Amount
+	// From is when the money can have moved at the earliest, by your clock. Required.
+	From time.Time
+	// To is when the money can have moved at the latest, and not before the last change of the row; From if zero.
+	To time.Time
+	// Expected is the state.
+	Expected Expected
+}
+
+// Item is a movement at the service.
+type Item struct {
+	// TransactionID identifies the item.
+	TransactionID prepaid.TransactionID
+	// AccountID is the account.
+	AccountID prepaid.AccountID
+	// Type is the four-digit code.
+	Type prepaid.TransactionType
+	// Amount is negative for debits.
+	Amount prepaid.Amount
+	// OccurredAt is the time, by the service's clock.
+	OccurredAt time.Time
+}
+
+// Kind is the kind of a finding. The zero value is not valid.
+type Kind uint8
+
+const (
+	// KindMatched: one row and one item agree, or a row expects no movement and no item equals it.
+	KindMatched Kind = iota + 1
+	// KindBooksOnly: no item equals the row in the history as far as it was read. This is no proof that no money moved.
+	KindBooksOnly
+	// KindServiceOnly: no row explains the item, or its row expects no movement.
+	KindServiceOnly
+	// KindAmountDiffers: row and item have the same transaction ID and different amounts.
+	KindAmountDiffers
+	// KindTwice: several rows or several items have the same transaction ID; or an item without a row equals, in amount and
+	// period, a row that has another item: perhaps the payment was made twice.
+	KindTwice
+	// KindAmbiguous: rows and items are equal, and no transaction ID says which belong together. None of them is matched or
+	// missing.
+	KindAmbiguous
+	// KindTooEarly: the history or the books may not be complete yet for this time.
+	KindTooEarly
+)
+
+// Kinds returns all kinds.
+func Kinds() []Kind {
+	return []Kind{KindMatched, KindBooksOnly, KindServiceOnly, KindAmountDiffers, KindTwice, KindAmbiguous, KindTooEarly}
+}
+
+// String returns the kind in words.
+func (k Kind) String() string {
+	names := [...]string{"", "matched", "books only", "service only", "amount differs", "twice", "ambiguous", "too early"}
+	if k == 0 || int(k) >= len(names) {
+		return fmt.Sprintf("kind(%d)", uint8(k))
+	}
+	return names[k]
+}
+
+// Finding is the result for rows and items that belong together, or may. It is evidence, not a decision.
+type Finding struct {
+	// Kind is the kind.
+	Kind Kind
+	// AccountID is the account.
+	AccountID prepaid.AccountID
+	// Rows are those of the books, with times in microseconds. More than 1000 rows and items are divided among several findings.
+	Rows []Row
+	// Items are those of the service, with times in microseconds.
+	Items []Item
+	// ByAmount: row and item were matched by amount and time because the row has no transaction ID. The item may still be
+	// another movement that looks the same.
+	ByAmount bool
+	// From is the start of the history that was read; zero for all of it.
+	From time.Time
+	// CompleteTo is up to when the history and the books were complete.
+	CompleteTo time.Time
+}
+
+// Checkpoint is the progress of a run, for the next one. Store it as JSON. The zero value is a first run, which reads complete
+// histories; to begin at a time, set To.
+//
+// It applies to the accounts of its run. The earlier history of an account that you add later is read only by a run without it.
+type Checkpoint struct {
+	// To is the time up to which the run has decided.
+	To time.Time `json:"to"`
+	// Failed are the accounts whose histories could not be read, and To of the last run that could; zero if none.
+	Failed map[prepaid.AccountID]time.Time `json:"failed,omitzero"`
+}
+
+// Progress is the progress of a run.
+type Progress struct {
+	// Accounts is the number of accounts, and Done how many of them were compared or failed.
+	Accounts, Done int
+	// Rows and Items are how many were read.
+	Rows, Items int
+}
+
+// AccountError means that the history of an account could not be read to its end. There are no findings for this account.
+type AccountError struct {
+	// AccountID is the account.
+	AccountID prepaid.AccountID
+	// Err is the cause.
+	Err error
+}
+
+// Error returns the cause, without the account.
+func (e *AccountError) Error() string { return "reconcile: history not read: " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *AccountError) Unwrap() error { return e.Err }
+
+// Errors of [Run.Findings], for errors.Is.
+var (
+	// ErrRun: not exactly one of Histories and Report is set, Books is missing, or a report has no period.
+	ErrRun = errors.New("reconcile: run needs Books, and either Histories or Report with its period")
+	// ErrRow: a row has no account or no From, or To is before From. A negative setting of the run is reported as ErrRun.
+	ErrRow = errors.New("reconcile: row needs an account and a period")
+)
+
+// RowOf returns the row of a payment in a journal or in contrib/postgres. The amount becomes negative: the row is of the
+// paying account. A payment to a card has another side, the credit of its destination, which an entry does not name.
+func RowOf(e journal.Entry) Row {
+	row := Row{
+		RequestID: e.RequestID, TransactionID: e.TransactionID, AccountID: e.AccountID, Amount: e.Amount.Neg(),
+		From: e.Began, To: e.Changed,
+	}
+	if row.From.IsZero() { // never sent
+		row.From = row.To
+	} else if row.From.After(row.To) { // a clock was set back
+		row.From, row.To = row.To, row.From
+	}
+	switch e.State {
+	case journal.StateDone:
+		row.Expected = ExpectedPaid
+	case journal.StateIntended:
+		row.Expected = ExpectedInProgress
+	case journal.StateUnknown:
+		if e.NotBefore.After(row.To) {
+			row.To = e.NotBefore
+		}
+	case journal.StateQueued, journal.StateNotSent, journal.StateRejected, journal.StateWithdrawn:
+		row.Expected = ExpectedNotPaid
+	}
+	return row
+}
