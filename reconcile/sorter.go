@@ -49,14 +49,23 @@ func (r *record) item() Item {
 	}
 }
 
-// byID orders records by account and transaction ID.
+// byID orders records by account and transaction ID. Like byAmount, it is called too often to compare everything each time.
 func byID(a, b *record) int {
-	return cmp.Or(cmp.Compare(a.account, b.account), cmp.Compare(a.id, b.id), cmp.Compare(a.from, b.from), cmp.Compare(a.request, b.request))
+	if order := cmp.Compare(a.account, b.account); order != 0 {
+		return order
+	}
+	if order := cmp.Compare(a.id, b.id); order != 0 {
+		return order
+	}
+	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.request, b.request))
 }
 
 // byAmount orders records of one account by amount and time.
 func byAmount(a, b *record) int {
-	return cmp.Or(a.amount.Compare(b.amount), cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id), cmp.Compare(a.request, b.request))
+	if order := a.amount.Compare(b.amount); order != 0 {
+		return order
+	}
+	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id), cmp.Compare(a.request, b.request))
 }
 
 // sorter sorts any number of records in constant memory: above inMemory records it writes sorted runs to a temporary file.
