@@ -9,81 +9,102 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/reconcile"
 )
 
 const (
-	demoCards = 32
-	demoDays  = 230 // more than half a year, so that the window has an opening balance
+	demoAccounts = 3
+	demoDays     = 28
+	demoPayments = 40 // per account and day
 )
 
-// program is a document for prepaidtest.Server.Load; docs/emulator-seed.md has its members.
-type program struct {
-	Accounts []*account `json:"accounts"`
-}
-
-type account struct {
-	ID           string `json:"account_id"`
-	Transactions []item `json:"transactions"`
-}
-
+// item is a transaction of a document for prepaidtest.Server.Load; docs/emulator-seed.md has its members.
 type item struct {
 	Type       prepaid.TransactionType `json:"type"`
 	Amount     prepaid.Amount          `json:"amount"`
-	Fee        prepaid.Amount          `json:"fee_amount,omitzero"`
 	OccurredAt time.Time               `json:"occurred_at"`
 }
 
-func (a *account) book(at time.Time, code prepaid.TransactionType, cents, fee int64) {
-	a.Transactions = append(a.Transactions, item{code, prepaid.Cents(cents), prepaid.Cents(fee), at})
-}
-
-// emulate starts an emulator and gives its company a float account and cards with months of history.
-func emulate(opts *options, now time.Time) (*prepaid.Client, func() error, error) {
-	emulator, err := prepaidtest.Start(prepaidtest.Options{})
+// emulate starts an emulator whose accounts have paid for weeks, and makes books with a few mistakes.
+func emulate(now time.Time) (sides, error) {
+	emulator, err := prepaidtest.Start()
 	if err != nil {
-		return nil, nil, err
+		return sides{}, err
 	}
-	opts.company = prepaidtest.DefaultCompany
+	begin := now.Truncate(24*time.Hour).AddDate(0, 0, -demoDays)
+	history := []item{{prepaid.TransactionTypeLoad, prepaid.Cents(1_000_000_000), begin}}
+	for n := range demoDays * demoPayments {
+		at := begin.AddDate(0, 0, n/demoPayments).Add(6*time.Hour + time.Duration(n%demoPayments)*time.Minute)
+		history = append(history, item{"2951", prepaid.Cents(int64(-demoAmount(n))), at}) // the emulator's code
+	}
+	var accounts []map[string]any
+	for i := range demoAccounts {
+		accounts = append(accounts, map[string]any{"account_id": fmt.Sprintf("float-%d", i+1), "transactions": history})
+	}
 	var document bytes.Buffer
-	if err = json.NewEncoder(&document).Encode(fictional(now)); err == nil {
+	if err = json.NewEncoder(&document).Encode(map[string]any{"accounts": accounts}); err == nil {
 		err = emulator.Load(&document)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, emulator.Close())
+		return sides{}, errors.Join(err, emulator.Close())
 	}
-	client := emulator.Client()
-	return client, func() error { return errors.Join(client.Close(), emulator.Close()) }, nil
-}
-
-// fictional makes history up to yesterday: each card is paid every two weeks from the float account, buys each day, and draws
-// cash for a fee once in between. A purchase is authorised, then reversed and cleared the next morning.
-func fictional(now time.Time) program {
-	const cardToCard = prepaid.TransactionType("2951") // the emulator's own code
-	float, cards := &account{ID: "float"}, make([]*account, demoCards)
-	begin := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -demoDays)
-	float.book(begin, prepaid.TransactionTypeLoad, 50_000_000, 0)
-	for n := range demoDays {
-		for i := range cards {
-			if n == 0 {
-				cards[i] = &account{ID: fmt.Sprintf("card-%02d", i+1)}
+	client, planted := emulator.Client(), map[reconcile.Kind]int{}
+	var rows []reconcile.Row
+	for _, id := range emulator.AccountIDs() {
+		rows = append(rows, mistaken(emulator.Transactions(id)[1:], now, planted)...)
+	}
+	books := func(yield func(reconcile.Row, error) bool) {
+		for _, row := range rows {
+			if !yield(row, nil) {
+				return
 			}
-			at := begin.AddDate(0, 0, n).Add(6*time.Hour + time.Duration(i)*time.Second)
-			price := func(day int) int64 { return int64(300 + (day*37+i*101)%1300) }
-			if day := n - i%14; day > 0 { // each card starts on another day
-				cards[i].book(at, prepaid.TransactionTypeClearingCreditBack, price(n-1), 0)
-				cards[i].book(at, prepaid.TransactionTypeClearing, -price(n-1), 0)
-			}
-			switch day := n - i%14; {
-			case day < 0:
-				continue
-			case day%14 == 0:
-				float.book(at, cardToCard, -30_000, 0)
-				cards[i].book(at, prepaid.TransactionTypeLoad, 30_000, 0)
-			case day%14 == 7:
-				cards[i].book(at, prepaid.TransactionTypeATMCashAuthorisation, -6000, 250)
-			}
-			cards[i].book(at.Add(time.Hour), prepaid.TransactionTypePurchaseAuthorisation, -price(n), 0)
 		}
 	}
-	return program{Accounts: append([]*account{float}, cards...)}
+	return sides{books, client, planted, func() error { return errors.Join(client.Close(), emulator.Close()) }}, nil
+}
+
+// demoAmount is in cents. No two payments have the same, except 600 and 601.
+func demoAmount(n int) int {
+	if n == 601 {
+		n = 600
+	}
+	return 1000 + n
+}
+
+// mistaken returns rows for the payments of one account, with a mistake of each kind, and counts the findings in planted.
+func mistaken(payments []prepaidtest.Transaction, now time.Time, planted map[reconcile.Kind]int) (rows []reconcile.Row) {
+	for n, t := range payments {
+		row := reconcile.Row{
+			RequestID: prepaid.RequestID(fmt.Sprintf("%s-%04d", t.AccountID, n)), TransactionID: t.ID, AccountID: t.AccountID,
+			Amount: prepaid.Cents(int64(-demoAmount(n))), From: t.OccurredAt, Expected: reconcile.ExpectedPaid,
+		}
+		kind := reconcile.KindMatched
+		switch n {
+		case 100: // the books lost it
+			planted[reconcile.KindServiceOnly]++
+			continue
+		case 200:
+			row.Amount, kind = prepaid.Cents(-999), reconcile.KindAmountDiffers
+		case 300: // its transaction ID is unknown, but no other payment has its amount
+			row.TransactionID = ""
+		case 400: // the next one is not at the service
+			lost := row
+			lost.RequestID, lost.TransactionID, lost.Amount = row.RequestID+"-lost", "", prepaid.Cents(-998)
+			rows = append(rows, lost)
+			planted[reconcile.KindBooksOnly]++
+		case 500:
+			rows, kind = append(rows, row), reconcile.KindTwice
+			row.RequestID += "-again"
+		case 600: // there are two equal payments, and the books have one
+			row.TransactionID, kind = "", reconcile.KindAmbiguous
+		case 601:
+			continue
+		}
+		rows = append(rows, row)
+		planted[kind]++
+	}
+	last := rows[len(rows)-1]
+	last.RequestID, last.TransactionID, last.Expected, last.From = "running", "", reconcile.ExpectedInProgress, now
+	planted[reconcile.KindTooEarly]++
+	return append(rows, last)
 }

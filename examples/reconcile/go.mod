@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/cardprograms/prepaid v0.0.0
+	github.com/go-echarts/go-echarts/v2 v2.6.7
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/goleak v1.3.0

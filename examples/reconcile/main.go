@@ -1,40 +1,45 @@
-// Reconcile checks the ledger of a card program account by account, and writes its transactions to a CSV file: of an emulator
-// inside this process by default, or of the real service (see -h).
+// Reconcile compares a journal of payments with the histories of the paying accounts, for a nightly cron job: on an emulator
+// inside this process by default, or on the real service (see -h).
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
-	_ "time/tzdata" // -zone also works on systems without zones
-
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/ratelimit"
+	"github.com/cardprograms/prepaid/reconcile"
 )
 
-const usage = `Reconcile reads the accounts of a card program and their transactions of some days. For each
-account it checks that opening balance + movements = closing balance, step by step, with the
-balances reported by the service. It writes transactions.csv.
+const usage = `Reconcile compares a journal of payments with the histories of the paying accounts. It writes
+findings-TIME.csv, chart-TIME.html and, on the service, checkpoint.json for the next run. It only
+reads, and pays nothing.
 
 Usage: reconcile [flags]
 
-Without PREPAID_BASE_URL it does so for a fictional program on an emulator in this process.
-For the service set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or
-production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE, and give -company. It only reads.
+Without PREPAID_BASE_URL it does so for fictional books on an emulator in this process. For the
+service set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
+PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE, and give -journal.
 
-Exit status: 0 if every account reconciles; 1 if one does not (the output says which), or if the
-run failed or was interrupted (the file of an earlier run then stays unchanged); 2 if the
-command line or the environment is wrong.
+Exit status: 0 if there is no difference; 1 if there is one, if an account could not be read, or
+if the run failed or was interrupted (checkpoint.json then stays unchanged); 2 if the command line
+or the environment is wrong.
 
 `
 
@@ -42,30 +47,24 @@ command line or the environment is wrong.
 var errSetup = errors.New("see -h")
 
 // options are the values of the command line.
-type options struct {
-	company  prepaid.CompanyID
-	clientID string // of the program's accounts; empty for all
-	from, to prepaid.Date
-	zone     string
-	dir      string
-}
+type options struct{ journal, dir string }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, time.Now(), os.Args[1:], os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
 // run is main without the process: it returns the exit status.
-func run(ctx context.Context, now time.Time, args []string, out, errOut io.Writer) int {
+func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	opts, err := parse(args, errOut)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
-	var result *summary
+	agrees := false
 	if err == nil {
-		result, err = reconcile(ctx, opts, now, out, errOut)
+		agrees, err = compare(ctx, opts, out, errOut)
 	}
 	if err != nil {
 		fmt.Fprintln(errOut, "reconcile:", err)
@@ -74,7 +73,7 @@ func run(ctx context.Context, now time.Time, args []string, out, errOut io.Write
 	switch {
 	case invalid || errors.Is(err, errSetup):
 		return 2
-	case err != nil || len(result.problems) > 0:
+	case err != nil || !agrees:
 		return 1
 	}
 	return 0
@@ -85,12 +84,8 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("reconcile", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
-	flags.Int64Var((*int64)(&opts.company), "company", 0, "ID of the program (company) whose accounts are read")
-	flags.StringVar(&opts.clientID, "client", "", "read only accounts with this client_id")
-	flags.TextVar(&opts.from, "from", prepaid.Date{}, "first `day`, such as 2026-07-01 (default half a year before the last)")
-	flags.TextVar(&opts.to, "to", prepaid.Date{}, "last `day` (default yesterday, because it no longer changes; at most today)")
-	flags.StringVar(&opts.zone, "zone", "UTC", "time zone in which a day starts and ends, such as Australia/Sydney")
-	flags.StringVar(&opts.dir, "dir", "out", "directory of transactions.csv; created if missing")
+	flags.StringVar(&opts.journal, "journal", "", "`file` of the journal; no payroll may be running on it")
+	flags.StringVar(&opts.dir, "dir", "out", "directory of the output; created if missing")
 	err := flags.Parse(args)
 	emulated := os.Getenv("PREPAID_BASE_URL") == ""
 	switch {
@@ -103,120 +98,138 @@ func parse(args []string, errOut io.Writer) (options, error) {
 		return opts, fmt.Errorf("%w: %w", errSetup, err)
 	case flags.NArg() > 0:
 		return opts, fmt.Errorf("%w: it takes flags only", errSetup)
-	case emulated && (opts.company != 0 || opts.clientID != ""):
-		return opts, fmt.Errorf("%w: -company and -client need PREPAID_BASE_URL", errSetup)
-	case !emulated && opts.company == 0:
-		return opts, fmt.Errorf("%w: -company is required", errSetup)
+	case emulated && opts.journal != "":
+		return opts, fmt.Errorf("%w: -journal needs PREPAID_BASE_URL", errSetup)
+	case !emulated && opts.journal == "":
+		return opts, fmt.Errorf("%w: -journal is required", errSetup)
+	}
+	if _, err := os.Stat(opts.journal); err != nil && !emulated { // journal.Open would create it
+		return opts, fmt.Errorf("%w: -journal: %w", errSetup, err)
 	}
 	return opts, nil
 }
 
-// window is the days that are read: whole days of one time zone, including the last one.
-type window struct {
-	first, last prepaid.Date
-	zone        *time.Location
-	today       bool // its last day is not over
+// sides are the books and the service.
+type sides struct {
+	books   iter.Seq2[reconcile.Row, error]
+	client  *prepaid.Client
+	planted map[reconcile.Kind]int // the expected findings; nil on the real service
+	close   func() error
 }
 
-// window applies the defaults.
-func (o options) window(now time.Time) (w window, err error) {
-	if w.zone, err = time.LoadLocation(o.zone); err != nil {
-		return w, fmt.Errorf("%w: -zone is not a time zone", errSetup)
-	}
-	w.first, w.last = o.from, o.to
-	if w.last.IsZero() {
-		w.last = prepaid.DateOf(now.In(w.zone).AddDate(0, 0, -1))
-	}
-	if w.first.IsZero() {
-		w.first = prepaid.DateOf(w.last.Time(time.UTC).AddDate(0, 0, 1).AddDate(0, -6, 0))
-	}
-	today := prepaid.DateOf(now.In(w.zone))
-	w.today = w.last == today
-	switch {
-	case w.last.After(today):
-		return w, fmt.Errorf("%w: -to is after today in -zone: future days cannot be reconciled", errSetup)
-	case w.last.Before(w.first):
-		return w, fmt.Errorf("%w: -to is before -from", errSetup)
-	}
-	return w, nil
-}
-
-// from returns the first moment of the window.
-func (w window) from() time.Time { return w.first.Time(w.zone) }
-
-// end returns the first moment after the window, so no second is counted twice or lost.
-func (w window) end() time.Time {
-	return prepaid.DateOf(w.last.Time(time.UTC).AddDate(0, 0, 1)).Time(w.zone)
-}
-
-// connect returns a client of the real service or, without PREPAID_BASE_URL, of an emulator with a fictional program.
-func connect(opts *options, now time.Time) (client *prepaid.Client, stop func() error, err error) {
+// open opens both sides: the real service and the journal or, without PREPAID_BASE_URL, an emulator and fictional books.
+func open(opts options, now time.Time) (sides, error) {
 	if os.Getenv("PREPAID_BASE_URL") == "" {
-		return emulate(opts, now)
+		return emulate(now)
 	}
 	config, err := prepaid.ConfigFromEnv()
 	if err != nil {
-		return nil, nil, err
+		return sides{}, err
 	}
-	client, err = prepaid.NewClient(config)
+	client, err := prepaid.NewClient(config)
 	if err != nil {
-		return nil, nil, err
+		return sides{}, err
 	}
-	return client, client.Close, nil
+	j, err := journal.Open(opts.journal, journal.Options{})
+	if err != nil {
+		return sides{}, errors.Join(err, client.Close())
+	}
+	return sides{
+		books: rows(j), client: client, close: func() error { return errors.Join(j.Close(), client.Close()) },
+	}, nil
 }
 
-// reconcile is one run: it reads everything, then writes the file or leaves an earlier run's file.
-func reconcile(ctx context.Context, opts options, now time.Time, out, errOut io.Writer) (result *summary, err error) {
-	days, err := opts.window(now)
-	if err != nil {
-		return nil, err
-	}
-	client, stop, err := connect(&opts, now)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	if err := os.MkdirAll(opts.dir, 0o750); err != nil {
-		return nil, err
-	}
-	rows, err := createRows(filepath.Join(opts.dir, "transactions.csv"))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.discard()
-	reader := &reader{accounts: client.Accounts, days: days, rows: rows}
-	result = &summary{options: opts, days: days, seen: map[prepaid.AccountID]bool{}}
-	file, ok := errOut.(*os.File)
-	bar := progressbar.NewOptions(-1, // the company search need not report a total
-		progressbar.OptionSetWriter(errOut), progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetSpinnerChangeInterval(0))
-	list := prepaid.SearchCompanyParams{ProgramClientID: opts.clientID, Paging: prepaid.Paging{Size: pageSize, Prefetch: 1}}
-	for account, err := range client.Accounts.SearchCompany(ctx, opts.company, list) {
-		if err != nil {
-			return nil, err
+// rows are those of a journal. For payments in Postgres, range over Store.All of contrib/postgres instead.
+func rows(j *journal.Journal) iter.Seq2[reconcile.Row, error] {
+	return func(yield func(reconcile.Row, error) bool) {
+		for e := range j.All() {
+			if !yield(reconcile.RowOf(e), nil) {
+				return
+			}
 		}
-		if result.seen[account.ID] { // the list shifted while it was read
+		if err := j.Err(); err != nil { // the loop may have ended early
+			yield(reconcile.Row{}, err)
+		}
+	}
+}
+
+// compare is one run. It reports whether there is no difference; on the emulator, whether the findings are as planted.
+func compare(ctx context.Context, opts options, out, errOut io.Writer) (agrees bool, err error) {
+	now := time.Now().UTC()
+	both, err := open(opts, now)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, both.close()) }()
+	nightly, err := both.client.With(prepaid.Overrides{Lane: ratelimit.Bulk}) // gives way to calls for users
+	if err != nil {
+		return false, err
+	}
+	if err := os.MkdirAll(opts.dir, 0o700); err != nil {
+		return false, err
+	}
+	path := filepath.Join(opts.dir, "checkpoint.json")
+	var since reconcile.Checkpoint
+	if text, err := os.ReadFile(path); err == nil && both.planted == nil {
+		if err := json.Unmarshal(text, &since); err != nil {
+			return false, err
+		}
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	written, err := create(opts.dir, now)
+	if err != nil {
+		return false, err
+	}
+	defer written.discard()
+	file, ok := errOut.(*os.File)
+	bar := progressbar.NewOptions(1, progressbar.OptionSetWriter(errOut), progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))))
+	comparison := reconcile.Run{
+		Books: both.books, Histories: nightly.Accounts, Since: since, Directory: opts.dir,
+		Ignore: func(t *prepaid.Transaction) bool { return t.Amount.Sign() >= 0 }, // the journal has payments only
+		OnProgress: func(p reconcile.Progress) {
+			bar.ChangeMax(p.Accounts)
+			bar.Describe(fmt.Sprintf("accounts, %d rows, %d transactions", p.Rows, p.Items))
+			_ = bar.Set(p.Done) // writes to the terminal
+		},
+	}
+	result := summary{kinds: map[reconcile.Kind]int{}, days: map[string]map[reconcile.Kind]int{}}
+	for finding, err := range comparison.Findings(ctx) {
+		if failed, ok := errors.AsType[*reconcile.AccountError](err); ok {
+			result.failed = append(result.failed, failed)
 			continue
 		}
-		s, err := reader.read(ctx, account.ID)
+		if err == nil {
+			result.add(&finding)
+			err = written.write(&finding)
+		}
 		if err != nil {
-			return nil, err
+			return false, err
 		}
-		if err := result.add(s); err != nil {
-			return nil, err
-		}
-		bar.Describe(fmt.Sprintf("accounts %d, transactions %d", len(result.seen), result.total.items))
-		_ = bar.Add(1) // writes to the terminal
 	}
 	_ = bar.Clear()
-	if len(result.seen) == 0 { // a wrong ID is more likely than an empty program
-		return nil, errors.New("no accounts found")
+	checkpoint, _ := comparison.Checkpoint()
+	if err := written.keep(&result); err != nil {
+		return false, err
 	}
-	if err := rows.keep(); err != nil {
-		return nil, err
+	if err := result.print(out, checkpoint.To, written); err != nil {
+		return false, fmt.Errorf("the files were written, but the output could not be: %w", err)
 	}
-	if err := result.print(out); err != nil {
-		return nil, fmt.Errorf("the file was written, but the output could not be: %w", err)
+	if both.planted != nil {
+		return maps.Equal(result.kinds, both.planted) && len(result.failed) == 0, nil
 	}
-	return result, nil
+	// It is stored last: if this fails, the next run has the same findings again.
+	return result.differences() == 0 && len(result.failed) == 0, store(path, checkpoint)
+}
+
+func store(path string, checkpoint reconcile.Checkpoint) error {
+	text, err := json.Marshal(checkpoint)
+	if err == nil {
+		err = os.WriteFile(path+".new", text, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
