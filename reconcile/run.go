@@ -15,6 +15,7 @@ import (
 
 // Histories reads the history of an account, as *[prepaid.AccountsService] does: it is complete, or ends with an error.
 type Histories interface {
+	// Transactions iterates over the history of an account.
 	Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error]
 }
 
@@ -40,9 +41,11 @@ type Run struct {
 	// Report are the rows of a settlement report, such as [prepaid.ReportReader.Rows], as items in any order. An error ends the
 	// run. Its columns are those of its template.
 	Report iter.Seq2[Item, error]
-	// ReportFrom and ReportTo are the period of Report. A row that begins less than Clocks after ReportFrom has a finding only
-	// together with an item, so let the reports of successive runs overlap.
-	ReportFrom, ReportTo time.Time
+	// ReportFrom is the start of the period of Report. A row that begins less than Clocks after it has a finding only together
+	// with an item, so let the reports of successive runs overlap.
+	ReportFrom time.Time
+	// ReportTo is the end of the period of Report.
+	ReportTo time.Time
 
 	// Since is the checkpoint of the last run.
 	Since Checkpoint

@@ -87,8 +87,6 @@ type run struct {
 	records    int
 }
 
-func (s *sorter) empty() bool { return len(s.records) == 0 && len(s.runs) == 0 }
-
 func (s *sorter) add(r *record) error {
 	s.records = append(s.records, *r)
 	if len(s.records) < inMemory {
@@ -191,7 +189,7 @@ func (c *cursor) skip(account string) error {
 func (c *cursor) Len() int           { return len(c.sources) }
 func (c *cursor) Less(i, j int) bool { return c.compare(&c.sources[i].head, &c.sources[j].head) < 0 }
 func (c *cursor) Swap(i, j int)      { c.sources[i], c.sources[j] = c.sources[j], c.sources[i] }
-func (c *cursor) Push(x any)         { c.sources = append(c.sources, x.(*source)) } //nolint:errcheck // never called
+func (c *cursor) Push(x any)         { c.sources = append(c.sources, x.(*source)) }
 func (c *cursor) Pop() any {
 	last := c.sources[len(c.sources)-1]
 	c.sources = c.sources[:len(c.sources)-1]
@@ -228,7 +226,7 @@ func (r *record) append(b []byte) []byte {
 	for _, part := range parts {
 		total += len(part)
 	}
-	b = binary.AppendUvarint(b, uint64(total)) //nolint:gosec // a length
+	b = binary.AppendUvarint(b, uint64(total))
 	for _, part := range parts {
 		b = binary.AppendUvarint(b, uint64(len(part)))
 	}

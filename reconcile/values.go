@@ -133,10 +133,14 @@ type Checkpoint struct {
 
 // Progress is the progress of a run.
 type Progress struct {
-	// Accounts is the number of accounts, and Done how many of them were compared or failed.
-	Accounts, Done int
-	// Rows and Items are how many were read.
-	Rows, Items int
+	// Accounts is the number of accounts.
+	Accounts int
+	// Done is how many accounts were compared or failed.
+	Done int
+	// Rows is how many rows were read.
+	Rows int
+	// Items is how many items were read.
+	Items int
 }
 
 // AccountError means that the history of an account could not be read to its end. There are no findings for this account.
@@ -155,9 +159,9 @@ func (e *AccountError) Unwrap() error { return e.Err }
 
 // Errors of [Run.Findings], for errors.Is.
 var (
-	// ErrRun: not exactly one of Histories and Report is set, Books is missing, or a report has no period.
-	ErrRun = errors.New("reconcile: run needs Books, and either Histories or Report with its period")
-	// ErrRow: a row has no account or no From, or To is before From. A negative setting of the run is reported as ErrRun.
+	// ErrRun: not exactly one of Histories and Report is set, Books is missing, a report has no period, or a setting is negative.
+	ErrRun = errors.New("reconcile: run needs Books, and either Histories or Report with its period; no setting is negative")
+	// ErrRow: a row has no account or no From, or To is before From.
 	ErrRow = errors.New("reconcile: row needs an account and a period")
 )
 

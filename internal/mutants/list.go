@@ -1,7 +1,7 @@
 package main
 
-// mutants remove, one by one, the pauses before a repeat and the proofs that resolve an unknown
-// outcome, and change the contract of operations.
+// mutants remove, one by one, the pauses before a repeat and the proofs that resolve an unknown outcome, change the contract of
+// operations, and weaken the rules by which books match the service.
 func mutants() []mutant {
 	return []mutant{
 		{
@@ -144,6 +144,34 @@ func mutants() []mutant {
 		{
 			name: "payments that dial together share a connection", file: "internal/exchange/sender.go", pkg: "./internal/exchange",
 			test: "TestConnectionsAreNotShared", old: "return single{t}", new: "return t",
+		},
+		{
+			name: "a row with several candidates is matched", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestRandomAgainstDefinition",
+			old: "len(g.rows) == 1 && len(g.items) == 1 {", new: "len(g.rows) == len(g.items) {",
+		},
+		{
+			name: "a row whose ID is not in the history takes an equal item", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestRandomAgainstDefinition",
+			old: `row.id == "" && row.expected`, new: "row.expected",
+		},
+		{
+			name: "an item of a row that expects no movement is its match", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestRandomAgainstDefinition",
+			old: `row.id == "" && row.expected != ExpectedNotPaid`, new: `row.id == ""`,
+		},
+		{
+			name: "a row is missing before its history is complete", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestNights",
+			old: "return high > c.completeTo", new: "return high < unbounded",
+		},
+		{
+			name: "an equal item is matched before others can be seen", file: "reconcile/compare.go", pkg: "./reconcile", test: "TestKinds",
+			old: "!g.divided && !g.recent &&", new: "!g.divided &&",
+		},
+		{
+			name: "the next run does not read late items", file: "reconcile/run.go", pkg: "./reconcile", test: "TestNights",
+			old: "since.Add(-w.Overlap).UnixMicro()", new: "w.now.UnixMicro()",
+		},
+		{
+			name: "the rows of a history that broke off are compared", file: "reconcile/run.go", pkg: "./reconcile", test: "TestHistoryBreaksOff",
+			old: "case one.err != nil:\n\t\t\terr = w.failed(one, rows)", new: "case one.err != nil:\n\t\t\t_ = w.failed(one, rows)\n\t\t\tone.sorted, _ = one.items.sorted()\n\t\t\terr = w.compare(ctx, id, rows, one.sorted)",
 		},
 		{
 			name: "a change of an account has another safety class", file: "operations_gen.go", pkg: ".", test: "TestOperationsAgreeWithTheReference",
