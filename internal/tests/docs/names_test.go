@@ -111,7 +111,7 @@ func parsed(t *testing.T, below bool, directories ...string) []*ast.File {
 // publicNames has the exported names of the packages that the guides describe.
 func publicNames(t *testing.T) map[string]bool {
 	t.Helper()
-	return declared(parsed(t, false, ".", "webhook", "journal", "prepaidtest", "prepaidtest/conformance", "prepaidtest/hostile",
+	return declared(parsed(t, false, ".", "webhook", "journal", "reconcile", "prepaidtest", "prepaidtest/conformance", "prepaidtest/hostile",
 		"contrib/redis", "contrib/otel", "contrib/postgres", "contrib/postgres/pgtest"), false)
 }
 
