@@ -18,12 +18,12 @@ type payer interface {
 
 var _ payer = (*prepaid.AccountsService)(nil) // a change of the client's method fails here
 
-// history is an interface with an iterator.
-type history interface {
+// historyReader is an interface with an iterator.
+type historyReader interface {
 	Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error]
 }
 
-var _ history = (*prepaid.AccountsService)(nil)
+var _ historyReader = (*prepaid.AccountsService)(nil)
 
 // settle pays an invoice. It returns whether the invoice is paid, open, or must be sent again with the same params.
 func settle(ctx context.Context, p payer, from, to prepaid.AccountID, invoice string, amount prepaid.Amount) (string, error) {
