@@ -78,7 +78,7 @@ func (a *attempt) serviceForm() bool {
 type sentRecord struct {
 	count       int
 	first, last time.Time
-	admitted    time.Time // the latest NotBefore for which the last request was a permitted repeat
+	admitted    time.Time // the latest NotBefore of a movement that the last request may repeat
 }
 
 // nextAttempt is when the next attempt is made, and how it differs from the first.
@@ -88,7 +88,7 @@ type nextAttempt struct {
 	rejected *oauth2.Token // refused with 401; send another token
 	suspect  *oauth2.Token // may have caused a 400; try another token
 	// notBefore is when a movement of unknown outcome, sent by this or an earlier call, may be repeated; zero if none. If set,
-	// the attempt itself waits for both times.
+	// the attempt itself awaits it and earliest.
 	notBefore, earliest time.Time
 }
 
@@ -353,7 +353,7 @@ func (c *call) authorize(ctx context.Context) error {
 		return &TokenError{Err: errNoToken}
 	case !c.core.sends(access.AccessToken) && !isHeaderText(access.AccessToken):
 		return &TokenError{Err: errTokenText}
-	case rejected != nil && access.AccessToken == rejected.AccessToken && c.core.manager == nil, // a manager requested it later
+	case rejected != nil && access.AccessToken == rejected.AccessToken && c.core.manager == nil, // a manager's token is newer
 		suspect != nil && access.AccessToken == suspect.AccessToken:
 		return errSameToken
 	}

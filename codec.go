@@ -99,8 +99,8 @@ func writesItself(value any) bool {
 	return isOurs(of) || of.Kind() == reflect.Pointer && isOurs(of.Elem())
 }
 
-// isOurs reports whether this package declares a type. A caller's struct that embeds one of ours has its unexported methods too,
-// but they do not know its other members.
+// isOurs reports whether this package declares a type. A caller's struct that embeds one has that type's unexported methods too,
+// which do not know the struct's other members.
 func isOurs(of reflect.Type) bool {
 	return of.PkgPath() == reflect.TypeFor[Amount]().PkgPath()
 }
@@ -323,7 +323,7 @@ func (r *response) fromService() bool {
 	return r.declared(responseText) || text && !bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("<"))
 }
 
-// declared reports whether the media type is one that the reference declares, application/json instead, or one of
+// declared reports whether the media type is one that the reference declares, application/json or one of
 // Config.MediaTypes. With any other, a success proves nothing if the operation moves money or the body is unreadable.
 func (r *response) declared(kind responseKind) bool {
 	return slices.Contains(*r.own, r.mediaType) ||

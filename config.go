@@ -81,7 +81,7 @@ type Config struct {
 	// MediaTypes are further media types of responses that count as the service's, for a proxy that replaces
 	// application/vnd.<vendor>+json: lower case, without parameters; "" is a response without any. Default: none; application/json
 	// always counts. A 200 of an operation that moves money with any other media type has an unknown outcome. List no type of the
-	// proxy's own pages: such a page could then say that a payment failed. Such responses prove neither that the service has
+	// proxy's own pages: such a page could then say that a payment failed. Responses of these types prove neither that the service has
 	// responded ([AccountsService.AwaitRepeat]) nor that an earlier request was not applied ([ProvesNotApplied]). In the
 	// environment variable, separate them by commas.
 	MediaTypes []string `json:"media_types,omitzero" yaml:"media_types,omitempty"`
@@ -91,7 +91,7 @@ type Config struct {
 	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
 	// SkipValueChecks sends values that the client would otherwise refuse. Set it if the service accepts more than this version
 	// knows. You lose the early, complete list of faults: the service reports a mistyped value after the request, or not at
-	// all. It disables every rule but these, which keep a request from being another than you meant:
+	// all. It disables every rule but these, which prevent requests that you did not mean:
 	//
 	//   - A path value of an operation that changes something, report start included, is not "." or "..", and has no slash,
 	//     backslash, percent sign or control character, because a gateway may decode it into another operation. A path value of a
@@ -100,8 +100,8 @@ type Config struct {
 	//     source and destination references. IDs of companies and acquirers are set, lists name at least one item.
 	//   - A request ID has at most 100 characters. Amounts of payments are above zero, others not below zero, and zero needs
 	//     ZeroAmount.
-	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, a transaction ID or, in policy rules, a
-	//     category code that is not a number.
+	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, a transaction ID that is not a number or,
+	//     in policy rules, such a category code.
 	//   - Params do not contradict themselves (windows, paging, lists of Ensure methods), and [Client.Do] moves no money in known
 	//     operations.
 	//   - Secrets, keys and the PIN envelope have their form, and the Config and [Overrides] are valid.
@@ -117,8 +117,8 @@ type Config struct {
 	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of
 	// New: a plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed.
 	//
-	// With an *http.Transport, the Client knows that a request without a connection never left. Payments, and requests that need
-	// their own connection, use clones, see [transport.New]; limits such as MaxConnsPerHost apply to each of the three.
+	// With an *http.Transport, the Client knows that a request without a connection never left. Payments use one clone, requests
+	// that need their own connection another, see [transport.New]; limits such as MaxConnsPerHost apply to each of the three.
 	// RegisterProtocol for http or https is not supported: the clones do not have it.
 	//
 	// When an attempt of a call that changes something ends without a response, the Client closes its TCP connection so that the
@@ -163,7 +163,7 @@ type Config struct {
 // zero value of each field means the default stated there.
 type RetryPolicy struct {
 	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. It does not count requests refused with
-	// 429; one 401, or one 400 of a report start, that is followed by another token; and the first read that is lost
+	// 429; one 401, or one 400 of a report start, after which another token is used; and the first read lost
 	// because the service closes a kept connection: that read is repeated at once.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
 	// MinWait is the pause before the second attempt. It doubles with each attempt; half of it is jitter. Default: 250 ms.
@@ -184,8 +184,8 @@ type RetryPolicy struct {
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials
 	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. A token that the
 	// service has refused is never sent again: all calls wait for a new token, or end unsent ([TokenError]) if it would arrive
-	// after their deadline. If several tokens are refused, each within TokenHold (at most 1 s) of its arrival, the next one is
-	// requested that long after the last arrived. A nanosecond means practically no wait. After a failed renewal of a token
+	// after their deadline. If several tokens are each refused within TokenHold (at most 1 s) of arriving, the next one is
+	// requested that long after the last arrival. A nanosecond means practically no wait. After a failed renewal of a token
 	// that is still valid, the next renewal waits 1 s to 1 min, and no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }

@@ -69,8 +69,8 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return &ValidationError{Faults: []Fault{{"outcome", "must be one of the four outcomes, in words"}}}
 }
 
-// OutcomeOf returns the outcome of the call that returned err. For a payment, it and two sentinels decide the next step,
-// provided that after an earlier unknown outcome the params have LastSent (see [TransferParams]). After [ErrRequestIDReused],
+// OutcomeOf returns the outcome of the call that returned err. For a payment, the outcome and two sentinels decide the next
+// step, if the params have LastSent after an earlier unknown outcome (see [TransferParams]). After [ErrRequestIDReused],
 // do not pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again does not resolve the
 // outcome. A person must resolve both.
 //
@@ -155,7 +155,7 @@ type class uint8
 const (
 	// classRead changes nothing. It is repeated if no response arrived or the service failed.
 	classRead class = iota
-	// classRepeated fails safe if it is repeated late: a hook is gone, an account or its plastic is blocked.
+	// classRepeated fails safe if repeated late: a hook stays deleted, an account or plastic blocked.
 	classRepeated
 	// classKeyed has a request ID: the service returns the cached response for a finished one.
 	classKeyed
@@ -205,8 +205,8 @@ type operation struct {
 
 // ownConnection reports whether a request opens its own connection, which is closed afterwards. The service may be closing
 // a kept connection: an operation that is never repeated would then have an unknown outcome although the service never
-// read its request. On a kept connection, net/http also reads bytes after a response without a body as the next response
-// or logs them, and it logs bytes that follow a token. Neither can happen over HTTP/2: see [exchange.Request].Lead.
+// read its request. Also, if bytes follow a response without a body on a kept connection, net/http reads them as the
+// next response or logs them; it logs bytes that follow a token. Neither can happen over HTTP/2: see [exchange.Request].Lead.
 func (o *operation) ownConnection() bool {
 	return o.class == classNever || o.class == classToken || o.kind == responseNone || o.bodyAfter204
 }

@@ -171,7 +171,7 @@ type Finding struct {
 	// Transactions are those that match. A single one may still be a different movement that looks the same: exclude
 	// those that you know.
 	Transactions []Transaction
-	// From is the start of the searched time: the From of the params, earlier by the time that the service's clock may
+	// From is the start of the searched time: the From of the params minus the time by which the service's clock may
 	// be slow, at least 2 s.
 	From time.Time
 	// To is the end of the searched time in local clock time, at most the time at which the last search began.

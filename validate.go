@@ -26,7 +26,7 @@ const (
 )
 
 // validator collects the faults of a request. A rule describes the fault of a field, never its value. Each method of a service
-// lists the rules of all its fields, in their order, even if another method has the same: each row is one of the reference.
+// lists the rules of all its fields, in their order, even if another method has the same: each is a row of the reference.
 type validator struct {
 	faults []Fault
 	lax    bool // Config.SkipValueChecks
@@ -96,7 +96,7 @@ func (v *validator) pathID(field, value string) {
 	}
 }
 
-// readID checks a path value of a read, which is escaped: only segments "." and ".." are refused, also if a gateway decodes them.
+// readID checks a path value of a read, which is escaped: only segments "." and ".." are refused, which a gateway may decode.
 func (v *validator) readID(field, value string) {
 	if !v.required(field, value) {
 		return

@@ -92,8 +92,8 @@ func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
 	return all, nil
 }
 
-// room returns how many payments may be claimed. It is none while more than a quarter of the waiting places are full, so that a
-// claim is worth its commit.
+// room returns how many payments may be claimed. It is 0 while more than a quarter of the waiting places are full: a smaller
+// claim is not worth a commit.
 func (r *work) room() int {
 	ahead := r.ahead.Load()
 	free := int64(r.N) + ahead - r.held.Load()

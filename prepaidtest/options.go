@@ -46,8 +46,8 @@ type Options struct {
 	Page http.Handler
 	// Logger logs one line per request: method, path template, status, error code, whether by a fault, duration. Default: none.
 	Logger *slog.Logger
-	// LogOnFailure is how many of the last requests are logged when the server of a failed test closes, with the last ten deliveries,
-	// after the request IDs that were paid twice. The log has no personal data. Default 20; negative: none.
+	// LogOnFailure is how many of its last requests the server of a failed test logs when it closes, after the request IDs that were
+	// paid twice and before the last ten deliveries. The log has no personal data. Default 20; negative: none.
 	LogOnFailure int
 	// RequestLog is how many requests and how many deliveries are kept; the oldest are dropped. A body is kept up to 16 KiB, and all
 	// requests together up to 64 MiB. Default 10,000; negative: none.
@@ -76,15 +76,15 @@ type Options struct {
 
 	// State is a state that Save wrote, to begin from, read once at start; if it is invalid, Start fails, with an error that does not
 	// quote it. A frozen clock continues where it was, a running clock as if it had always run: work that became due is done at once.
-	// StartAt has no effect, nor RandomSeed if the state has a seeded source, which continues. All other options are the present ones.
+	// StartAt has no effect, nor RandomSeed if the state has a seeded source, which continues. All other options apply as given.
 	//
-	// Functions cannot be saved: call AddReport again, until then saved runs of its template fail with 500 (those of AddReportCSV and the
+	// Functions cannot be saved: until you call AddReport again, saved runs of its template fail with 500 (those of AddReportCSV and the
 	// built-in template respond as before). If a saved hook uses one of Filters, set it again, or Start fails. By default a server begins
 	// with only company 42.
 	State io.Reader
-	// StateFile is a file to begin from and to keep up to date: the whole file is written about a second after a change and on Close,
-	// with mode 0600, and only after changes. See Save for its secrets and State for how a server continues. If the file does not exist
-	// or is empty, the server begins from State or anew and writes it. If the file cannot be read or used, or another server uses it,
+	// StateFile is a file to begin from and to keep up to date: the whole file is written, with mode 0600, about a second after a
+	// change and, if changes are left, on Close. See Save for its secrets and State for how a server continues. If the file does not
+	// exist or is empty, the server begins from State or anew and writes it. If the file cannot be read or used, or another server uses it,
 	// Start fails and does not change it. Next to it are a lock file, path with ".lock", and during writes a ".tmp". The lock needs flock;
 	// Windows has none. A failed write is logged once, to Logger or standard error, and tried again; Close returns an error if the file is
 	// not up to date. By default nothing is kept.
@@ -97,8 +97,8 @@ type Options struct {
 	QuotedStrings bool
 	// PageSizes are the internal minimum and maximum page size, and the size without page_size. X-PageSize has the applied size.
 	PageSizes PageSizes
-	// BadTokenOnReportStart is the status of a report start with a bad token: 401 as everywhere (default), or 400, as the operation's own
-	// row can be read.
+	// BadTokenOnReportStart is the status of a report start with a bad token: 401 as everywhere (default), or 400, one reading of the operation's
+	// own row.
 	BadTokenOnReportStart int
 
 	// InitialStatus is the status of a new account. Default "pre_active": the cardholder activates the card first.
@@ -140,8 +140,8 @@ type Options struct {
 
 	// OTPLifetime is how long the one-time password of a PIN change is valid, on the server's clock. Default ten minutes.
 	OTPLifetime time.Duration
-	// PINTries is after how many wrong tries for one account, over all its PIN changes, the status becomes inactive_pin_tries_exceeded
-	// and the operation ends. A wrong try is an envelope that opens, with a wrong one-time password or another device_id than the
+	// PINTries is how many wrong tries for one account, over all its PIN changes, set the status inactive_pin_tries_exceeded
+	// and end the operation. A wrong try is an envelope that opens, with a wrong one-time password or another device_id than the
 	// operation's. A right try, and reaching the number, reset the count. The reference has the status without a condition; by default,
 	// zero, tries are not counted.
 	PINTries int

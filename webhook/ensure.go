@@ -90,13 +90,13 @@ type ensureSettings struct {
 }
 
 // RotateIn makes [Ensure] change the receiver's keys together with the hook, so that no message is refused meanwhile. It
-// adds the wanted key to keys before the hook gets it, and accepts the hook's previous key for keep (default 1 h)
-// longer. Until the hook has certainly changed, both keys are accepted.
+// adds the wanted key to keys before the hook gets it, and accepts the hook's previous key for another keep
+// (default 1 h). Until the hook has certainly changed, both keys are accepted.
 //
 // If the process may be killed in between, start it with both keys in the ring. Leave the old key in your configuration
 // until a start has found the hook changed and keep has passed since. Give all replicas the new key before one of them
-// runs Ensure with it; the ring of the others does not change. A key whose ID has another secret in the ring is refused
-// as hmac_key_id: a new secret needs a new ID.
+// runs Ensure with it; the ring of the others does not change. A key whose ID has another secret in the ring is an
+// hmac_key_id fault: a new secret needs a new ID.
 func RotateIn(keys *Keys, keep time.Duration) EnsureOption {
 	if keep <= 0 {
 		keep = defaultKeepKey

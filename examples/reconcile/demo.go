@@ -27,7 +27,7 @@ type item struct {
 
 // emulate starts an emulator whose accounts have paid for weeks, and makes books with a few mistakes.
 func emulate(now time.Time) (sides, error) {
-	emulator, err := prepaidtest.Start()
+	emulator, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return sides{}, err
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 // Nearly all rows of a report can be cut from the JSON string as it is: ASCII, with no escapes but those of line ends and of
-// quotes around a whole field, which are no part of any field. Such a row is copied once, into its string. Rows reads any
-// other row from un-escaped text. After one such row it un-escapes just that line, so that the next row may be cut again;
-// after two, as much as the buffer holds.
+// quotes around a whole field, which belong to no field. Such a row is copied once, into its string. Rows reads any other
+// row from un-escaped text. For the first such row it un-escapes its line only, so that the next row may be cut; for the
+// second in succession, the whole buffer.
 
 // readLine returns text of reportdata up to the next line end, or more.
 func (d *Decoder) readLine(p []byte) (int, error) {

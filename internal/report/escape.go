@@ -10,7 +10,7 @@ import (
 )
 
 // unescape writes text of the current JSON string into dst: until dst is full, the buffered input is used up, or the string
-// ends (closed; the quote is read). It waits for input only while it has nothing to return, or in the middle of an escape or
+// ends (closed is true, the quote read). It waits for input only while it has nothing to return, or inside an escape or
 // a rune. rows counts the rows written; it may be nil.
 func (d *Decoder) unescape(dst []byte, rows *Counter) (n int, closed bool, err error) {
 	if d.pendPos < d.pendSize {

@@ -110,7 +110,7 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 	through.process.payments.Add(1)
 	n, known := r.orders.find(a.RequestID, a.Amount)
 	if !known {
-		return prepaidtest.Fault{} // the accounts show it, if it pays
+		return prepaidtest.Fault{} // the accounts show any payment
 	}
 	late := through.process.frozenSince(through.sent) // takes a lock that is held while events are recorded
 	flown := flight{
@@ -144,8 +144,8 @@ func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool
 	return lost
 }
 
-// faultOf returns the final fault of a request. If the request was held longer than its client waits, it then runs as long as
-// allowed: if several such requests are for one payment, each pays.
+// faultOf returns the final fault of a request. A request that was held longer than its client waits then runs as long as
+// allowed: several such requests for one payment all pay.
 func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault {
 	if next.fault == (prepaidtest.Fault{}) && through.released.After(through.sent.Add(r.options.AttemptTimeout)) {
 		next.runs = r.options.InFlightWait
@@ -170,9 +170,9 @@ func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault 
 	return fault
 }
 
-// running reports whether an earlier request with this ID still runs. A due request counts as ended even on a slow machine, since
-// the service keeps its limits. If either request was on its way while its process was frozen, the second arrives after the first
-// has ended: no lease prevents that case, and processes cannot be frozen at a better moment.
+// running reports whether an earlier request with this ID still runs. A request past its time counts as ended even on a slow machine,
+// since the service keeps its limits. If either request was on its way while its process was frozen, running delays the second until
+// the first ends: no lease prevents an overlap, and processes cannot be frozen at a better moment.
 func (r *run) running(id prepaid.RequestID, late bool) bool {
 	late = late || r.anyLate(id)
 	for {

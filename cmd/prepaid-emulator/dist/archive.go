@@ -39,7 +39,7 @@ func tarball(entries []entry) ([]byte, error) {
 	return packed.Bytes(), err
 }
 
-// compressed returns a tar file for gunzip.
+// compressed returns a gzipped tar file.
 func compressed(entries []entry) ([]byte, error) {
 	packed, err := tarball(entries)
 	var small bytes.Buffer

@@ -1,4 +1,4 @@
-// Command dist makes everything that a release offers of the emulator to users without Go: for each system an archive with the
+// Command dist makes the emulator's release files for users without Go: for each system an archive with the
 // program and an SBOM, an image from scratch, and the checksums of all of them. The same source and the same version of Go give
 // the same bytes, on any machine and in any directory.
 //

@@ -18,7 +18,7 @@ type Link struct {
 	client, service *namespace
 }
 
-// namespace is one end. It lives as long as its thread, and as the processes it was handed to.
+// namespace is one end. It lives as long as its thread or a process that it was handed to.
 type namespace struct {
 	work             chan func()
 	path             string
@@ -46,7 +46,7 @@ func New(tb testing.TB) *Link {
 	}
 	check(tb, l.service.begin(tb))
 	check(tb, l.client.begin(tb))
-	// With different numbers, the kernel informs one end of a change of the other at once, and otherwise within a second.
+	// With different indexes, the kernel reports a change of one end to the other at once, otherwise within a second.
 	l.ip(l.service, "link add "+device+" index 10 address "+serviceMAC+" type veth peer name "+device+" index 20 address "+clientMAC+
 		" netns "+l.client.path)
 	for _, end := range []*namespace{l.service, l.client} {
@@ -55,7 +55,7 @@ func New(tb testing.TB) *Link {
 	return l
 }
 
-// begin starts the thread of n, on which everything happens that is to happen in n.
+// begin starts the thread of n, which runs everything in n.
 func (n *namespace) begin(tb testing.TB) error {
 	n.work = make(chan func())
 	began := make(chan error)
@@ -85,7 +85,7 @@ func (n *namespace) do(f func()) {
 	<-done
 }
 
-// known is the command by which n needs no ARP, which would delay the first packet after a change.
+// known is the command that makes ARP unnecessary in n. ARP would delay the first packet after a change.
 func (n *namespace) known() string {
 	return "neigh replace " + n.neighbour + " lladdr " + n.their + " dev " + device + " nud permanent"
 }

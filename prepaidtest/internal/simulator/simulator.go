@@ -44,7 +44,7 @@ type Simulator struct {
 type Options struct {
 	Delay            time.Duration // of clear and reverse_clear
 	MatchedReversals bool          // reverse_clear books nothing without a matching clearing
-	MatchByID        bool          // the merchant of a matching authorisation may be another
+	MatchByID        bool          // a matching authorisation may have another merchant
 }
 
 // New makes the simulator.
@@ -80,7 +80,7 @@ type simulateBody struct {
 	Message       string  `json:"message"`
 }
 
-// The five operations, by the last part of their path. The first has no authorization_id. The last two have no place, and
+// The five operations, by the last part of their path. The first has no authorization_id. The last two have no location, and
 // take effect later.
 const (
 	Transact     = "transact"
@@ -90,7 +90,7 @@ const (
 	ReverseClear = "reverse_clear"
 )
 
-// Check describes the error in an input that is not from a request; empty without an error.
+// Check describes the error in an input that is not from a request; "" if there is none.
 func Check(operation string, in Input) string {
 	switch {
 	case !slices.Contains([]string{Transact, Advice, Reverse, Clear, ReverseClear}, operation):
@@ -260,7 +260,7 @@ func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code led
 	return made
 }
 
-// matching finds the authorisation of authorization_id in a state, if it has the same account, transaction_type and, unless
+// matching finds the authorisation of authorization_id if it is in state and has the same account, transaction_type and, unless
 // MatchByID is set, merchant category, acceptor, terminal and acquirer.
 func (s *Simulator) matching(_ ledger.View, in *Input, state State) *Authorisation {
 	made := s.approvals[in.Authorisation]
@@ -340,8 +340,8 @@ func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time
 	}
 }
 
-// reverseClear runs after the delay. It books a clearing reversal, with MatchedReversals only if there is a matching
-// clearing. A matching clearing becomes the parent.
+// reverseClear runs after the delay. It books a clearing reversal, unless MatchedReversals is set and no clearing
+// matches. A matching clearing becomes the parent.
 func (s *Simulator) reverseClear(l ledger.Locked, a *ledger.Account, in *Input, at time.Time) {
 	var parent int64
 	made := s.matching(l.View, in, authorisationCleared)

@@ -37,7 +37,7 @@ func (p *Page) revoke(w http.ResponseWriter, r *http.Request) {
 	done(w, r, "/access", "revoked", accessOf(server))
 }
 
-// stateFunctions are those that the templates of the emulator's state use.
+// stateFunctions are the template functions for the emulator's state.
 func stateFunctions() template.FuncMap {
 	return template.FuncMap{
 		"grouped": grouped, "span": span, "until": func(at, now time.Time) time.Duration { return at.Sub(now) }, "runTone": runTone,

@@ -50,7 +50,7 @@ type accountForm struct {
 // cardForm is the form of a purchase or refund.
 type cardForm struct {
 	Amount, Category, Merchant, Terminal, Acquirer, Place string
-	Changed                                               bool // more than the amount
+	Changed                                               bool // the merchant fields
 }
 
 // usualCard is a purchase in a grocery store.

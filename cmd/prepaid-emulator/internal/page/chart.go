@@ -10,7 +10,7 @@ import (
 )
 
 // chart is the running balance as steps of equal width, one for each movement. Horizontal positions are percentages,
-// so the chart fits every screen with letters of one size. Heights are pixels.
+// so the chart fits every screen at one letter size. Heights are pixels.
 type chart struct {
 	Slots  []chartSlot
 	Lines  []chartLine

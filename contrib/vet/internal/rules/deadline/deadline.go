@@ -153,7 +153,7 @@ func (r *rule) wait() {
 	}
 }
 
-// sites are the money calls of a function, and its calls of functions that make one with their own or their caller's context.
+// sites are a function's money calls, and its calls of functions that make one, with a context of theirs or a parameter.
 func (r *rule) sites(fn *ssa.Function) []site {
 	var found []site
 	for _, block := range fn.Blocks {
@@ -229,7 +229,7 @@ func (r *rule) summary(fn *ssa.Function) *sends {
 			switch {
 			case from == unbounded:
 				s.Always, s.Call = true, at.name
-			case from >= 0: // in a literal: of the outer function
+			case from >= 0: // a parameter of fn, even in a literal
 				s.Params |= 1 << min(from, 63)
 				s.Call = at.name
 			}
