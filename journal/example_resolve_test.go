@@ -14,7 +14,7 @@ import (
 // A payment of unknown outcome that is too old to be sent again is searched for, and a person records the result
 // in the journal.
 func ExampleJournal_Resolve() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -65,7 +65,7 @@ func ExampleJournal_Resolve() {
 // The operator says that a payment of unknown outcome was never made, and never will be: it is no longer pending.
 // Only an unknown outcome can be resolved manually.
 func ExampleResolution() {
-	srv, err := prepaidtest.Start()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

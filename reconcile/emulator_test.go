@@ -18,9 +18,10 @@ import (
 )
 
 // faulty returns a client of an emulator whose histories have small pages and fail often.
-func faulty(t *testing.T, options ...prepaidtest.Option) (*prepaidtest.Server, *prepaid.Client) {
+func faulty(t *testing.T, options prepaidtest.Options) (*prepaidtest.Server, *prepaid.Client) {
 	t.Helper()
-	srv := prepaidtest.NewServer(t, append(options, prepaidtest.NoRateLimit(), prepaidtest.RandomSeed(5), prepaidtest.PageSizes(1, 5, 9))...)
+	options.RateLimit, options.RandomSeed, options.PageSizes = -1, new(uint64(5)), prepaidtest.PageSizes{Least: 1, Normal: 5, Most: 9}
+	srv := prepaidtest.NewServer(t, options)
 	srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(500, "server_error").WithProbability(0.1),
 		prepaidtest.ProxyPage(502).WithProbability(0.1), prepaidtest.Truncate().WithProbability(0.1),
 		prepaidtest.DropBeforeCommit().WithProbability(0.1))
@@ -37,7 +38,7 @@ func faulty(t *testing.T, options ...prepaidtest.Option) (*prepaidtest.Server, *
 // Differences of each kind are found in the histories of the emulator, whatever faults there are.
 func TestPlantedDifferences(t *testing.T) {
 	t.Parallel()
-	srv, client := faulty(t)
+	srv, client := faulty(t, prepaidtest.Options{})
 	yesterday := time.Now().UTC().AddDate(0, 0, -1).Truncate(time.Hour)
 	const perAccount = 24
 	var document strings.Builder
@@ -107,7 +108,7 @@ func TestPlantedDifferences(t *testing.T) {
 // Payments are made and recorded while run after run reads: no finding is false.
 func TestPaymentsDuringRuns(t *testing.T) {
 	t.Parallel()
-	srv, client := faulty(t)
+	srv, client := faulty(t, prepaidtest.Options{})
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	j, err := journal.Open(filepath.Join(t.TempDir(), "payments"), journal.Options{})
 	require.NoError(t, err)

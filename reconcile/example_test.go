@@ -31,7 +31,7 @@ func rowsOf(j *journal.Journal) iter.Seq2[reconcile.Row, error] {
 
 // Each night, a journal is compared with the histories of its paying accounts.
 func Example() {
-	srv, err := prepaidtest.Start(prepaidtest.RandomSeed(1))
+	srv, err := prepaidtest.Start(prepaidtest.Options{RandomSeed: new(uint64(1))})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -81,7 +81,7 @@ func rowsOf(j *journal.Journal) func(yield func(Row, error) bool) {
 // A payroll is killed at random and run again, with faults. Afterwards, its journal and the history have no difference.
 func TestKilledPayroll(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RandomSeed(3), prepaidtest.Credentials("client", "secret"))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{RateLimit: -1, RandomSeed: new(uint64(3)), ClientID: "client", ClientSecret: "secret"})
 	from := srv.AddAccount(prepaidtest.SeedAccount{ID: "float", Balance: "1000"})
 	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop().WithProbability(0.05),

@@ -81,7 +81,7 @@ func findings(t *testing.T, dir string) [][]string {
 
 // A journal is compared with the service, night after night.
 func TestService(t *testing.T) {
-	srv := prepaidtest.NewServer(t)
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	config := srv.Config()
 	t.Setenv("PREPAID_BASE_URL", srv.URL)
 	t.Setenv("PREPAID_VENDOR", config.Vendor)
@@ -140,7 +140,7 @@ func TestService(t *testing.T) {
 
 // Differences of old payments give exit status 1, and the page shows them by day.
 func TestDifferences(t *testing.T) {
-	srv := prepaidtest.NewServer(t, prepaidtest.StartAt(time.Now().AddDate(0, 0, -3)))
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{StartAt: time.Now().AddDate(0, 0, -3)})
 	from := srv.AddAccount(prepaidtest.SeedAccount{ID: "float", Balance: "100"})
 	srv.Adjust(from, "-5")
 	config := srv.Config()
