@@ -204,6 +204,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 		ClientAccountKey: params.Account.ClientAccountKey,
 		CompanyID:        params.Account.CompanyID,
 		Replacing:        params.Account.RequestType == RequestTypeReplace,
+		alone:            params.Account.RequestType != RequestTypeReplace,
 	}
 	search := s.searchOnce
 	if params.Again {
@@ -245,7 +246,19 @@ func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams
 	}
 	// One page is enough to notice a wrong setting early. If this search fails, the searches by key still decide.
 	page, failed := s.SearchCompanyPage(ctx, find.CompanyID, SearchCompanyParams{Paging: Paging{Size: elsewherePage}})
-	if failed == nil && slices.ContainsFunc(page.Items, find.isElsewhere) {
+	if failed != nil {
+		return s.findCreated(ctx, find)
+	}
+	var listed []*Account
+	for i := range page.Items {
+		if a := &page.Items[i]; a.ProgramClientID == find.ProgramClientID && a.ClientAccountKey == find.ClientAccountKey && find.sameKey(a) {
+			listed = append(listed, a)
+		}
+	}
+	if account, err := find.pick(listed); !errors.Is(err, ErrNotSeen) { // the search by key is late
+		return account, err
+	}
+	if slices.ContainsFunc(page.Items, find.isElsewhere) {
 		if find.ExternalAccountID != "" {
 			return nil, find.notSeen("the account has another client_id")
 		}
@@ -271,6 +284,8 @@ type FindCreatedParams struct {
 	Replacing bool
 	// VisibleWithin is how long to look for an account that is not visible yet. Zero means 30 s.
 	VisibleWithin time.Duration
+
+	alone bool // no other account may have the key
 }
 
 // isElsewhere reports whether a matches, but has another client_id.
@@ -346,11 +361,12 @@ func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedPar
 	}
 	until := time.Now().Add(within)
 	for wait := firstSearchPause; ; wait = min(wait*2, lastSearchPause) {
+		last := !time.Now().Before(until)
 		account, err := s.searchOnce(ctx, params)
-		if err == nil || !errors.Is(err, ErrNotSeen) || time.Now().Add(wait).After(until) {
+		if err == nil || !errors.Is(err, ErrNotSeen) || last {
 			return account, err
 		}
-		if ended := pause.For(ctx, wait); ended != nil {
+		if ended := pause.For(ctx, min(wait, time.Until(until))); ended != nil {
 			return nil, interrupted(ended, err)
 		}
 	}
@@ -363,17 +379,23 @@ func (s *AccountsService) searchOnce(ctx context.Context, params FindCreatedPara
 		if err != nil {
 			return nil, err
 		}
-		if params.matches(account) {
+		if params.sameKey(account) {
 			found = append(found, account)
 		}
 	}
-	switch len(found) {
-	case 0:
-		return nil, params.notSeen("")
-	case 1:
-		return found[0], nil
+	return params.pick(found)
+}
+
+// pick returns the account of found that matches.
+func (p FindCreatedParams) pick(found []*Account) (*Account, error) {
+	i := slices.IndexFunc(found, p.matches)
+	switch {
+	case i < 0:
+		return nil, p.notSeen("")
+	case len(found) > 1:
+		return nil, &CallError{Operation: opFindCreated, Outcome: OutcomeUnknown, Err: ErrAmbiguous}
 	}
-	return nil, &CallError{Operation: opFindCreated, Outcome: OutcomeUnknown, Err: ErrAmbiguous}
+	return found[i], nil
 }
 
 func (s *AccountsService) candidates(ctx context.Context, params FindCreatedParams) iter.Seq2[*Account, error] {
@@ -383,6 +405,14 @@ func (s *AccountsService) candidates(ctx context.Context, params FindCreatedPara
 	return s.Search(ctx, SearchAccountsParams{
 		ProgramClientID: params.ProgramClientID, ClientAccountKey: params.ClientAccountKey,
 	})
+}
+
+// sameKey reports whether an account matches or, if the account must be alone, would match with another ExternalAccountID.
+func (p FindCreatedParams) sameKey(a *Account) bool {
+	if p.alone {
+		p.ExternalAccountID = ""
+	}
+	return p.matches(a)
 }
 
 func (p FindCreatedParams) matches(a *Account) bool {

@@ -142,7 +142,8 @@ type FindMovementParams struct {
 	// To is the end of the search, in local clock time. Required; Around sets it. While To is in the future, everything
 	// since From is searched. After that, FindMovement allows for a service whose clock is fast.
 	To time.Time
-	// VisibleWithin is how long to look for a movement that is not visible yet. Zero means 2 min.
+	// VisibleWithin is how long a movement may stay invisible: FindMovement looks for it for this time, or for this time after
+	// To, whichever ends first. Zero means 2 min.
 	VisibleWithin time.Duration
 	// Exclude are transactions known to be others, such as an earlier payment of the same amount.
 	Exclude []TransactionID
@@ -217,8 +218,9 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 		within = movementVisibleWithin
 	}
 	clocks := clockRange{behind: clockAccuracy, ahead: clockAccuracy}
-	until := time.Now().Add(within)
+	until := earlier(time.Now(), params.To).Add(within)
 	for wait := firstScanPause; ; wait = min(wait*2, longestScanWait) {
+		last := !time.Now().Before(until)
 		finding, err := s.scan(ctx, params, &clocks)
 		if err != nil {
 			failed.Err = err
@@ -231,10 +233,10 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 		case len(finding.Transactions) > 1:
 			failed.Err = ErrAmbiguous
 			return finding, failed
-		case !finding.To.Before(params.To), time.Now().Add(wait).After(until):
+		case last:
 			return finding, failed
 		}
-		if ended := pause.For(ctx, wait); ended != nil {
+		if ended := pause.For(ctx, min(wait, time.Until(until))); ended != nil {
 			return finding, interrupted(ended, failed)
 		}
 	}
