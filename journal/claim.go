@@ -71,14 +71,14 @@ func (r *work) claim(ctx context.Context) {
 
 func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
 	// The end of ctx does not break a connection during the commit: claimed payments would be left until the lease ends.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), storeLimit, errStoreLimit)
 	defer cancel()
 	taken := time.Now()
 	c := r.lease
 	c.N, c.Admitted = n, *r.admitted.Load()
 	list, err := r.store.Claim(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, pause.Cause(ctx, err)
 	}
 	if len(list) > 0 && r.Trace.Claimed != nil {
 		r.Trace.Claimed(len(list))
@@ -135,9 +135,10 @@ func (r *work) admit(ctx context.Context) {
 }
 
 func (r *work) resting(ctx context.Context) (*Resting, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	ctx, cancel := context.WithTimeoutCause(ctx, storeLimit, errStoreLimit)
 	defer cancel()
-	return r.store.Resting(ctx, *r.admitted.Load())
+	next, err := r.store.Resting(ctx, *r.admitted.Load())
+	return next, pause.Cause(ctx, err)
 }
 
 func (r *work) failed(ctx context.Context, err error) {

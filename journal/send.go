@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -20,6 +21,9 @@ var (
 	errPaused   = errors.New("journal: nothing can be sent at the moment")
 	errRests    = errors.New("journal: an earlier request may still be in progress")
 	errLocked   = errors.New("journal: another transaction holds a lock of a payment")
+
+	errStoreLimit = fmt.Errorf("journal: the store did not respond within %s", storeLimit)
+	errCallLimit  = errors.New("journal: CallTimeout is over")
 )
 
 type outcome struct {
@@ -72,9 +76,10 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 		r.Logger.LogAttrs(ctx, slog.LevelError, "prepaid: a payment cannot be read", slog.String("request_id", string(h.Entry.RequestID)), slog.String("error", err.Error()))
 		return r.giveBack(h, run.GiveBack(), unreadableWait, err)
 	}
-	call, cancel := context.WithDeadline(ctx, now.Add(r.CallTimeout))
+	call, cancel := context.WithDeadlineCause(ctx, now.Add(r.CallTimeout), errCallLimit)
 	defer cancel()
 	result, err := run.Send(call, r.sender, params)
+	err = pause.Cause(call, err)
 	took := time.Since(now)
 	switch {
 	case prepaid.OutcomeOf(err) != prepaid.OutcomeNotProcessed: // of this call alone
@@ -209,13 +214,14 @@ func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*o
 
 // write bounds one attempt, for a store that does not respond.
 func (r *work) write(ctx context.Context, list []*outcome) ([]Recorded, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), storeLimit, errStoreLimit)
 	defer cancel()
 	ends := make([]End, len(list))
 	for i, o := range list {
 		ends[i] = o.End
 	}
-	return r.store.Record(ctx, ends)
+	recorded, err := r.store.Record(ctx, ends)
+	return recorded, pause.Cause(ctx, err)
 }
 
 func (r *work) report(ctx context.Context, o *outcome, recorded Recorded) {

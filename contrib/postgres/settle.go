@@ -93,7 +93,7 @@ func (h *settler) run(ctx context.Context, spare bool) {
 // that failed.
 func (h *settler) next(ctx context.Context, n int) (ids []string, err error) {
 	if h.searches() {
-		ctx, cancel := context.WithTimeout(ctx, databaseLimit)
+		ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)
 		defer cancel()
 		err := durably(ctx, h.pool, func(batch *pgx.Batch) {
 			batch.Queue(planned)
@@ -103,7 +103,7 @@ func (h *settler) next(ctx context.Context, n int) (ids []string, err error) {
 			})
 		})
 		if err != nil {
-			return nil, failure("settle", err)
+			return nil, failure("settle", pause.Cause(ctx, err))
 		}
 		h.again(ids)
 	}
@@ -135,15 +135,15 @@ func (h *settler) again(ids []string) {
 
 // settle calls Settled for outcomes in one transaction, for as many as are quick, and returns how many to take next. If a call or the
 // commit fails, nothing was written: then the other outcomes get a transaction each, and the failed call is repeated later.
-func (h *settler) settle(parent context.Context, ids []string) (next int, err error) {
-	ctx, cancel := context.WithTimeout(parent, databaseLimit)
+func (h *settler) settle(ctx context.Context, ids []string) (next int, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)
 	defer cancel()
 	t := &settling{settler: h}
 	defer t.close(ctx)
 	entries, err := t.begin(ctx, ids)
 	if err != nil {
 		h.again(ids)
-		return len(ids), err
+		return len(ids), pause.Cause(ctx, err)
 	}
 	began := time.Now()
 	var rest []string
@@ -167,7 +167,7 @@ func (h *settler) settle(parent context.Context, ids []string) (next int, err er
 	if len(entries) == 0 {
 		return mostSettled, nil
 	}
-	switch err = t.commit(ctx, requestIDs(entries)); {
+	switch err = pause.Cause(ctx, t.commit(ctx, requestIDs(entries))); {
 	case err == nil:
 		return min(2*len(entries), mostSettled), nil
 	case len(entries) > 1: // any may be the cause
@@ -198,7 +198,7 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 		h.search = at
 	}
 	h.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit) // Settled may have used up ctx
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), databaseLimit, errDatabaseLimit) // Settled may have used up ctx
 	defer cancel()
 	arguments := []any{e.RequestID, firstWait.Microseconds(), longestWait.Microseconds()}
 	if t.open() { // while the row is locked, or another worker calls at once
@@ -212,7 +212,7 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 	}
 	t.close(ctx)
 	_, err := h.pool.Exec(ctx, h.sql.Replace(hookLaterSQL), arguments...)
-	return failure("settle", err)
+	return failure("settle", pause.Cause(ctx, err))
 }
 
 type settling struct {
@@ -266,7 +266,7 @@ func (t *settling) close(ctx context.Context) {
 		return
 	}
 	if t.open() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), time.Second, errDatabaseLimit)
 		defer cancel()
 		_ = t.tx.Rollback(ctx)
 	}
@@ -275,14 +275,16 @@ func (t *settling) close(ctx context.Context) {
 }
 
 var (
-	errGoexit    = errors.New("prepaidpg: Settled called runtime.Goexit")
-	errAbandoned = errors.New("prepaidpg: Settled did not return when its context had ended")
-	errNotYours  = errors.New("prepaidpg: the store commits or rolls back the transaction of Settled")
+	errGoexit        = errors.New("prepaidpg: Settled called runtime.Goexit")
+	errAbandoned     = errors.New("prepaidpg: Settled did not return when its context had ended")
+	errSettledLimit  = fmt.Errorf("prepaidpg: Settled took longer than %s", settledLimit)
+	errDatabaseLimit = fmt.Errorf("prepaidpg: the transaction took longer than %s", databaseLimit)
+	errNotYours      = errors.New("prepaidpg: the store commits or rolls back the transaction of Settled")
 )
 
 // call calls Settled for one outcome, in its own goroutine: a call that does not return is abandoned.
 func (t *settling) call(ctx context.Context, e journal.Entry) error {
-	ctx, cancel := context.WithTimeout(ctx, settledLimit)
+	ctx, cancel := context.WithTimeoutCause(ctx, settledLimit, errSettledLimit)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
@@ -309,7 +311,7 @@ func (t *settling) call(ctx context.Context, e journal.Entry) error {
 		}
 	}
 	if err != nil {
-		return err
+		return pause.Cause(ctx, err)
 	}
 	if pg := t.conn.Conn().PgConn(); pg.TxStatus() != 'T' || pg.IsBusy() {
 		return errors.New("prepaidpg: Settled ended its transaction, ignored an error of it, or did not close its rows")

@@ -156,6 +156,29 @@ func sleepFor(ctx context.Context, d time.Duration) {
 	}
 }
 
+// The error of a Settled that uses up its time says so.
+func TestSettledThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.add(1)
+	s.exec("update prepaid.payments set hook_due = now()")
+	var failed []error
+	h := &settler{Store: s.Store, workers: Workers{
+		Settled: func(ctx context.Context, _ pgx.Tx, _ journal.Entry) error {
+			<-ctx.Done()
+			return ctx.Err()
+		},
+		SettledFailed: func(_ journal.Entry, err error) { failed = append(failed, err) },
+	}}
+	ids, err := h.next(t.Context(), 1)
+	require.NoError(t, err)
+	_, err = h.settle(t.Context(), ids)
+	require.NoError(t, err)
+	require.Len(t, failed, 1)
+	require.ErrorIs(t, failed[0], errSettledLimit)
+	require.ErrorIs(t, failed[0], context.DeadlineExceeded)
+}
+
 // A call that breaks its transaction is repeated later. No other worker repeats it at once: the row is locked until then.
 func TestSettledThatSpoilsIsCalledLater(t *testing.T) {
 	t.Parallel()

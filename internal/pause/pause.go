@@ -3,6 +3,7 @@ package pause
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -20,6 +21,14 @@ func For(ctx context.Context, wait time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Cause returns err, if it is not nil, and the cause with which ctx has ended, so that it says which limit is over.
+func Cause(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != ctx.Err() { //nolint:errorlint // a cause of its own
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
 }
 
 // Wake signals a sleeper, unless a signal is waiting for it. The channel has room for one.

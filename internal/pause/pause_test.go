@@ -2,6 +2,7 @@ package pause
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,4 +28,19 @@ func TestFor(t *testing.T) {
 		require.ErrorIs(t, For(ended, time.Hour), context.Canceled)
 		require.Equal(t, time.Minute+2*time.Second, time.Since(began))
 	})
+}
+
+func TestCause(t *testing.T) {
+	t.Parallel()
+	limit, failure := errors.New("the limit is over"), errors.New("failure")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	require.Equal(t, failure, Cause(ctx, failure), "ctx has not ended")
+	cancel(limit)
+	require.EqualError(t, Cause(ctx, failure), "the limit is over: failure")
+	require.ErrorIs(t, Cause(ctx, failure), failure)
+	require.ErrorIs(t, Cause(ctx, failure), limit)
+	require.NoError(t, Cause(ctx, nil))
+	plain, end := context.WithCancel(t.Context())
+	end()
+	require.Equal(t, failure, Cause(plain, failure), "without a cause of its own")
 }

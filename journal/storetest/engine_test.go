@@ -144,3 +144,44 @@ func TestRunThatCannotRecord(t *testing.T) {
 		require.Equal(t, 2, b.rows["a"].entry.Runs)
 	})
 }
+
+// silent is a store, and a sender, that responds only when its context has ended.
+type silent struct {
+	teller
+	*broken
+
+	claims int
+}
+
+func (s *silent) Claim(ctx context.Context, c journal.Claim) ([]journal.Held, error) {
+	if s.claims++; s.claims == 1 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.broken.Claim(ctx, c)
+}
+
+func (s *silent) Transfer(ctx context.Context, _ prepaid.AccountID, _ prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// Errors say which limit was over.
+func TestErrorsNameTheLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &silent{broken: &broken{database: newDatabase(0)}}
+		s.enqueue(storetest.NewEntry(t, "payer", prepaid.TransferParams{RequestID: "a", Amount: prepaid.Cents(1)}))
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		var failed, sent []string
+		w := journal.Workers{N: 1, CallTimeout: time.Minute, Grace: time.Minute, DigestKey: storetest.DigestKey(), Seal: storetest.Seal(), Trace: journal.Trace{
+			Failed: func(err error) { failed = append(failed, err.Error()) },
+			Sent:   func(_ journal.Entry, _ time.Duration, err error) { sent = append(sent, err.Error()) },
+		}}
+		require.NoError(t, w.Run(ctx, s, s))
+		require.Equal(t, []string{"journal: the store did not respond within 30s: context deadline exceeded"}, failed)
+		require.Len(t, sent, 1)
+		require.Contains(t, sent[0], "CallTimeout is over")
+	})
+}

@@ -6,10 +6,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"sync/atomic"
 	"time"
 
 	"github.com/cardprograms/prepaid/contrib/internal/faults"
+	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/webhook"
 )
 
@@ -25,6 +27,8 @@ type Store struct {
 	// Done marks an ID as handled for life, Release frees it (life is 0). Both return 1 if token had the ID, otherwise 0.
 	Done, Release Command
 }
+
+var errTimeout = errors.New("prepaid: the store of claims did not respond within Timeout")
 
 // Command is a command to the server.
 type Command func(ctx context.Context, id, token string, life time.Duration) (int64, error)
@@ -72,11 +76,11 @@ func (c *claim) call(ctx context.Context, command Command, life time.Duration) (
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, c.store.Timeout)
+	bounded, cancel := context.WithTimeoutCause(ctx, c.store.Timeout, errTimeout)
 	defer cancel()
 	n, err := command(bounded, c.id, c.token, life)
 	if err != nil {
-		err = cmp.Or(ctx.Err(), err)
+		err = cmp.Or(ctx.Err(), pause.Cause(bounded, err))
 	}
 	return n, err
 }

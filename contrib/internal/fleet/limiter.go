@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -24,6 +25,8 @@ import (
 
 // DefaultLease is the Lease of options without one.
 const DefaultLease = 5 * time.Second
+
+var errTimeout = errors.New("prepaid: the store of the rate limit did not respond within Timeout")
 
 // Options are the settings of a [Limiter]. The modules document them; zero values are replaced by defaults.
 type Options struct {
@@ -161,10 +164,11 @@ func (l *Limiter) leave(ctx context.Context) error {
 }
 
 func (l *Limiter) exchange(ctx context.Context, r Report) (Grant, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, l.options.Timeout, errTimeout)
 	defer cancel()
 	r.ID = l.id
-	return l.pool.Exchange(ctx, r)
+	g, err := l.pool.Exchange(ctx, r)
+	return g, pause.Cause(ctx, err)
 }
 
 func (l *Limiter) note(ctx context.Context, replicas int, err error) {
