@@ -204,7 +204,8 @@ type RunReportParams struct {
 
 // Run starts a report, waits for it and streams it in constant memory. Close the reader.
 //
-// Errors: those of Start and Open; after the start, within a *[ReportRunError] that has the run, which can be opened again.
+// Errors: those of Start and Open; after the start, within a *[ReportRunError] that has the run. Unless it is [ErrReportFailed], the
+// outcome is then [OutcomeApplied]: the run can be opened again, and another start is a conflict while it is not finished.
 // Safety: the start is never repeated once it may have arrived.
 //
 // API: GET /reporting/templates/{templatename}, then GET /reporting/templates/{templatename}/reports/{reportid}.
@@ -220,6 +221,10 @@ func (s *ReportingService) Run(ctx context.Context, template string, params RunR
 	}
 	reader, err := s.Open(ctx, *run, params.Wait)
 	if failure, ok := errors.AsType[*CallError](err); ok {
+		failure.Operation = "Reporting.Run"
+		if !errors.Is(err, ErrReportFailed) {
+			failure.Outcome = OutcomeApplied // the run goes on
+		}
 		failure.Err = &ReportRunError{Run: *run, Err: failure.Err}
 	}
 	return reader, err

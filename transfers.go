@@ -56,7 +56,7 @@ type TransferParams struct {
 }
 
 // PaymentParams are the params of one payment: a [TransferParams] or a [DirectEntryOutParams], as a value. Code that stores
-// and sends payments of both kinds uses this type, see package journal. No other type implements it.
+// and sends payments of both kinds uses this type, see package journal. Use them as values, not as pointers.
 type PaymentParams interface {
 	// Validate returns a *[ValidationError] that lists all faults, or nil.
 	Validate() error

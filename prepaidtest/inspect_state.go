@@ -80,7 +80,7 @@ func (a AccountState) LogValue() slog.Value {
 }
 
 // Account returns a copy of the server's state of an account. An unknown EAID fails the test and returns the
-// zero AccountState; Accounts has the known ones.
+// zero AccountState; AccountIDs has the known ones.
 func (s *Server) Account(id prepaid.AccountID) AccountState {
 	s.service.Clock.Settle()
 	l := s.service.Ledger.RLock()
