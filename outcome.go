@@ -38,7 +38,7 @@ const (
 	OutcomeNotProcessed
 )
 
-// String returns the outcome in words.
+// String returns "outcome unknown", "applied", "rejected" or "not processed".
 func (o Outcome) String() string {
 	switch o {
 	case OutcomeUnknown:

@@ -25,9 +25,10 @@ type Payment struct {
 // last and delay no others, so that a program completes its list even if it is often restarted.
 //
 // The loop gets each payment of the list once, when it ends, with its recorded entry and the error that [Journal.Transfer] would return;
-// nil means done, now or by an earlier run. To stop, leave the loop: no further payment is sent, and PayAll waits for those in progress.
-// The end of ctx also cuts off the payments in progress, whose outcomes are then unknown until the next run, and the loop gets the
-// remaining ones with the error of ctx. Another goroutine reads payments, while others are sent.
+// nil means done, now or by an earlier run. An entry in [StateQueued] is not recorded: the payment was never sent. To stop, leave the
+// loop: no further payment is sent, and PayAll waits for those in progress. The end of ctx also cuts off the payments in progress, whose
+// outcomes are then unknown until the next run, and the loop gets the remaining ones with the error of ctx. Another goroutine reads
+// payments, while others are sent.
 func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, payments iter.Seq[Payment]) iter.Seq2[Entry, error] {
 	return j.settle(ctx, concurrency, func(yield func(task) bool) {
 		for p := range payments {

@@ -18,7 +18,7 @@ type Delivery struct {
 	HookID prepaid.HookID
 	// MessageID is the message's, the same in each attempt.
 	MessageID prepaid.MessageID
-	// Type is the message's: transaction, or one of MessageTypes.
+	// Type is the message's: transaction, or that of a ping or an alert.
 	Type string
 	// Body is the whole message as sent, in JSON.
 	Body string

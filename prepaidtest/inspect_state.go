@@ -155,7 +155,7 @@ func (h HookState) address() string { return string(requestlog.UserInfo([]byte(h
 type MessageState struct {
 	// ID is the message's UUID, the same in each attempt.
 	ID prepaid.MessageID
-	// Type is transaction, or one of MessageTypes.
+	// Type is transaction, or that of a ping or an alert.
 	Type string
 	// Time is when the message was made, by the server's clock.
 	Time time.Time

@@ -2,7 +2,7 @@ package prepaidtest
 
 import (
 	"crypto"
-	_ "crypto/sha1" //nolint:gosec // for PINMGF1: the mask function of operators whose side cannot do otherwise
+	_ "crypto/sha1" //nolint:gosec // for PINMGF1: some operators support no other mask function
 	"crypto/x509"
 	"io"
 	"log/slog"
@@ -174,7 +174,7 @@ type Options struct {
 	Filters map[string]func(Transaction) bool
 }
 
-// PageSizes are three sizes in increasing order. The zero value is 1, 50 and 500.
+// PageSizes are three sizes, none smaller than the one before. The zero value is 1, 50 and 500.
 type PageSizes struct {
 	// Least is the smallest page, whatever page_size says.
 	Least int

@@ -6,7 +6,7 @@
 // Allow. If a case is not permitted or lacks a setting, it is skipped with the reason. A violation names section,
 // field and rule, never a received value.
 //
-// The simulator's cases wait twelve times for SimulatorWait: set -timeout=30m.
+// The simulator's cases wait eleven times for SimulatorWait: set -timeout=30m.
 //
 // The package's own tests run the suite against a real environment when these variables are set:
 //
