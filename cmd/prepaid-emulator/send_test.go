@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -202,9 +203,7 @@ func TestOthersCannotSend(t *testing.T) {
 		"a longer body":             {"body", strings.Repeat("x", 64<<10), 413},
 	} {
 		form := url.Values{}
-		for field, values := range good {
-			form[field] = values
-		}
+		maps.Copy(form, good)
 		form.Set(row.field, row.value)
 		status, _, _ := p.sends(paths[0], form)
 		require.Equal(t, row.status, status, name)
