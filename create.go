@@ -409,10 +409,11 @@ func (s *AccountsService) candidates(ctx context.Context, params FindCreatedPara
 
 // sameKey reports whether an account matches or, if the account must be alone, would match with another ExternalAccountID.
 func (p FindCreatedParams) sameKey(a *Account) bool {
+	wanted := p
 	if p.alone {
-		p.ExternalAccountID = ""
+		wanted.ExternalAccountID = ""
 	}
-	return p.matches(a)
+	return wanted.matches(a)
 }
 
 func (p FindCreatedParams) matches(a *Account) bool {

@@ -289,7 +289,7 @@ func TestIssueAgain(t *testing.T) {
 		began := time.Now()
 		issued, err = issue(t, service, again)
 		require.NoError(t, err)
-		require.EqualValues(t, "ext-1", issued.Account.ExternalAccountID)
+		require.Equal(t, "ext-1", issued.Account.ExternalAccountID)
 		require.Zero(t, service.created)
 		require.Zero(t, time.Since(began))
 
