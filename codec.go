@@ -37,8 +37,8 @@ var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 	}),
 ))
 
-// tolerant reads values in any usual form (a number in quotes, a string without them, 12.0 for 12, a date-time without a
-// zone), but never as a wrong value.
+// tolerant reads values in any usual form (a number in quotes, a string without them, 12.0 for 12, a date-time without
+// a zone), but never returns a wrong value.
 var tolerant = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeTime),
 	json.UnmarshalFromFunc(decodeInteger[int64]),
@@ -51,10 +51,10 @@ var tolerant = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeListed),
 )
 
-// callerOptions are the options for a value of the caller's type. An incomplete value of this package in it is an error.
+// callerOptions are the options for a value of the caller's type. An incomplete value of a type of this package in it is an error.
 var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(func(d *jsontext.Decoder, value incomplete) error {
-		if !isOurs(reflect.TypeOf(value).Elem()) { // it embeds ours
+		if !isOurs(reflect.TypeOf(value).Elem()) { // the caller's type embeds ours
 			return wire.ErrSkip
 		}
 		if err := json.UnmarshalDecode(d, value, decodeOptions); err != nil || complete(value) {
@@ -65,9 +65,9 @@ var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.J
 	tolerant,
 )))
 
-// decodeOptions are the options for responses. They differ from callerOptions for amounts that must not become zero if
-// missing or null: these start as amountUnset, and null leaves them unchanged (see incomplete). For types without a rule
-// here, the library uses the same options for the members.
+// decodeOptions are the options for responses. They differ from callerOptions for amounts that must not become zero:
+// these start as amountUnset, and null leaves them unchanged (see incomplete). If a type has no rule here, the library
+// reads its members with the same options.
 var decodeOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(func(d *jsontext.Decoder, value selfDecoder) error { return value.decode(d) }),
 	tolerant,
@@ -99,8 +99,8 @@ func writesItself(value any) bool {
 	return isOurs(of) || of.Kind() == reflect.Pointer && isOurs(of.Elem())
 }
 
-// isOurs reports whether this package declares a type. A caller's struct that embeds one has that type's unexported methods too,
-// which do not know the struct's other members.
+// isOurs reports whether this package declares a type. A caller's struct that embeds such a type also has the type's
+// unexported methods, but they ignore the struct's other members.
 func isOurs(of reflect.Type) bool {
 	return of.PkgPath() == reflect.TypeFor[Amount]().PkgPath()
 }
@@ -128,7 +128,7 @@ func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
 	return err
 }
 
-// readScalar reads a string, or a number as it was written, and its kind. Null has no text; anything else is the error other.
+// readScalar returns the text of a string, or of a number as written, and its kind. Null has no text; other kinds return other.
 func readScalar(d *jsontext.Decoder, other error) (text string, kind jsontext.Kind, err error) {
 	token, err := d.ReadToken()
 	if err != nil {
@@ -143,7 +143,7 @@ func readScalar(d *jsontext.Decoder, other error) (text string, kind jsontext.Ki
 	return "", kind, other
 }
 
-// decodeCode reads a code; one that arrives as a number may have lost its leading zeros.
+// decodeCode reads a code. It restores the leading zeros that a code sent as a number may have lost.
 func decodeCode(d *jsontext.Decoder, code interface{ setCode(text string) }) error {
 	bare := d.PeekKind() == '0'
 	var text string
@@ -181,8 +181,8 @@ func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
 	return wire.ErrSkip
 }
 
-// decodeTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. An empty string
-// and null are the zero time.
+// decodeTime reads ISO 8601 with or without fraction and offset; a time without offset is in UTC. An empty
+// string and null are the zero time.
 func decodeTime(d *jsontext.Decoder, t *time.Time) error {
 	text, kind, err := readScalar(d, errNotATime)
 	if err != nil {
@@ -196,7 +196,7 @@ func decodeTime(d *jsontext.Decoder, t *time.Time) error {
 	return nil
 }
 
-// decodeInteger reads 12, "12" and 12.0. Null leaves n unchanged. Anything else than a whole number in range is an error.
+// decodeInteger reads 12, "12" and 12.0. Null leaves n unchanged. Anything but a whole number in range is an error.
 func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, n *T) error {
 	text, kind, err := readScalar(d, errNotAnInteger)
 	if err != nil || kind == 'n' {
@@ -246,7 +246,7 @@ func writeBody(body any) ([]byte, bool) {
 // decodeJSON reads the single JSON value of a response into out.
 func decodeJSON(r *response, out any) error { return decodeValue(r, out, true) }
 
-// decodeValue is decodeJSON for a type of this package or, unless ours is set, of the caller.
+// decodeValue is decodeJSON for a type of this package (ours) or of the caller.
 func decodeValue(r *response, out any, ours bool) error {
 	body := bytes.TrimSpace(r.body)
 	if len(body) == 0 {
@@ -288,8 +288,8 @@ func decodeItems[T any](r *response, items *[]T) error {
 	return nil
 }
 
-// response is the service's response to one request, as the decoders read it. It and its body are valid until the call
-// returns; stream may outlive it.
+// response is the service's response to one request, as the decoders read it. The response and its body are valid
+// until the call returns; stream may outlive the call.
 type response struct {
 	started    time.Time // when the request was sent
 	status     int       // 0 without a response
@@ -316,15 +316,15 @@ var (
 	errUnexpectedResponse = errors.New("unexpected status or unexpected body")
 )
 
-// fromService reports whether the response may come from the service, by its media type. Proxies substitute application/json,
-// or send their own page.
+// fromService reports by the media type whether the response may come from the service. Proxies replace
+// application/json by another type, or send their own page.
 func (r *response) fromService() bool {
 	text := r.mediaType == "" || r.mediaType == "text/plain"
 	return r.declared(responseText) || text && !bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("<"))
 }
 
-// declared reports whether the media type is one that the reference declares, application/json or one of
-// Config.MediaTypes. With any other, a success proves nothing if the operation moves money or the body is unreadable.
+// declared reports whether the media type is one that the reference declares, application/json or one of Config.MediaTypes.
+// With any other media type, a success proves nothing if the operation moves money or the body is unreadable.
 func (r *response) declared(kind responseKind) bool {
 	return slices.Contains(*r.own, r.mediaType) ||
 		r.mediaType == "application/octet-stream" && (kind == responseText || kind == responseData)
@@ -343,8 +343,8 @@ func (r *response) empty() bool {
 	return len(body) == 0 || string(body) == "null"
 }
 
-// errorWithin returns the error that was sent with a success status, or nil. It ignores the 204 of a report that is not ready,
-// which has this shape, and bodies that only the caller can interpret.
+// errorWithin returns the error that was sent with a success status, or nil. It ignores the 204 of a report that is not
+// ready, which has the shape of an error, and bodies that only the caller can interpret.
 func (r *response) errorWithin(kind responseKind) error {
 	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData ||
 		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !wire.HasError(r.body) {

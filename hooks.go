@@ -22,9 +22,9 @@ type HooksService struct{ client *Client }
 type ReliabilityMode string
 
 const (
-	// ReliabilityModeNone: they are lost.
+	// ReliabilityModeNone: undeliverable messages are lost.
 	ReliabilityModeNone ReliabilityMode = "none"
-	// ReliabilityModeStoreUndeliverable: they are stored until dismissed.
+	// ReliabilityModeStoreUndeliverable: undeliverable messages are stored until dismissed.
 	ReliabilityModeStoreUndeliverable ReliabilityMode = "store_undeliverable"
 )
 
@@ -56,7 +56,7 @@ type Hook struct {
 	HMACKeyID string `json:"hmac_key_id"`
 }
 
-// missing refuses a hook without ID, or without the URI by which to recognise it after an unknown outcome of Create.
+// missing refuses a hook without ID or URI: after an unknown outcome of Create, the URI identifies the hook.
 func (h *Hook) missing() bool { return h.ID == "" || h.URI == "" }
 
 // ListHooksParams pages the list.
@@ -121,7 +121,7 @@ type CreateHookParams struct {
 	URI string `json:"uri" redact:"user"`
 	// Scope are the companies to monitor. It is required; an empty list that is not nil monitors none.
 	Scope []CompanyID `json:"scope"`
-	// FilterSpec is FilterAll to match everything.
+	// FilterSpec is the filter rule; FilterAll matches everything.
 	FilterSpec string `json:"filter_spec"`
 	// Enabled true makes the service ping URI before it responds; false registers the hook without a ping.
 	Enabled bool `json:"enabled"`
@@ -141,8 +141,8 @@ type CreatedHook struct {
 
 func (h *CreatedHook) missing() bool { return h.ID == "" }
 
-// Create registers a hook. If it is enabled, the service pings it before it responds. After [OutcomeUnknown] look for
-// its URI with List.
+// Create registers a hook. If the hook is enabled, the service pings its URI before it responds. After
+// [OutcomeUnknown], look for the URI with List.
 //
 // Errors: [CodeNoResponse], [CodeInvalidURI], [CodeInvalidScope], [CodeInvalidFilterSpec], [CodeInvalidEnabled],
 // [CodeInvalidReliabilityMode], [CodeInvalidHMACKeyID], [CodeInvalidHMACKeySecret], [CodeInvalidRequest],
@@ -185,11 +185,11 @@ type UpdateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
 }
 
-// Update changes a hook. After [OutcomeUnknown] read it with Get. A new HMACKeySecret can be recognised only by its
-// HMACKeyID.
+// Update changes a hook. After [OutcomeUnknown], read the hook with Get. A new HMACKeySecret can be recognised only
+// by its HMACKeyID.
 //
-// Errors: as Create, with [CodeInvalidScope] also for a company this caller cannot access. Safety: never repeated once
-// the request may have arrived: a late repeat would overwrite a newer change.
+// Errors: those of Create; [CodeInvalidScope] also for a company this caller cannot access. Safety: never repeated
+// once the request may have arrived: a late repeat would overwrite a newer change.
 //
 // API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {
@@ -231,8 +231,8 @@ func (p ListUndeliverableParams) list(id HookID) pageList[Message] {
 	return pageList[Message]{request: r, paging: p.Paging, identity: messageIdentity, leaves: true}
 }
 
-// messageIdentity returns the ID of a message, or its content if it has none: a stored message should have an ID; Drain
-// reports it if not.
+// messageIdentity returns the ID of a message or, without an ID, its content. Stored messages should have IDs; Drain
+// reports those that do not.
 func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.Raw)) }
 
 // Undeliverable iterates over the stored messages of a hook. Dismissing messages while iterating shifts the pages: use
@@ -256,9 +256,9 @@ func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, params 
 	return params.list(id).page(ctx, &s.client.core)
 }
 
-// Dismiss removes one or more stored messages. After [OutcomeUnknown] list them again.
+// Dismiss removes one or more stored messages. After [OutcomeUnknown], list the messages again.
 //
-// Errors: [CodeInvalidHookID], [CodeInvalidMessageID], also for a message that was already dismissed. Safety: never
+// Errors: [CodeInvalidHookID]; [CodeInvalidMessageID], also for a message that was already dismissed. Safety: never
 // repeated once the request may have arrived.
 //
 // API: POST /hooks/{id}/undeliverable/dismiss.
@@ -288,7 +288,7 @@ const MessageTypeTransaction MessageType = "transaction"
 type Message struct {
 	// ID identifies the message; a ping may have none.
 	ID MessageID
-	// HookID is the hook it was sent for.
+	// HookID is the hook for which the message was sent.
 	HookID HookID
 	// Timestamp is when the message was created, in UTC.
 	Timestamp time.Time

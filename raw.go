@@ -18,18 +18,18 @@ import (
 )
 
 // Safety declares how [Client.Do] proceeds after an attempt that may have reached the service without a usable response. A call
-// of any class continues after a failed connection, a 429, and once after a 401 with a new token, since nothing was done then.
-// The class keyed, of transfers, cannot be declared: the reference promises the cached response for two operations only.
+// of any class continues after a failed connection, a 429, and once after a 401 with a new token, since nothing was done in these
+// cases. The class keyed (of transfers) cannot be declared: the reference promises the cached response for two operations only.
 type Safety uint8
 
 const (
-	// SafetyNeverRepeated: it is not sent again, and the outcome is unknown. This is the zero value. Use it for calls that
-	// move money, create something or could overwrite newer changes.
+	// SafetyNeverRepeated: the request is not sent again, and the outcome is unknown. This is the zero value. Use it
+	// for calls that move money, create something or could overwrite newer changes.
 	SafetyNeverRepeated Safety = iota
-	// SafetyRead: it changes nothing and is sent again. Only with GET.
+	// SafetyRead: the request changes nothing and is sent again. Allowed only with GET.
 	SafetyRead
-	// SafetyRepeated: it is sent again, within the bounds of Config.Retry. Declare it only if a repeat that arrives late, after
-	// other changes, fails safe: for example, it blocks a card again.
+	// SafetyRepeated: the request is sent again, within the bounds of Config.Retry. Declare it only if a repeat that
+	// arrives late, after other changes, fails safe: for example, it blocks a card again.
 	SafetyRepeated
 )
 
@@ -62,19 +62,19 @@ func (s Safety) class() class {
 type RawRequest struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string
-	// Path is a template relative to the base address, such as "/accounts/{id}/expiry": segments of letters, '-' and '_', or a
-	// name in braces. It names the call in errors, logs and metrics, so it has nothing else: put the ID in PathValues.
+	// Path is a template relative to the base address, such as "/accounts/{id}/expiry". A segment is a name in braces
+	// or consists of letters, '-' and '_'. Path names the call in errors, logs and metrics: put the ID in PathValues.
 	Path string
 	// PathValues are the values of the names in Path, without the braces: letters, digits, '.', '-' and '_'.
 	PathValues map[string]string `redact:"personal"`
 	// Query is the query; optional.
 	Query url.Values `redact:"content"`
-	// Body is a value that marshals to a JSON object or array; nil for none. A [time.Time] in it is sent in UTC, to the second,
-	// a [Secret] and an [EphemeralKey] unredacted. The rules are those of encoding/json/v2: to leave out a zero use omitzero,
-	// since omitempty keeps 0 and false.
+	// Body is a value that marshals to a JSON object or array; nil for none. A [time.Time] in it is sent in UTC, to the
+	// second; a [Secret] or an [EphemeralKey] is sent unredacted. The rules are those of encoding/json/v2: to leave out
+	// a zero, use omitzero, since omitempty keeps 0 and false.
 	Body any `redact:"content"`
 	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie,
-	// are refused. So are names with "http-method" or "idempotency", for which net/http would repeat requests.
+	// are refused. So are names with "http-method", and with "idempotency", for which net/http would repeat requests.
 	Header http.Header `redact:"content"`
 	// Safety says whether the request may be sent again. The zero value is SafetyNeverRepeated.
 	Safety Safety
@@ -83,15 +83,15 @@ type RawRequest struct {
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
 // limiter (in [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own connection.
 //
-// A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise. So after a success that
-// cannot be read, except for a read, the outcome is unknown. out is a pointer that receives the JSON value of the response; a
-// 204 sets it to zero, and an error leaves it as it is. Names of members must match exactly. A missing member is zero in your
-// own types. In types of this package such as [Account], also within yours, a missing required member is an error. For the
-// unchanged body, pass a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
+// A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise. So the outcome of a
+// success with an unreadable body is unknown, unless the call is a read. out is a pointer that receives the JSON value of the
+// response; a 204 sets the target to zero, and an error leaves it unchanged. Names of members must match exactly. A missing
+// member is zero in your own types. In types of this package such as [Account], also within yours, a missing required member
+// is an error. For the unchanged body, pass a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
 //
-// Of the operations of the reference, Do calls those that move no money, also in the simulator: pass the template of the reference
-// as Path, and no Safety. Reads are repeated, all others are not. For any other method and path of an operation the error names
-// the method to call.
+// Do also calls the reference's operations that move no money, including those of the simulator: pass the reference's
+// template as Path, and no Safety. Do repeats reads and nothing else. For the method and path of any other operation,
+// the error names the Go method to call.
 //
 // Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production;
 // [ErrNotFound] if the service has no such path. Safety: as declared.
@@ -131,7 +131,7 @@ func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	return err
 }
 
-// check collects the faults of r, sets the request, and returns the segments of the path. It names the operation only by
+// check collects the faults of r, sets the request, and returns the segments of the path. The operation's name has only
 // checked values.
 func (r *RawRequest) check(v *validator, described *request) []string {
 	if !slices.Contains([]string{
@@ -211,7 +211,7 @@ func (r *RawRequest) segments(v *validator) (segments []string, ok bool) {
 		if parameter {
 			names++
 			segment = r.PathValues[name]
-			if !ascii.IsName(segment) || strings.Trim(segment, ".") == "" { // no other character can be read in two ways
+			if !ascii.IsName(segment) || strings.Trim(segment, ".") == "" { // each of these characters has only one meaning
 				v.fault("path_values."+name, "must be letters, digits, '.', '-' or '_'")
 			}
 		}
@@ -237,8 +237,8 @@ func plainSegment(segment string) string {
 	return plain
 }
 
-// callable returns the operation of the reference that Do may call: r has its method and template, and no operation there
-// moves money.
+// callable returns the operation of the reference with the method and template of r, if Do may call it: no operation of
+// that path may move money.
 func (r *RawRequest) callable(known []*operation) *operation {
 	var found *operation
 	for _, op := range known {

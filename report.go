@@ -21,8 +21,8 @@ import (
 
 const (
 	reportProgressStep = 1 << 20   // bytes of CSV text between two calls of OnProgress
-	reportReadSize     = 64 << 10  // of the blocks that Report reads
-	reportCopySize     = 256 << 10 // of the blocks that WriteTo reads and writes
+	reportReadSize     = 64 << 10  // size of the blocks that Report reads
+	reportCopySize     = 256 << 10 // size of the blocks that WriteTo reads and writes
 )
 
 // ReportProgress is the progress of a run.
@@ -35,7 +35,7 @@ type ReportProgress struct {
 	Records int64
 }
 
-// Report is a complete report in memory. fmt and slog print only its size; JSON contains all of it.
+// Report is a complete report in memory. fmt and slog print only its size; its JSON form contains everything.
 type Report struct {
 	// Data is the CSV text, as the service wrote it.
 	Data string `json:"reportdata"`
@@ -95,7 +95,7 @@ type ReportReader struct {
 	closed     atomic.Bool
 
 	use      reportUse
-	counter  report.Counter // of Read and Report
+	counter  report.Counter // used by Read and Report
 	bytes    int64
 	reported int64 // steps of progress that were reported
 	err      error // final result of Read
@@ -111,11 +111,11 @@ const (
 	reportByReport
 )
 
-// NewReportReader returns a reader of run's report as if it had been downloaded, for fakes and tests of your own code: it
-// behaves as one from [ReportingService.Open] does, with all checks and errors. A TotalRecords that does not match the rows
-// of Data gives the *ReportError of a report that is cut short.
+// NewReportReader returns a reader of content as run's report, for fakes and tests of your own code. It behaves
+// like a reader from [ReportingService.Open], with all checks and errors. If TotalRecords does not match the rows
+// of Data, the reader returns the *ReportError of a truncated report.
 func NewReportReader(run ReportRun, content Report) *ReportReader {
-	body, _ := json.Marshal(content, jsontext.AllowInvalidUTF8(true)) // its JSON is the service's response; it never fails
+	body, _ := json.Marshal(content, jsontext.AllowInvalidUTF8(true)) // the JSON is the service's response; Marshal never fails
 	return newReportReader(run, io.NopCloser(bytes.NewReader(body)), nil)
 }
 
@@ -254,8 +254,8 @@ func (r *ReportReader) Report() (*Report, error) {
 	}
 }
 
-// Format implements fmt.Formatter. It prints the run's template and ID, whatever the verb, because the buffers inside
-// hold data.
+// Format implements fmt.Formatter. It prints the run's template and ID, whatever the verb, because the reader's
+// buffers hold data.
 func (r *ReportReader) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "ReportReader{Template: %s, ID: %s}", r.run.Template, r.run.ID)
 }
@@ -298,7 +298,7 @@ func (r *ReportReader) read(p []byte) (int, error) {
 	return n, nil
 }
 
-// checkText is check for Read, with io.EOF for success.
+// checkText is check for Read, and returns io.EOF on success.
 func (r *ReportReader) checkText() error {
 	if err := r.counter.Finish(); err != nil {
 		return err
@@ -310,7 +310,7 @@ func (r *ReportReader) checkText() error {
 }
 
 // check compares the rows with the service's count, after all other checks. The reference does not specify whether
-// totalrecords counts the header row: with one, both counts are accepted.
+// totalrecords counts the header row: with a header row, both counts are accepted.
 func (r *ReportReader) check(rows int64) error {
 	total, _ := r.decoder.Total()
 	if rows != total && !(r.run.ColumnHeaders && rows == total+1) {
@@ -354,8 +354,8 @@ var (
 	ErrReportUsed = errors.New("prepaid: report reader already used or closed")
 )
 
-// ReportRunError means that a run was started and its report was not returned: use Run to open it again or to ask the
-// operator.
+// ReportRunError means that a run was started and its report was not returned. Use the field Run to open the report
+// again, or to ask the operator.
 type ReportRunError struct {
 	// Run is the started run.
 	Run ReportRun
@@ -368,7 +368,7 @@ func (e *ReportRunError) Error() string {
 	return fmt.Sprintf("prepaid: report started: %v", e.Err)
 }
 
-// Format prints Error for every verb, so that nothing prints the text that the service returned as the ID.
+// Format prints Error for every verb: the ID, a text from the service, is never printed.
 func (e ReportRunError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
 // MarshalText returns the text of Error, so that a JSON log contains nothing else.
@@ -379,11 +379,11 @@ func (e *ReportRunError) Unwrap() error { return e.Err }
 
 // ReportError means that a report could not be read and checked to its end: the download was interrupted, the response
 // is not a report, the CSV text is malformed, or the number of rows does not match the service's count. The rows read
-// so far are correct but may be incomplete. It matches ErrReportIncomplete.
+// so far are correct but may be incomplete. The error matches ErrReportIncomplete.
 type ReportError struct {
 	// Rows is how many complete rows were read before the failure, including the header row.
 	Rows int64
-	// Bytes is how many bytes of decoded CSV text were read before the failure. With Rows, only complete rows count.
+	// Bytes is how many bytes of decoded CSV text were read before the failure. ReportReader.Rows counts only complete rows.
 	Bytes int64
 	// Err is the cause: a *DecodeError, an error of encoding/csv (csv.ErrQuote, csv.ErrBareQuote), the error of the
 	// connection or context, ErrReportUsed after Close, or the mismatch of the row count.

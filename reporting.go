@@ -21,20 +21,20 @@ type ReportingService struct{ client *Client }
 type StartReportParams struct {
 	// IncludeColumnHeaders requests a header row. It is always sent.
 	//
-	// The reference does not say whether the service counts that row. The client accepts both counts, so it does not notice a
-	// report that lacks exactly one row if the service does not count the header. Without a header row, or with any other
-	// number of missing rows, a report that is not complete is an error ([ErrReportIncomplete]).
+	// The reference does not say whether the service counts that row. The client accepts both counts. So if the service
+	// does not count the header row, the client does not notice that exactly one row is missing. Without a header row,
+	// or if more rows are missing, an incomplete report is an error ([ErrReportIncomplete]).
 	IncludeColumnHeaders bool
 }
 
 // Start starts a run. Although it is a GET, it has an effect: each start makes a run, and the template accepts no other
-// run until it has finished.
+// run until that run has finished.
 //
-// Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400
-// may also be about the token (section 4.2): the built-in token manager then fetches a new one, at most one per second,
-// and the start is sent once more. The new token is then shared only if that start succeeds. After [OutcomeUnknown] the
-// run's ID is lost: Run with WaitForPrevious waits until the lost run has finished and starts a new one. A run whose ID
-// cannot be sent is a *[ReportRunError], with outcome applied. Safety: never repeated once it may have started a run.
+// Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also
+// be about the token (section 4.2): the built-in token manager then fetches a new one, at most one per second, and the start
+// is sent once more. The new token is then shared only if that start succeeds. After [OutcomeUnknown] the run's ID is lost:
+// Run with WaitForPrevious waits until the lost run has finished, and then starts a new one. If the ID of a started run cannot
+// be sent, the error is a *[ReportRunError] with outcome applied. Safety: never repeated once it may have started a run.
 //
 // API: GET /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
@@ -100,7 +100,7 @@ func resultRequest(run ReportRun, kind responseKind) request {
 // Result makes the checks of [ReportReader.Read]: the report is complete and has as many rows as the service counted.
 //
 // Errors: a *[ReportError] when that check fails, [ErrReportNotReady] while the run is processing, [ErrReportFailed]
-// when it must be started again, [ErrBadRequest] when the report is unknown or older than 4 hours. Safety: read.
+// when the run must be started again, [ErrBadRequest] when the report is unknown or older than 4 hours. Safety: read.
 //
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
@@ -191,7 +191,7 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wa
 
 // RunReportParams is the input of Run.
 type RunReportParams struct {
-	// IncludeColumnHeaders requests a header row. A single missing row may then be unnoticed, see [StartReportParams].
+	// IncludeColumnHeaders requests a header row. A single missing row may then go unnoticed, see [StartReportParams].
 	IncludeColumnHeaders bool
 	// WaitForPrevious waits until the template's unfinished run has finished, instead of returning [ErrConflict].
 	WaitForPrevious bool
@@ -204,9 +204,9 @@ type RunReportParams struct {
 
 // Run starts a report, waits for it and streams it in constant memory. Close the reader.
 //
-// Errors: those of Start and Open; after the start, within a *[ReportRunError] that has the run. Unless it is [ErrReportFailed], the
-// outcome is then [OutcomeApplied]: the run can be opened again, and another start is a conflict while it is not finished.
-// Safety: the start is never repeated once it may have arrived.
+// Errors: those of Start and Open. After the start, a *[ReportRunError] with the run wraps the error. Unless the error
+// is [ErrReportFailed], the outcome is then [OutcomeApplied]: the run can be opened again, and another start is a
+// conflict until that run is finished. Safety: the start is never repeated once it may have arrived.
 //
 // API: GET /reporting/templates/{templatename}, then GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Run(ctx context.Context, template string, params RunReportParams) (*ReportReader, error) {
@@ -243,8 +243,8 @@ func (s *ReportingService) startInTurn(ctx context.Context, template string, par
 	}
 }
 
-// interrupted returns last, the error of the latest of a series of calls, with ended, the reason why the pause before
-// the next one was cut off.
+// interrupted returns an error with two causes: last, the error of the latest call, and ended, the reason why the
+// pause after that call was cut off.
 func interrupted(ended, last error) error {
 	failure := &CallError{Outcome: OutcomeOf(last), Err: &bothCauses{last: ended, earlier: last}}
 	if call, ok := errors.AsType[*CallError](last); ok {

@@ -13,7 +13,7 @@ import (
 
 // Transaction is an item of an account's history (reference section 2.8).
 type Transaction struct {
-	// ID identifies the transaction. A history with an item that has none is an error.
+	// ID identifies the transaction. A history with an item without ID is an error.
 	ID TransactionID `json:"id"`
 	// ParentID is the transaction this one belongs to; empty if there is none.
 	ParentID TransactionID `json:"parent_id"`
@@ -23,16 +23,16 @@ type Transaction struct {
 	Type TransactionType `json:"type"`
 	// TypeDescription describes the type.
 	TypeDescription string `json:"type_description"`
-	// Amount is the base value in currency units. A history with an item that has none is an error, never zero.
+	// Amount is the base value in currency units. A history with an item without amount is an error, never zero.
 	Amount Amount `json:"amount"`
 	// AmountCurrency is ISO 4217 alphabetic (currently only AUD).
 	AmountCurrency string `json:"amount_currency"`
-	// FeeAmount is the total of the fees, in currency units. It is zero too if the service reports none.
+	// FeeAmount is the total of the fees, in currency units. It is also zero if the service reports no fees.
 	FeeAmount Amount `json:"fee_amount"`
 	// FeeAmountCurrency is ISO 4217 alphabetic (currently only AUD).
 	FeeAmountCurrency string `json:"fee_amount_currency"`
-	// RunningBalance is the balance after the transaction, in currency units. As with Amount, an item without one is an
-	// error.
+	// RunningBalance is the balance after the transaction, in currency units. As with Amount, a history with an item
+	// without this balance is an error.
 	RunningBalance Amount `json:"running_balance_amount"`
 	// RunningBalanceCurrency is ISO 4217 alphabetic (currently only AUD).
 	RunningBalanceCurrency string `json:"running_balance_amount_currency"`
@@ -84,17 +84,17 @@ func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
 
 // ListTransactionsParams selects transactions by time. The zero value selects all.
 //
-// Bounds are sent in whole seconds. A bound with a fraction is rounded outwards, and the client drops the items outside
-// it by their OccurredAt; the service's page totals still count them. The service may truncate OccurredAt to whole
-// seconds: use a From in whole seconds so that nothing in its first second is lost.
+// Bounds are sent in whole seconds. A bound with a fraction is rounded outwards. The client then drops the items whose
+// OccurredAt is outside the exact bound; the service's page totals still count them. The service may truncate
+// OccurredAt to whole seconds: use a From in whole seconds so that nothing in its first second is lost.
 type ListTransactionsParams struct {
 	// From is the inclusive start; open when zero.
 	From time.Time
 	// To is the inclusive end; open when zero. To read everything, leave it zero instead of passing the current time:
 	// the service's clock may be ahead.
 	To time.Time
-	// Before is an exclusive end, used instead of To. With the first moment of the next month, no second is lost or
-	// counted twice. It is sent like To, and the client drops items at exactly that time.
+	// Before is an exclusive end, used instead of To. If it is the first moment of the next month, no second is
+	// lost or counted twice. It is sent like To, and the client drops items at exactly that time.
 	Before time.Time
 	// Paging starts at page 1 when zero.
 	Paging Paging
@@ -130,8 +130,8 @@ func ceilSecond(at time.Time) time.Time {
 	return at
 }
 
-// filter returns a function that drops items which the bounds on the wire (inclusive, in whole seconds) admit and the
-// caller's bounds do not. It returns nil if they are the same.
+// filter returns a function that drops items which the bounds on the wire (inclusive, in whole seconds) admit but the
+// caller's bounds exclude. It returns nil if the bounds are the same.
 func (p ListTransactionsParams) filter() func(*Transaction) bool {
 	from, to := p.From.Nanosecond() != 0, p.To.Nanosecond() != 0
 	if p.Before.IsZero() && !from && !to {
@@ -144,10 +144,10 @@ func (p ListTransactionsParams) filter() func(*Transaction) bool {
 }
 
 // Transactions iterates over the history of an account, starting at Paging.Page. The reference does not specify the
-// order. Each transaction that existed when the first page was served is yielded exactly once, and one added in the
-// meantime at most once, independent of order and clocks. To do so, the iterator remembers the IDs that it has yielded,
-// about 40 bytes each. It stops if the history has more than doubled, and grown by more than 1000 transactions, since
-// the first page.
+// order. Each transaction that existed when the first page was served is yielded exactly once; one added in the
+// meantime is yielded at most once. Order and clocks do not matter. For this, the iterator remembers the IDs that it
+// has yielded, about 40 bytes each. It stops if the history has more than doubled, and grown by more than 1000
+// transactions, since the first page.
 //
 // Errors: [ErrNotFound]; [ErrListIncomplete] as a *[IncompleteListError] when fewer transactions arrived than the
 // service had counted: a transaction that was not seen may still exist; [ErrPageRepeated] when the service ignores the
@@ -174,7 +174,7 @@ func (t *Transaction) decode(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, (*plain)(t))
 }
 
-// readWire reads a string unchanged, or a number, and restores its leading zeros.
+// readWire reads a string unchanged. If the code is a number, it restores the leading zeros.
 func (t *TransactionType) readWire(r *wire.Reader) {
 	if text, bare := r.StringOrInteger(); bare {
 		setCode(r, (*string)(t), text)

@@ -11,8 +11,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// hold is a Journal's state of a payment that workers have claimed. It is deleted after the run or, if the payment is due again,
-// by the next claim.
+// hold is a Journal's state of a payment that workers have claimed. It is deleted after the run or, if the payment is
+// due again, replaced by the next claim.
 type hold struct {
 	fence string
 	leave func()
@@ -20,7 +20,7 @@ type hold struct {
 	due   time.Time // when the payment may be claimed again, once ended
 }
 
-// candidate is a payment that may be claimed from due on.
+// candidate is a payment that may be claimed from the time due on.
 type candidate struct {
 	id      prepaid.RequestID
 	due     time.Time
@@ -71,7 +71,7 @@ func (j *Journal) Claim(_ context.Context, c Claim) ([]Held, error) {
 		if len(list) == c.N || next.due.After(now) || next.rests && next.due.After(c.Admitted) {
 			return false
 		}
-		if h, intent, ok := j.claim(next.id, now, c); ok { // no other call works on it or was faster
+		if h, intent, ok := j.claim(next.id, now, c); ok { // false if another call works on the payment or was faster
 			list, intents = append(list, h), append(intents, intent)
 		}
 		return true
@@ -94,7 +94,7 @@ func (j *Journal) claim(id prepaid.RequestID, now time.Time, c Claim) (h Held, i
 	e, _, err := j.find(id)
 	ok = err == nil && e.Due()
 	if bound, moved := e.bounded(now); ok && moved {
-		_, ok = j.record(bound), false // it must wait; if record fails, so do all later ones
+		_, ok = j.record(bound), false // the payment must wait; if record fails, all later records fail
 	}
 	if !ok {
 		leave()
@@ -127,7 +127,7 @@ func (j *Journal) Record(_ context.Context, ends []End) ([]Recorded, error) {
 		case held && h.fence == end.Fence && !h.ended:
 			recorded[i].Written = true
 			entries = append(entries, end.Entry)
-		case same(now, end.Entry): // by an earlier call
+		case same(now, end.Entry): // written by an earlier call
 			recorded[i].Written = true
 		case end.Entry.State == StateDone && now.State == StateDone && !now.Resolved:
 			recorded[i] = Recorded{Overtaken: true, Known: now.TransactionID}
@@ -180,7 +180,7 @@ func (j *Journal) Decide(_ context.Context, id prepaid.RequestID, decision func(
 		return err
 	}
 	j.mu.Lock()
-	delete(j.holds, id) // ends its claim
+	delete(j.holds, id) // ends the payment's claim
 	j.mu.Unlock()
 	return j.record(e)
 }

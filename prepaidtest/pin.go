@@ -12,7 +12,7 @@ import (
 // PINChange is a running PIN change, with the cardholder's one-time password. Printing shows only operation and
 // expiry.
 type PINChange struct {
-	// OperationID is from POST /pin/initiate, a UUID.
+	// OperationID is a UUID, returned by POST /pin/initiate.
 	OperationID string
 	// OTP is the one-time password, six digits.
 	OTP string
@@ -56,7 +56,7 @@ func (s *Server) OTP(operationID string) string {
 	return otp
 }
 
-// PINOf returns the PIN of an account, empty until one was set.
+// PINOf returns the PIN of an account, empty until a PIN is set.
 func (s *Server) PINOf(id prepaid.AccountID) string {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()

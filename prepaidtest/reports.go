@@ -15,11 +15,11 @@ import (
 const DailySettlement = "daily_settlement"
 
 // ReportFunc writes the CSV text of one report and returns its number of records without the header row. After an
-// early error the response is 500, and the caller needs a new run; a later error cuts the response short. Each
-// reader calls it, also concurrently. It may write any amount: nothing is kept in memory.
+// error in about the first 32 KiB the response is 500, and the caller needs a new run; a later error cuts the response
+// short. Each download calls the function, also concurrently. It may write any amount: nothing is kept in memory.
 type ReportFunc func(w io.Writer, includeColumnHeaders bool) (records int, err error)
 
-// AddReport registers a template, or replaces it.
+// AddReport registers or replaces a template.
 func (s *Server) AddReport(name string, run ReportFunc) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
@@ -65,7 +65,7 @@ type ReportRun struct {
 	ReadyAt time.Time
 	// ExpiresAt is when the result is no longer available.
 	ExpiresAt time.Time
-	// Records is totalrecords, -1 for a template of AddReport, whose number is unknown until it is written.
+	// Records is totalrecords. It is -1 for a template of AddReport: the number is unknown until the report is written.
 	Records int
 }
 
@@ -76,7 +76,7 @@ func (s *Server) ReportTemplates() []string {
 	return s.service.Reports.Templates(l)
 }
 
-// ReportRuns returns the runs of all templates, oldest first. It has expired ones until the start of the next run.
+// ReportRuns returns the runs of all templates, oldest first. Expired runs are listed until the next run starts.
 func (s *Server) ReportRuns() []ReportRun {
 	now := s.service.Clock.Now()
 	l := s.service.Ledger.RLock()

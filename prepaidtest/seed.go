@@ -20,11 +20,11 @@ type SeedAccount struct {
 	ExternalID string
 	// CompanyID is the owner. Default company 42.
 	CompanyID prepaid.CompanyID
-	// Balance in decimals, for example "100.00"; booked as a load. Default nothing.
+	// Balance is a decimal number such as "100.00", booked as a load. Default: no money.
 	Balance string
 	// Key is client_account_key.
 	Key string
-	// Status is one of the eleven. Default "active".
+	// Status is one of the eleven account statuses. Default "active".
 	Status string
 	// ProductType is reloadable, gift or loyalty. Default: the company's.
 	ProductType string
@@ -55,8 +55,8 @@ type SeedAccount struct {
 }
 
 // AddAccount seeds an account and returns its EAID. An invalid company, status or balance, or an existing EAID, fails
-// the test. The opening balance is a transaction like any other, and the company's hooks get a message, unlike with a
-// document of Load.
+// the test. The opening balance is a transaction like any other: the company's hooks get a message, while Load sends
+// no messages.
 func (s *Server) AddAccount(seed SeedAccount) prepaid.AccountID {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()

@@ -17,7 +17,7 @@ import (
 // HMAC is a [Verifier] for HMAC-SHA256. The reference does not say how messages are signed, so nothing has a default:
 // every field is required unless stated otherwise. An HMAC without a required field refuses every message.
 type HMAC struct {
-	// Header is the name of the header with the signature. If there are several, one match is enough.
+	// Header is the name of the header with the signature. If it occurs several times, one match is enough.
 	Header string
 	// Prefix precedes the sum in the header, such as "sha256="; a value without it does not match. Optional.
 	Prefix string
@@ -56,7 +56,7 @@ const (
 type KeyForm uint8
 
 const (
-	// KeyDecoded: the 32 bytes that they encode.
+	// KeyDecoded: the 32 bytes that the characters encode.
 	KeyDecoded KeyForm = iota + 1
 	// KeyText: the 64 characters themselves.
 	KeyText
@@ -136,7 +136,7 @@ func (v HMAC) Verify(_ context.Context, header http.Header, body []byte) error {
 	return nil
 }
 
-// Sign adds the signature of body to header, for tests. Set the headers that KeyID and SignedText read first.
+// Sign adds the signature of body to header, for tests. Before the call, set the headers that KeyID and SignedText read.
 //
 // Errors: *[prepaid.ValidationError] if a required field is missing, the ring has no such key, or the timestamp is not
 // set.

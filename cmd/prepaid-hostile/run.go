@@ -19,7 +19,7 @@ import (
 // Exit statuses.
 const (
 	exitSafe       = 0
-	exitWrong      = 1 // money, or a claim about it in a summary
+	exitWrong      = 1 // the money is wrong, or a claim about it in a summary
 	exitUsage      = 2
 	exitUnfinished = 3
 )
@@ -46,15 +46,15 @@ Exit status:
 A number below 0 means none. Flags:
 `
 
-// run is main without the process: it returns the exit status.
+// run does the work of main and returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	errOut = &shared{to: errOut} // with workers and -enqueue
+	errOut = &shared{to: errOut} // shared with the workers and -enqueue
 	set, options, err := parse(args, errOut)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return exitSafe
 	case err != nil:
-		return exitUsage // flag printed it
+		return exitUsage // flag has printed the error
 	}
 	report, err := hostile.Run(ctx, options)
 	if err != nil {
@@ -78,7 +78,7 @@ type shared struct {
 	to io.Writer
 }
 
-// Write writes to the other writer.
+// Write writes to the underlying writer.
 func (s *shared) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func parse(args []string, errOut io.Writer) (*flag.FlagSet, hostile.Options, err
 	return set, o, nil
 }
 
-// step returns a function for a command, or nil if empty.
+// step returns a function that runs a command, or nil if the command is empty.
 func step(command string, errOut io.Writer) func(context.Context, hostile.Job) error {
 	words := strings.Fields(command)
 	if len(words) == 0 {

@@ -66,11 +66,11 @@ func (s *Store) Resting(ctx context.Context, admitted time.Time) (*journal.Resti
 	return &r, nil
 }
 
-// horizon is where a claim begins to read the index of due payments. Earlier claims leave dead entries before it, which remain
-// as long as any older transaction of the server: without a horizon each claim would read them all.
+// horizon is where a claim begins to read the index of due payments. Earlier claims leave dead entries before the horizon.
+// These remain as long as the server has any older transaction: without a horizon, each claim would read them all.
 //
-// A payment can be due before it: its transaction was slow, its row was locked, or it had to rest. So from time to time, and when
-// resting payments are admitted, a claim reads the whole index.
+// A payment can be due before the horizon, because its transaction was slow, its row was locked, or the payment had to
+// rest. So from time to time, and when resting payments are admitted, a claim reads the whole index.
 type horizon struct {
 	mu       sync.Mutex
 	first    time.Time // when the first payment of the last claim was due, by Postgres's clock
@@ -83,7 +83,7 @@ const (
 	wholeEvery    = 2 * time.Second
 )
 
-// from returns the due time at which reading begins; nil for all.
+// from returns the due time at which reading begins; nil for the whole index.
 func (h *horizon) from(admitted time.Time) *time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -68,9 +68,9 @@ func (m Migration) checksum() string {
 // columns with a constant default, and indexes, which older programs ignore. A program accepts its own and all later versions:
 // migrate first, then replace the programs one by one. To go back to an older program, keep the tables as they are.
 //
-// Each version is one transaction. It waits at most 2 s at a time for the lock of a table, so that it does not delay
-// others for longer, and is repeated until ctx ends. Its user must be allowed to create the schema, or tables in it.
-// Workers need only USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables.
+// Each version is one transaction. A version waits at most 2 s at a time for the lock of a table, so that it does not
+// delay others for longer. It is repeated until it succeeds or ctx ends. The database user must be allowed to create the
+// schema, or tables in it. Workers need only USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables.
 //
 // Errors: a [*prepaid.ValidationError] of the schema's name, [ErrMigrationChanged], those of the database.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
@@ -79,7 +79,7 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 
 const (
 	defaultSchema = "prepaid"
-	lockTimeout   = "2s" // of the wait for one table
+	lockTimeout   = "2s" // longest wait for one table
 	retryPause    = 500 * time.Millisecond
 )
 
@@ -146,7 +146,7 @@ func enterSchema(ctx context.Context, tx pgx.Tx, schema string) error {
 	return err
 }
 
-// appliedVersions returns the checksums of applied versions, empty if another tool applied one.
+// appliedVersions returns the checksums of applied versions, empty for a version that another tool applied.
 func appliedVersions(ctx context.Context, tx pgx.Tx) (applied map[int]string, err error) {
 	var exists bool
 	if err := tx.QueryRow(ctx, "select to_regclass('versions') is not null").Scan(&exists); err != nil || !exists {
@@ -156,7 +156,7 @@ func appliedVersions(ctx context.Context, tx pgx.Tx) (applied map[int]string, er
 	return applied, err
 }
 
-// checkVersion returns ErrSchemaOld unless the schema has all versions up to need. It may be newer.
+// checkVersion returns ErrSchemaOld unless the schema has all versions up to need. The schema may be newer.
 func checkVersion(ctx context.Context, pool *pgxpool.Pool, quoted string, need int) error {
 	var have int
 	err := pool.QueryRow(ctx, "select count(*) from "+quoted+".versions where version <= $1", need).Scan(&have)

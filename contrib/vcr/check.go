@@ -20,7 +20,7 @@ import (
 // CheckOptions are the settings of a check. By default only pseudonyms are allowed.
 type CheckOptions struct {
 	// MadeUp reports whether a value is known to be fictional, for checks of manually written fixtures; nil allows
-	// none. It must not keep the value.
+	// no such values. MadeUp must not keep the value.
 	MadeUp func(value string) bool
 }
 
@@ -56,13 +56,13 @@ func at(path string, err error) error {
 }
 
 // Check reads a cassette, or a JSON fixture like those of this project, and compares all of it with the schema that
-// scrubs recordings. A value is a finding if the schema does not keep it and it is not a pseudonym. The members about
-// and reference of a fixture are not checked.
+// scrubs recordings. A value is a finding if the schema does not keep it and it is not a pseudonym. The members
+// "about" and "reference" of a fixture are not checked.
 //
-// Check recognises a pseudonym by its form. Of real numbers with nine digits, one in ten thousand has that form, of longer
-// ones far fewer; of texts, only "anon" and a number. A recording does not depend on the form: it replaces every value.
+// Check recognises a pseudonym by its form. One in ten thousand real numbers with nine digits has that form, and far fewer
+// longer ones. Texts with that form are "anon" and a number. A recording does not depend on the form: it replaces every value.
 //
-// Errors: *[UnscrubbedError], *[CassetteError] if r is neither.
+// Errors: *[UnscrubbedError], *[CassetteError] if r is neither a cassette nor a fixture.
 func Check(r io.Reader, options CheckOptions) error {
 	content, err := io.ReadAll(r)
 	if err != nil {
@@ -113,7 +113,7 @@ type seen struct {
 	method, url, sent, received                 string
 	status                                      int
 	methodLine, urlLine, sentLine, receivedLine int
-	queryLines                                  map[string]int // if each parameter has its line
+	queryLines                                  map[string]int // set if each parameter has its own line
 	columns                                     columns
 }
 
@@ -145,7 +145,7 @@ func (c *checker) exchange(s seen) {
 	work := &scrubber{names: newPseudonyms(), columns: s.columns}
 	_, leaves := c.schema.response(work, request.operation, s.status, []byte(s.received))
 	if !slices.Equal(work.header, s.columns.names) || !isSubset(s.columns.amounts, work.header) {
-		c.find(s.receivedLine, "response header "+columnsHeader) // other text may not hide there
+		c.find(s.receivedLine, "response header "+columnsHeader) // other text must not hide there
 	}
 	c.leaves("response", s.received, s.receivedLine, leaves)
 }
@@ -180,7 +180,7 @@ func (c *checker) cassette(content []byte) error {
 var (
 	// outerLine is a line that starts in the first column of a cassette.
 	outerLine = regexp.MustCompile(`^(---|version: 2|interactions:( \[\])?|- .*|)\r?$`)
-	// crowdedBlock is the head of a block of text with more on its line.
+	// crowdedBlock is the head of a text block, followed by other text on the same line.
 	crowdedBlock = regexp.MustCompile(`^ *(- )?[a-z_]+: [|>][-+0-9]*[ \t]+[^ \t\r]`)
 )
 
@@ -299,7 +299,7 @@ func (c *checker) number(node *yaml.Node, what string) {
 	}
 }
 
-// headers checks one side's headers, of which names has all, and returns their values.
+// headers checks one side's headers, which may have only the given names, and returns their values.
 func (c *checker) headers(node *yaml.Node, what string, names []string) map[string][]string {
 	found := map[string][]string{}
 	if node == nil || node.Kind == yaml.MappingNode && len(node.Content) == 0 {
@@ -330,7 +330,7 @@ func text(node *yaml.Node) string {
 	return node.Value
 }
 
-// line returns where a node's text starts: for a block, one line below.
+// line returns the line on which a node's text starts: for a block, one line below the node.
 func line(node *yaml.Node) int {
 	switch {
 	case node == nil:

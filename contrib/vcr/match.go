@@ -59,7 +59,7 @@ func (r *scrubbedRequest) scrubbedValues() parts {
 	return p
 }
 
-// player returns recorded responses: that of the first unused request that looks alike and is about the same.
+// player returns recorded responses: each is that of the first unused request that looks alike and is about the same things.
 type player struct {
 	schema *schema
 
@@ -146,8 +146,8 @@ func (p *player) respond(request *scrubbedRequest, i *cassette.Interaction) (bod
 	return body, slices.Compact(r.ambiguous)
 }
 
-// newToken responds to a token request that was not recorded: the client had its own token source, or requests
-// tokens at other times. Each token is new, because a client does not reuse a refused token.
+// newToken responds to a token request that was not recorded: the recorded client had its own token source, or
+// requested tokens at other times. Each token is new, because a client does not reuse a refused token.
 func (p *player) newToken() *cassette.Interaction {
 	p.madeUp++
 	body := fmt.Sprintf(`{"access_token":"replay-%d","token_type":"bearer","expires_in":3600}`, p.madeUp)
@@ -156,7 +156,7 @@ func (p *player) newToken() *cassette.Interaction {
 	}}
 }
 
-// take plays the first unused matching interaction. go-vcr offers unused ones in order; it does not see the request.
+// take plays the first unused matching interaction. go-vcr offers unused interactions in order; it does not see the request.
 func (p *player) take(fits func(*cassette.Interaction) bool) *cassette.Interaction {
 	next := 0
 	p.tape.Matcher = func(*http.Request, cassette.Request) bool {
@@ -168,7 +168,7 @@ func (p *player) take(fits func(*cassette.Interaction) bool) *cassette.Interacti
 	}
 	found, err := p.tape.GetInteraction(&http.Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}})
 	if err != nil {
-		return nil // one error covers all that is left
+		return nil // the only error: no interaction fits
 	}
 	return found
 }

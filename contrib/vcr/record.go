@@ -28,7 +28,7 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 	if len(body) > 0 {
 		out.Body = io.NopCloser(bytes.NewReader(body))
 	} else if req.Body != nil && req.Body != http.NoBody {
-		out.Body = unreadBody{} // the client requires one that cannot be read twice
+		out.Body = unreadBody{} // the client requires a body that cannot be read twice
 	}
 	response, err := next.RoundTrip(out)
 	if err != nil {
@@ -74,7 +74,7 @@ func rest(read []byte, next io.Reader, closer io.Closer) io.ReadCloser {
 	}{io.MultiReader(bytes.NewReader(read), next), closer}
 }
 
-// reserve takes the next place in the cassette; none after the recording has ended.
+// reserve takes the next place in the cassette; false after the recording has ended.
 func (r *Recorder) reserve() (int, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,7 +126,7 @@ func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *htt
 	})
 }
 
-// write scrubs one exchange at a time. After this the values are gone.
+// write scrubs one exchange at a time. After scrubbing, the values are gone.
 func (r *Recorder) write(place int, req *http.Request, sent []byte, respond func(*scrubbedRequest) cassette.Response) {
 	if len(sent) > maxRecorded {
 		r.fail(&CassetteError{Path: r.file(), Rule: "a request is longer than a cassette may hold"})

@@ -11,14 +11,14 @@ import (
 )
 
 // Payment is the arguments of a job. The request ID in Params is made with the order, before there is a job, so that
-// every run of every job for this order sends the same one.
+// every run of every job for this order sends the same request ID.
 type Payment struct {
 	From   prepaid.AccountID      `json:"from"`
 	Params prepaid.TransferParams `json:"params"`
 }
 
-// Pay makes a payment once, however often and wherever it is run. sent is the last time at which an earlier run may have sent it, or zero
-// without one. If Pay fails, again reports whether another run can help.
+// Pay makes a payment once, however often and wherever Pay is run. sent is the last time at which an earlier run may
+// have sent the payment; zero without an earlier run. If Pay fails, again reports whether another run can help.
 func Pay(ctx context.Context, accounts *prepaid.AccountsService, p Payment, sent time.Time) (again bool, err error) {
 	p.Params.LastSent = sent
 	_, err = accounts.Transfer(ctx, p.From, p.Params)

@@ -12,7 +12,7 @@ import (
 type plan struct {
 	paid     journal.Total // by earlier runs: not sent again
 	unknown  journal.Total // may have been paid: sent again under the same request ID, which prevents a second payment
-	rejected journal.Total // refused by earlier runs: tried again with -retry-refused only
+	rejected journal.Total // refused by earlier runs: tried again only with -retry-refused
 	fresh    journal.Total // never sent, or certainly not processed
 	lost     journal.Total // paid or unknown, and not in the file
 	left     prepaid.Amount

@@ -51,7 +51,7 @@ func run(out io.Writer) (err error) {
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 	ask(out, s, "POST")
 	ctx, stop := context.WithCancel(context.Background())
-	s.worker.Trace.Recorded = func(e journal.Entry) { fmt.Fprintln(out, "last sent", e.LastSent); stop() } // a real one runs on
+	s.worker.Trace.Recorded = func(e journal.Entry) { fmt.Fprintln(out, "last sent", e.LastSent); stop() } // a real worker runs on
 	err = s.worker.Run(ctx, s.payments, s.client.Accounts)
 	ask(out, s, "GET")
 	ask(out, s, "POST")

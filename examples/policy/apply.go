@@ -72,7 +72,7 @@ func (s *session) show(ctx context.Context, d *document) (*plan, error) {
 	return p, nil
 }
 
-// apply shows the plan, asks, applies it and reads back.
+// apply shows the plan, asks, applies the plan and reads the policy back.
 func (s *session) apply(ctx context.Context, d *document) error {
 	p, err := s.show(ctx, d)
 	switch {
@@ -119,11 +119,11 @@ func (s *session) apply(ctx context.Context, d *document) error {
 	return nil
 }
 
-// pass has a change's options. If it removes other rules it replaces texts too, unless that is switched off.
+// pass has the options of a change. A pass that removes other rules also replaces texts, unless -ignore-texts is set.
 type pass struct{ dryRun, removeOthers bool }
 
-// ensure makes each list of the policy equal the file's. The SDK reads a list, sends the difference, repeats no change, and
-// reads back.
+// ensure makes each list of the policy equal the file's. The SDK reads a list, sends the difference, repeats no change,
+// and reads the list back.
 func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, error) {
 	p, policies, texts := &plan{}, s.client.Policy, pass.removeOthers && !s.ignoreTexts
 	err := list(ctx, p, "categories", d.Categories != nil, func(ctx context.Context) (*prepaid.EnsuredRules[prepaid.MCC], error) {
@@ -210,7 +210,7 @@ func words(texts ...string) string {
 	return strings.Join(all, " ")
 }
 
-// confirm requires the whole word, to be typed on purpose.
+// confirm requires the whole word, so that it is typed on purpose.
 func (s *session) confirm(ctx context.Context) error {
 	fmt.Fprint(s.out, "Type yes to apply: ")
 	typed := make(chan string, 1)

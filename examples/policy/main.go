@@ -44,7 +44,7 @@ func main() {
 // exit statuses beyond 0 and 1.
 const (
 	exitInput   = 2
-	exitChanges = 3 // terraform uses 2, which means a wrong command line here
+	exitChanges = 3 // terraform uses 2; here, 2 means a wrong command line
 )
 
 // errInput is a wrong command line, environment or file.
@@ -62,7 +62,7 @@ type options struct {
 	reason      string
 }
 
-// run is main without the process: it returns the exit status.
+// run does the work of main and returns the exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	changes := false
 	o, err := parse(args, errOut)

@@ -59,7 +59,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is main without the process: it returns the exit status. Each example has its own main and flags, so that it can be
+// run does the work of main and returns the exit status. Each example has its own main and flags, so that it can be
 // copied alone.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	opts, err := parse(args, errOut)

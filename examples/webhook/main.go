@@ -1,5 +1,5 @@
-// Webhook is a complete receiver: it registers itself, handles each message once, and drains messages it missed. It uses an
-// emulator inside this process by default, or the real service (see -h).
+// Webhook is a complete receiver: it registers itself, handles each message once, and drains the messages that it
+// missed. It uses an emulator inside this process by default, or the real service (see -h).
 package main
 
 import (
@@ -50,7 +50,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is main without the process: it returns the exit status. Each example has its own main and flags, so that it can be
+// run does the work of main and returns the exit status. Each example has its own main and flags, so that it can be
 // copied alone.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	say := log.New(out, "", 0)

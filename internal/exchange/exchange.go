@@ -1,11 +1,11 @@
 // Package exchange sends one HTTP request once and reads its response.
 //
-// A Sender holds two transports: one that keeps connections, and one that opens a connection for each request. An Exchange
-// is one request. It limits the time of the request and of its body, gives it one connection, so that net/http repeats
-// nothing by itself, reads a body up to a limit, and reports whether something may have been sent.
+// A Sender holds two transports: one that keeps connections, and one that opens a connection for each request. An
+// Exchange is one request. It limits the time of the request and of the response body, reads that body up to a limit,
+// and reports whether something may have been sent. It uses one connection, so that net/http repeats nothing by itself.
 //
-// The package promises that "not sent" is certain, that no error contains an address, credentials or a part of a response, and
-// that a request with an effect does not outlive its exchange: the kernel discards the bytes that it has not delivered.
+// The package promises that "not sent" is certain, that no error contains an address, credentials or a part of a
+// response, and that a request with an effect does not outlive its exchange: the kernel discards undelivered bytes.
 //
 // It does not decide the meaning of a response or whether a request is sent again, and it does not know tokens or rate limits.
 package exchange
@@ -31,7 +31,7 @@ var (
 	ErrTimeout = error(timeoutError("attempt timed out"))
 	// ErrRepeated ends an exchange that net/http was about to repeat.
 	ErrRepeated = errors.New("the connection ended without a response")
-	// errSecondConnection is ErrRepeated if it was the RoundTripper's own second connection.
+	// errSecondConnection is ErrRepeated for a RoundTripper that took a second connection by itself.
 	errSecondConnection = secondConnectionError("the transport took a second connection for one attempt, see Config.Transport")
 	// ErrTooLarge means that a body is longer than its limit.
 	ErrTooLarge = errors.New("response larger than MaxResponseBytes")
@@ -55,21 +55,21 @@ func (e secondConnectionError) Error() string { return string(e) }
 // Is matches ErrRepeated: both have the same consequences.
 func (secondConnectionError) Is(target error) bool { return target == ErrRepeated }
 
-// Exchange is one request. It gets one connection, because net/http repeats requests by itself. Over HTTP/1.1, it repeats a
-// GET whose kept connection broke before the response, even if the service has read it, and (safely) any request of which
-// nothing was written. Over HTTP/2, it repeats complete requests, too, as often as the peer resets the stream. A second
-// connection ends the exchange before anything is written to it.
+// Exchange is one request. It gets one connection, because net/http repeats requests by itself. Over HTTP/1.1, net/http
+// repeats a GET whose kept connection broke before the response, even if the service has read the GET. It also repeats
+// (safely) any request of which nothing was written. Over HTTP/2, it repeats even complete requests, as often as the
+// peer resets the stream. A second connection ends the exchange before anything is written there.
 //
 // Transport hooks and a body that is read later refer to an Exchange, so it may outlive its call and is never reused. Call
 // [New], Begin, Send and, unless the body is streamed, End.
 type Exchange struct {
 	timer     attemptTimer
-	ends      time.Duration               // its time limit, since the Sender was made
+	ends      time.Duration               // when its time ends, counted from Sender.made
 	conn      atomic.Pointer[net.TCPConn] // carries a request with an effect
 	hooks     httptrace.ClientTrace
 	request   http.Request
 	url       url.URL
-	content   *content // of a request with a body
+	content   *content // nil for a request without a body
 	sender    *Sender
 	effect    bool
 	unwritten bool // over HTTP/1.1 another connection proves that nothing was written to the previous one
@@ -78,13 +78,13 @@ type Exchange struct {
 
 // Events that the hooks have seen, as bits: with a field for each, an Exchange would take the next larger size of memory.
 const (
-	seenAsked     = 1 << iota // for a connection
-	seenConnected             // got one
-	seenHTTP2                 // over HTTP/2
-	seenNew                   // the first connection was new, so that net/http does not repeat on another
+	seenAsked     = 1 << iota // asked for a connection
+	seenConnected             // got a connection
+	seenHTTP2                 // the connection uses HTTP/2
+	seenNew                   // the first connection was new: net/http does not repeat on another
 )
 
-// New returns an Exchange. With a body, its reader is allocated together with it.
+// New returns an Exchange. The reader of a body is allocated together with the Exchange.
 func New(withBody bool) *Exchange {
 	if !withBody {
 		return new(Exchange)
@@ -113,9 +113,9 @@ type Request struct {
 	Body []byte
 	// Fresh opens a connection for this request alone.
 	Fresh bool
-	// Effect is for a request that changes something. It shares its connection with no other request in progress: unless Fresh is set,
-	// it is one of HTTP/1.1 that is kept for the next such request. When the exchange or the process ends, the kernel discards
-	// the bytes that it has not delivered.
+	// Effect is for a request that changes something. Its connection carries no other request at the same time. Unless
+	// Fresh is set, the connection uses HTTP/1.1 and is kept for the next such request. When the exchange or the
+	// process ends, the kernel discards undelivered bytes.
 	Effect bool
 	// Limit is the limit passed to Begin. The kernel applies it to requests with an effect.
 	Limit time.Duration
@@ -134,7 +134,7 @@ type Failure struct {
 	MayConnect bool
 }
 
-// Send sends r. ctx is the one that Begin returned. The caller closes the body of the response.
+// Send sends r. ctx is the context that Begin returned. The caller closes the body of the response.
 func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Response, Failure) {
 	x.url = *r.URL
 	x.ends = time.Since(s.made) + r.Limit
@@ -149,7 +149,7 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 		out.ContentLength = int64(len(r.Body))
 		x.content.reader.Reset(r.Body)
 		out.Body = io.NopCloser(&x.content.reader) // net/http knows this type, see body
-		body := r.Body                             // with r.Body, the function would hold all of r
+		body := r.Body                             // with r.Body, the function would keep all of r in memory
 		out.GetBody = func() (io.ReadCloser, error) { return x.body(body) }
 	}
 	transport := s.kept
@@ -200,7 +200,7 @@ func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 func (x *Exchange) trace(s *Sender, r Request) *httptrace.ClientTrace {
 	x.sender, x.effect, x.unwritten = s, r.Effect, s.netHTTP && r.Method != http.MethodGet
 	x.hooks.GotConn = x.gotConn
-	if s.netHTTP && s.owned == nil { // only then neverLeft needs it
+	if s.netHTTP && s.owned == nil { // neverLeft needs the hook only then
 		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }
 	}
 	return &x.hooks
@@ -212,7 +212,7 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	if shared {
 		x.seen.Or(seenHTTP2)
 	}
-	// A process that was frozen while it connected: the timer of the context may not have fired yet.
+	// If the process was frozen while it connected, the timer of the context may not have fired yet.
 	if deadline, ok := x.request.Context().Deadline(); ok && !time.Now().Before(deadline) {
 		x.seen.Or(seenConnected)
 		x.refuse(info.Conn, shared, context.DeadlineExceeded)
@@ -241,8 +241,8 @@ func (x *Exchange) refuse(conn net.Conn, shared bool, cause error) {
 	}
 }
 
-// take prepares the connection for a request with an effect, before anything is written. It does so each time: the connection may
-// have been dialled for another request.
+// take prepares the connection for a request with an effect, before anything is written. Every such request needs this:
+// the connection may have been dialled for another request.
 func (x *Exchange) take(info httptrace.GotConnInfo) {
 	if !x.effect && info.Reused {
 		return
@@ -260,17 +260,17 @@ func (x *Exchange) take(info httptrace.GotConnInfo) {
 	}
 }
 
-// Abort closes the TCP connection of a request with an effect, so that the kernel discards the bytes of the request that it has not
-// delivered. Call it if the response did not arrive or is incomplete. It does not wait: tls.Conn.Close may, to write its alert.
+// Abort closes the TCP connection of a request with an effect, so that the kernel discards the undelivered bytes of the request.
+// Call it if the response did not arrive or is incomplete. It does not wait; tls.Conn.Close may wait to write its alert.
 func (x *Exchange) Abort() {
 	if conn := x.conn.Swap(nil); conn != nil {
 		_ = conn.Close()
 	}
 }
 
-// body returns the body for another connection, but never over HTTP/2. By its type, like the first body's, net/http knows that
-// it is in memory. net/http then writes the head and the body of a request at once, and no response or disconnection can fall
-// between the two.
+// body returns the body for another connection, but never over HTTP/2. Its type, like the first body's, shows net/http
+// that the body is in memory. net/http then writes the head and the body of a request at once, so that no response or
+// disconnection can fall between the two.
 func (x *Exchange) body(content []byte) (io.ReadCloser, error) {
 	if x.has(seenHTTP2) {
 		return nil, ErrRepeated

@@ -20,8 +20,8 @@ type Sender struct {
 	hidden             atomic.Bool // the TCP connection of a request could not be reached
 }
 
-// NewSender returns a Sender for transport. If transport is nil, it creates one with own. CloseIdle closes the connections of that
-// transport and its clones, not those of the caller's transport.
+// NewSender returns a Sender for transport. If transport is nil, it creates one with own. CloseIdle closes the
+// connections of that transport and of all clones, not those of the caller's transport.
 func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender {
 	netHTTP, isNetHTTP := transport.(*http.Transport)
 	s := &Sender{made: time.Now()}
@@ -52,8 +52,8 @@ func (s *Sender) CloseIdle() {
 // discarded.
 func (s *Sender) Hidden() bool { return s.hidden.Load() }
 
-// http1Of returns a clone of t that uses HTTP/1.1 only; false if t supports only HTTP/2 or has its own TLS dialer, as the clone then
-// does.
+// http1Of returns a clone of t that uses HTTP/1.1 only; false if that is impossible, because t supports only HTTP/2 or
+// has its own TLS dialer.
 func http1Of(t *http.Transport) (clone *http.Transport, ok bool) {
 	clone = t.Clone()
 	if http2Only(t) || clone.DialTLSContext != nil || clone.DialTLS != nil { //nolint:staticcheck // a caller may
@@ -75,7 +75,7 @@ func freshOf(t *http.Transport) *http.Transport {
 	return fresh
 }
 
-// aloneOf returns a clone of t whose connections carry one request at a time: by HTTP/1.1, or by a single use.
+// aloneOf returns a clone of t whose connections carry one request at a time: they use HTTP/1.1, or are used once.
 func aloneOf(t *http.Transport) *http.Transport {
 	alone, http1 := http1Of(t)
 	alone.DisableKeepAlives = alone.DisableKeepAlives || !http1
@@ -88,8 +88,8 @@ type closer interface {
 	CloseIdleConnections()
 }
 
-// separate returns t or, if it may use HTTP/2, a transport that opens a connection for each request: concurrent requests of one
-// *http.Transport share a connection of HTTP/2 even without keep-alives, and aborting one ends the others.
+// separate returns t or, if t may use HTTP/2, a transport that opens a connection for each request: concurrent requests
+// of one *http.Transport share a connection of HTTP/2 even without keep-alives, and aborting one ends the others.
 func separate(t *http.Transport) closer {
 	if p := t.Protocols; p != nil && !p.HTTP2() && !p.UnencryptedHTTP2() {
 		return t
@@ -104,7 +104,7 @@ func (s single) RoundTrip(req *http.Request) (*http.Response, error) { return s.
 
 func http2Only(t *http.Transport) bool { return t.Protocols != nil && !t.Protocols.HTTP1() }
 
-// aloneContext requests a connection that is not shared from a RoundTripper that is not an [*http.Transport]. Only Wrappable
+// aloneContext asks a RoundTripper other than an [*http.Transport] for a connection that is not shared. Only Wrappable
 // understands it.
 type aloneContext struct{ context.Context } //nolint:containedctx // it is one
 
@@ -117,8 +117,8 @@ func (c *aloneContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// freshConnection requests a new connection from a RoundTripper that is not an [*http.Transport]: the connection is not
-// kept, and a GET seems to have a body that cannot be read twice, so that net/http does not repeat it.
+// freshConnection asks a RoundTripper other than an [*http.Transport] for a new connection: the connection is not kept,
+// and a GET seems to have a body that cannot be read twice, so that net/http does not repeat it.
 type freshConnection struct{ next http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].

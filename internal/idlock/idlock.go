@@ -1,5 +1,5 @@
-// Package idlock prevents two requests with the same request ID from being in progress at the same time, and the use of a
-// request ID for two payments.
+// Package idlock admits only one request at a time with the same request ID, and prevents the use of a request ID for
+// two payments.
 //
 // The service returns the cached response for a repeat only if the first request is finished: a repeat that overtakes it
 // may move the money again. So a [Guard] admits calls with the same ID one by one, and a call after an unknown outcome gets
@@ -12,8 +12,8 @@
 //     with their ID;
 //   - only a keyed digest of a payment is kept, so that a memory dump does not reveal the payee.
 //
-// It does not wait for that time, decide when a request may be repeated, or judge a response. It knows only the calls of one
-// Guard: across processes, the caller must keep them apart, and pass on unknown outcomes ([Payment].NotBefore).
+// The package does not wait until [Lock].NotBefore, decide when a request may be repeated, or judge a response. It knows only the
+// calls of one Guard: across processes, the caller must keep such calls apart, and pass on unknown outcomes ([Payment].NotBefore).
 package idlock
 
 import (
@@ -72,9 +72,9 @@ func New(notBefore func(lastSent time.Time) time.Time) *Guard {
 // state is the state of an ID that is in use or whose outcome is unknown.
 type state struct {
 	held      chan struct{} // full while a call is in progress
-	users     int           // the call in progress and the waiting ones
-	payment   digest        // of the payment with unknown outcome
-	notBefore time.Time     // when that may be sent again; zero if nothing is unknown
+	users     int           // number of calls in progress or waiting
+	payment   digest        // the payment with unknown outcome
+	notBefore time.Time     // when that payment may be sent again; zero if nothing is unknown
 }
 
 // maxSpare is how many unused states are kept for other IDs.
@@ -82,8 +82,8 @@ const maxSpare = 64
 
 // Lock is the right to send with an ID. The caller must call Leave.
 type Lock struct {
-	// NotBefore is the earliest time at which an earlier call of unknown outcome may be repeated; zero if there is none. The holder
-	// waits for it.
+	// NotBefore is the earliest time at which an earlier call of unknown outcome may be repeated; zero if there is no
+	// such call. The holder waits until then.
 	NotBefore time.Time
 	// Applied means that an earlier call made the payment.
 	Applied bool
@@ -100,7 +100,7 @@ type Lock struct {
 func (g *Guard) Enter(ctx context.Context, p Payment) (Lock, error) {
 	t := Lock{guard: g, id: p.ID, state: g.join(p.ID)}
 	select {
-	case t.state.held <- struct{}{}: // first: an ended context must not look like a call in progress
+	case t.state.held <- struct{}{}: // tried first: an ended context must not look like a call in progress
 	default:
 		select {
 		case t.state.held <- struct{}{}:
@@ -154,7 +154,7 @@ func (t *Lock) Leave(result Result, notBefore time.Time) {
 	g.leave(t.id, t.state)
 }
 
-// join returns the state of an ID. It stays the same until every caller of join has called leave.
+// join returns the state of an ID. The state stays the same until every caller of join has called leave.
 func (g *Guard) join(id string) *state {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// node is a part of the document. OpenAPI 3.1 documents are JSON, and their schemas JSON Schema of 2020-12.
+// node is a part of the document. OpenAPI 3.1 documents are JSON; their schemas are JSON Schema of 2020-12.
 type node = map[string]any
 
 const resource = "file:///openapi.json"
@@ -91,7 +91,7 @@ func (d *document) validate(pointer string, value any) error {
 	return compiled.Validate(value)
 }
 
-// mark notes the members that a value has of the schema at a pointer.
+// mark notes which members of the schema at a pointer a value has.
 func (d *document) mark(kind, pointer string, value any, seen map[string]bool) {
 	_, pointer = d.at(pointer)
 	switch value := value.(type) {
@@ -146,7 +146,7 @@ func (d *document) places() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// members adds the members of the schema at a pointer and in it.
+// members adds the members of the schema at a pointer, and of the schemas in it.
 func (d *document) members(kind, pointer string, all map[string]bool) {
 	schema, pointer := d.at(pointer)
 	if schema["items"] != nil {
@@ -160,7 +160,7 @@ func (d *document) members(kind, pointer string, all map[string]bool) {
 	}
 }
 
-// schemaOf returns the pointer of a body's only schema; empty without one.
+// schemaOf returns the pointer of a body's only schema; without a schema, a pointer to nothing.
 func (d *document) schemaOf(pointer string) string {
 	about, pointer := d.at(pointer)
 	content, _ := about["content"].(node)

@@ -23,7 +23,7 @@ func For(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// Cause returns err, if it is not nil, and the cause with which ctx has ended, so that it says which limit is over.
+// Cause adds to err, unless it is nil, the cause with which ctx has ended: the error then says which limit has passed.
 func Cause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != ctx.Err() { //nolint:errorlint // a cause of its own
 		return fmt.Errorf("%w: %w", cause, err)
@@ -31,7 +31,7 @@ func Cause(ctx context.Context, err error) error {
 	return err
 }
 
-// Wake signals a sleeper, unless a signal is waiting for it. The channel has room for one.
+// Wake signals a sleeper, unless a signal is already waiting. The channel has room for one signal.
 func Wake(sleeper chan<- struct{}) {
 	select {
 	case sleeper <- struct{}{}:

@@ -8,16 +8,16 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Nearly all rows of a report can be cut from the JSON string as it is: ASCII, with no escapes but those of line ends and of
-// quotes around a whole field, which belong to no field. Such a row is copied once, into its string. Rows reads any other
-// row from un-escaped text. For the first such row it un-escapes its line only, so that the next row may be cut; for the
-// second in succession, the whole buffer.
+// Nearly all rows of a report can be cut from the JSON string as it is: they are ASCII, and have escapes only for line
+// ends and for quotes around a whole field, which belong to no field. Such a row is copied once, into its string. Rows
+// reads any other row from un-escaped text. It un-escapes only the line of the first such row, so that the next row may
+// be cut. At the second such row in succession it un-escapes the whole buffer.
 
 // readLine returns text of reportdata up to the next line end, or more.
 func (d *Decoder) readLine(p []byte) (int, error) {
 	text := d.buf[d.pos:d.end]
 	at := bytes.Index(text, escapedNewline)
-	if !d.inText || d.err != nil || at < 0 || bytes.Contains(text[:at], escapedRune) { // two of these may be one rune
+	if !d.inText || d.err != nil || at < 0 || bytes.Contains(text[:at], escapedRune) { // two such escapes may be one rune
 		return d.Read(p)
 	}
 	end := d.end

@@ -95,7 +95,7 @@ func balanceMatches(p *probe) {
 	if body == nil || len(items) == 0 {
 		return
 	}
-	// First or last may be newest: the reference does not define the order of the items.
+	// The first or the last item may be the newest: the reference does not define the order.
 	first, _ := items[0]["occurred_at"].(string)
 	last := items[len(items)-1]
 	if late, _ := last["occurred_at"].(string); first > late {

@@ -8,9 +8,9 @@ type Case struct {
 	Name string
 	// Section is the part of Name before the slash.
 	Section string
-	// Operation is the checked one: method and path template.
+	// Operation is the checked operation: method and path template.
 	Operation string
-	// Needs names the fields of Target and Allow that the case requires; otherwise it is skipped.
+	// Needs names the fields of Target and Allow that the case requires. Without them, the case is skipped.
 	Needs []string
 
 	check func(*probe)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Target is the service under test. BaseURL, ClientID, ClientSecret and Vendor are required; a case without
-// its other settings is skipped.
+// Target is the service under test. BaseURL, ClientID, ClientSecret and Vendor are required; a case is
+// skipped if its other settings are missing.
 type Target struct {
 	// BaseURL is the address with its path prefix, ending in /3.0/.
 	BaseURL string
@@ -51,13 +51,13 @@ type Target struct {
 	PayOutName string
 	// SimulatorWait is the pause between related simulated actions. Default 60 s: the reference requires 30 to 90.
 	SimulatorWait time.Duration
-	// ReportWait is the pause between 150 polls of a running report. Default 2 s.
+	// ReportWait is the pause between polls of a running report (at most 150 polls). Default 2 s.
 	ReportWait time.Duration
 	// Allow permits effects. With the zero value the suite only reads, and sends requests that must be refused.
 	Allow Allow
 }
 
-// Allow permits effects in addition to reading and requests that must be refused. The zero value permits none.
+// Allow permits effects. Reads, and requests that must be refused, are always permitted. The zero value permits no effects.
 type Allow struct {
 	// MoveMoney transfers 0.01 between the two accounts, there and back.
 	MoveMoney bool

@@ -30,17 +30,17 @@ const (
 type Job struct {
 	// Worker is the number of the copy, from 1; 0 for Prepare and Enqueue.
 	Worker int
-	// Payments are those to make and, with Rollback, those not to make, in the same order in each copy and each run.
+	// Payments are the payments to make and, with Rollback, those not to make. Their order is the same in each copy and each run.
 	Payments []Payment
 	// Dir is a directory that all copies share, empty at the start of the run.
 	Dir string
-	// Database is the URL of the database; empty without one. A copy's URL is a proxy's, that of Prepare and Enqueue is not.
+	// Database is the URL of the database; empty without one. A copy gets the URL of a proxy; Prepare and Enqueue do not.
 	Database string
 
 	file, summary string
 }
 
-// Environ returns the variables of PREPAID_HOSTILE_PAYMENTS and so on, for a command that Prepare or Enqueue runs.
+// Environ returns variables such as PREPAID_HOSTILE_PAYMENTS, for a command that Prepare or Enqueue runs.
 func (j Job) Environ() []string {
 	return []string{
 		envWorker + "=" + strconv.Itoa(j.Worker), envPayments + "=" + j.file, envDir + "=" + j.Dir, envSummary + "=" + j.summary,
@@ -80,14 +80,14 @@ const (
 
 // Claim is one line of a summary.
 type Claim struct {
-	// RequestID is the Payment's, even if the worker paid under another.
+	// RequestID is the Payment's, even if the worker paid under another ID.
 	RequestID prepaid.RequestID `json:"request_id"`
 	// State is what the worker knows.
 	State State `json:"state"`
 }
 
-// Summarize writes the worker's claims about its payments, before it ends. The harness compares the summary of the last run of
-// each copy with the accounts.
+// Summarize writes the worker's claims about its payments. Call it before the worker ends. The harness compares the
+// summary of the last run of each copy with the accounts.
 func (j Job) Summarize(claims []Claim) error {
 	text, err := writeLines(claims)
 	if err == nil {
@@ -99,9 +99,9 @@ func (j Job) Summarize(claims []Claim) error {
 	return nil
 }
 
-// Worker makes run a worker under a name, for [Options].Worker. Call it at the start of TestMain or main, once for each. In a
-// process that a run has started for this worker, it calls run and ends the process: with status 0 if run returned nil,
-// because all outcomes are final, otherwise with 1, to run again. In any other process Worker does nothing.
+// Worker makes run a worker with a name, for [Options].Worker. Call it at the start of TestMain or main, once for each
+// worker. In a process that the harness has started for this worker, it calls run and exits: with status 0 if run returned
+// nil, because all outcomes are final; otherwise with 1, to be started again. In any other process Worker does nothing.
 //
 // The context of run ends on SIGTERM or at the end of standard input, which the harness keeps open.
 func Worker(name string, run func(ctx context.Context, job Job) error) {
@@ -115,7 +115,7 @@ func work(run func(context.Context, Job) error, alive io.Reader, errOut io.Write
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // the harness is gone, even if it could not kill its copies
+	go func() { // the input ends when the harness is gone, even if it could not kill its copies
 		_, _ = io.Copy(io.Discard, alive)
 		cancel()
 	}()

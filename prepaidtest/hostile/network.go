@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// barrier stops all that would pass, for a time: the network of a process, or the service.
+// barrier is the network of a process, or the service. While it is shut, nothing passes.
 type barrier struct {
 	mu   sync.Mutex
-	shut chan struct{} // closed when it opens; nil while it is open
-	last bool          // never closes again
+	shut chan struct{} // closed when the barrier opens; nil while it is open
+	last bool          // never shuts again
 }
 
 // closeFor shuts a barrier and opens it after d or when over is closed; false if already shut.
@@ -86,7 +86,7 @@ func (l listener) Accept() (net.Conn, error) {
 		defer r.open.Add(-1)
 		w.deliver()
 		<-w.done
-		w.pass() // while the network is cut, the worker does not see the end
+		w.pass() // while the network is cut, the worker does not see that the connection ends
 		_ = socket.Close()
 	})
 	return w, nil
@@ -102,15 +102,15 @@ type wire struct {
 	process  *process
 	once     sync.Once
 	done     chan struct{} // closed by Close
-	written  atomic.Bool   // a response since the last request
+	written  atomic.Bool   // a response was written since the last request
 
 	mu       sync.Mutex // guards all below
 	more     sync.Cond
 	bytes    []byte
 	held     bool      // bytes arrived during a cut
-	ended    error     // of the socket
-	sent     time.Time // the request that the service reads now
-	released time.Time // when it arrived, if it was held
+	ended    error     // read error of the socket
+	sent     time.Time // when the request that the service reads now was sent
+	released time.Time // when that request arrived, if it was held
 }
 
 type wireKey struct{}
@@ -189,7 +189,7 @@ func (w *wire) times() (sent, released time.Time) {
 
 // pass waits until the network works and the service runs.
 func (w *wire) pass() {
-	for w.process.network.pass() || w.process.run.service.pass() { // both open at once
+	for w.process.network.pass() || w.process.run.service.pass() { // until both are open at once
 	}
 }
 
@@ -206,8 +206,8 @@ func (w *wire) Close() error {
 	return w.Conn.Close()
 }
 
-// RemoteAddr is the worker's.
+// RemoteAddr returns the worker's address.
 func (w *wire) RemoteAddr() net.Addr { return w.socket.RemoteAddr() }
 
-// LocalAddr is the service's.
+// LocalAddr returns the service's address.
 func (w *wire) LocalAddr() net.Addr { return w.socket.LocalAddr() }

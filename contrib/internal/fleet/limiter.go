@@ -5,8 +5,8 @@
 // pool only counts the slots of each replica, grants free slots (money before calls before bulk), and recalls slots from
 // replicas with more than their part.
 //
-// Do not change its exports, or what a [Report] means to a pool, in an incompatible way: if a program updates only the
-// core, older versions of those modules use this package. It may import the client.
+// Do not change the package's exports, or the meaning of a [Report] to a pool, in an incompatible way: if a program
+// updates only the core, older versions of those modules use this package. The package may import the client.
 package fleet
 
 import (
@@ -38,7 +38,7 @@ type Options struct {
 	MaxPause  time.Duration
 	Logger    *slog.Logger
 	OnChange  func(Status)
-	// Store is the name of the pool's server, as log lines name it.
+	// Store is the name of the pool's server in log lines.
 	Store string
 }
 
@@ -62,8 +62,8 @@ type Limiter struct {
 	status Status
 }
 
-// New returns the limiter of one replica and starts its exchange with the pool, which runs until Close. It does not wait
-// for the pool. It returns the given faults and those of options as a *[prepaid.ValidationError].
+// New returns the limiter of one replica and starts its exchange with the pool, which runs until Close. It does not
+// wait for the pool. The error is a *[prepaid.ValidationError] with the given faults and those of options.
 func New(pool Pool, options Options, given ...prepaid.Fault) (*Limiter, error) {
 	options = options.withDefaults()
 	if err := options.check(given).Err(); err != nil {

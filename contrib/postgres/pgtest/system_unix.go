@@ -20,7 +20,7 @@ const freeze, thaw = syscall.SIGSTOP, syscall.SIGCONT
 // bytes.
 const longestDir = 104 - len("/pgtest-4294967295/.s.PGSQL.5432") - 1
 
-// session keeps signals of the program's terminal from a process.
+// session returns attributes that shield a process from the signals of the program's terminal.
 func session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // attributes returns how to start processes of Postgres, and who owns their files.
@@ -59,7 +59,7 @@ func open(dir string) bool {
 	return dir == "/" || open(filepath.Dir(dir))
 }
 
-// signalAll signals the server and its children. Freeze the server first, or it may start others meanwhile.
+// signalAll signals the server and its children. It freezes the server first, which could otherwise start more children meanwhile.
 func (s *Server) signalAll(by syscall.Signal) error {
 	if s.process == nil {
 		return errors.New("pgtest: the server is not running")

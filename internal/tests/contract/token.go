@@ -22,7 +22,7 @@ func tokenFixtures() []Case {
 		if life > time.Hour || life < 59*time.Minute {
 			return nil, errors.New("the expiry does not fit expires_in")
 		}
-		// Printing an oauth2.Token would show it, so the test compares a copy without the token itself.
+		// Printing an oauth2.Token would show the access token, so the test compares a copy without it.
 		if token.AccessToken != "canary-access-token-0001" {
 			return nil, errors.New("another token")
 		}

@@ -2,15 +2,15 @@ package tree
 
 import "strings"
 
-// Operation describes one operation, written from the reference's text: tests compare this second reading with operations.txt
-// and the fixtures. Names are separated by spaces; those inside an object follow its name and a dot.
+// Operation describes one operation. It is written from the reference's text: tests compare this second reading with
+// operations.txt and the fixtures. Names are separated by spaces. Names inside an object follow the object's name and a dot.
 type Operation struct {
 	// Contract has the safety class, the lane, the success statuses and the rule of the body, in the words of operations.txt.
 	Contract string
-	// Query, Request and Response are all members.
+	// Query, Request and Response list all members.
 	Query, Request, Response string
-	// Required are the members that the reference requires in the response; empty for all, as where a table marks none (simulator,
-	// webhooks).
+	// Required lists the members that the reference requires in the response. Empty means all, for example if a table
+	// marks none (simulator, webhooks).
 	Required string
 }
 
@@ -82,7 +82,7 @@ const (
 
 // Reference returns the operations by name.
 func Reference() map[string]Operation {
-	inside := func(object, members string) string { return strings.TrimPrefix(under(object, members), object) } // an optional one
+	inside := func(object, members string) string { return strings.TrimPrefix(under(object, members), object) } // of an optional object
 	account := requiredAccount + inside("personal", requiredPerson) + inside("portal_identifier", "client_id program_id cardholder_id")
 	accounts := account + strings.TrimPrefix(referenceFreeText, "free_text")
 	terminals := inside("terminals", "acquirer_id card_acceptor_id terminal_id id")

@@ -27,7 +27,7 @@ func NewKeyExchange(books *ledger.Ledger, from *ids.Source) *KeyExchange {
 	return &KeyExchange{ledger: books, ids: from, keys: make(map[Key]bool), used: make(map[[32]byte]bool)}
 }
 
-// Key is an application with one of its keys. Its JSON is that of the saved state.
+// Key is an application with one of its keys. Its JSON is used in the saved state.
 type Key struct {
 	Application string `json:"application_id"`
 	Key         string `json:"key_id"`
@@ -42,9 +42,9 @@ func (s *KeyExchange) Add(applicationID, keyID string) {
 }
 
 // Exchange handles POST /accounts/{id}/dip. The reference does not show the data, so its form is the emulator's
-// choice: Base64 of a 12-byte nonce and the AES-256-GCM ciphertext, under the ephemeral key, of a JSON
-// object with account_id and card_number. The reference sets no time after which an ephemeral key may be used
-// again, so its hash is kept for good.
+// choice: a JSON object with account_id and card_number, encrypted with AES-256-GCM under the ephemeral key, as
+// Base64 of the 12-byte nonce and the ciphertext. The reference sets no time after which an ephemeral key may
+// be used again, so its hash is kept for good.
 func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
 	var application, key, ephemeral string
 	var faults wire.Faults
@@ -97,7 +97,7 @@ func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
 	return c.Octets(base64.StdEncoding.EncodeToString(sealer.Seal(nonce, nonce, plain, nil)))
 }
 
-// dipCode is the code of 4.4 for a member.
+// dipCode returns the error code of 4.4 for a member.
 func dipCode(field string) string {
 	switch field {
 	case "application_id", "key_id", "ephemeral_key":

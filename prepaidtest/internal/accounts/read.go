@@ -43,7 +43,7 @@ func (f companyFilter) matches(a *ledger.Account) bool {
 }
 
 // SearchCompany handles GET /accounts/company/{companyid}. An unknown company has no accounts, since the
-// row lists no error.
+// reference lists no error for this operation.
 func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 	var filter companyFilter
 	var with map[string]bool

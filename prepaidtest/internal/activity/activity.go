@@ -1,8 +1,8 @@
 // Package activity counts the running work of an emulator, so that Close can wait for this work and WaitIdle returns when
 // no work is left.
 //
-// Handlers call Enter and Leave; Run and Start run background work; messages, and requests that continue, call Begin and End.
-// After Close no new work begins. No other lock is taken while this lock is held.
+// Handlers call Enter and Leave; Run and Start run background work; Begin and End count messages and continuing
+// requests. After Close no new work begins. No other lock is taken while an Activity's lock is held.
 package activity
 
 import (
@@ -53,8 +53,8 @@ func (a *Activity) Start(f func()) bool {
 	return !a.closed
 }
 
-// Begin counts n messages or requests as under way. After Close it returns false: such work is only kept, or only Wait
-// waits for it.
+// Begin counts n messages or requests as under way. After Close it returns false: a message is then only kept, and
+// only Wait waits for a request.
 func (a *Activity) Begin(n int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,7 +147,7 @@ func (a *Activity) Stop() { close(a.stopped) }
 // Stopping is closed by Stop.
 func (a *Activity) Stopping() <-chan struct{} { return a.stopped }
 
-// Wait returns when all handlers and background work have ended. Then it counts no more work.
+// Wait returns when all handlers and background work have ended. Then no work is counted as under way.
 func (a *Activity) Wait() {
 	a.work.Wait()
 	a.Abandon()

@@ -49,7 +49,7 @@ const endless = -1
 
 // Queue holds the armed faults, each under the name of its operation or hook. It is safe for concurrent use.
 type Queue[F any] struct {
-	wildcard string // the name for all
+	wildcard string // the name that stands for any name
 	howOften func(F) Schedule
 
 	mu     sync.Mutex
@@ -64,8 +64,8 @@ type Armed[F any] struct {
 	Used, Left int
 }
 
-// NewQueue uses its own random source, so that faults do not change the ids of a seeded server. stream
-// distinguishes the queues of one server.
+// NewQueue returns a queue with its own random source, so that faults do not change the ids of a
+// seeded server. stream distinguishes the queues of one server.
 func NewQueue[F any](wildcard string, seed *uint64, stream uint64, howOften func(F) Schedule) *Queue[F] {
 	q := &Queue[F]{wildcard: wildcard, howOften: howOften, random: rand.Float64}
 	if seed != nil {
@@ -84,7 +84,7 @@ func (q *Queue[F]) Arm(name string, faults ...F) {
 	}
 }
 
-// Take uses up the first fault for name, else for any name, that fits and that its probability selects.
+// Take uses the first fault for name that fits and that its probability selects; if there is none, the first for any name.
 func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,9 +1,9 @@
 // Package hooks holds the registered webhooks and delivers their messages.
 //
-// The messages of one hook are sent one after the other, in the order in which they were announced, by a goroutine that runs
-// until the queue is empty. A message that fails is retried on the emulator's clock, and is then undeliverable; alerts
-// are sent while undeliverable messages remain. The state is under the lock of the ledger, so that booking an item and queueing its
-// messages are one step. No lock is held while a message is in flight.
+// The messages of one hook are sent one after the other, in the order in which they were announced, by a goroutine that
+// runs until the queue is empty. A failed message is retried on the emulator's clock; after the last attempt it is
+// undeliverable. Alerts are sent while undeliverable messages remain. The state is under the lock of the ledger, so
+// that booking an item and queueing its messages are one step. No lock is held while a message is in flight.
 package hooks
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Config is the caller's input (2.13). Its JSON is that of the saved state.
+// Config is the caller's input (2.13). Its JSON is used in the saved state.
 type Config struct {
 	URI         string  `json:"uri"`
 	Scope       []int64 `json:"scope"`
@@ -46,7 +46,7 @@ type Hooks struct {
 	with     Options
 	faults   *faults.Queue[faults.Delivery]
 	sender   *http.Client
-	slots    chan struct{} // for deliveries in flight
+	slots    chan struct{} // limits deliveries in flight
 	attempts *ring.Ring[Attempt]
 
 	byID  map[string]*Hook
@@ -128,7 +128,7 @@ func (s *Hooks) List(c *exchange.Call) exchange.Response {
 }
 
 // Get handles GET /hooks/{id}. An unknown id gets 400 invalid_hook_id, the reference's only code for
-// it.
+// this case.
 func (s *Hooks) Get(c *exchange.Call) exchange.Response {
 	l := s.ledger.RLock()
 	defer l.RUnlock()
@@ -143,7 +143,7 @@ func hookNotFound(c *exchange.Call) exchange.Response {
 	return c.Refuse(http.StatusBadRequest, "invalid_hook_id", "the hook does not exist")
 }
 
-// bindHook reads the members of a hook into config, which has the current values before a change.
+// bindHook reads the members of a hook into config, which holds the current values when a hook is changed.
 func (s *Hooks) bindHook(c *exchange.Call, config *Config, whole bool) (sent hookSent, refusal *exchange.Response) {
 	var found wire.Faults
 	refusal = c.BindBodyInto(&found, func(b *wire.Reader) { sent = s.bindMembers(b, config, whole) })
@@ -168,7 +168,7 @@ func (s *Hooks) bindMembers(b *wire.Reader, config *Config, whole bool) (sent ho
 		b.String("hmac_key_secret", &config.Secret).Form(keySecret()),
 	}
 	if sent.scope {
-		config.Scope = append([]int64{}, scope...) // an empty one is an array, too
+		config.Scope = append([]int64{}, scope...) // an empty scope is an array, too
 	}
 	if whole {
 		for _, member := range members {
@@ -178,10 +178,10 @@ func (s *Hooks) bindMembers(b *wire.Reader, config *Config, whole bool) (sent ho
 	return sent
 }
 
-// hookSent has the members of a change.
+// hookSent reports which members a change has.
 type hookSent struct{ uri, scope, enabled bool }
 
-// hookCode is the code of 4.8 for a member; elements of the scope count as the scope.
+// hookCode returns the error code of 4.8 for a member; elements of the scope count as the scope.
 func hookCode(field string) string {
 	name, _, _ := strings.Cut(field, "[")
 	if slices.Contains([]string{"uri", "scope", "filter_spec", "enabled", "reliability_mode", "hmac_key_id", "hmac_key_secret"}, name) {
@@ -259,8 +259,8 @@ func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 	return exchange.Done(http.StatusOK)
 }
 
-// Delete handles DELETE /hooks/{id}. For an unknown hook it also returns 204: the row has no other response
-// except 401 and 500.
+// Delete handles DELETE /hooks/{id}. For an unknown hook it also returns 204: the operation has no other
+// response except 401 and 500.
 func (s *Hooks) Delete(c *exchange.Call) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()
@@ -338,7 +338,7 @@ func (s *Hooks) isFilter(spec string) bool {
 	return known || spec == "*"
 }
 
-// isKeyID allows visible ASCII but the semicolon.
+// isKeyID allows visible ASCII except the semicolon.
 func isKeyID(text string) bool {
 	for _, c := range []byte(text) {
 		if c <= ' ' || c > '~' || c == ';' {

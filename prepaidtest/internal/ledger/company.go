@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// CompanyData is a program that owns accounts. Its JSON is that of the saved state.
+// CompanyData is a program that owns accounts. Its JSON is used in the saved state.
 type CompanyData struct {
 	ID          int64  `json:"id"`
 	ClientID    string `json:"client_id"`
@@ -43,7 +43,7 @@ func (l Locked) PutCompany(add CompanyData) *Company {
 // Permitted reports whether the caller may change a company; false if the company does not exist.
 func (v View) Permitted(id int64) bool { return v.companies[id] != nil && v.MayAccess(id) }
 
-// MayAccess does not check that the company exists.
+// MayAccess is Permitted without the check that the company exists.
 func (v View) MayAccess(id int64) bool { return v.permitted == nil || slices.Contains(v.permitted, id) }
 
 // CompanyID reads the id of a company in a path.

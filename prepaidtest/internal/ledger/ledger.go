@@ -1,13 +1,13 @@
 // Package ledger holds the companies, the accounts and their histories, and is the only place where a balance changes: a
 // balance is always the sum of its history.
 //
-// One lock guards this state and all state that changes with it in other packages: the cache of transfers, authorisations,
-// PIN changes, report runs, webhooks. Lock returns a Locked, and RLock returns a View; only they give access to the
-// state. A function of another package that needs the lock takes one of them. Access tokens, logs and faults have their
-// own locks.
+// One lock guards this state and all state that changes with it in other packages: the cache of transfers,
+// authorisations, PIN changes, report runs, webhooks. Lock returns a Locked, and RLock returns a View; only they give
+// access to the state. A function of another package that needs the lock takes a Locked or a View as a parameter.
+// Access tokens, logs and faults have their own locks.
 //
-// The package also has the data of accounts, with limits. It knows no operation: the packages above decide permissions and
-// the status of a refusal.
+// The package also has the data of accounts, with its limits. It knows no operation: the packages above decide
+// permissions and the status of a refusal.
 package ledger
 
 import (
@@ -61,13 +61,13 @@ func New(with Options) *Ledger {
 	}}
 }
 
-// View is the ledger while its lock is held, for reading at least.
+// View is the ledger while its lock is held at least for reading.
 type View struct {
 	*books
 	held *Ledger
 }
 
-// Locked is the ledger while its lock is held for writing. Functions that need the lock take one.
+// Locked is the ledger while its lock is held for writing. Functions that need this lock take a Locked.
 type Locked struct{ View }
 
 // RLock takes the lock for reading.
@@ -99,7 +99,7 @@ func (v View) Account(eaid string) *Account { return v.accounts[eaid] }
 // Accounts returns all accounts, oldest first.
 func (v View) Accounts() []*Account { return v.order }
 
-// Keyed returns the accounts with a client_account_key.
+// Keyed returns the accounts that have the given key.
 func (v View) Keyed(key Key) []*Account { return v.byKey[key] }
 
 // Company returns a company, nil for an unknown id.
@@ -124,14 +124,14 @@ func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
 	}}
 }
 
-// Open adds an account of a company. Members that are zero in given get their defaults. A balance is booked as a load with
-// reference.
+// Open adds an account of a company. Members that are zero in given get their defaults. given.Balance is booked as a
+// load with reference.
 func (l Locked) Open(owner *Company, given AccountData, reference string, now time.Time) *Account {
 	a := l.NewAccount(owner, now)
 	load := given.Balance
 	given.Balance = wire.Money{}
 	wire.Take(&a.AccountData, &given)
-	a.PlasticEnabled = given.PlasticEnabled // false, too
+	a.PlasticEnabled = given.PlasticEnabled // even if false
 	l.Add(a)
 	if load.Sign() != 0 {
 		l.Post(a, Entry{Type: CodeLoad, Amount: load, Reference: reference}, now)

@@ -19,7 +19,7 @@ func secretMembers() []string {
 	}
 }
 
-// Response masks the secrets in a body; it needs to parse only few bodies.
+// Response returns a body with masked secrets. It parses only the few bodies that may have one.
 func Response(c *exchange.Call, response exchange.Response) string {
 	body := response.Body
 	if c.Route != nil && c.Route.Template == "/accounts/{id}/dip" && len(body) > 0 && body[0] != '{' {
@@ -29,7 +29,7 @@ func Response(c *exchange.Call, response exchange.Response) string {
 		body = UserInfo(body, `/?#"`)
 	}
 	shown := body[:min(len(body), maxLoggedResponse)]
-	if response.Pooled() { // the emulator's own pages hold none of these
+	if response.Pooled() { // a page of a list has none of these members
 		return string(shown)
 	}
 	if slices.ContainsFunc(secretMembers(), func(name string) bool { return bytes.Contains(shown, []byte(name)) }) {

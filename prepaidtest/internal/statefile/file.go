@@ -17,11 +17,11 @@ const (
 	// Every is the interval of the checks for a change.
 	Every = 500 * time.Millisecond
 	// share bounds the share of time spent on a large file: the pause after a write is this many times as
-	// long.
+	// long as the write.
 	share = 10
 )
 
-// rest is how long to wait after a write that took took.
+// rest returns how long to wait after a write of the given duration.
 func rest(took time.Duration) time.Duration { return max(Every, share*took) }
 
 // File is a file that is kept up to date with a state. A nil File does nothing.
@@ -30,7 +30,7 @@ type File struct {
 	lock  *os.File
 	state State
 
-	// Only the goroutine that keeps the file uses these; before it begin, after it Close.
+	// Only one goroutine at a time uses these: first Server.begin, then KeepUpToDate, then Server.Close.
 	begun   []byte // text of the file at the start, nil when it had none
 	written [sha256.Size]byte
 	known   int64 // generation that the file has
@@ -86,7 +86,7 @@ func (f *File) Close() error {
 // write replaces the whole file: a reader sees the old text or the new text.
 func (f *File) write(text []byte) error {
 	temporary := f.path + ".tmp"
-	_ = os.Remove(temporary) // of a process that was killed
+	_ = os.Remove(temporary) // left by a process that was killed
 	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

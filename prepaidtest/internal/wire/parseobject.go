@@ -17,7 +17,7 @@ func ParseObject(raw []byte) (map[string]json.RawMessage, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("is not valid UTF-8")
 	}
-	decoder := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true)) // we word this error
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true)) // this function has its own error for duplicates
 	if decoder.PeekKind() != jsontext.KindBeginObject {
 		return nil, errNotObject
 	}

@@ -31,7 +31,7 @@ type Schema struct {
 	Properties       Ordered[*Schema] `json:"properties,omitzero"`
 }
 
-// Types are the types that a value may have. JSON has no brackets for a single type.
+// Types are the types that a value may have. A single type has no brackets in JSON.
 type Types []string
 
 // MarshalJSON implements json.Marshaler.
@@ -86,8 +86,8 @@ func (o Ordered[V]) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// DescribeObject returns the members that bind reads, without reading anything. If its members depend on values, it returns those
-// that bind reads without values.
+// DescribeObject returns the members that bind reads, without reading anything. If the members depend on values, it
+// returns the members that bind reads without values.
 func DescribeObject(bind func(*Reader)) *Schema {
 	schema := &Schema{Type: Types{"object"}}
 	bind(&Reader{schema: schema})
@@ -107,7 +107,7 @@ func (s *Schema) property(name string, types []string) *Schema {
 	return made
 }
 
-// On nil the methods below do nothing: then a value is read and not described.
+// On a nil Schema the methods below do nothing: the value is then read, and not described.
 
 // note adds a sentence to the description.
 func (s *Schema) note(sentence string) {

@@ -22,18 +22,18 @@ type requestData struct {
 	Body, ResponseBody string
 	Sent               []prepaidtest.Request // all with the same request id, oldest first
 	Movements          int
-	BodyDiffers        bool // from the id's first request
+	BodyDiffers        bool // from that of the first request with the id
 	FaultEffect        string
-	Account            bool              // it exists
+	Account            bool              // the account exists
 	Created            prepaid.AccountID // the account that this request created
 	Transaction        string
-	TransactionLink    string // empty if the account lacks it
+	TransactionLink    string // empty if the account lacks the transaction
 	Newer, Older       int64
 	Filter             string
 	Curl, GoTest       string
-	NoGoTest           string // why it is absent
+	NoGoTest           string // why GoTest is absent
 	Operation          string
-	NoAgain            string // why it cannot be sent as it was
+	NoAgain            string // why the request cannot be sent again as it was
 	Send               sendForm
 	Methods            []string
 }

@@ -69,7 +69,7 @@ func (p *Page) webhook(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "webhook", layout{Title: "Webhook " + short(data.Hook.ID), Section: "webhooks", Data: data})
 }
 
-// plain is an address without query and user: they may hold a secret.
+// plain returns an address without query and user, which may hold a secret.
 func plain(uri string) string {
 	parsed, err := url.Parse(strings.Replace(uri, "//[REDACTED]@", "//", 1)) // the log's mask for the user is not valid in a URL
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 type Backend interface {
 	// Open returns a limit's pool with its own connections, closed after the test.
 	Open(t *testing.T, name string) fleet.Pool
-	// Used prepares a limit that replicas have used and left: it grants at once.
+	// Used prepares a limit that replicas have used and left: the limit grants slots at once.
 	Used(t *testing.T, name string)
 	Freeze(t *testing.T)
 	Thaw(t *testing.T)
@@ -49,7 +49,7 @@ func exchanges(t *testing.T, s Backend) {
 	grants := func(want int, opens time.Duration) {
 		t.Helper()
 		var g fleet.Grant
-		require.Eventually(t, func() (done bool) { // a client may find its connections closed first
+		require.Eventually(t, func() (done bool) { // at first, a client may find its connections closed
 			var err error
 			g, err = exchange(time.Second)
 			return err == nil

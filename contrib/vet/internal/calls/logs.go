@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// loggers are packages whose functions all log their arguments, or make a field of a log record or a span.
+	// loggers are packages whose functions all log their arguments, or put them into a field of a log record or a span.
 	loggers = []string{
 		"log/slog", "go.uber.org/zap", "go.uber.org/zap/zapcore", "github.com/sirupsen/logrus", "github.com/rs/zerolog", "github.com/rs/zerolog/log",
 		"github.com/go-logr/logr", "github.com/hashicorp/go-hclog", "github.com/golang/glog", "k8s.io/klog", "k8s.io/klog/v2",

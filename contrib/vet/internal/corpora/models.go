@@ -30,7 +30,7 @@ func payments() *calls.Model {
 	for _, name := range []string{"InitiateTransfer", "InitiateACHTransferPayout", "InitiateRTPTransferPayout", "InitiateCheckTransferPayout", "InitiateWireTransferPayout", "CreateBankAccount"} {
 		m.Money["("+increase+".Client)."+name] = calls.Func{Kind: calls.Keyed, Name: name, Params: 1, Key: calls.Source{Param: 2}, Err: 1, Result: 0}
 	}
-	// Its other connectors send everything, even reads, through one interface.
+	// The other connectors of formance send everything, even reads, through one interface.
 	const wrapper = "github.com/formancehq/payments/pkg/domain/httpwrapper"
 	do := unkeyed("Client.Do", 1)
 	do.Result = calls.None // a status
@@ -64,7 +64,7 @@ func payments() *calls.Model {
 	m.Clients = append(m.Clients, paypal+".NewClient")
 	m.Reveal = append(m.Reveal, "(*"+paypal+".Client).GetAccessToken")
 
-	// The errors of midtrans are structs, so the rule outcome finds only dropped ones.
+	// The errors of midtrans are structs, so the rule "outcome" finds only dropped errors.
 	const midtrans = "github.com/midtrans/midtrans-go"
 	for _, name := range []string{"coreapi.ChargeTransaction", "coreapi.CaptureTransaction", "coreapi.RefundTransaction", "coreapi.CancelTransaction", "iris.CreatePayout", "iris.ApprovePayout"} {
 		pkg, method, _ := strings.Cut(name, ".")
@@ -137,7 +137,7 @@ func stripe(m *calls.Model, root string) {
 	for _, result := range []string{"PaymentIntent", "Charge", "Refund", "Transfer", "Payout", "Invoice"} {
 		m.Results = append(m.Results, root+"."+result)
 	}
-	// A charge that is declined later is no error.
+	// A charge that is declined later is not an error.
 	m.Verdicts[root+".Payout"] = []string{"Status", "FailureCode", "ID"}
 	m.Packages = append(m.Packages, root, root+"/client")
 	m.Clients = append(m.Clients, root+"/client.New", root+".NewClient")

@@ -24,7 +24,7 @@ var Analyzer = &analysis.Analyzer{
 type result struct {
 	// Rounded: a number or text made of a float64.
 	Rounded bool
-	// Money: a float64 made of an amount. Computed: by arithmetic.
+	// Money: a float64 made of an amount. Computed: also changed by arithmetic.
 	Money, Computed bool
 }
 
@@ -81,7 +81,7 @@ func (t *tracer) maker(instr ssa.CallInstruction) {
 	}
 }
 
-// makes reports whether a function or method of this signature makes an amount of something else.
+// makes reports whether a function or method of this signature makes an amount from something else.
 func (t *tracer) makes(s *types.Signature) bool {
 	if recv := s.Recv(); recv != nil {
 		return t.amount(recv.Type())
@@ -91,8 +91,8 @@ func (t *tracer) makes(s *types.Signature) bool {
 
 func (t *tracer) amount(typ types.Type) bool { return calls.Named(typ, t.found.Model.Amount) }
 
-// comparison reports a comparison of two amounts as floats if at least one was computed. Without arithmetic a comparison is
-// right for amounts of less than 16 digits. A constant, a setting or a quotient is a threshold.
+// comparison reports a comparison of two amounts as floats if at least one was computed. Without arithmetic, a comparison
+// is right for amounts of less than 16 digits. A constant, a setting or a quotient does not count: it is a threshold.
 func (t *tracer) comparison(op *ssa.BinOp) {
 	if !compares[op.Op] || !basic(op.X.Type(), types.IsFloat) || sorts(op) {
 		return

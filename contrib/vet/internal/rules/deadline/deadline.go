@@ -25,8 +25,8 @@ var Analyzer = &analysis.Analyzer{
 
 // sends is the fact of a function that makes a money call with a context without a deadline.
 type sends struct {
-	// Params are the parameters with these contexts, counting the receiver. Always means that no argument sets a deadline: the
-	// function uses another context, or WithoutCancel drops the deadline.
+	// Params has a bit for each parameter with such a context, counting the receiver. Always means that no argument can
+	// set a deadline: the function uses another context, or WithoutCancel drops the deadline.
 	Params uint64
 	Always bool
 	Call   string
@@ -153,7 +153,7 @@ func (r *rule) wait() {
 	}
 }
 
-// sites are a function's money calls, and its calls of functions that make one, with a context of theirs or a parameter.
+// sites are the money calls in a function, and its calls of functions that make money calls with their own context or a parameter.
 func (r *rule) sites(fn *ssa.Function) []site {
 	var found []site
 	for _, block := range fn.Blocks {
@@ -192,7 +192,7 @@ func contextOf(args []ssa.Value) ssa.Value {
 	return nil
 }
 
-// of is the summary of the called function.
+// of returns the summary of the called function.
 func (r *rule) of(common *ssa.CallCommon) *sends {
 	if fn := common.StaticCallee(); fn != nil {
 		if fn.Origin() != nil {
@@ -209,7 +209,7 @@ func (r *rule) of(common *ssa.CallCommon) *sends {
 	return s
 }
 
-// summary is the use of contexts in a function of this package, with its literals.
+// summary is the use of contexts in a function of this package, including its literals.
 func (r *rule) summary(fn *ssa.Function) *sends {
 	if s, ok := r.sent[fn]; ok {
 		return s

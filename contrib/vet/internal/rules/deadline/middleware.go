@@ -18,11 +18,11 @@ type bounded struct{}
 func (*bounded) AFact()         {}
 func (*bounded) String() string { return "has a middleware for deadlines" }
 
-// middlewares finds them in the syntax of any package: those of frameworks do not use the SDK. They make a context with a
-// deadline, and a request with a context.
+// middlewares finds such functions in the syntax of any package, because the middlewares of frameworks do not use the
+// SDK. They make a context with a deadline, and a request with a context.
 func (r *rule) middlewares(program bool) {
 	info := r.pass.TypesInfo
-	for again := true; again; { // again, for users of later functions
+	for again := true; again; { // again, for functions that use later ones
 		again = false
 		for _, file := range r.pass.Files {
 			for _, decl := range file.Decls {

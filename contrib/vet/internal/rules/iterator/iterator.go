@@ -64,7 +64,7 @@ func collected(pass *analysis.Pass, found *calls.Result, statement ast.Node) {
 	}
 }
 
-// list reports whether an expression is an iterator over values and an error, made by the SDK or with values of the SDK.
+// list reports whether an expression is an iterator over values and an error, made by the SDK or with the SDK's types as values.
 func list(pass *analysis.Pass, found *calls.Result, x ast.Expr) bool {
 	signature, ok := pass.TypesInfo.TypeOf(x).Underlying().(*types.Signature)
 	if !ok || signature.Params().Len() != 1 {
@@ -135,7 +135,7 @@ func onlyCompared(pass *analysis.Pass, condition ast.Expr, op token.Token, varia
 	return ok && value.IsNil() && is(pass, compared.X, variable)
 }
 
-// leaves reports whether a block only leaves the loop, goes to the next round, or returns without a result.
+// leaves reports whether a block only leaves the loop, continues it, or returns without a result.
 func leaves(body *ast.BlockStmt) bool {
 	if len(body.List) != 1 {
 		return false
