@@ -51,7 +51,7 @@ var tolerant = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeListed),
 )
 
-// callerOptions are the options for a value of the caller's type. An incomplete value of a type of this package in it is an error.
+// callerOptions are the options for a value of the caller's type. An incomplete value of this package inside such a value is an error.
 var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(func(d *jsontext.Decoder, value incomplete) error {
 		if !isOurs(reflect.TypeOf(value).Elem()) { // the caller's type embeds ours

@@ -235,8 +235,8 @@ func (p ListUndeliverableParams) list(id HookID) pageList[Message] {
 // reports those that do not.
 func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.Raw)) }
 
-// Undeliverable iterates over the stored messages of a hook. Dismissing messages while iterating shifts the pages: use
-// webhook.Drain to do both.
+// Undeliverable iterates over the stored messages of a hook. To iterate and dismiss, use webhook.Drain: each dismissal
+// shifts the pages.
 //
 // Errors: [CodeInvalidHookID]; [ErrListIncomplete] as a *[IncompleteListError], after all received messages, when fewer
 // were seen than the service counted, for example because some were dismissed in the meantime; [ErrPageRepeated] when
@@ -277,7 +277,7 @@ func (s *HooksService) Dismiss(ctx context.Context, id HookID, messageIDs ...Mes
 	return send(ctx, s.client, r)
 }
 
-// MessageType is the type of a message. The reference names only transaction; other values are kept as received.
+// MessageType is the type of a message. The reference names only "transaction"; other values are kept as received.
 type MessageType string
 
 // MessageTypeTransaction is a transaction on a company in the hook's scope.

@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Safety declares how [Client.Do] proceeds after an attempt that may have reached the service without a usable response. A call
+// Safety declares how [Client.Do] proceeds after an attempt that got no usable response but may have reached the service. A call
 // of any class continues after a failed connection, a 429, and once after a 401 with a new token, since nothing was done in these
 // cases. The class keyed (of transfers) cannot be declared: the reference promises the cached response for two operations only.
 type Safety uint8
@@ -57,8 +57,8 @@ func (s Safety) class() class {
 	return classNever
 }
 
-// RawRequest describes a call of [Client.Do]. Method and Path are required. It prints without values, query, body and
-// headers.
+// RawRequest describes a call of [Client.Do]. Method and Path are required. Printing it shows no values, query, body
+// or headers.
 type RawRequest struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string
@@ -81,7 +81,7 @@ type RawRequest struct {
 }
 
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
-// limiter (in [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own connection.
+// limiter (lane [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own connection.
 //
 // A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise. So the outcome of a
 // success with an unreadable body is unknown, unless the call is a read. out is a pointer that receives the JSON value of the
@@ -252,7 +252,7 @@ func (r *RawRequest) callable(known []*operation) *operation {
 	return found
 }
 
-// operationsAt returns the operations that have a path.
+// operationsAt returns the operations at a path.
 func operationsAt(segments []string) []*operation {
 	var found []*operation
 	for _, op := range allOperations() {

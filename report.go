@@ -77,15 +77,15 @@ func (r ReportRun) ExpiresAt() time.Time {
 	return r.RequestedAt.Add(reportRetention)
 }
 
-// ReportReader streams one report in constant memory, whatever its size. Use one of Rows, Read (or io.Copy) and Report,
-// once; any other use returns ErrReportUsed. Close the reader.
+// ReportReader streams one report in constant memory, whatever its size. Choose one of Rows, Read (or io.Copy) and
+// Report, and use it once; any other use returns ErrReportUsed. Close the reader.
 //
 // All three succeed only if the complete response is well-formed and the number of CSV rows is the service's
 // totalrecords. With column headers, there may be one more row: the reference does not specify whether the service
 // counts the header row. Until the end, the report can still fail with a *ReportError: do not treat a part of a report
 // as complete.
 //
-// Use a ReportReader from one goroutine; only Close may be called from any.
+// Use a ReportReader from one goroutine; only Close may be called from others.
 type ReportReader struct {
 	run        ReportRun
 	mediaType  string // of the response, for errors

@@ -20,7 +20,7 @@ type hold struct {
 	due   time.Time // when the payment may be claimed again, once ended
 }
 
-// candidate is a payment that may be claimed from the time due on.
+// candidate is a payment that may be claimed at the time due, or later.
 type candidate struct {
 	id      prepaid.RequestID
 	due     time.Time

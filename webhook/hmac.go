@@ -138,8 +138,8 @@ func (v HMAC) Verify(_ context.Context, header http.Header, body []byte) error {
 
 // Sign adds the signature of body to header, for tests. Before the call, set the headers that KeyID and SignedText read.
 //
-// Errors: *[prepaid.ValidationError] if a required field is missing, the ring has no such key, or the timestamp is not
-// set.
+// Errors: *[prepaid.ValidationError] if a required field is missing, the key ring has no such key, or the timestamp is
+// not set.
 func (v HMAC) Sign(header http.Header, keyID string, body []byte) error {
 	faults := v.faults()
 	if v.TimestampHeader != "" && header.Get(v.TimestampHeader) == "" {

@@ -172,7 +172,7 @@ func checkVersion(ctx context.Context, pool *pgxpool.Pool, quoted string, need i
 	return nil
 }
 
-// schemaOf returns name or the default, and adds a fault if it is not valid.
+// schemaOf returns name or the default, and adds a fault if the name is not valid.
 func schemaOf(name string, f *faults.List) string {
 	name = cmp.Or(name, defaultSchema)
 	plain := strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""

@@ -60,7 +60,7 @@ func at(path string, err error) error {
 // "about" and "reference" of a fixture are not checked.
 //
 // Check recognises a pseudonym by its form. One in ten thousand real numbers with nine digits has that form, and far fewer
-// longer ones. Texts with that form are "anon" and a number. A recording does not depend on the form: it replaces every value.
+// longer ones. The only such texts are "anon" and a number. A recording does not depend on the form: it replaces every value.
 //
 // Errors: *[UnscrubbedError], *[CassetteError] if r is neither a cassette nor a fixture.
 func Check(r io.Reader, options CheckOptions) error {

@@ -98,7 +98,7 @@ func (p *player) isToken(interaction *cassette.Interaction) bool {
 	return op != nil && op.name == tokenName
 }
 
-// tokenName is the operation that the client requests at any time.
+// tokenName is the operation that the client may request at any time.
 const tokenName = "Token"
 
 // find returns the response to request, with its body, and marks it as used.

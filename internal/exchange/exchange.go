@@ -7,7 +7,7 @@
 // The package promises that "not sent" is certain, that no error contains an address, credentials or a part of a
 // response, and that a request with an effect does not outlive its exchange: the kernel discards undelivered bytes.
 //
-// It does not decide the meaning of a response or whether a request is sent again, and it does not know tokens or rate limits.
+// The package does not decide the meaning of a response or whether a request is sent again. It does not know tokens or rate limits.
 package exchange
 
 import (
@@ -119,12 +119,12 @@ type Request struct {
 	Effect bool
 	// Limit is the limit passed to Begin. The kernel applies it to requests with an effect.
 	Limit time.Duration
-	// Lead makes an exception from Fresh for the first such request of a Sender, which has a body: if the service offers HTTP/2,
-	// later requests use its connection, too.
+	// Lead is an exception from Fresh, for requests with a body. If the service offers HTTP/2, the first request of a
+	// Sender with Lead set opens a connection that later requests use, too.
 	Lead bool
 }
 
-// Failure is why there is no response. The zero value means that there is one.
+// Failure is why there is no response. The zero value means that there is a response.
 type Failure struct {
 	// Err is the cause, without the address; nil if there is a response.
 	Err error
@@ -297,8 +297,8 @@ func roundTrip(transport http.RoundTripper, req *http.Request) (response *http.R
 	return response, err
 }
 
-// describe returns the error of a broken exchange: the context's error if the context ended it, and never a query or a part
-// of a response.
+// describe returns the error of a broken exchange, or the context's error if the context ended the exchange. The result
+// never contains a query or a part of a response.
 func describe(ctx context.Context, sent bool, err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err

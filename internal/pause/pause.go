@@ -23,7 +23,7 @@ func For(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// Cause adds to err, unless it is nil, the cause with which ctx has ended: the error then says which limit has passed.
+// Cause adds to err the cause with which ctx has ended, so that err says which limit has passed. A nil err stays nil.
 func Cause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != ctx.Err() { //nolint:errorlint // a cause of its own
 		return fmt.Errorf("%w: %w", cause, err)

@@ -45,9 +45,9 @@ type Target struct {
 	KeyID string
 	// PayOutBSB is the bank branch (six digits) for a direct entry out.
 	PayOutBSB string
-	// PayOutNumber is the account number there, digits only.
+	// PayOutNumber is the number of an account at that branch, digits only.
 	PayOutNumber string
-	// PayOutName is the name of the account there.
+	// PayOutName is the name of that account.
 	PayOutName string
 	// SimulatorWait is the pause between related simulated actions. Default 60 s: the reference requires 30 to 90.
 	SimulatorWait time.Duration
@@ -61,7 +61,7 @@ type Target struct {
 type Allow struct {
 	// MoveMoney transfers 0.01 between the two accounts, there and back.
 	MoveMoney bool
-	// PayOut sends 0.01 to the bank account of the target. It is not returned.
+	// PayOut sends 0.01 to the bank account of the target. The money is not returned.
 	PayOut bool
 	// CreateAccounts creates one empty account, which remains.
 	CreateAccounts bool

@@ -99,7 +99,7 @@ func (j Job) Summarize(claims []Claim) error {
 	return nil
 }
 
-// Worker makes run a worker with a name, for [Options].Worker. Call it at the start of TestMain or main, once for each
+// Worker registers run as a worker with a name, for [Options].Worker. Call it at the start of TestMain or main, once for each
 // worker. In a process that the harness has started for this worker, it calls run and exits: with status 0 if run returned
 // nil, because all outcomes are final; otherwise with 1, to be started again. In any other process Worker does nothing.
 //

@@ -170,10 +170,10 @@ func (w *wire) deliver() {
 	}
 }
 
-// isReset reports whether the worker's side has reset the connection. It needs the lock.
+// isReset reports whether the worker's side has reset the connection. The caller holds mu.
 func (w *wire) isReset() bool { return w.ended != nil && !errors.Is(w.ended, io.EOF) }
 
-// gone is isReset with the lock.
+// gone is isReset for callers that do not hold mu.
 func (w *wire) gone() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

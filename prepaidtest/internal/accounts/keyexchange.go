@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// KeyExchange carries out the key exchange. The ledger's lock guards it.
+// KeyExchange carries out the key exchange. The ledger's lock guards its state.
 type KeyExchange struct {
 	ledger *ledger.Ledger
 	ids    *ids.Source

@@ -81,7 +81,7 @@ func (a *Activity) Abandon() {
 	a.wake()
 }
 
-// wake needs a.mu.
+// wake ends the waits of WaitIdle if nothing is under way. The caller holds a.mu.
 func (a *Activity) wake() {
 	if a.pending > 0 {
 		return

@@ -16,7 +16,7 @@ var (
 		"github.com/go-logr/logr", "github.com/hashicorp/go-hclog", "github.com/golang/glog", "k8s.io/klog", "k8s.io/klog/v2",
 		"github.com/charmbracelet/log", "github.com/apex/log", "github.com/go-kit/log", "github.com/go-kit/log/level", "go.opentelemetry.io/otel/attribute",
 	}
-	// verb is the name of a function that logs, if its type or package is named for logs.
+	// verb matches the names of functions that log, if the function's type or package is named for logs.
 	verb = regexp.MustCompile(`^(Debug|Info|Warn|Warning|Error|Fatal|Panic|Print|Log|Trace|Output)(f|ln|w|S|Context|Ctx|Depth|fContext)?$`)
 	// logs is the path of a package that logs.
 	logs = regexp.MustCompile(`(^|/)([a-z]{0,2}log|logs|logger|logging)(/v[0-9]+)?$`)

@@ -8,7 +8,7 @@ import (
 
 const guide = "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md"
 
-// payments is the model of payment SDKs, of SDKs that create other resources once, and of the programs' own substitutes.
+// payments is the model of payment SDKs, of SDKs that create other resources once, and of the interfaces that programs use instead.
 func payments() *calls.Model {
 	m := &calls.Model{
 		Money: map[string]calls.Func{}, Params: map[string]calls.Func{}, Verdicts: map[string][]string{}, Guide: guide,
