@@ -41,7 +41,7 @@ type family struct {
 	manager   *token.Manager // same as tokens if built in, else nil
 	locks     *idlock.Guard  // for keyed calls
 	alive     *liveness.Tracker
-	summary   operation    // alive calls it
+	summary   operation    // the operation that alive calls
 	longest   atomic.Int64 // see repeatRule
 	closed    atomic.Bool
 
@@ -150,7 +150,7 @@ func (c *core) mediaTypeOf(contentType []string) string {
 // validator returns a validator that honours Config.SkipValueChecks.
 func (c *core) validator() validator { return validator{lax: c.config.SkipValueChecks} }
 
-// call is one operation in progress. do sets the first group. The others change with each attempt; nothing in them outlives the call.
+// call is one operation in progress. do sets the first group. The other groups change with each attempt; nothing in them outlives the call.
 type call struct {
 	request  request
 	core     *core

@@ -176,19 +176,19 @@ const (
 //
 // After an error, the outcome of the creation decides the next step. [OutcomeApplied]: the account was created and not found
 // yet. Look with [AccountsService.FindCreated], and never run Issue again: it could create a second one. Any other outcome:
-// run Issue again, with Again, when the cause is gone. If the outcome was unknown, and the account exists but becomes
-// visible only after VisibleWithin, Issue then creates a second account: set VisibleWithin to minutes, keep
-// InitialLoadAmount zero, and load with a keyed Transfer.
+// run Issue again, with Again, when the cause is gone. After an unknown outcome, that run creates a second account if the
+// first exists but becomes visible only after VisibleWithin: set VisibleWithin to minutes, keep InitialLoadAmount zero,
+// and load with a keyed Transfer.
 //
 // With RequestTypeReplace, accounts that are lost or stolen, replaced or closed do not match, nor does the account
 // being replaced.
 //
 // Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the
-// account was created for certain and is not visible within VisibleWithin, or is found in the company under another
-// client_id: that ends the wait. The error names ProgramClientID and the company; fix the client_id first. With Again, a
-// key that the company has under another client_id is ErrNotSeen too, and nothing is created ([OutcomeNotProcessed]): if
-// that account belongs to another program, run Issue without Again. An account that may have been created, and was not
-// seen, is not ErrNotSeen. Safety: the creation is never repeated once it may have arrived.
+// account was created for certain, but is not visible within VisibleWithin. If the company has it under another client_id,
+// the wait ends early, also with ErrNotSeen. The error names ProgramClientID and the company; fix the client_id first. With
+// Again, Issue also returns ErrNotSeen, and creates nothing ([OutcomeNotProcessed]), if the company has an account with the
+// key under another client_id: if that account belongs to another program, run Issue without Again. If the creation
+// has an unknown outcome, Issue does not return ErrNotSeen. Safety: the creation is never repeated once it may have arrived.
 //
 // API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
@@ -255,7 +255,7 @@ func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams
 			listed = append(listed, a)
 		}
 	}
-	if account, err := find.pick(listed); !errors.Is(err, ErrNotSeen) { // the search by key is late
+	if account, err := find.pick(listed); !errors.Is(err, ErrNotSeen) { // the search by key does not show it yet
 		return account, err
 	}
 	if slices.ContainsFunc(page.Items, find.isElsewhere) {
@@ -278,7 +278,7 @@ type FindCreatedParams struct {
 	ClientAccountKey string
 	// CompanyID is the program; needed without ClientAccountKey.
 	CompanyID CompanyID
-	// ExternalAccountID is the one that Create returned.
+	// ExternalAccountID is the external account ID that Create returned.
 	ExternalAccountID string
 	// Replacing ignores accounts that are lost or stolen, replaced or closed.
 	Replacing bool
@@ -302,8 +302,8 @@ func seenElsewhere(err error) bool {
 	return ok && e.elsewhere != ""
 }
 
-// issueError returns err, from looking for the account in a step of Issue, with the outcome of the creation, its failure
-// if any, and the times of the call sent.
+// issueError returns err, the error of a search in a step of Issue, with the outcome of the creation and the failure of the
+// creation, if any. The attempts and times are those of the call whose error is sent.
 func issueError(outcome Outcome, step string, err, sent error) error {
 	failure := &CallError{Operation: "Accounts.Issue", Outcome: outcome, Err: err}
 	if call, ok := errors.AsType[*CallError](sent); ok {
@@ -322,10 +322,10 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 	return failure
 }
 
-// FindCreated looks for an account after an unknown outcome of Create. It never creates one. It returns the account if
+// FindCreated looks for an account after an unknown outcome of Create. It creates nothing. It returns the account if
 // exactly one matches, as [AccountsService.FindMovement] does for money.
 //
-// Errors: [ErrNotSeen] when nothing matched within VisibleWithin: its outcome is unknown, as the account may still exist;
+// Errors: [ErrNotSeen] when nothing matched within VisibleWithin: the outcome is unknown, as the account may still exist;
 // [ErrAmbiguous] when several match; the context's error together with ErrNotSeen when the context ended the search. The
 // outcome is that of the creation: unknown after all errors but a *[ValidationError]. Safety: read.
 //

@@ -21,7 +21,7 @@
 // # Authentication
 //
 // Authentication is automatic. The client obtains its access token with the client-credentials grant and renews it in the
-// background 10 minutes before it expires (halfway through its lifetime if that is short). Calls continue with the old token
+// background 10 minutes before it expires, or halfway through a short lifetime. Calls continue with the old token
 // meanwhile. After a 401 the client renews the token once and sends the call again. [Config].TokenSource replaces all of
 // this.
 //
@@ -49,10 +49,10 @@
 // outcome is unknown, and set it as LastSent in the params of the next call ([TransferParams], whose example is a store that
 // survives restarts). Otherwise a refusal of the second call is reported as rejected although the first one moved the money.
 //
-// There are two ways to resolve an unknown outcome. Either send the keyed transfer again with the same params. Or search, which
-// never proves absence: [AccountsService.FindMovement], [AccountsService.FindCreated], or read the changed data back. For
-// payments in bulk, package journal keeps the records needed after a crash. The journal, too, sends a rejected payment again if
-// run again: remove payments that you made some other way from the list.
+// There are two ways to resolve an unknown outcome. Either send the keyed transfer again with the same params. Or look for its
+// effect: use [AccountsService.FindMovement] or [AccountsService.FindCreated], or read the changed data back. That never proves
+// absence. For payments in bulk, package journal keeps the records needed after a crash. Another run of the journal sends
+// rejected payments again, too: first take the payments that you made some other way off the list.
 //
 // # Retries
 //
@@ -65,11 +65,11 @@
 //     with [OutcomeUnknown].
 //   - never repeated: not sent again once it may have arrived.
 //
-// A call of any class is sent again if it certainly was not processed: no connection was made, a 429, or one 401, which is
-// followed by a new token. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed
+// A call of any class is sent again if it certainly was not processed: no connection was made, a 429, or one 401, after which
+// the client gets a new token. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed
 // call, the service's own refusal of a later request ([ProvesNotApplied]). A keyed call is not sent again before
 // [AccountsService.NotBefore]. [RetryPolicy] bounds attempts and pauses. The context bounds the whole call; a wait that would
-// outlast its deadline does not start. [Client.With] derives a client with other bounds that shares everything else.
+// end after the context's deadline does not start. [Client.With] derives a client with other bounds that shares everything else.
 //
 // [Client.Do] makes a call for which there is no method; it is never repeated unless you declare otherwise.
 //
@@ -90,7 +90,7 @@
 //		fmt.Println(transaction.Amount)
 //	}
 //
-// For each there is a ...Page method that reads a single [Page]. [Collect] reads a limited number of items into a slice.
+// Each such operation also has a ...Page method that reads a single [Page]. [Collect] reads a limited number of items into a slice.
 //
 // # Errors
 //
@@ -125,7 +125,7 @@
 // # Secrets and personal data
 //
 // A [Secret] is never printed, not even in JSON. In fmt and slog, types that hold personal data print only which fields
-// are set. Their JSON is not redacted: a queue between two services must not receive the mask instead of the name. Log such
+// are set. Their JSON is not redacted, because a queue between two services must receive the real data. Log such
 // values one by one: a JSON log writes a slice as JSON.
 //
 // # Observing
@@ -133,7 +133,7 @@
 // [Config].Logger receives one record per call and one per repeated attempt. A [Trace], for a client or one context, observes
 // every attempt, pause and token. Its Response hook gets the last response, for fields that this version does not know.
 // Operations are named by method and path template, without IDs, so that they can be used as metric labels. A context may
-// observe a call; it never changes the requests.
+// add a Trace to a call; a context never changes the requests.
 //
 // # Testing
 //
@@ -155,8 +155,8 @@ package prepaid
 
 //go:generate go run ./internal/wiregen -w
 
-// These types are read and written on the fast path: those that arrive in lists or in large numbers, and payments. From their
-// tags, wiregen generates wire_gen.go for them and for the structs in them. A type with more than its members has
+// Types that arrive in lists or in large numbers, and payments, are read and written on the fast path. wiregen generates
+// wire_gen.go from the tags of these types and of the structs in them. A type that needs more than its tags has
 // hand-written methods.
 var (
 	_ = []wireReadable{

@@ -18,7 +18,7 @@ const (
 	FundingOutcomeDeclined FundingOutcome = "declined"
 )
 
-// FundingResult is the result of the three calls. A decline is a result, not an error. An outcome that the reference
+// FundingResult is the result of Redeem, Reverse and Refund. A decline is a result, not an error. An outcome that the reference
 // does not list is an error with [OutcomeUnknown], and so is a decline with a transaction ID.
 type FundingResult struct {
 	// Outcome is approved or declined.
@@ -30,8 +30,8 @@ type FundingResult struct {
 // Approved reports whether the money moved.
 func (r *FundingResult) Approved() bool { return r.Outcome == FundingOutcomeApproved }
 
-// missing also refuses an unlisted outcome: callers that read it as "not approved" could move the money again. So could
-// a decline with a transaction ID, which only an approval has.
+// missing also refuses an unlisted outcome: callers that read it as "not approved" could move the money again. For the same
+// reason it refuses a decline with a transaction ID, which only an approval has.
 func (r *FundingResult) missing() bool {
 	return !r.Outcome.Known() || !r.Approved() && strings.Trim(string(r.TransactionID), "0") != ""
 }
@@ -65,7 +65,7 @@ type RedeemFundingParams struct {
 	MerchantNameLocation string `json:"merchant_name_location"`
 	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
 	OriginatingTransaction int64 `json:"originating_transaction"`
-	// ZeroOriginating allows an OriginatingTransaction of 0, which may otherwise have been forgotten. Not part of the JSON.
+	// ZeroOriginating allows an OriginatingTransaction of 0: otherwise 0 could mean a forgotten number. Not part of the JSON.
 	ZeroOriginating bool `json:"-"`
 	// ClearingAdjustment is always sent.
 	ClearingAdjustment bool `json:"clearing_adjustment"`
@@ -114,7 +114,7 @@ type ReverseFundingParams struct {
 	AccountID AccountID `json:"account_id"`
 	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
 	OriginatingTransaction int64 `json:"originating_transaction"`
-	// ZeroOriginating allows an OriginatingTransaction of 0, which may otherwise have been forgotten. Not part of the JSON.
+	// ZeroOriginating allows an OriginatingTransaction of 0: otherwise 0 could mean a forgotten number. Not part of the JSON.
 	ZeroOriginating bool `json:"-"`
 	// CorrelationID is your own ID of the originating transaction.
 	CorrelationID string `json:"correlation_id"`
@@ -163,7 +163,7 @@ type RefundFundingParams struct {
 	MerchantNameLocation string `json:"merchant_name_location"`
 	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
 	OriginatingTransaction int64 `json:"originating_transaction"`
-	// ZeroOriginating allows an OriginatingTransaction of 0, which may otherwise have been forgotten. Not part of the JSON.
+	// ZeroOriginating allows an OriginatingTransaction of 0: otherwise 0 could mean a forgotten number. Not part of the JSON.
 	ZeroOriginating bool `json:"-"`
 	// Currency is ISO 4217 numeric: "036" for AUD.
 	Currency string `json:"currency"`

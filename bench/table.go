@@ -16,16 +16,16 @@ type row struct {
 	goal     string
 	met      bool
 	count    bool   // not a time: busy machines do not matter
-	why      string // why the goal may not be met
+	why      string // why the goal is perhaps not met
 }
 
-// because returns r with the reason why its goal may not be met.
+// because returns r with the reason why its goal is perhaps not met.
 func (r row) because(why string) row {
 	r.why = why
 	return r
 }
 
-// from returns r with a baseline outside its goal.
+// from returns r with a baseline that is not part of its goal.
 func (r row) from(baseline float64, unit func(float64) string) row {
 	r.baseline = unit(baseline)
 	return r

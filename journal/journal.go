@@ -49,11 +49,11 @@ type Journal struct {
 	options Options
 	path    string      // without links
 	names   []string    // of the open file: as the caller wrote it, and path
-	mode    fs.FileMode // for the file that replaces it
+	mode    fs.FileMode // for the file by which a compaction replaces it
 	disk    directory
 	unlock  func() error
 	torn    int64
-	unbound map[key]struct{} // until bound
+	unbound map[key]struct{} // payments whose process died, until bound has recorded them
 
 	commit sync.Mutex // held while writing
 	mu     sync.Mutex // locked after commit
@@ -63,7 +63,7 @@ type Journal struct {
 	index  map[key]place // changed with both held
 	turns  sync.Map      // request ID in use by a call: chan struct{}
 	holds  map[prepaid.RequestID]hold
-	failed error // the first failure to write or read, which stays after Close; otherwise ErrClosed
+	failed error // the first failure to write or read, which stays after Close; ErrClosed after Close without a failure
 	closed bool
 
 	recording      sync.Mutex // held while ends are recorded
@@ -147,8 +147,8 @@ func load(f file, options Options) (*Journal, error) {
 	}, nil
 }
 
-// bound records for payments whose process died that they can have been sent until now, when this process has the lock. It
-// writes that at once, so that the wait does not begin again when the file is opened again.
+// bound records the current time for payments whose process died: it can have sent them until this process got the lock. bound
+// writes the time at once, so that the wait does not begin again when the file is opened again.
 func (j *Journal) bound() error {
 	now := time.Now()
 	keys := slices.SortedFunc(maps.Keys(j.unbound), func(a, b key) int { return cmp.Compare(j.index[a].at, j.index[b].at) })
@@ -235,7 +235,7 @@ func (j *Journal) flush(b *batch) {
 			err = j.file.Sync()
 		}
 		if err == nil {
-			err = j.usable() // or the next run would not find the records
+			err = j.usable() // otherwise the next run would not find the records
 		}
 	}
 	j.mu.Lock()
@@ -262,8 +262,8 @@ func (j *Journal) usable() error {
 	return j.disk.names(j.file, j.names)
 }
 
-// fail keeps the first failure, since the file's content is then unknown, and returns err for the caller. The caller holds
-// j.mu.
+// fail keeps the first failure, since the file's content is unknown after it, and returns err for the caller. The caller
+// holds j.mu.
 func (j *Journal) fail(err error) error {
 	j.failed = cmp.Or(j.failed, err)
 	return fmt.Errorf("%w: %w", ErrNotRecorded, err)

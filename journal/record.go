@@ -26,7 +26,7 @@ import (
 
 const header = "prepaid-journal 1\n"
 
-// asBefore are the options for JSON as encoding/json writes it, like the first journals.
+// asBefore are the options for JSON as encoding/json writes it: the first journals were written by encoding/json.
 var asBefore = json.JoinOptions(jsontext.EscapeForHTML(true), jsontext.EscapeForJS(true), jsonv1.FormatDurationAsNano(true))
 
 func encode(e Entry) ([]byte, error) {
@@ -91,8 +91,8 @@ func overrun(rest []byte) bool {
 	return decode(rest[:prefix+int(length)], new(Entry))
 }
 
-// scan reads a file and calls keep for each record: where its line begins, the line and its entry; line and entry are valid only
-// during the call. good is the length of the valid part; the rest, up to size, is an incomplete last line. After an error ignore
+// scan reads a file and calls keep for each record. at is where its line begins. The line and its entry e are valid only during
+// the call. good is the length of the valid part; the rest, up to size, is an incomplete last line. After an error ignore
 // all records.
 func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, size int64, err error) {
 	r := bufio.NewReaderSize(from, 64<<10)
@@ -141,11 +141,11 @@ func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, siz
 	}
 }
 
-// block is some lines of a file. They are decoded while others are read and kept.
+// block is some lines of a file. The lines of a block are decoded while other blocks are read or passed to keep.
 type block struct {
 	text    []byte
 	entries []Entry
-	decoded chan []Entry // fewer than lines if the next is damaged
+	decoded chan []Entry // the entries before the first damaged line
 }
 
 // read reads lines and begins to decode them. At the end of the file it returns an incomplete last line.
@@ -198,8 +198,8 @@ var members = sync.OnceValue(func() (all []member) {
 	return all
 })
 
-// decodePlain decodes the JSON of an Entry, into a zero one, in the usual form of encode: no escapes, and times in UTC. It
-// rejects text that encode would write in another way. If it returns false, the text may be valid.
+// decodePlain decodes an Entry, into a zero Entry, from JSON in the usual form of encode: no escapes, and times in UTC. It
+// rejects text that encode would write in another way. Text that it rejects may be valid.
 func decodePlain(text string, into *Entry) bool {
 	fields := reflect.ValueOf(into).Elem()
 	for i, m := range members() {

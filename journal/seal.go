@@ -44,7 +44,7 @@ type sealKey struct {
 // Do not seal more than 2³² payments with one key: two of the random nonces could become equal, which reveals data and breaks
 // the authentication.
 //
-// Errors: a [*prepaid.ValidationError] if a key does not have 32 bytes. Errors of its Decrypt: [ErrKey], [ErrSealed].
+// Errors: a [*prepaid.ValidationError] if a key does not have 32 bytes. Errors of Decrypt: [ErrKey], [ErrSealed].
 func NewAEAD(key []byte, older ...[]byte) (AEAD, error) {
 	ring := &keyring{}
 	for _, key := range append([][]byte{key}, older...) {

@@ -16,9 +16,9 @@ type Delivery struct {
 	Time time.Time
 	// HookID is the hook.
 	HookID prepaid.HookID
-	// MessageID is the message's, the same in each attempt.
+	// MessageID is the ID of the message, the same in each attempt.
 	MessageID prepaid.MessageID
-	// Type is the message's: transaction, or that of a ping or an alert.
+	// Type is the type of the message: "transaction", or the type of a ping or an alert.
 	Type string
 	// Body is the whole message as sent, in JSON.
 	Body string
@@ -58,10 +58,10 @@ func (s *Server) Deliveries() []Delivery {
 	})
 }
 
-// Deliver sends a message once more, or another body, to a hook, after the messages that wait for it: signed, with the armed
-// faults, and in Deliveries as any other, but without retries. It returns before the message is sent. The body must be a JSON
-// object with the texts "id" and "type", and the hook must be enabled, or nothing is sent and Deliver returns an error without
-// any value of the body.
+// Deliver sends body, a message sent before or any other, to a hook, after the messages that wait for that hook. The
+// message is signed, takes armed faults and is in Deliveries as any other, but is not sent again. Deliver returns before it is sent. The
+// body must be a JSON object with the texts "id" and "type", and the hook must be enabled. Otherwise nothing is sent, and Deliver
+// returns an error without any value of the body.
 func (s *Server) Deliver(hook prepaid.HookID, body string) error {
 	if err := s.service.Hooks.Deliver(string(hook), body); err != nil {
 		return fmt.Errorf("prepaidtest: Deliver: %w", err)
@@ -70,7 +70,7 @@ func (s *Server) Deliver(hook prepaid.HookID, body string) error {
 }
 
 // WaitIdle returns when no request runs after its response (CommitAfter) and no webhook message is queued or being
-// sent, or when ctx ends. It does not wait for retries and alerts of the clock.
+// sent, or when ctx ends. It does not wait for retries and alerts that are due later on the server's clock.
 func (s *Server) WaitIdle(ctx context.Context) error {
 	s.service.Clock.Settle()
 	return s.activity.WaitIdle(ctx)

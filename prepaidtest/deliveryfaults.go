@@ -12,8 +12,8 @@ import (
 // counts, including retries; pings only with WithPings. The zero DeliveryFault only counts a delivery.
 type DeliveryFault struct{ fault faults.Delivery }
 
-// DuplicateMessage sends a message 1 + copies times under the same message id; copies is 1 or more. One delivery
-// is enough.
+// DuplicateMessage sends a message 1 + copies times under the same message id; copies is 1 or more. The message is
+// delivered if the receiver accepts it once.
 func DuplicateMessage(copies int) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Duplicate, Copies: copies}}
 }
@@ -31,7 +31,7 @@ func DelayMessage(d time.Duration) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Hold, Wait: d}}
 }
 
-// Times makes a fault count n times, 1 or more. It undoes Always.
+// Times makes deliveries use a fault n times; n is 1 or more. It undoes Always.
 func (f DeliveryFault) Times(n int) DeliveryFault {
 	f.fault.Repeat(n)
 	return f
@@ -82,13 +82,13 @@ func (s *Server) InjectDelivery(hook prepaid.HookID, list ...DeliveryFault) {
 
 // ArmedDeliveryFault is a fault that waits for a delivery.
 type ArmedDeliveryFault struct {
-	// HookID is InjectDelivery's, empty for any hook.
+	// HookID is the hook given to InjectDelivery, empty for any hook.
 	HookID prepaid.HookID
 	// Fault is the fault with its modifiers.
 	Fault DeliveryFault
 	// Used is how many deliveries took it.
 	Used int
-	// Left is how many more will, -1 for no limit.
+	// Left is how many more deliveries will take it, -1 for no limit.
 	Left int
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment made
-// once, however often it was sent, and more if it was repeated while still running. Counts are never reset, even if the
-// response is no longer cached. If requests may still be running, call WaitIdle first.
+// once, however often it was sent, and more if a repeat arrived while a request was running. Counts are never reset, even
+// if the response is no longer cached. If requests may still be running, call WaitIdle first.
 func (s *Server) Movements(requestID prepaid.RequestID) int {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
@@ -18,7 +18,7 @@ func (s *Server) Movements(requestID prepaid.RequestID) int {
 }
 
 // PaidTwice returns the request ids with which an operation made more than one movement, sorted. A test of payments should expect
-// none with any faults. If requests may still be running, call WaitIdle first.
+// none, whichever faults it injects. If requests may still be running, call WaitIdle first.
 func (s *Server) PaidTwice() []prepaid.RequestID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
@@ -67,7 +67,7 @@ type Transaction struct {
 	AccountID prepaid.AccountID
 	// Type is the four-digit code.
 	Type string
-	// Description is the type's.
+	// Description is the description of the type.
 	Description string
 	// Amount is the effect on the balance, without the fee.
 	Amount string

@@ -18,7 +18,7 @@ func (s *Server) known(l ledger.View, id prepaid.AccountID) *ledger.Account {
 	return a
 }
 
-// Balance returns the balance of an account in decimals, at least two, for example "74.50".
+// Balance returns the balance of an account with at least two decimals, for example "74.50".
 func (s *Server) Balance(id prepaid.AccountID) string {
 	s.service.Clock.Settle()
 	l := s.service.Ledger.RLock()
@@ -52,7 +52,7 @@ func (s *Server) SetStatus(id prepaid.AccountID, status string) {
 	}
 }
 
-// Adjust adds an amount (or subtracts a negative one) to an account with any balance and status.
+// Adjust adds an amount, which may be negative, to an account with any balance and status.
 func (s *Server) Adjust(id prepaid.AccountID, amount string) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()

@@ -21,13 +21,13 @@ type AccountState struct {
 	CardNumber string
 	// CompanyID is the owner.
 	CompanyID prepaid.CompanyID
-	// ClientID is the company's.
+	// ClientID is the client_id of the company.
 	ClientID string
 	// Status is one of the eleven, see AccountStatuses.
 	Status string
 	// Activatable reports whether ActivateThroughPortal accepts the card.
 	Activatable bool
-	// Balance is in decimals, at least two, for example "74.50".
+	// Balance has at least two decimals, for example "74.50".
 	Balance string
 	// ProductType is reloadable, gift or loyalty.
 	ProductType string
@@ -130,7 +130,7 @@ type HookState struct {
 	Reliability string
 	// KeyID is hmac_key_id.
 	KeyID string
-	// Queued counts messages that wait to be sent first; waits for a retry do not count.
+	// Queued counts messages that wait for their first attempt. Messages that wait for a retry do not count.
 	Queued int
 	// Undeliverable are the messages that failed and were not dismissed, oldest first.
 	Undeliverable []MessageState
@@ -155,7 +155,7 @@ func (h HookState) address() string { return string(requestlog.UserInfo([]byte(h
 type MessageState struct {
 	// ID is the message's UUID, the same in each attempt.
 	ID prepaid.MessageID
-	// Type is transaction, or that of a ping or an alert.
+	// Type is "transaction", or the type of a ping or an alert.
 	Type string
 	// Time is when the message was made, by the server's clock.
 	Time time.Time

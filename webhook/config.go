@@ -16,8 +16,8 @@ const (
 	defaultKeepKey = time.Hour
 )
 
-// Config configures a [Handler]. Verifier or AllowUnverified is required, and so is OnTransaction, OnType or OnOther. For
-// every other field the zero value is the default stated.
+// Config configures a [Handler]. Verifier or AllowUnverified is required, and so is OnTransaction, OnType or OnOther. The
+// zero value of every other field means the default stated there.
 type Config struct {
 	// Verifier decides which messages come from the service. If it has a method Validate() error, as [HMAC] does,
 	// NewHandler calls it. If it is set, AllowUnverified has no effect.
@@ -41,16 +41,16 @@ type Config struct {
 	// OnType handles messages of the types it lists, such as those of pings and alerts, which the reference does not
 	// name: ask the operator. Otherwise like OnTransaction; see [Decoded] for functions with a typed payload.
 	OnType map[prepaid.MessageType]func(context.Context, *prepaid.Message) error
-	// OnOther handles every other message, including future types. If nil, they are acknowledged, all that a ping
-	// needs. Otherwise like OnTransaction; a message without an ID is not claimed.
+	// OnOther handles every other message, including future types. If nil, such messages are only acknowledged, which
+	// is enough for a ping. Otherwise like OnTransaction; a message without an ID is not claimed.
 	OnOther func(context.Context, *prepaid.Message) error
-	// OnHandled is called, for your counters, when your function has handled a message, or, with duplicate set, when a
-	// message was not passed to the function because it was handled before. It is not called for messages that are only
+	// OnHandled is called, for your counters, when your function has handled a message. With duplicate set, it reports that
+	// a message was handled before and was not passed to your function again. It is not called for messages that are only
 	// acknowledged. OnHandled must return soon.
 	OnHandled func(ctx context.Context, m *prepaid.Message, duplicate bool)
 	// OnFailure is called with the reason when a request did not get a 200; the response does not contain the reason.
 	// status is the response's, or 0 for a claim that could not be marked as done or released: the response is then
-	// unchanged. The error contains content only if your function put it there. OnFailure must return soon.
+	// unchanged. The error contains message content only if your function put it there. OnFailure must return soon.
 	OnFailure func(ctx context.Context, status int, err error)
 }
 

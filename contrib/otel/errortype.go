@@ -21,7 +21,7 @@ func attemptErrorType(a prepaid.Attempt) attribute.KeyValue {
 	return semconv.ErrorTypeKey.String(errorType(a.Err))
 }
 
-// errorType is one word of a short list for any error, or the status of an error response. It has no text of an error:
+// errorType is one word of a short list for any error, or the status of an error response. It contains no text of the error:
 // texts of a caller's token source or transport may be private.
 func errorType(err error) string {
 	for _, kind := range []struct {

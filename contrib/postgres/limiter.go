@@ -36,14 +36,14 @@ type LimiterOptions struct {
 	// Lease is how long a replica that cannot reach Postgres continues unchanged; then it is limited to its equal share. A
 	// killed replica keeps its slots for a Lease, then they rest for a window. By default 5 s, at least 100 ms.
 	Lease time.Duration
-	// Timeout bounds one exchange with Postgres: 1 s by default, at most half of Lease. No call waits for two. pgx closes
+	// Timeout bounds one exchange with Postgres: 1 s by default, at most half of Lease. No call waits for two exchanges. pgx closes
 	// the connection of an exchange that times out.
 	Timeout time.Duration
 	// MaxPause is the longest pause after a 429: 15 s by default.
 	MaxPause time.Duration
 	// Logger gets a record when Postgres becomes unreachable and when it is back.
 	Logger *slog.Logger
-	// OnChange is called when Logger is, one call at a time. It must return soon.
+	// OnChange is called whenever Logger gets a record, one call at a time. It must return soon.
 	OnChange func(LimiterStatus)
 }
 
@@ -63,20 +63,20 @@ type LimiterStatus struct {
 type Limiter struct{ fleet *fleet.Limiter }
 
 // NewLimiter returns the limiter of one replica and starts its exchange with Postgres, which runs until Close. Faults of the
-// options are returned as a *[prepaid.ValidationError]. It does not wait for Postgres: see [LimiterStatus] if the schema is
-// missing or too old.
+// options are returned as a *[prepaid.ValidationError]. NewLimiter does not wait for Postgres: [LimiterStatus] shows whether the
+// schema is missing or too old.
 //
-// It is the limiter of contrib/redis on another store, and as strict. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes
-// how slots are granted and spaced, how a 429 is handled, and the rules while the store is unreachable or after its restart, which includes
-// a recovery from a crash and a failover. Close the limiter, or the next start waits. See [ratelimit.Limiter] for the errors of Acquire.
+// The limiter is that of contrib/redis on another store, and as strict. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes
+// how slots are granted and spaced, how a 429 is handled, and the rules while the store is unreachable or after its restart. Recoveries
+// from a crash and failovers count as restarts. Close the limiter, or the next start waits. See [ratelimit.Limiter] for the errors of Acquire.
 //
 // # Cost
 //
 // An exchange is two transactions, each of one statement on one row, that wait for neither disk nor standby; no lock is held between
 // them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with four replicas each, at
 // the full rate, take 20 % of one core of Postgres. The exchange needs a connection of pool within Timeout: if your own transactions
-// can occupy all, give the limiter its own pool of two. The server must be the primary, with pg_postmaster_start_time and
-// pg_last_wal_replay_lsn of Postgres. If a server with only the same protocol lacks them, [LimiterStatus] has the error.
+// can occupy all connections, give the limiter its own pool of two. The server must be the primary, and have Postgres's functions
+// pg_postmaster_start_time and pg_last_wal_replay_lsn. If a server that only speaks its protocol lacks them, [LimiterStatus] has the error.
 func NewLimiter(pool *pgxpool.Pool, options LimiterOptions) (*Limiter, error) {
 	options.Name = cmp.Or(options.Name, "default")
 	var f faults.List
@@ -109,12 +109,12 @@ func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.S
 func (l *Limiter) Status() LimiterStatus { return LimiterStatus(l.fleet.Status()) }
 
 // Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with Postgres. An error means
-// that Postgres could not be reached; the others then get the slots a Lease and a Window later. It takes at most two Timeouts. A
+// that Postgres could not be reached; the others then get the slots a Lease and a Window later. Close takes at most two Timeouts. A
 // second Close waits for the first and returns its error. Close the pool afterwards.
 func (l *Limiter) Close() error { return l.fleet.Close() }
 
 // limit is one rate limit in Postgres: the newest row of its name. An exchange reads the row, computes the grant here and
-// replaces the row. If another exchange was faster, it starts again. So nothing is locked while a replica computes.
+// replaces the row. If another exchange has replaced it first, this one starts again. So nothing is locked while a replica computes.
 //
 // The version is part of the key. An index on the name alone would first find every dead version that a long transaction
 // keeps: five seconds of such a transaction made exchanges five times slower.
@@ -138,7 +138,7 @@ select version, state,
 	extract(epoch from pg_postmaster_start_time()) || ' ' || coalesce(pg_last_wal_replay_lsn()::text, '')
 from {s}.rate_limits where name = $1 order by version desc limit 1`
 
-	// If it arrives after newer versions of the row, its own is never the newest.
+	// If this statement runs after the row has newer versions, its version 0 is not the newest and has no effect.
 	createLimit = `insert into {s}.rate_limits (name, version, state) values ($1, 0, '{}') on conflict do nothing`
 
 	writeLimit = `

@@ -12,7 +12,7 @@ import (
 const durable = `select set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on'
 	else current_setting('synchronous_commit') end, true)`
 
-// indexed is for statements on many payments: a kept plan from before the table was analysed must not read the whole table.
+// indexed is for statements on many payments: a plan cached before the table was analysed must not read the whole table.
 const indexed = `set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
 	set_config('enable_sort', 'off', true)`
 
@@ -24,7 +24,7 @@ const impatient = "select set_config('lock_timeout', '500ms', true), " + indexed
 const unplanned = `select set_config('enable_seqscan', null, true), set_config('enable_bitmapscan', null, true),
 	set_config('enable_sort', null, true)`
 
-// newSQL returns a replacer, in statements, of the schema, the columns of an entry and the rules of package journal. {history} adds
+// newSQL returns a replacer that puts the schema, the columns of an entry and the rules of package journal into statements. {history} adds
 // the rows of p to the history. {fence} is the increment of a lease number. It is random, so that no number is reused after a claim
 // whose commit was lost, for example in a failover.
 func newSQL(schema string) *strings.Replacer {
@@ -48,8 +48,8 @@ func newSQL(schema string) *strings.Replacer {
 }
 
 // claimSQL claims due payments: $1 is how many, $2 the lease and $3 how long this worker may send, in microseconds; payments that rest
-// must have become due by $4; $5 is the horizon. It returns payments as they were before. Its commit is the intent: the row then is
-// the entry that journal.Entry.Intent returns.
+// must have become due by $4; $5 is the horizon. It returns payments as they were before the claim. The commit is the intent: after it, the
+// row is the entry that journal.Entry.Intent returns.
 const claimSQL = `with d as (
 	select request_id, state, due, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until
 	from {s}.payments where due <= now() and due >= coalesce($5::timestamptz, '-infinity')
@@ -90,9 +90,9 @@ const outcomeSQL = `with o as (
 	returning q.number, q.lease, o.event, q.state, q.code, q.attempts, o.position
 ), {history} select position from p`
 
-// lateSQL is for an end of lease $2 that the row has no more, or whose end was recorded before. If $3 is set, the money moved, which
-// stays true: it is recorded under any lease, unless a success of the service is recorded. It returns no row if there is no such
-// payment, or if $3 is set and the payment was archived as not moved.
+// lateSQL is for a late end of lease $2: the row has another lease, or the end was recorded before. If $3 is set, the money moved, which
+// stays true: lateSQL records it under any lease, unless a success reported by the service is recorded. It returns no row if there is no
+// such payment, or if $3 is set and the payment was archived as not moved.
 const lateSQL = `with old as (
 	select number, lease = $2 and sends_until is null as mine, state = 'done' and not resolved as done, transaction_id
 	from {s}.payments where request_id = $1 for no key update
@@ -122,7 +122,7 @@ const hookLaterSQL = `update {s}.payments set hook_tries = hook_tries + 1,
 	hook_due = now() + least($2::bigint * power(2, least(hook_tries + 1, 40)), $3::bigint) * interval '1 microsecond'
 	where request_id = $1 and hook_due is not null`
 
-// lockSQL skips a payment that a worker holds: the outcome would have to wait.
+// lockSQL skips a payment that a worker holds: otherwise the worker's outcome would have to wait for the lock.
 const lockSQL = `select {columns}, now() from {s}.payments p
 	where p.request_id = $1 and (p.sends_until is null or p.due <= now()) for no key update`
 

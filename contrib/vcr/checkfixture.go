@@ -54,7 +54,7 @@ func members(raw []byte, first int) (map[string]located, bool) {
 }
 
 // fixture checks a request and its response in the form described in the project's testdata/README.md. It does not check
-// text about them.
+// the members that describe them: "about" and "reference".
 func (c *checker) fixture(content []byte) error {
 	refused := &CassetteError{Rule: "is neither a cassette nor a fixture"}
 	root, ok := members(content, 1)

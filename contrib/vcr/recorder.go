@@ -39,9 +39,9 @@ type Options struct {
 	ReportColumns []string
 	// ReportAmounts are the names of columns with amounts, for a recording. If the first row is kept, so are amounts in
 	// these columns: whole numbers and decimals of at most ten digits before and four after the point. Other numbers
-	// become pseudonyms, with meaningless sums. Do not name columns with IDs.
+	// become pseudonyms, and sums of them mean nothing. Do not name columns with IDs.
 	ReportAmounts []string
-	// AllowUnused makes Stop accept recorded requests that were not made.
+	// AllowUnused makes Stop accept recorded requests that the test did not make.
 	AllowUnused bool
 }
 
@@ -134,9 +134,9 @@ func sure(next http.RoundTripper) http.RoundTripper {
 func (r *Recorder) Recording() bool { return r.options.Mode == ModeRecord }
 
 // Config returns config with r as its Transport. A recording sends through the transport that config had, with its proxy
-// and certificates, unless [Options] set one. For a replay, Config fills in missing settings (address, vendor,
-// credentials, the test environment) with fictional values, and turns the rate limit off unless config has a Limiter: a
-// replay needs no environment. Unless config sets them, it also shortens waits: AttemptTimeout to 2 s, Retry.InFlightWait
+// and certificates, unless [Options] set one. A replay needs no environment: Config fills in missing settings (address,
+// vendor, credentials, the test environment) with fictional values, and turns the rate limit off unless config has a
+// Limiter. For a replay, Config also shortens waits that config does not set: AttemptTimeout to 2 s, Retry.InFlightWait
 // and Retry.MinWait to 1 ms, so that a transfer whose response was lost is repeated after 2 s instead of 40 s.
 func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	own := config.Transport
@@ -166,7 +166,7 @@ func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	if config.Limiter == nil {
 		config.Limiter = ratelimit.None{}
 	}
-	// No request can be in flight, and before the client repeats a lost transfer, it waits for the sum of the first two.
+	// No request can be in flight. Before the client repeats a lost transfer, it waits for AttemptTimeout plus InFlightWait.
 	config.AttemptTimeout = cmp.Or(config.AttemptTimeout, replayTimeout)
 	config.Retry.InFlightWait = cmp.Or(config.Retry.InFlightWait, time.Millisecond)
 	config.Retry.MinWait = cmp.Or(config.Retry.MinWait, time.Millisecond)

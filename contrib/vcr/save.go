@@ -12,7 +12,7 @@ import (
 // Stop ends a recording and writes its cassette, or ends a replay and reports requests that were not made. Only the first of
 // several calls has an effect.
 //
-// A recording is not written if it ends in a panic or runtime.Goexit (as in t.FailNow), has no requests, or another
+// A recording is not written if it ends in a panic or runtime.Goexit (as in t.FailNow), if it has no requests, or if another
 // process wrote the file since [New]. Requests after the end of a recording fail as not sent.
 //
 // Errors: *[UnusedError], *[CassetteError], *[UnscrubbedError] if the new cassette does not pass [Check]. After an error

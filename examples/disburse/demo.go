@@ -19,8 +19,8 @@ const (
 	demoInterrupted = 120 // payments after which Ctrl+C is pressed
 )
 
-// demonstrate pays a file on an emulator. A run loses responses and is interrupted; then the same command runs again. It
-// pays no files of the caller: the journal would record them as paid.
+// demonstrate pays a file on an emulator. A run loses responses and is interrupted; then the same command runs again. The
+// demonstration pays no file of the user: the journal would record its rows as paid.
 func demonstrate(ctx context.Context, out, errOut io.Writer) (err error) {
 	directory, err := os.MkdirTemp("", "disburse")
 	if err != nil {

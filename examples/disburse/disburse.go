@@ -32,7 +32,7 @@ type disbursement struct {
 	paid    int                          // in this run
 	streak  int                          // failed payments since the last successful one
 	trouble error                        // error of the last failed payment
-	marks   map[prepaid.RequestID]string // rows paid by the journal and not shown by the history
+	marks   map[prepaid.RequestID]string // rows that are paid in the journal and missing in the history
 }
 
 // errRefused: a fault prevents the run and was already printed.
@@ -59,7 +59,7 @@ func (d *disbursement) do(ctx context.Context) (int, error) {
 	}
 	d.total("file", l.total)
 	pl := plan{fresh: l.total, left: l.total.Sum}
-	if _, err := os.Stat(d.job.journal()); !d.job.dryRun || !errors.Is(err, os.ErrNotExist) { // a dry run creates none
+	if _, err := os.Stat(d.job.journal()); !d.job.dryRun || !errors.Is(err, os.ErrNotExist) { // a dry run creates no journal
 		if d.journal, err = openJournal(d.job.journal()); err != nil {
 			return exitWrong, fmt.Errorf("%w: %w", errRefused, err)
 		}
@@ -212,7 +212,7 @@ func (d *disbursement) checkFloat(ctx context.Context, pl plan) (int, error) {
 }
 
 // restAfterRun waits for the end of the window in which the service may still count an earlier run's requests. No
-// record shows when a killed run sent its last request, but it was before the lock was released.
+// record shows when a killed run sent its last request, but the request left before the lock was released.
 func (d *disbursement) restAfterRun(ctx context.Context) error {
 	wait := d.rateWindow - time.Since(d.locked)
 	if wait <= 0 {

@@ -63,7 +63,7 @@ func (d *disbursement) round(ctx, sending context.Context, due func(e journal.En
 			if e, known := d.journal.Get(id); !due(e, known) {
 				continue
 			}
-			// The journal would wait too, but with the context of running payments: Ctrl+C does not end that.
+			// The journal would wait too, but with the context of running payments, which Ctrl+C does not end.
 			if !sleep(ctx, time.Until(d.journal.NotBefore(d.client.Accounts, id))) {
 				return
 			}

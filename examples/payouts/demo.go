@@ -171,7 +171,7 @@ func (d *demo) run(ctx context.Context, orders int, out io.Writer) error {
 }
 
 // settle waits until the books have an outcome for each payment. If that takes too long, the comparison shows the payments
-// without one.
+// without an outcome.
 func (d *demo) settle(ctx context.Context) error {
 	for began := time.Now(); time.Since(began) < d.patience; sleep(ctx, 100*time.Millisecond) {
 		s, err := d.store.Stats(ctx)

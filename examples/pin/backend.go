@@ -7,8 +7,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// This file is the partner's backend. It knows the cardholder's session and has the client of the service; it never
-// sees the PIN and the one-time password.
+// This file is the partner's backend. It knows the cardholder's session and has the client of the service; it sees
+// neither the PIN nor the one-time password.
 
 var errNoOperation = errors.New("the response has no operation_id: ask the operator for its form")
 

@@ -63,7 +63,7 @@ func emulate(now time.Time) (sides, error) {
 	return sides{books, client, planted, func() error { return errors.Join(client.Close(), emulator.Close()) }}, nil
 }
 
-// demoAmount is in cents. No two payments have the same, except 600 and 601.
+// demoAmount is in cents. No two payments have the same amount, except 600 and 601.
 func demoAmount(n int) int {
 	if n == 601 {
 		n = 600
@@ -87,7 +87,7 @@ func mistaken(payments []prepaidtest.Transaction, now time.Time, planted map[rec
 			row.Amount, kind = prepaid.Cents(-999), reconcile.KindAmountDiffers
 		case 300: // its transaction ID is unknown, but no other payment has its amount
 			row.TransactionID = ""
-		case 400: // the next one is not at the service
+		case 400: // the service does not have the next one
 			lost := row
 			lost.RequestID, lost.TransactionID, lost.Amount = row.RequestID+"-lost", "", prepaid.Cents(-998)
 			rows = append(rows, lost)

@@ -5,10 +5,10 @@
 // Listings is a directory with one text file per package, one line per name, like Go's own api directory. Each module
 // is a directory with a go.mod; its programs and internal packages are skipped.
 //
-// A line that is missing from the code is an incompatible change, a line that is missing from the listing an addition.
-// Both fail, so that no change of the API goes unnoticed. -renew rewrites the listings. It also adds an
-// incompatible change to broken.txt in that directory. This fails until the latest section of the changelog names the
-// change in backquotes. A release empties broken.txt. Without modules only broken.txt is checked.
+// A line that is missing from the code is an incompatible change. A line that is missing from the listing is an addition.
+// The check fails for both, so that no change of the API goes unnoticed. -renew rewrites the listings. It also adds an
+// incompatible change to broken.txt in that directory. The check then fails until the latest section of the changelog
+// names the change in backquotes. A release empties broken.txt. Without modules only broken.txt is checked.
 package main
 
 import (

@@ -5,8 +5,8 @@
 // LogValue, which call the functions [Format] and [LogValue] of this package. They show the fields that are set, by name, for
 // every verb. A nested struct prints itself, so it needs the two methods too if it has personal data.
 //
-// JSON is unchanged: a queue between two services must not receive the mask instead of the name. The package does not examine
-// values, and does not know which data is personal.
+// JSON is unchanged, because a queue between two services must receive the real data. The package does not examine values, and
+// does not know which data is personal.
 package redact
 
 import (
@@ -40,7 +40,7 @@ func Format(f fmt.State, _ rune, v any) {
 	_, _ = f.Write([]byte(b.String()))
 }
 
-// LogValue returns that as a slog group.
+// LogValue returns the fields that Format prints, as a slog group.
 func LogValue(v any) slog.Value {
 	var attrs []slog.Attr
 	for name, field := range setFields(reflect.ValueOf(v)) {

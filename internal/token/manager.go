@@ -1,6 +1,6 @@
 // Package token keeps one OAuth access token alive for any number of callers.
 //
-// A [Manager] reuses a token until less than 10 minutes remain, or half its life if it lives no longer than that. Then a call
+// A [Manager] reuses a token until less than 10 minutes remain, or for half its life if it lives 10 minutes or less. Then a call
 // starts the renewal in the background and continues with the current token. Callers wait only while there is no valid token, all for the same
 // exchange. An exchange is independent of the callers: it does not end with a caller's context and sees none of its values.
 //
@@ -16,8 +16,8 @@
 // Lifetimes are measured on the monotonic clock from a token's arrival, so that setting the wall clock has no effect. If the
 // machine is suspended, a token looks younger than it is; the service then responds with 401 once, and the token is renewed.
 //
-// Tokens are compared by identity, not by text: one whose exchange began after a refusal is new, even if the service issues the
-// same text again.
+// Tokens are compared by identity, not by text: a token whose exchange began after a refusal is new, even if the service issues
+// the same text again.
 //
 // The package does not know how to fetch a token, does not repeat requests, and does not decide which response means that a
 // token was refused.
@@ -82,7 +82,7 @@ type Options struct {
 	Hold time.Duration
 	// RejectedCredential reports whether an error of fetch means a refused credential. Default: never.
 	RejectedCredential func(error) bool
-	// Logger receives renewals (debug) and failed early ones (warning). Default: no log.
+	// Logger receives renewals (debug) and failed early renewals (warning). Default: no log.
 	Logger *slog.Logger
 	// Renewed is called after every exchange that Close did not cancel. It runs after the waiting callers were released,
 	// perhaps during the next exchange, and must not call Close. May be nil.
@@ -102,7 +102,7 @@ type Manager struct {
 	pending       *exchange     // the exchange in progress, if any
 	failures      int           // exchanges failed since the last success
 	failure       error         // of the last of them
-	refusedUntil  time.Duration // failure is a refused credential, remembered until then
+	refusedUntil  time.Duration // until then, failure is a refused credential
 	nextAwaitedAt time.Duration // earliest start of an exchange that callers wait for
 	spare         *state        // fetched because the current token may have caused a refusal; may be nil
 	background    sync.WaitGroup
@@ -116,7 +116,7 @@ type state struct {
 	arrivedAt time.Duration
 	refused   bool // the service responded to it with 401
 	refusedAt time.Duration
-	before    int // refused before it, all but the first soon after arrival
+	before    int // tokens refused in a row before this one, each but the first soon after its arrival
 }
 
 // is reports whether token is the token of s.
@@ -149,8 +149,8 @@ func NewManager(fetch func(ctx context.Context) (*oauth2.Token, error), opts Opt
 // now is the manager's clock: monotonic, and cheaper than time.Now.
 func (m *Manager) now() time.Duration { return time.Since(m.epoch) }
 
-// Token returns the current token at once if it is valid, even if ctx has ended. Otherwise it waits for one until ctx ends,
-// which does not affect other callers. The token is shared: callers must not change it. rejected is passed to Refuse first.
+// Token returns the current token at once if it is valid, even if ctx has ended. Otherwise it waits for a valid token until ctx ends,
+// without effect on other callers. The token is shared: callers must not change it. rejected is passed to Refuse first.
 //
 // Errors: those of fetch, ErrClosed, ErrRefused (at once), or the context's.
 func (m *Manager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
@@ -171,8 +171,8 @@ func (m *Manager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.To
 	}
 }
 
-// Refuse reports that the service refused token with 401: no caller is given it again. The next caller that needs a token starts
-// an exchange. It may have to wait if token, like others before, was refused soon after its arrival, see DefaultHold.
+// Refuse reports that the service refused token with 401: no caller gets this token again. The next caller that needs a token
+// starts an exchange. That caller may have to wait if token, like others before, was refused soon after its arrival, see DefaultHold.
 func (m *Manager) Refuse(token *oauth2.Token) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -184,7 +184,7 @@ func (m *Manager) Refuse(token *oauth2.Token) {
 	}
 }
 
-// Current returns token, or the token that has replaced it meanwhile, or nil if callers wait for the new one.
+// Current returns token, or the token that has replaced it meanwhile, or nil if callers wait for a new one.
 func (m *Manager) Current(token *oauth2.Token) *oauth2.Token {
 	switch s := m.state.Load(); {
 	case s.is(token) && !s.refused:
@@ -234,11 +234,11 @@ func (m *Manager) join(ctx context.Context) (*oauth2.Token, *exchange, error) {
 	return nil, m.pending, nil
 }
 
-// refusalHold is how soon after its arrival a refused token counts for DefaultHold.
+// refusalHold is the time after a token's arrival within which a refusal counts for DefaultHold.
 func (m *Manager) refusalHold() time.Duration { return min(m.opts.Hold, DefaultHold) }
 
-// outlasts returns why an exchange is delayed if its start is after the deadline of ctx. The caller then gets that error at
-// once, not a deadline exceeded after a useless wait.
+// outlasts returns the reason for the delay of an exchange that would start after the deadline of ctx. The caller then gets that
+// error at once, not a deadline exceeded after a useless wait.
 func (m *Manager) outlasts(ctx context.Context, wait time.Duration) error {
 	why := m.failure
 	if why == nil && m.state.Load().refused {
@@ -251,8 +251,8 @@ func (m *Manager) outlasts(ctx context.Context, wait time.Duration) error {
 }
 
 // Spare returns a token other than suspect, for a call whose refusal suspect may have caused. suspect stays the shared token.
-// If the current token is another one, Spare returns that. All such calls within a second use the same spare token: if they are
-// refused for another reason, they cost one exchange. While a failed exchange delays the next one, Spare returns that failure.
+// If suspect is no longer the current token, Spare returns the current one. All such calls within a second use the same spare
+// token: if they are refused for another reason, they cost one exchange. While a failed exchange delays the next one, Spare returns that failure.
 func (m *Manager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
 	m.mu.Lock()
 	now, s, spare := m.now(), m.state.Load(), m.spare
@@ -282,7 +282,7 @@ func (m *Manager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Tok
 	return pending.wait(ctx)
 }
 
-// Adopt makes a spare token the shared one if suspect still is shared.
+// Adopt makes a spare token the shared token if suspect is still the shared one.
 func (m *Manager) Adopt(token, suspect *oauth2.Token) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

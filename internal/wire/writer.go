@@ -14,7 +14,7 @@ type Writer struct {
 	fallback bool
 }
 
-// writers are reused; bodies are not, because a transport may hold one longer than its call.
+// writers are reused; bodies are not, because a transport may hold a body longer than its call.
 var writers = sync.Pool{New: func() any { return new(Writer) }}
 
 // Write returns the body that write writes; false if the JSON library must encode it.
@@ -62,5 +62,5 @@ func (w *Writer) Integer(name string, value int64) {
 	w.body = strconv.AppendInt(w.body, value, 10)
 }
 
-// Append writes a value as JSON, as the form of its type wants it.
+// Append writes a value as JSON, in the form of its type.
 func (w *Writer) Append(value func([]byte) []byte) { w.body = value(w.body) }

@@ -8,7 +8,7 @@ import (
 
 const (
 	burst   = 1100 // more than the limit of 1,000
-	callers = 32   // concurrent, so that a distant service gets all in 10 s
+	callers = 32   // concurrent, so that a distant service gets all requests in 10 s
 )
 
 func limitCases() []Case {
@@ -27,7 +27,7 @@ func limitCases() []Case {
 			)
 			for range callers {
 				work.Go(func() {
-					own := *p // each has its own faults
+					own := *p // each goroutine has its own faults
 					own.faults = nil
 					for refusal.Load() == nil && sent.Add(1) <= burst {
 						if a := ask(&own); a.bad || a.code != http.StatusOK {
@@ -45,7 +45,7 @@ func limitCases() []Case {
 			p.faults = append(p.faults, a.faults...)
 			a.probe = p
 			a.refused(http.StatusTooManyRequests)
-			p.sleep(a.retryAfter()) // ten seconds without the header
+			p.sleep(a.retryAfter()) // ten seconds if the response has no Retry-After
 			ask(p).status(http.StatusOK)
 		}, "SpendRateLimit"),
 	}

@@ -24,11 +24,11 @@ type flight struct {
 	fault     string
 	overlaps  bool
 	late      bool  // probably on its way while its process was frozen
-	waiting   *wire // until the cut that it began is over
+	waiting   *wire // set until the cut that this request began is over
 	lost      bool  // in the network: never arrived
 }
 
-// event is something else that happened.
+// event is anything that happened, other than a request.
 type event struct {
 	at      time.Duration
 	process *process // nil for all
@@ -68,8 +68,8 @@ func (p *process) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// awaitService waits until a frozen service continues. It does not wait for another freeze: in between the service responds, so it
-// must handle the requests that it has received.
+// awaitService waits until a frozen service continues. It does not wait for another freeze: between two freezes the service
+// responds, so it must handle the requests that it has received.
 func (t *passage) awaitService() {
 	if frozen := t.process.run.service.closed(); frozen != nil {
 		<-frozen
@@ -95,7 +95,7 @@ const tokenFaults = 4
 func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
 	through, ok := ctx.Value(passageKey{}).(*passage)
 	if !ok {
-		return prepaidtest.Fault{} // not from a copy
+		return prepaidtest.Fault{} // not sent by a worker
 	}
 	switch a.Operation {
 	case "POST /token":
@@ -110,7 +110,7 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 	through.process.payments.Add(1)
 	n, known := r.orders.find(a.RequestID, a.Amount)
 	if !known {
-		return prepaidtest.Fault{} // the accounts show any payment
+		return prepaidtest.Fault{} // if this request pays, the accounts show the payment
 	}
 	late := through.process.frozenSince(through.sent) // takes a lock that is held while events are recorded
 	flown := flight{
@@ -121,8 +121,8 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 	return r.faultOf(through, next, r.wait(through, next, a.RequestID))
 }
 
-// wait holds a request that began a cut of the network or a freeze of the service until the end of that, and reports whether it was
-// lost.
+// wait holds a request that began a cut of the network or a freeze of the service. It returns when the cut or the freeze is over, and
+// reports whether the request was lost.
 func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool) {
 	switch {
 	case !next.held:
@@ -144,8 +144,8 @@ func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool
 	return lost
 }
 
-// faultOf returns the final fault of a request. A request that was held longer than its client waits then runs as long as
-// allowed: several such requests for one payment all pay.
+// faultOf returns the final fault of a request. If a request was held for longer than AttemptTimeout, it runs for
+// InFlightWait, the longest time allowed: several such requests for one payment all pay.
 func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault {
 	if next.fault == (prepaidtest.Fault{}) && through.released.After(through.sent.Add(r.options.AttemptTimeout)) {
 		next.runs = r.options.InFlightWait
@@ -244,7 +244,7 @@ func loses(fault string) bool {
 	return strings.HasPrefix(fault, "commit-then-drop") || strings.HasPrefix(fault, "drop-before-commit") || strings.HasPrefix(fault, "truncate")
 }
 
-// act disturbs the process that sent a request, or all.
+// act disturbs the process that sent a request, or all processes.
 func (r *run) act(through *passage, next step) {
 	switch next.act {
 	case actKill:

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Test is Run in a test. The test fails, with the report and its timelines, unless Report.OK.
+// Test calls Run in a test. The test fails, with the report and its timelines, unless Report.OK.
 func Test(t testing.TB, options Options) *Report {
 	t.Helper()
 	report, err := Run(t.Context(), options)

@@ -24,7 +24,7 @@ type Store struct {
 	Timeout time.Duration
 	// Take claims an ID for a lease, and returns a [webhook.ClaimState]. Repeating it with the same token has no effect.
 	Take Command
-	// Done marks an ID as handled for life, Release frees it (life is 0). Both return 1 if token had the ID, otherwise 0.
+	// Done marks an ID as handled for life, Release frees it (life is 0). Both return 1 if the ID had this token, otherwise 0.
 	Done, Release Command
 }
 
@@ -91,7 +91,7 @@ func (c *claim) Done(ctx context.Context) error { return c.settle(ctx, c.store.D
 
 func (c *claim) Release(ctx context.Context) error { return c.settle(ctx, c.store.Release, 0) }
 
-// settle may be retried after an error of the server: it may have taken effect.
+// settle can be called again after an error of the server, even if the command has taken effect.
 func (c *claim) settle(ctx context.Context, command Command, keep time.Duration) error {
 	if c.state != webhook.ClaimWon || !c.settled.CompareAndSwap(false, true) {
 		return webhook.ErrClaimLost

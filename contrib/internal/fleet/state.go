@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// State is a pool's record of one limit, for pools that compute grants here. Times are milliseconds of the server's
-// clock. The zero value is a limit without use, or whose state was lost.
+// State is a pool's record of one limit, for pools whose grants this package computes. Times are milliseconds of the
+// server's clock. The zero value is for a limit that was never used, or whose state was lost.
 //
 // A member's account is the number of slots in its report plus later grants; slots on no account are free. Free slots have rested,
-// so that a grant can be used at once. The script of contrib/redis is equal, and a test there compares both.
+// so that a grant can be used at once. The script of contrib/redis computes the same, and a test there compares both.
 type State struct {
-	Server  string            `json:"server"` // its run
+	Server  string            `json:"server"` // the server's run, see Server.Run
 	Open    int64             `json:"open"`   // when grants begin
 	Seen    int64             `json:"seen"`   // the last exchange
-	Paused  int64             `json:"paused"` // when a pause of all ends
+	Paused  int64             `json:"paused"` // when a pause of all replicas ends
 	Pauses  uint64            `json:"pauses"`
 	Members map[string]Member `json:"members"`
 }
@@ -46,15 +46,15 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	if now-s.Seen >= max(time.Hour.Milliseconds(), 2*gone) {
 		*s = State{}
 	}
-	// silent: a replica that was there at the last exchange, or ended without leaving, may still use slots, although all
-	// accounts have ended because no replica could reach the server for long.
+	// silent: no replica could reach the server for so long that all accounts have ended. A replica that was there at the
+	// last exchange, or ended without leaving, may still use slots.
 	stayed := func(m Member) bool { return !m.Leaves }
 	silent := now-s.Seen > lease && (r.Known || slices.ContainsFunc(slices.Collect(maps.Values(s.Members)), stayed))
 	maps.DeleteFunc(s.Members, func(_ string, m Member) bool { return m.Ends <= now })
 	if r.Seq <= s.Members[r.ID].Seq {
 		return Grant{Granted: Void}
 	}
-	// Until Open, nothing is granted: unreported replicas may be using slots. This happens when this server is not the one
+	// Until Open, nothing is granted: unreported replicas may be using slots. Grants stop when this server is not the server
 	// of the last exchange, after a lease without any report, and if the state was lost.
 	switch {
 	case s.Server == "" && !r.Known:
@@ -111,7 +111,7 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 	shareOut(live, r.Allowance, r.Allowance-kept)
 
 	var mine *part
-	var missing [LaneCount]int // slots that others lack, by lane and above
+	var missing [LaneCount]int // slots that others lack, for each lane and those above it together
 	for _, p := range live {
 		if p.id == r.ID {
 			mine = p
@@ -132,7 +132,7 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 	if now < s.Open {
 		return g
 	}
-	sum, before := 0, 0 // before: what others lack for higher lanes
+	sum, before := 0, 0 // before: slots that others lack for higher lanes
 	for lane, n := range mine.allot {
 		sum += n
 		g.Granted += max(0, min(sum-r.Held-g.Granted, spare-g.Granted-before))
@@ -149,9 +149,9 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 	return g
 }
 
-// shareOut gives each replica its part of usable slots out of size. Each lane in turn shares out what higher lanes left: a
-// replica gets what it needs, but at most an even share of what replicas with greater needs can get. Each lower lane that needs
-// slots gets at least a sixteenth; calls leave the last 0.4 % to money, and bulk the last 2 % to both.
+// shareOut divides the usable slots out of size among the replicas. Each lane in turn shares out the slots that higher lanes left,
+// smallest need first: a replica gets what it needs, but at most an even share for it and each replica after it. A lower lane that
+// needs a sixteenth of size gets at least that; calls leave the last 0.4 % to money, and bulk leaves the last 2 % to both.
 func shareOut(live []*part, size, usable int) {
 	var needs [LaneCount]int
 	for _, p := range live {
@@ -209,12 +209,12 @@ type Report struct {
 	Need [LaneCount]int
 	// Extra is how many more it wants for requests yet to arrive.
 	Extra int
-	// Pause is the rest of a pause after a 429 to report to the others, in whole milliseconds, or 0.
+	// Pause is the remaining time of a pause after a 429, for the other replicas; in whole milliseconds, or 0.
 	Pause time.Duration
-	// Known reports that the pool should have this replica: it has exchanged before, or owns its share because it has not
-	// reached the pool for so long. A pool without it may lack others too.
+	// Known reports that the pool should have this replica: it has exchanged before, or has not reached the pool for so
+	// long that it owns its equal share. A pool without this replica may lack others too.
 	Known bool
-	// Leaving, if not 0, marks the last exchange: its slots stay on its account for that time.
+	// Leaving, if not 0, marks the replica's last exchange: slots stay on the replica's account for that time.
 	Leaving time.Duration
 
 	// Allowance, Replicas, Floor, Lease and Gone are the same for all replicas. Each replica keeps at least Floor slots. Gone is
@@ -233,13 +233,13 @@ type Grant struct {
 	Give int
 	// Allot is how many slots it may own in the end.
 	Allot int
-	// Replicas is their number.
+	// Replicas is the number of replicas.
 	Replicas int
-	// Paused is the rest of a pause of all replicas.
+	// Paused is the remaining time of a pause of all replicas.
 	Paused time.Duration
 	// Pauses is the number of pauses.
 	Pauses uint64
-	// Opens is how long the pool grants nothing, since it may not have heard of all that is in use.
+	// Opens is the time for which the pool grants nothing: it may not know all slots in use.
 	Opens time.Duration
 }
 

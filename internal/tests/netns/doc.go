@@ -1,9 +1,9 @@
-// Package netns gives a test a link of its own between two network namespaces, a client's and a service's. The test listens in
-// one, starts processes in the other, cuts the link or loses packets in one direction, and records the packets that leave the client.
+// Package netns gives a test a link of its own between two network namespaces, a client's and a service's. The test listens in the
+// service's, starts processes in the client's, cuts the link, loses packets in one direction, and records packets that leave the client.
 //
 // Loopback cannot show these faults: it is never down, so the kernel never resends.
 //
-// It needs Linux, root and ip of iproute2. Without them, [New] skips the test, and fails it if PREPAID_NETNS=required.
+// It needs Linux, root and ip of iproute2. Without them, [New] skips the test, or fails it if PREPAID_NETNS=required.
 // Namespaces have no names and no files: they end with the test, or with its process, however that ends.
 package netns
 
@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// ServiceAddress and ClientAddress are the two ends of every link, which do not see each other's links.
+	// ServiceAddress and ClientAddress are the two ends of every link. Links do not see each other.
 	ServiceAddress = "192.0.2.1"
 	ClientAddress  = "192.0.2.2"
 )
 
-// Direction is the way of packets that are lost.
+// Direction is the direction in which packets are lost.
 type Direction int
 
 const (
@@ -36,7 +36,7 @@ type Segment struct {
 	At     time.Time // by the kernel
 	From   int       // the client's port
 	To     int
-	Opens  bool // a connection: the port may have been another one's
+	Opens  bool // a new connection: an earlier one may have had the same port
 	Reset  bool
 	Length int // of the payload
 }
@@ -54,8 +54,8 @@ func check(tb testing.TB, err error) {
 	}
 }
 
-// Interrupt cuts the link and loses requests, in turn, eight times for 0.3 to 2.3 times wait, which is how long a client waits. Each
-// begins when due reports true. During the third and the sixth it calls kill, which kills a client and starts another.
+// Interrupt interrupts the link eight times, for 0.3 to 2.3 times wait: in turn it cuts the link and loses requests. wait is how long a
+// client waits. An interruption begins when due returns true. During the third and the sixth, kill kills a client and starts another.
 func (l *Link) Interrupt(tb testing.TB, wait, patience time.Duration, due func(count int) bool, kill func(count int)) {
 	tb.Helper()
 	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {

@@ -27,7 +27,7 @@ type Response struct {
 	RetryAfter  int                   // seconds; no header when 0
 	At          time.Time             // Date header, on the server's clock
 	Stream      func(io.Writer) error // if set, writes the body
-	pool        *buffers              // takes the written body back; nil if it is no buffer
+	pool        *buffers              // takes the written body back; nil if the body is not from a pool
 }
 
 // Release gives the buffer of a response back.
@@ -77,7 +77,7 @@ func (a Response) Headers() http.Header {
 	return h
 }
 
-// Write sends a whole response. After a 204 with a body, door takes the connection back; a nil door closes it.
+// Write sends a whole response. After a 204 with a body, door takes the connection back; without a door, Write closes it.
 func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
 	if a.Status == http.StatusNoContent && len(a.Body) > 0 {
 		a.writeRaw(w, r, door)
@@ -143,5 +143,5 @@ func (c *resumed) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// WholeSeconds rounds up, as Retry-After needs it.
+// WholeSeconds rounds up to whole seconds, the unit of Retry-After.
 func WholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

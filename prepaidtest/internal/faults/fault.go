@@ -28,7 +28,7 @@ type Fault struct {
 	Body        string
 	Wait        time.Duration
 	Delta       int
-	Late        bool          // is carried out all the same
+	Late        bool          // the request is carried out all the same
 	After       time.Duration // how much later
 }
 

@@ -143,7 +143,7 @@ func (p *wordParser) duration(name string) time.Duration {
 	return d
 }
 
-// schedule reads the final modifiers; pings is nil if that word is not allowed.
+// schedule reads the final modifiers; pings is nil if the word "pings" is not allowed.
 func (p *wordParser) schedule(s *Schedule, pings *bool) {
 	for ; len(p.words) > 0 && p.words[0].modifier(); p.words = p.words[1:] {
 		switch text := p.words[0].text; {

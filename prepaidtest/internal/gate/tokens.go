@@ -1,5 +1,5 @@
-// Package gate admits or refuses callers, before any operation reads a request: access tokens, the rate limit by client
-// address, and the address whitelist.
+// Package gate admits or refuses callers, before any operation reads a request. It checks access tokens, the rate limit by
+// client address, and the address whitelist.
 //
 // Tokens and RateLimiter keep their state under their own locks; a Whitelist never changes. None of them needs the
 // ledger.

@@ -16,7 +16,7 @@ type Run struct {
 	ID, Template              string
 	ColumnHeaders             bool
 	Requested, Ready, Expires time.Time
-	Records                   int // -1 if it is known only by writing the report
+	Records                   int // -1 if the number is known only after the report is written
 }
 
 // Templates returns the names of the templates, sorted.

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// seedAccount is an account of a document. Its balance is opening and history.
+// seedAccount is an account of a document. Its balance is opening plus the items of history.
 type seedAccount struct {
 	ledger.AccountData
 	path    string
@@ -53,7 +53,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	d.accounts = append(d.accounts, add)
 }
 
-// openingFor sets the opening balance so that the history ends at balance; false if it is out of range.
+// openingFor sets the opening balance so that the history ends at balance; false if the opening balance is out of range.
 func (add *seedAccount) openingFor(balance wire.Money) bool {
 	add.opening = balance
 	for _, booked := range slices.Backward(add.history) {
@@ -82,7 +82,7 @@ func (add *seedAccount) inRange() bool {
 	return true
 }
 
-// putSeedAccount books the opening load a second before the history, so that it is first, or now if there is no
+// putSeedAccount books the opening load first: a second before the history, or at the current time if there is no
 // history.
 func (s *Service) putSeedAccount(l ledger.Locked, add seedAccount) {
 	add.Balance = wire.Money{} // it is booked below

@@ -50,7 +50,7 @@ func (d *seedDocument) bindCompany(b *wire.Reader) {
 	d.companies = append(d.companies, add)
 }
 
-// checkRules faults invalid codes and duplicate rules.
+// checkRules adds faults for invalid codes and duplicate rules.
 func (add *seedCompany) checkRules(b *wire.Reader) {
 	fault := func(list string, i int, rule string) { b.Faults.Add(b.Path+list+"["+strconv.Itoa(i)+"]", rule) }
 	for i, code := range add.categories {

@@ -170,7 +170,7 @@ func (s *Transfers) forgetTransfers(now time.Time) {
 
 // Transfer handles POST /accounts/{id}/transfer. A transfer fails if funds are insufficient, the source is not
 // active, or the destination does not exist or cannot take money. The response is 200 with an empty transaction_id,
-// not cached.
+// and is not cached.
 func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 	var in struct {
 		initiator, requestID, sourceReference, destinationReference, destination string
@@ -207,7 +207,7 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 	})
 }
 
-// DirectEntryOut handles POST /accounts/{id}/directentryout. Its row requires the transaction_id, so it
+// DirectEntryOut handles POST /accounts/{id}/directentryout. The reference requires the transaction_id in its response, so it
 // refuses an impossible payment with 400, unless EmptyIDForFailedDirectEntry is set.
 func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 	var in struct {

@@ -14,7 +14,7 @@ import (
 // the tests.
 type Writer struct{ text []byte }
 
-// Begin continues after text.
+// Begin starts an object after text.
 func Begin(text []byte) Writer { return Writer{append(text, '{')} }
 
 // End closes an object, which must have a member.

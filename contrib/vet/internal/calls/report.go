@@ -54,7 +54,7 @@ func (r *Result) Reportf(pass *analysis.Pass, pos token.Pos, message string) {
 	r.Report(pass, analysis.Diagnostic{Pos: pos, Message: message})
 }
 
-// ignores reads the comments that suppress reports, by the last line of their group: a group may name several rules. It runs
+// ignores stores the comments that suppress reports, by the last line of their group: a group may name several rules. It runs
 // before the rules, which run concurrently.
 func (r *Result) ignores() {
 	r.ignored = map[line][]ignore{}

@@ -54,7 +54,7 @@ func left(found *calls.Result, opened *calls.Call, journal ssa.Value) bool {
 	return ends
 }
 
-// keeps reports whether an instruction closes a journal, defers Close, or passes the journal on. Its other methods do not.
+// keeps reports whether an instruction closes a journal, defers Close, or passes the journal on. Calls of its other methods do not count.
 func keeps(instr ssa.Instruction) bool {
 	switch instr := instr.(type) {
 	case *ssa.BinOp:
