@@ -171,7 +171,7 @@ const (
 	lastSearchPause      = 5 * time.Second
 )
 
-// Issue creates the account unless one with its ClientAccountKey exists, and returns it with its account ID, even if
+// Issue creates the account unless one with its ClientAccountKey exists, and returns the account with its ID, even if
 // the response to the creation was lost. Only one process at a time may run Issue for a key.
 //
 // After an error, the outcome of the creation decides the next step. [OutcomeApplied]: the account was created and not found
@@ -303,7 +303,7 @@ func seenElsewhere(err error) bool {
 }
 
 // issueError returns err, the error of a search in a step of Issue, with the outcome of the creation and the failure of the
-// creation, if any. The attempts and times are those of the call whose error is sent.
+// creation, if any. sent is the error of the call whose attempts and times the result has.
 func issueError(outcome Outcome, step string, err, sent error) error {
 	failure := &CallError{Operation: "Accounts.Issue", Outcome: outcome, Err: err}
 	if call, ok := errors.AsType[*CallError](sent); ok {

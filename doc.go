@@ -56,7 +56,7 @@
 //
 // # Retries
 //
-// Whether a call may be sent again is fixed per operation, not per HTTP method:
+// The operation, not the HTTP method, decides whether a call may be sent again:
 //
 //   - read: changes nothing. Sent again after failures.
 //   - repeated: fails safe if it arrives late (a block, a deletion). Sent again after failures.

@@ -65,7 +65,7 @@ type RedeemFundingParams struct {
 	MerchantNameLocation string `json:"merchant_name_location"`
 	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
 	OriginatingTransaction int64 `json:"originating_transaction"`
-	// ZeroOriginating allows an OriginatingTransaction of 0: otherwise 0 could mean a forgotten number. Not part of the JSON.
+	// ZeroOriginating allows an OriginatingTransaction of 0, which is otherwise refused as possibly forgotten. Not part of the JSON.
 	ZeroOriginating bool `json:"-"`
 	// ClearingAdjustment is always sent.
 	ClearingAdjustment bool `json:"clearing_adjustment"`
@@ -114,7 +114,7 @@ type ReverseFundingParams struct {
 	AccountID AccountID `json:"account_id"`
 	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
 	OriginatingTransaction int64 `json:"originating_transaction"`
-	// ZeroOriginating allows an OriginatingTransaction of 0: otherwise 0 could mean a forgotten number. Not part of the JSON.
+	// ZeroOriginating allows an OriginatingTransaction of 0, which is otherwise refused as possibly forgotten. Not part of the JSON.
 	ZeroOriginating bool `json:"-"`
 	// CorrelationID is your own ID of the originating transaction.
 	CorrelationID string `json:"correlation_id"`
@@ -163,7 +163,7 @@ type RefundFundingParams struct {
 	MerchantNameLocation string `json:"merchant_name_location"`
 	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused without ZeroOriginating.
 	OriginatingTransaction int64 `json:"originating_transaction"`
-	// ZeroOriginating allows an OriginatingTransaction of 0: otherwise 0 could mean a forgotten number. Not part of the JSON.
+	// ZeroOriginating allows an OriginatingTransaction of 0, which is otherwise refused as possibly forgotten. Not part of the JSON.
 	ZeroOriginating bool `json:"-"`
 	// Currency is ISO 4217 numeric: "036" for AUD.
 	Currency string `json:"currency"`

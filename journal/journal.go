@@ -49,7 +49,7 @@ type Journal struct {
 	options Options
 	path    string      // without links
 	names   []string    // of the open file: as the caller wrote it, and path
-	mode    fs.FileMode // for the file by which a compaction replaces it
+	mode    fs.FileMode // for the file that replaces it in a compaction
 	disk    directory
 	unlock  func() error
 	torn    int64
@@ -147,8 +147,8 @@ func load(f file, options Options) (*Journal, error) {
 	}, nil
 }
 
-// bound records the current time for payments whose process died: it can have sent them until this process got the lock. bound
-// writes the time at once, so that the wait does not begin again when the file is opened again.
+// bound records the current time for payments whose process died: that process can have sent them until this process got the lock.
+// bound writes the time at once, so that the wait does not begin again when the file is opened again.
 func (j *Journal) bound() error {
 	now := time.Now()
 	keys := slices.SortedFunc(maps.Keys(j.unbound), func(a, b key) int { return cmp.Compare(j.index[a].at, j.index[b].at) })

@@ -26,7 +26,7 @@ import (
 
 const header = "prepaid-journal 1\n"
 
-// asBefore are the options for JSON as encoding/json writes it: the first journals were written by encoding/json.
+// asBefore are the options for JSON in the form of encoding/json, which wrote the first journals.
 var asBefore = json.JoinOptions(jsontext.EscapeForHTML(true), jsontext.EscapeForJS(true), jsonv1.FormatDurationAsNano(true))
 
 func encode(e Entry) ([]byte, error) {
@@ -91,7 +91,7 @@ func overrun(rest []byte) bool {
 	return decode(rest[:prefix+int(length)], new(Entry))
 }
 
-// scan reads a file and calls keep for each record. at is where its line begins. The line and its entry e are valid only during
+// scan reads a file and calls keep for each record. at is where the record's line begins. line and its entry e are valid only during
 // the call. good is the length of the valid part; the rest, up to size, is an incomplete last line. After an error ignore
 // all records.
 func scan(from io.Reader, keep func(at int64, line []byte, e *Entry)) (good, size int64, err error) {

@@ -10,7 +10,7 @@ import (
 // not wait, pauses between attempts are a millisecond, with none after a failed token request. AttemptTimeout is 2 s: a
 // transfer of unknown outcome is not repeated earlier than 2 s after its last attempt, see
 // [prepaid.AccountsService.NotBefore]; the emulator also carries out a repeat that overtakes the first request. Set AttemptTimeout
-// shorter if a test has many repeats, longer if a response is delayed for longer. With [Options].InMemory, pauses are production's.
+// shorter if a test has many repeats, longer if a response is delayed by more than 2 s. With [Options].InMemory, pauses are production's.
 // In the test environment errors print the service's description.
 func (s *Server) Config() prepaid.Config {
 	environment := prepaid.EnvironmentTest

@@ -8,8 +8,8 @@ import (
 )
 
 // DeliveryFault makes one delivery of a webhook message go wrong. Make it with a function of this package and arm
-// it with InjectDelivery; it is then used once, or as Times, Always or WithProbability set. Each attempt to deliver
-// counts, including retries; pings only with WithPings. The zero DeliveryFault only counts a delivery.
+// it with InjectDelivery; it is then used once, or as Times, Always or WithProbability say. Each attempt to deliver
+// counts, including retries; pings count only with WithPings. The zero DeliveryFault only counts a delivery.
 type DeliveryFault struct{ fault faults.Delivery }
 
 // DuplicateMessage sends a message 1 + copies times under the same message id; copies is 1 or more. The message is

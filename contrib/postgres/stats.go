@@ -14,7 +14,7 @@ import (
 type Stats struct {
 	// Stats are counts and sums by state. Intended are payments that a worker holds, or held when it died.
 	journal.Stats
-	// OldestQueued is the age, since Enqueue, of the oldest payment that is queued, not sent or intended; or zero. Set an alert.
+	// OldestQueued is the age, since Enqueue, of the oldest payment in state "queued", "not_sent" or "intended"; or zero. Set an alert.
 	OldestQueued time.Duration
 	// OldestUnknown is how long the oldest payment of unknown outcome has been unknown; or zero. Set an alert.
 	OldestUnknown time.Duration

@@ -31,8 +31,8 @@ func upwardImports(all []listed) []string {
 	return faults
 }
 
-// picture draws the packages of the module that programs import, and their dependencies: a package is above all packages that
-// it imports. The emulator shares nothing with the client and has its own picture. Commands and tests are left out.
+// picture draws the packages of the module that programs import, and their dependencies: a package is drawn above those that it
+// imports. The emulator shares nothing with the client and has its own picture. Commands and tests are left out.
 func picture(all []listed) string {
 	client, emulator := make(map[string][]string), make(map[string][]string)
 	for _, one := range all {

@@ -38,7 +38,7 @@ const (
 	// MaxLife limits a token's lifetime, so that no expiry can overflow the clock.
 	MaxLife = 365 * 24 * time.Hour
 	// DefaultHold is the default of Options.Hold. It is also the least time from one exchange to the next when tokens are refused
-	// again and again: a 401 that no token prevents, such as a missing permission, costs one exchange in that time.
+	// again and again: a 401 that no token prevents, such as one for a missing permission, costs one exchange in that time.
 	DefaultHold = time.Second
 
 	defaultTimeout = 30 * time.Second

@@ -144,8 +144,8 @@ func (r *run) wait(through *passage, next step, id prepaid.RequestID) (lost bool
 	return lost
 }
 
-// faultOf returns the final fault of a request. If a request was held for longer than AttemptTimeout, it runs for
-// InFlightWait, the longest time allowed: several such requests for one payment all pay.
+// faultOf returns the final fault of a request. If a request was held for longer than AttemptTimeout, it runs as
+// long as allowed: several such requests for one payment all pay.
 func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault {
 	if next.fault == (prepaidtest.Fault{}) && through.released.After(through.sent.Add(r.options.AttemptTimeout)) {
 		next.runs = r.options.InFlightWait

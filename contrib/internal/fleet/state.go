@@ -150,7 +150,7 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 }
 
 // shareOut divides the usable slots out of size among the replicas. Each lane in turn shares out the slots that higher lanes left,
-// smallest need first: a replica gets what it needs, but at most an even share for it and each replica after it. A lower lane that
+// smallest need first: a replica gets what it needs, but at most the slots left divided by the replicas left. A lower lane that
 // needs a sixteenth of size gets at least that; calls leave the last 0.4 % to money, and bulk leaves the last 2 % to both.
 func shareOut(live []*part, size, usable int) {
 	var needs [LaneCount]int

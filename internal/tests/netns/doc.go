@@ -1,5 +1,5 @@
-// Package netns gives a test a link of its own between two network namespaces, a client's and a service's. The test listens in the
-// service's, starts processes in the client's, cuts the link, loses packets in one direction, and records packets that leave the client.
+// Package netns gives a test a link of its own between two network namespaces, a client's and a service's. The test listens at the
+// service's end, starts processes at the client's, cuts the link, loses packets in one direction, and records packets that leave the client.
 //
 // Loopback cannot show these faults: it is never down, so the kernel never resends.
 //
@@ -55,7 +55,7 @@ func check(tb testing.TB, err error) {
 }
 
 // Interrupt interrupts the link eight times, for 0.3 to 2.3 times wait: in turn it cuts the link and loses requests. wait is how long a
-// client waits. An interruption begins when due returns true. During the third and the sixth, kill kills a client and starts another.
+// client waits. Each interruption begins when due returns true. The third and the sixth call kill, which kills a client and starts another.
 func (l *Link) Interrupt(tb testing.TB, wait, patience time.Duration, due func(count int) bool, kill func(count int)) {
 	tb.Helper()
 	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {

@@ -3,7 +3,7 @@ package ledger
 // Package prepaidtest declares the types of a registration, and WalletToken, a second time, for partners. Its convert.go
 // explains why. The tags define requests, seed documents, the saved state and the schemas: see wire.Field.
 
-// Personal is the registration of a cardholder (2.3), in wire words. Date-times have the form
+// Personal is the registration of a cardholder (2.3), as on the wire. Date-times have the form
 // "1990-05-01T00:00:00Z".
 type Personal struct {
 	Title               string    `json:"title,omitzero" rule:"max=50"`
@@ -39,7 +39,7 @@ type Passport struct {
 	IssuingCountry string `json:"passport_issuing_country" rule:"required,country3"`
 }
 
-// FreeText is a program's own data (2.6). An account without any shows empty strings.
+// FreeText is a program's own data (2.6). An account without free text shows empty strings.
 type FreeText struct {
 	Text1 string `json:"free_text1"`
 	Text2 string `json:"free_text2"`

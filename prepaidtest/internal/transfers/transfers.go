@@ -207,8 +207,8 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 	})
 }
 
-// DirectEntryOut handles POST /accounts/{id}/directentryout. The reference requires the transaction_id in its response, so it
-// refuses an impossible payment with 400, unless EmptyIDForFailedDirectEntry is set.
+// DirectEntryOut handles POST /accounts/{id}/directentryout. The reference requires a transaction_id in the response, so
+// DirectEntryOut refuses an impossible payment with 400, unless EmptyIDForFailedDirectEntry is set.
 func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 	var in struct {
 		initiator, requestID, sourceReference, destinationReference string
