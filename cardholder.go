@@ -50,7 +50,7 @@ type Cardholder struct {
 	MobileNumber string `json:"mobile_number,omitzero" redact:"personal"`
 	// PhoneNumber is at most 50 characters.
 	PhoneNumber string `json:"phone_number,omitzero" redact:"personal"`
-	// DateOfBirth is required. For a date-time, it is the day as written; see [Date].
+	// DateOfBirth is required. If the service sends a date-time, DateOfBirth is the day as written; see [Date].
 	DateOfBirth Date `json:"date_of_birth" redact:"personal"`
 	// EmailAddress is an e-mail address; optional (required by version 1.0 of the service). It is needed to reveal a
 	// PIN or to tokenise a card.
@@ -227,14 +227,14 @@ func (p *PortalIdentifier) check(v *validator, path string) {
 // write differently. A Cardholder with such a value therefore keeps the JSON object it was read from. Unchanged members
 // are then not checked, and are written as received.
 
-// passportHorizon is how long a Cardholder can be sent after it was read although its passport has expired.
+// passportHorizon is how long after a read a Cardholder can be sent although its passport expired meanwhile.
 const passportHorizon = 366 * 24 * time.Hour
 
 // plainCardholder is a Cardholder without the methods that keep and write received JSON.
 type plainCardholder Cardholder
 
-// retain keeps raw, the JSON that c was read from, if the values of c would be refused as new ones or written
-// differently. exact means that they would be written alike.
+// retain keeps raw, the JSON that c was read from, if the client would refuse the values of c as new ones, or would
+// write them differently. exact means that it would write them in the same way.
 func (c *Cardholder) retain(raw []byte, exact bool) {
 	var v validator
 	c.checkMembers(&v)
@@ -287,8 +287,8 @@ func (c *Cardholder) encode(e *jsontext.Encoder) error {
 	return writeUnchanged(e, reflect.ValueOf(c).Elem(), reflect.ValueOf(c.asReceived()).Elem(), jsontext.Value(c.received))
 }
 
-// writeUnchanged writes the struct now. Members that equal those of was, which was read from received, are written as
-// received.
+// writeUnchanged writes the struct now. was is the struct that was read from received. Members that are equal in both
+// are written as received.
 func writeUnchanged(e *jsontext.Encoder, now, was reflect.Value, received jsontext.Value) error {
 	members := membersOf(received)
 	err := e.WriteToken(jsontext.BeginObject)

@@ -78,12 +78,12 @@ type Config struct {
 	// confirms that the service never uses it to refuse a transfer that has been carried out or is still in progress: with
 	// a wrong code, a payment that was made is reported as rejected. In the environment variable, separate codes by commas.
 	RefusalCodes []ErrorCode `json:"refusal_codes,omitzero" yaml:"refusal_codes,omitempty"`
-	// MediaTypes are further media types of responses that count as the service's, for a proxy that replaces
-	// application/vnd.<vendor>+json: lower case, without parameters; "" is a response without any. Default: none; application/json
-	// always counts. A 200 of an operation that moves money with any other media type has an unknown outcome. List no type of the
-	// proxy's own pages: such a page could then say that a payment failed. Responses of these types prove neither that the service has
-	// responded ([AccountsService.AwaitRepeat]) nor that an earlier request was not applied ([ProvesNotApplied]). In the
-	// environment variable, separate them by commas.
+	// MediaTypes are further media types of responses that the client accepts as the service's, if a proxy replaces
+	// application/vnd.<vendor>+json. Write them in lower case, without parameters; "" accepts a response without a media type.
+	// Default: none; application/json is always accepted. A 200 of an operation that moves money with any other media type has an
+	// unknown outcome. Do not list the type of the proxy's own pages: such a page could then report that a payment failed. Responses
+	// of these types prove neither that the service has responded ([AccountsService.AwaitRepeat]) nor that an earlier request was
+	// not applied ([ProvesNotApplied]). In the environment variable, separate the types by commas.
 	MediaTypes []string `json:"media_types,omitzero" yaml:"media_types,omitempty"`
 	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at most 1.
 	// Default: 1. For four replicas behind one address, use 0.25. A slot is free again 10 s after its response: if the reads of
@@ -93,78 +93,78 @@ type Config struct {
 	// knows. You lose the early, complete list of faults: the service reports a mistyped value after the request, or not at
 	// all. It disables every rule but these, which prevent requests that you did not mean:
 	//
-	//   - A path value of an operation that changes something, report start included, is not "." or "..", and has no slash,
-	//     backslash, percent sign or control character, because a gateway may decode it into another operation. A path value of a
-	//     read has no segment "." or "..".
-	//   - A required field is not empty, and a required number not zero, except in registrations and portal identifiers, and for
-	//     source and destination references. IDs of companies and acquirers are set, lists name at least one item.
-	//   - A request ID has at most 100 characters. Amounts of payments are above zero, others not below zero, and zero needs
-	//     ZeroAmount.
-	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, a transaction ID that is not a number or,
-	//     in policy rules, such a category code.
-	//   - Params do not contradict themselves (windows, paging, lists of Ensure methods), and [Client.Do] moves no money in known
-	//     operations.
-	//   - Secrets, keys and the PIN envelope have their form, and the Config and [Overrides] are valid.
+	//   - A path value of an operation that changes something (also of a report start) is not "." or "..", and has no slash,
+	//     backslash, percent sign or control character: a gateway may decode such a value into another operation. A path value of
+	//     a read has no segment "." or "..".
+	//   - A required field is not empty and a required number is not zero. This rule excludes registrations, portal identifiers,
+	//     and source and destination references. IDs of companies and acquirers are set. Lists have at least one item.
+	//   - A request ID has at most 100 characters. The amount of a payment is above zero. Other amounts, except the
+	//     simulator's, are not below zero, and zero requires ZeroAmount where there is such a field.
+	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, a transaction ID, or a category code of a
+	//     policy rule, that is not a number.
+	//   - The fields of params do not contradict each other (windows, paging, lists of Ensure methods). [Client.Do] refuses the
+	//     known operations that move money.
+	//   - Secrets, keys and the PIN envelope have the required form, and the Config and [Overrides] are valid.
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
 	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at
-	// most 200 characters, with characters that are not printable replaced. It may repeat request data, such as a
+	// most 200 characters, with unprintable characters replaced. The description may repeat request data, such as a
 	// cardholder's name: set it only if the data is synthetic. It requires EnvironmentTest.
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
-	// TokenSource replaces the built-in token manager, which renews a token in the background when less than 10 minutes remain, as
-	// section 5.4 recommends, but not in its first minute. If a token lives for 10 minutes or less, it is renewed at half its life.
+	// TokenSource replaces the built-in token manager. The manager renews a token in the background when less than 10 minutes remain
+	// (section 5.4), but not in the token's first minute. A token that lives 10 minutes or less is renewed at half its life.
 	TokenSource TokenSource `json:"-" yaml:"-"`
 	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of
 	// New: a plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed.
 	//
-	// With an *http.Transport, the Client knows that a request without a connection never left. Payments use one clone, requests
-	// that need their own connection another, see [transport.New]; limits such as MaxConnsPerHost apply to each of the three.
-	// RegisterProtocol for http or https is not supported: the clones do not have it.
+	// With an *http.Transport, the Client knows that a request without a connection never left. Payments use one clone of it,
+	// and requests that need their own connection use another, see [transport.New]. Limits such as MaxConnsPerHost apply to the
+	// original and to each clone. RegisterProtocol for http or https is not supported: the clones do not have it.
 	//
 	// When an attempt of a call that changes something ends without a response, the Client closes its TCP connection so that the
 	// system discards undelivered bytes; otherwise the system would retransmit them for minutes, even after a payment was repeated.
-	// The Client must therefore reach the *net.TCPConn: a wrapper returned by your DialContext needs a method NetConn() net.Conn, as
-	// tls.Conn has it, and a RoundTripper of your own must pass on the request's context. [Client.Check] warns if the Client cannot.
-	// Behind a RoundTripper without [transport.Wrappable] that uses HTTP/2, payments share a connection, and closing it makes the
-	// outcome of the other payments unknown. Bytes in a proxy, the network or the service's receive queue are beyond reach.
+	// The Client must therefore reach the *net.TCPConn: a wrapper returned by your DialContext needs a method NetConn() net.Conn,
+	// like that of tls.Conn, and a RoundTripper of your own must pass on the request's context. [Client.Check] warns if the Client
+	// cannot. Behind a RoundTripper without [transport.Wrappable] that uses HTTP/2, payments share a connection, and closing it makes
+	// the outcome of the other payments unknown. Bytes in a proxy, the network or the service's receive queue are beyond reach.
 	//
-	// With any other RoundTripper, only an error for which [transport.NotSent] is true means that the call was not processed; the call
-	// is not repeated. After every other error, including a failed dial, the request may have arrived. If you wrap an *http.Transport,
-	// for example to trace, first wrap it with [transport.Wrappable]: the Client then still knows.
+	// With any other RoundTripper, only an error for which [transport.NotSent] is true means that the call was not processed; the
+	// Client does not repeat the call. After every other error, including a failed dial, the request may have arrived. If you wrap an
+	// *http.Transport, for example to trace, first wrap it with [transport.Wrappable]: the Client then knows which requests never left.
 	//
 	// An attempt gets one connection. If the RoundTripper takes a second one, to repeat, to hedge or to fail over, the
 	// Client closes that connection and ends the attempt; the Client then repeats the request itself where that is safe.
-	// httputil.DumpRequestOut takes one, too: pass it a req.Clone(context.Background()) with a body from req.GetBody.
+	// httputil.DumpRequestOut also takes a connection: pass it a req.Clone(context.Background()) with a body from req.GetBody.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
 	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s
 	// from each address, times RateShare. All its slots are free at the start, so an idle client may send its whole allowance at
 	// once. A process that starts within 10 s of the end of another on the same address does not know how many requests the
 	// other has sent.
 	//
-	// A 429 pauses all lanes, including callers that already wait: for its Retry-After, at most RetryPolicy.MaxRetryAfter, or
-	// for a random 2.5 to 10 s if it has none. After the first 429, requests are also spaced evenly in every lane, at 99.5 % of
-	// the allowance, for the rest of the client's life. This hardly changes the average rate; another burst would only cause the
-	// next 429 if the service also weighs neighbouring windows.
+	// A 429 pauses all lanes, including callers that already wait. The pause is the Retry-After of the 429 (at most
+	// RetryPolicy.MaxRetryAfter) or, without one, a random 2.5 to 10 s. After the first 429, requests are also spaced evenly in
+	// every lane, at 99.5 % of the allowance, for the rest of the client's life. This hardly changes the average rate. If the
+	// service also weighs neighbouring windows, another burst would only cause the next 429.
 	Limiter ratelimit.Limiter `json:"-" yaml:"-"`
-	// Logger receives one record per call (level debug, also for a report that is not ready yet; info if it failed, error if
-	// its outcome is unknown) and one per repeated attempt (warn). A record has operation, path template, status, duration and
-	// outcome, never a body, query or header. Default: no log.
+	// Logger receives one record per repeated attempt (level warn) and one per call: info if the call failed, error if its
+	// outcome is unknown, otherwise debug (also for a report that is not ready yet). A record has operation, path template,
+	// status, duration and outcome, never a body, query or header. Default: no log.
 	Logger *slog.Logger `json:"-" yaml:"-"`
 	// Trace observes every call. For more than one, use [JoinTraces].
 	Trace *Trace `json:"-" yaml:"-"`
 	// Propagate returns the trace context of an attempt's context as headers to send, such as traceparent. Headers with another
 	// meaning for the service or a proxy (authorization, cookies, content, connection, idempotency) are dropped, and so are
-	// values that are not printable ASCII. It must not change the effect of the request. By default no trace context is
-	// sent, because the service belongs to another organisation.
+	// values that are not printable ASCII. The headers must not change the effect of the request. By default no trace
+	// context is sent, because the service belongs to another organisation.
 	Propagate func(ctx context.Context) http.Header `json:"-" yaml:"-"`
 }
 
 // RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. The
 // zero value of each field means the default stated there.
 type RetryPolicy struct {
-	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. It does not count requests refused with
-	// 429; one 401, or one 400 of a report start, after which another token is used; and the first read lost
-	// because the service closes a kept connection: that read is repeated at once.
+	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. These requests do not count: those
+	// refused with 429; one refused with 401 (a report start: also 400) and repeated with another token; and the first
+	// read lost because the service closes a kept connection, which is repeated at once.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
 	// MinWait is the pause before the second attempt. It doubles with each attempt; half of it is jitter. Default: 250 ms.
 	MinWait time.Duration `json:"min_wait,omitzero" yaml:"min_wait,omitempty"`
@@ -176,17 +176,17 @@ type RetryPolicy struct {
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
 	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended.
 	// Default: 10 s. A payment of unknown outcome is sent again no earlier than AttemptTimeout plus InFlightWait after its last
-	// attempt (40 s with the defaults, see [AccountsService.NotBefore]), because the service caches only finished payments, and
-	// no earlier than InFlightWait after the response to a later request (see [AccountsService.AwaitRepeat]). This holds for
-	// every kind of failure. A call whose deadline is earlier ends at once, with unknown outcome. The reference states no limit:
-	// raise this if the operator names one.
+	// attempt (40 s with the defaults, see [AccountsService.NotBefore]), and no earlier than InFlightWait after the response to
+	// a later request (see [AccountsService.AwaitRepeat]): the service caches only finished payments. This holds for every kind
+	// of failure. A call whose deadline is earlier ends at once, with unknown outcome. The reference states no limit: raise this
+	// if the operator names one.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials
 	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. A token that the
 	// service has refused is never sent again: all calls wait for a new token, or end unsent ([TokenError]) if it would arrive
-	// after their deadline. If several tokens are each refused within TokenHold (at most 1 s) of arriving, the next one is
-	// requested that long after the last arrival. A nanosecond means practically no wait. After a failed renewal of a token
-	// that is still valid, the next renewal waits 1 s to 1 min, and no call waits for it.
+	// after their deadline. If several tokens are each refused within TokenHold (at most 1 s) of arriving, the next token
+	// is requested TokenHold (at most 1 s) after the last arrival. A nanosecond means practically no wait. After a failed
+	// renewal of a token that is still valid, the next renewal waits 1 s to 1 min, and no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 
@@ -393,7 +393,7 @@ func ConfigFromEnv() (Config, error) {
 	return config, nil
 }
 
-// readEnv sets to from the variable of a field, if set.
+// readEnv reads the environment variable of a field into to, if the variable is set.
 func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, error)) {
 	name := envName(field)
 	text := os.Getenv(name)

@@ -15,7 +15,7 @@ const (
 )
 
 // newLimiter returns the limiter of a process that may use the given share of the service's limit. A pause after a 429 is at
-// most maxPause, or maxRandomPause if it has no Retry-After.
+// most maxPause, or maxRandomPause if the 429 has no Retry-After.
 func newLimiter(share float64, maxPause, maxRandomPause time.Duration) *slots.Limiter {
 	return slots.New(slots.Options{
 		Allowance: allowance, Window: allowanceWindow, Share: share, MaxPause: maxPause, MaxRandomPause: maxRandomPause,
@@ -28,8 +28,8 @@ type freeSlot struct{}
 // Release does nothing.
 func (freeSlot) Release(ratelimit.Feedback) {}
 
-// slot acquires a slot. Until c.request.awaited, if not nil, is closed, the request is ahead of need and waits in Bulk. A
-// refusal counts only afterwards: if ctx has a deadline, Bulk may refuse a request that the call's lane admits.
+// slot acquires a slot. If c.request.awaited is not nil, the request is ahead of need and waits in Bulk until awaited is
+// closed. Until then a refusal does not count: if ctx has a deadline, Bulk may refuse a request that the call's lane admits.
 func (c *call) slot(ctx context.Context) (ratelimit.Slot, error) {
 	awaited := c.request.awaited
 	if awaited == nil {

@@ -26,7 +26,7 @@ const (
 )
 
 // validator collects the faults of a request. A rule describes the fault of a field, never its value. Each method of a service
-// lists the rules of all its fields, in their order, even if another method has the same: each is a row of the reference.
+// lists the rules of all its fields, in their order, even if another method has the same rules: each rule is a row of the reference.
 type validator struct {
 	faults []Fault
 	lax    bool // Config.SkipValueChecks
@@ -85,8 +85,8 @@ func (v *validator) noControl(field, value string) {
 	}
 }
 
-// pathID checks a value that becomes one segment of the path of an operation with an effect: url.PathEscape keeps "..", and an
-// empty segment, or a slash or escape that a gateway decodes, may call another operation.
+// pathID checks a value that becomes one segment of the path of an operation with an effect. url.PathEscape keeps "..". An
+// empty segment, or a slash or escape that a gateway decodes, may lead to another operation.
 func (v *validator) pathID(field, value string) {
 	if !v.required(field, value) {
 		return
@@ -96,7 +96,7 @@ func (v *validator) pathID(field, value string) {
 	}
 }
 
-// readID checks a path value of a read, which is escaped: only segments "." and ".." are refused, which a gateway may decode.
+// readID checks a path value of a read. It refuses only segments "." and "..": a gateway may decode the escaped value.
 func (v *validator) readID(field, value string) {
 	if !v.required(field, value) {
 		return
@@ -130,7 +130,7 @@ func (v *validator) notNegative(field string, amount Amount) {
 	}
 }
 
-// meant checks that an amount is zero only if ZeroAmount is set.
+// meant checks that an amount is zero if, and only if, ZeroAmount is set.
 func (v *validator) meant(field string, amount Amount, zero bool) {
 	switch {
 	case zero && !amount.IsZero():

@@ -65,7 +65,7 @@ func (t *firstText) UnmarshalJSON(data []byte) error {
 
 // WalletToken is a card in a mobile wallet (reference section 2.9).
 type WalletToken struct {
-	// TokenUniqueReference identifies the token, 48 characters. A list with a token that has none is an error.
+	// TokenUniqueReference identifies the token, 48 characters. If a token has no reference, the list is an error.
 	TokenUniqueReference string `json:"token_unique_reference"`
 	// StorageTechnology is where the wallet keeps the token.
 	StorageTechnology StorageTechnology `json:"storage_technology"`
@@ -91,7 +91,7 @@ type WalletToken struct {
 	ProvisioningStatus ProvisioningStatus `json:"provisioning_status_code,omitzero"`
 	// Suspenders are the parties that suspended the token; optional.
 	Suspenders []string `json:"suspenders,omitzero"`
-	// Status is the state of the token. A list with a token that has none is an error.
+	// Status is the state of the token. If a token has no status, the list is an error.
 	Status WalletTokenStatus `json:"current_status_code"`
 	// StatusDescription describes Status.
 	StatusDescription string `json:"current_status_description"`
@@ -144,7 +144,7 @@ func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]Wal
 	return tokens, nil
 }
 
-// ProvisionWalletParams is the input from the wallet app. Two of the three wallets need none.
+// ProvisionWalletParams is the input from the wallet app. Two of the three wallets need no input.
 type ProvisionWalletParams struct {
 	// TokenUniqueReference is optional.
 	TokenUniqueReference string `json:"token_unique_reference,omitzero"`
@@ -180,7 +180,7 @@ type WalletProvisioning struct {
 	EphemeralPublicKey string `json:"ephemeral_public_key,omitzero" redact:"content"`
 }
 
-// missing refuses a response without the data of either kind of wallet: the rest is not enough to provision one.
+// missing refuses a response without the data of either kind of wallet: the other members are not enough to provision a wallet.
 func (w *WalletProvisioning) missing() bool {
 	return w.IssuerInitiatedDigitizationData == "" &&
 		(w.ActivationData == "" || w.EncryptedPassData == "" || w.EphemeralPublicKey == "")
@@ -270,7 +270,7 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 	}
 	key, err := base64.StdEncoding.DecodeString(string(text))
 	if err != nil {
-		key = nil // refused, with the one rule
+		key = nil // refused below, with the same rule as a wrong length
 	}
 	made, err := EphemeralKeyFrom(key)
 	if err == nil {

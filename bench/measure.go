@@ -21,7 +21,7 @@ type cost struct {
 }
 
 // processTime returns the processor time of this process, including the garbage collector's. Other work on the machine
-// does not count, so it is steadier than wall time.
+// does not count, so this time is steadier than wall time.
 func processTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -16,18 +16,18 @@ type Resolution struct {
 	transaction prepaid.TransactionID
 }
 
-// Moved: the money moved, in the transaction that FindMovement or a person found.
+// Moved means that the money moved, in the transaction that FindMovement or a person found.
 func Moved(transaction prepaid.TransactionID) Resolution {
 	return Resolution{event: EventDone, transaction: transaction}
 }
 
-// NotMoved: no money moved and none will. Soon after the last request, a history without the movement is no proof:
-// ask the operator, or wait.
+// NotMoved means that no money moved and none will. Soon after the last request, a history without the movement is
+// no proof: ask the operator, or wait.
 func NotMoved() Resolution { return Resolution{event: EventNotMoved} }
 
 // Resolve records a payment of unknown outcome as Done or Rejected, with [Entry].Resolved set. A moved payment is never
-// sent again. One that did not move is no longer pending: another run sends it again, and after its request ID has
-// expired it needs a new ID.
+// sent again. A payment that did not move is no longer pending: another run sends it again. After its request ID
+// has expired, it needs a new ID.
 //
 // Errors: [ErrNotUnknown], [ErrUnderWay], a [*prepaid.ValidationError] of the resolution, [ErrNotRecorded].
 func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
@@ -70,7 +70,7 @@ type Total struct {
 type Stats struct {
 	// Queued are payments that were accepted and never sent; a Journal has none.
 	Queued Total
-	// Intended are payments that a call sends, or sent when its process died.
+	// Intended are payments that a call is sending, or was sending when its process died.
 	Intended Total
 	// NotSent are payments not sent for a reason outside the request.
 	NotSent Total

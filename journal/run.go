@@ -13,8 +13,8 @@ import (
 type Sender interface {
 	// NotBefore returns the earliest time at which a payment of unknown outcome may be sent again, as in [prepaid.AccountsService].
 	NotBefore(lastSent time.Time) time.Time
-	// AwaitRepeat waits until NotBefore and a response to a later request, as in [prepaid.AccountsService]. Your own sender, if it
-	// does not see responses, waits by time alone. After an error the payment is not sent.
+	// AwaitRepeat waits until NotBefore and a response to a later request, as in [prepaid.AccountsService]. If your own sender
+	// does not see responses, it waits by time alone. After an error the payment is not sent.
 	AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) error
 	// Transfer is as in [prepaid.AccountsService].
 	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
@@ -56,7 +56,7 @@ func (e Entry) Begin(now time.Time) (Run, error) {
 	}
 	run := Run{Before: e}
 	if e.State.Open() {
-		run.LastSent = earlier(e.lastSending(), now) // by another clock
+		run.LastSent = earlier(e.lastSending(), now) // the time may come from a clock that is ahead
 	}
 	run.Entry = next
 	return run, nil
@@ -79,7 +79,7 @@ func (e Entry) Intent(now time.Time) (Entry, error) {
 }
 
 // Send sends params, which are those of the entry, through sender. It adds LastSent, so that the client treats an earlier
-// run's request as its own: the client waits, and takes a refusal as proof only if it is.
+// run's request as its own: the client waits, and takes a refusal as proof that no money moved only if the refusal proves it.
 //
 // Errors: those of the sender; a [*prepaid.ValidationError] if params are a pointer or nil. If the sender panics or calls
 // runtime.Goexit, the outcome is unknown.
@@ -106,18 +106,18 @@ func (r Run) send(ctx context.Context, sender Sender, params prepaid.PaymentPara
 	return nil, r.Entry.failure(prepaid.OutcomeRejected, errParamsType())
 }
 
-// GiveBack returns the entry after a run without Send, for example because the process stops. It is as before the run, not sent
-// or, if an earlier run may have moved the money, unknown.
+// GiveBack returns the entry after a run without Send, for example because the process stops. The state is as before the run:
+// not sent, or unknown if an earlier run may have moved the money.
 func (r Run) GiveBack() Entry {
 	e := r.Before
 	e.State, _ = r.Entry.State.Next(EventNotSent) // always possible: the run began
 	return e
 }
 
-// End returns the entry after Send has returned result and err, and the caller's error: nil if the payment is done,
-// otherwise a [*prepaid.CallError] for all runs. An unknown outcome of an earlier run stays unknown until a success, or a
-// refusal that [prepaid.ProvesNotApplied] accepts. After [prepaid.ErrRequestIDExpired] and [prepaid.ErrRequestIDReused] a
-// person must decide: see [Entry.NeedsPerson].
+// End takes the result and err of Send. It returns the new entry, and the error for the caller: nil if the payment is
+// done, otherwise a [*prepaid.CallError] for all runs. An unknown outcome of an earlier run stays unknown until a
+// success, or a refusal that [prepaid.ProvesNotApplied] accepts. After [prepaid.ErrRequestIDExpired] and
+// [prepaid.ErrRequestIDReused] a person must decide: see [Entry.NeedsPerson].
 func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entry, error) {
 	e, old := r.Entry, r.Before
 	e.Rest = 0
@@ -142,10 +142,10 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 		e.TransactionID, e.CorrelationID = result.TransactionID, result.CorrelationID
 	case StateUnknown:
 		// Applied without a usable response: sending again can still return the result. An expired ID is unknown even if this
-		// store has never sent it: a run that the store lost or dropped may have, and the next step is a new ID, which pays.
+		// store has never sent it: a run that the store lost or dropped may have sent it, and the next step is a new ID, which pays.
 		if call != nil || expired || err != nil && outcome != prepaid.OutcomeUnknown {
 			e.NotBefore = later(e.NotBefore, old.NotBefore)
-		} // else it may have sent until now, whatever earlier runs returned
+		} // else this run may have sent until now, whatever earlier runs returned
 		if day, _ := e.RequestID.Date(); expired && day.Time(time.UTC).Before(now) {
 			e.Review = ReviewTooOld
 			err = tooOld(e, old, fmt.Errorf("%w: %w", ErrWindow, err))

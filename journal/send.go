@@ -47,7 +47,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	switch {
 	case errors.Is(err, ErrWindow):
 		return r.end(h, h.Entry)
-	case err != nil: // the store takes no other end
+	case err != nil: // the store accepts no other end
 		return r.giveBack(h, h.Entry, firstWait, err)
 	case r.stops():
 		return r.giveBack(h, run.GiveBack(), 0, errStopping)
@@ -64,7 +64,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	if ahead := r.ahead.Load(); ahead < int64(r.Claim) {
 		r.ahead.CompareAndSwap(ahead, ahead+1)
 	}
-	if h.Entry.RequestID.Expired(now) { // as the client would, even if the params cannot be read
+	if h.Entry.RequestID.Expired(now) { // the client would refuse it, too; this check works even if the params cannot be read
 		after, _ := run.End(now, nil, prepaid.ErrRequestIDExpired)
 		return r.end(h, after)
 	}
@@ -82,7 +82,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	err = pause.Cause(call, err)
 	took := time.Since(now)
 	switch {
-	case prepaid.OutcomeOf(err) != prepaid.OutcomeNotProcessed: // of this call alone
+	case prepaid.OutcomeOf(err) != prepaid.OutcomeNotProcessed: // the outcome of this call alone
 		r.brake.release()
 	case ctx.Err() == nil:
 		r.brake.press()
@@ -105,7 +105,7 @@ func (r *work) end(h *held, after Entry) *outcome {
 	if !after.Due() {
 		return h.ends(after, 0)
 	}
-	// Runs grow with each kill, Attempts do not.
+	// Each kill increases Runs but not Attempts.
 	wait := backoff(firstWait, longestWait, min(after.Runs, after.Attempts)-1)
 	wait = wait/2 + rand.N(wait/2+1) //nolint:gosec // spreads load only
 	return h.ends(after, max(wait, time.Until(after.Earliest(r.sender, time.Now()))))
@@ -120,8 +120,8 @@ func (r *work) giveBack(h *held, after Entry, wait time.Duration, why error) *ou
 	return o
 }
 
-// record records outcomes until there are no more, and all that are ready at a time together. An outcome that cannot be recorded
-// delays no other: it is tried again later.
+// record records outcomes until there are no more. It records all ready outcomes together. An outcome that cannot be recorded
+// delays no other: record tries it again later.
 func (r *work) record(ctx context.Context) {
 	var left []*outcome // not recorded yet
 	var again time.Time // when these are tried again
@@ -145,7 +145,7 @@ func (r *work) record(ctx context.Context) {
 			release = sync.OnceFunc(func() { <-r.collecting })
 			if list = ready(next, append(list, o)); len(list) == group {
 				release()
-			} else { // only if this commit is slow, later outcomes get another
+			} else { // if this commit is slow, later outcomes get another one meanwhile
 				time.AfterFunc(patience, release)
 			}
 		case <-retry:
@@ -184,7 +184,7 @@ func ready(ended <-chan *outcome, list []*outcome) []*outcome {
 }
 
 // finish records outcomes in groups of size, and returns those that are not recorded. While a store is down, nothing more is claimed.
-// finish drops an outcome only if Run is to end and its lease is over.
+// finish drops an outcome only if Run is to end and the payment's lease is over.
 func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*outcome) {
 	for some := range slices.Chunk(list, size) {
 		recorded, err := r.write(ctx, some)

@@ -14,8 +14,8 @@
 //
 // Input that the reference does not allow is refused, with a description that names the field and never its value: a
 // wrong Content-Type, an unknown or repeated member or query parameter, a wrong JSON type, a missing member, a value
-// over a limit, a date-time of another form. The status is 400, or 404 where the operation's row has it for that cause:
-// input of a wallet, and the id of another account in a creation. Lenient switches this off.
+// over a limit, a date-time of another form. The status is 400, or 404 where the reference lists 404 for that cause:
+// the input of a wallet, and the id of another account in a creation. The option Lenient switches this off.
 //
 // # Time
 //
@@ -32,17 +32,17 @@
 //
 // # Repeats
 //
-// In the reference, the service caches a successful transfer or direct entry out, and may take any time for one. The
-// emulator assumes the worst case: it reads the cache when a request arrives and writes it with the movement. If a
-// request_id arrives again while the first request is running, the money moves a second time. A request runs from its
-// arrival to its movement: no time at all, unless the fault Delay or CommitAfter makes it longer. PaidTwice has the
-// request ids that were paid twice:
+// In the reference, the service caches a successful transfer or direct entry out, and a payment may take any time.
+// The emulator assumes the worst case: it reads the cache when a request arrives and writes it with the movement. If
+// a request_id arrives again while the first request is running, the money moves a second time. A request runs from
+// its arrival to its movement. This takes no time, unless the fault Delay or CommitAfter delays the movement.
+// PaidTwice has the request ids that were paid twice:
 //
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(502).CommitAfter(12*time.Second))
 //
 // # Faults
 //
-// Inject arms faults of requests by operation, count and probability, InjectDelivery faults of webhook messages:
+// Inject arms faults of requests by operation, count and probability. InjectDelivery arms faults of webhook messages:
 //
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.TooManyRequests(0).Times(3))
 //	srv.Inject(prepaidtest.AnyOperation, prepaidtest.Respond(503, "").WithProbability(0.1))
@@ -64,8 +64,8 @@
 //
 // # Unspecified behaviour
 //
-// Each point that the reference leaves open is a field of [Options] with a documented default. Error codes that it does not show are
+// Each point that the reference leaves open is a field of [Options] with a documented default. The emulator's own error codes are
 // invalid_request, account_not_found, policy_not_found, unsupported_provider, forbidden, unauthorized, duplicate_request,
-// rate_limit_exceeded, unexpected_request (see AllowOnly), and for PIN changes invalid_envelope, invalid_operation,
-// invalid_device and invalid_otp.
+// rate_limit_exceeded, unexpected_request (see AllowOnly), and for PIN changes invalid_envelope, invalid_operation, invalid_device
+// and invalid_otp.
 package prepaidtest

@@ -10,8 +10,8 @@ import (
 // AnyOperation means every operation in Inject, including the token endpoint.
 const AnyOperation = "*"
 
-// Fault makes one request go wrong. Make it with a function of this package and arm it with Inject; it is then
-// used once, or as Times, Always or WithProbability set. The zero Fault only counts a request.
+// Fault makes one request go wrong. Make it with a function of this package and arm it with Inject; it is then used
+// once, unless Times, Always or WithProbability changes that. The zero Fault only counts a request.
 type Fault struct{ fault faults.Fault }
 
 // CommitThenDrop carries the request out and then cuts the connection without a response: the money has
@@ -43,8 +43,8 @@ func TooManyRequests(retryAfter time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.TooMany, Wait: retryAfter}}
 }
 
-// ExpireToken makes the access token of the request invalid and refuses the request with 401 (section 5), and
-// each later request with that token. The token endpoint takes no token: an ExpireToken for AnyOperation ignores
+// ExpireToken makes the access token of the request invalid: the request, and each later one with that token, is
+// refused with 401 (section 5). The token endpoint takes no token: an ExpireToken for AnyOperation does not affect
 // it.
 func ExpireToken() Fault { return Fault{faults.Fault{Kind: faults.ExpireToken}} }
 
@@ -71,16 +71,16 @@ func SubstituteContentType(value string) Fault {
 // zero), sends the body and closes the connection.
 func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.WrongLength, Delta: delta}} }
 
-// CommitAfter makes a fault without effect carry the request out later: d of real time after its response was sent or the
-// connection was cut, d above 0. A gateway gives up, and the service continues. It is for DropBeforeCommit, Respond,
-// RespondBody and ProxyPage, of any operation. The request runs until then: a transfer with the same request_id that
-// arrives meanwhile moves the money a second time. A closing server carries out running requests at once.
+// CommitAfter adds to DropBeforeCommit, Respond, RespondBody or ProxyPage, of any operation, that the request is carried
+// out later: d (above 0) of real time after the response was sent or the connection was cut. It is like a gateway that
+// gives up while the service continues. The request runs until then: a transfer with the same request_id that arrives
+// meanwhile moves the money a second time. A closing server carries out running requests at once.
 func (f Fault) CommitAfter(d time.Duration) Fault {
 	f.fault.Late, f.fault.After = true, d
 	return f
 }
 
-// Times makes a fault count n times, 1 or more. It undoes Always.
+// Times makes a fault apply to n requests, 1 or more. It undoes Always.
 func (f Fault) Times(n int) Fault {
 	f.fault.Repeat(n)
 	return f
@@ -104,9 +104,9 @@ func (f Fault) WithProbability(p float64) Fault {
 func Operations() []string { return service.Operations() }
 
 // Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
-// AnyOperation. The next requests to it with a good token use one fault each, in the order armed, those for the
-// operation itself before those for any. Faults after one with Always wait. An unknown operation or a number out
-// of range fails the test, and nothing is armed.
+// AnyOperation. Each of the next requests to it with a good token uses one fault, in the order armed; faults for
+// the operation itself come before faults for AnyOperation. Faults after one with Always wait. An unknown operation
+// or a number out of range fails the test, and nothing is armed.
 func (s *Server) Inject(operation string, list ...Fault) {
 	if s.tb != nil {
 		s.tb.Helper()
@@ -131,19 +131,19 @@ func (s *Server) Inject(operation string, list ...Fault) {
 }
 
 // FaultsLeft returns how many requests the armed faults will affect: a fault with Times counts as often as it will be
-// used, a fault without limit once. When its request arrives, before any delay or cut, a fault no longer counts: if a
-// test needs a request in flight, inject a Delay and wait for this number to change.
+// used, and a fault without limit counts once. When its request arrives, before any delay or cut, a fault no longer
+// counts: if a test needs a request in flight, inject a Delay and wait for this number to change.
 func (s *Server) FaultsLeft() int { return s.faults.Count() }
 
 // ArmedFault is a fault that waits to be used.
 type ArmedFault struct {
-	// Operation is Inject's, also AnyOperation.
+	// Operation is the operation given to Inject, which may be AnyOperation.
 	Operation string
 	// Fault is the fault with its modifiers.
 	Fault Fault
 	// Used is how many requests took it.
 	Used int
-	// Left is how many more will, -1 for no limit.
+	// Left is how many more requests will take it; -1 means no limit.
 	Left int
 }
 
@@ -154,7 +154,7 @@ func (s *Server) Faults() []ArmedFault {
 	})
 }
 
-// RemoveFaults disarms the faults armed for operation; for AnyOperation only those armed for AnyOperation.
+// RemoveFaults disarms the faults armed for exactly this operation: AnyOperation does not match the others.
 func (s *Server) RemoveFaults(operation string) { s.faults.Remove(operation) }
 
 // ClearFaults disarms the faults of all operations.

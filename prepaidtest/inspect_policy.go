@@ -21,7 +21,7 @@ type Policy struct {
 type PolicyCategory struct {
 	// Code has four digits.
 	Code string
-	// Description is from GET /policy/mccodes; empty for other codes.
+	// Description is from GET /policy/mccodes; empty for a code that is not listed there.
 	Description string
 }
 

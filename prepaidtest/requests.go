@@ -18,11 +18,11 @@ import (
 type Request struct {
 	// Number counts the requests from 1, in the order in which they were handled.
 	Number int64
-	// Arrival is the Number of its Arrival; 0 without a function of Decide.
+	// Arrival is the Number of the request's Arrival; 0 if Decide has set no function.
 	Arrival int64
 	// Time is the server's clock on arrival.
 	Time time.Time
-	// Duration is the wall time from arrival until the response was sent or, while it is being sent, was ready.
+	// Duration is the wall time from arrival until the response was sent; during sending, until the response was ready.
 	Duration time.Duration
 	// Method is the HTTP method.
 	Method string
@@ -35,7 +35,7 @@ type Request struct {
 	AccountID prepaid.AccountID
 	// AccountStatus is the status of that account before the request; empty if there was no such account.
 	AccountStatus string
-	// AccountBalance is its balance before the request, in decimals; empty if there was no such account.
+	// AccountBalance is that account's balance before the request, in decimals; empty if there was no such account.
 	AccountBalance string
 	// Amount is the amount in the body, as written; empty without one.
 	Amount string
@@ -59,15 +59,15 @@ type Request struct {
 	Client string
 	// Status is the HTTP status of the response, or 0 if a fault cut the connection before it.
 	Status int
-	// ErrorCode is the code of the server's error, or of a report still being processed; empty on success,
-	// and if a fault replaced the response with other bytes.
+	// ErrorCode is the code of the server's error, or of a report still being processed. It is empty on success, and
+	// if a fault replaced the response with other bytes.
 	ErrorCode string
 	// ErrorDescription belongs to ErrorCode and never has a value of the request.
 	ErrorDescription string
 	// ResponseHeader holds the headers of the response as the server made it.
 	ResponseHeader http.Header
 	// ResponseBody is the body of the response as the server made it, even if a fault kept it from the caller. Secrets
-	// are masked, and it is cut at 16 KiB; empty for reports, which are not kept in memory.
+	// are masked, and the text is cut at 16 KiB. It is empty for reports, which are not kept in memory.
 	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
@@ -93,8 +93,8 @@ func (r Request) Format(f fmt.State, _ rune) {
 // logMemory limits the memory of the log of requests.
 const logMemory = 64 << 20
 
-// Requests returns handled requests, in the order of their ends, as far as the log has them: see RequestLog. A request
-// that a fault such as Delay holds is not in the log yet: it has arrived when FaultsLeft no longer counts the fault.
+// Requests returns handled requests, in the order in which they ended, as far as the log still has them: see RequestLog. A
+// request that a fault such as Delay holds is not in the log yet: it has arrived when FaultsLeft no longer counts the fault.
 func (s *Server) Requests() []Request {
 	list := s.requests.All()
 	first := make(map[[3]string]int64)
@@ -173,7 +173,7 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 	}
 }
 
-// sent adds the time that a fault took to send a response to its entry.
+// sent adds took to a request's entry: the time that a fault needed to send the response.
 func (s *Server) sent(entry Request, took time.Duration) {
 	s.requests.Change(func(r Request) bool { return r.Number == entry.Number }, func(r *Request) { r.Duration = took })
 }

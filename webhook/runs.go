@@ -9,7 +9,7 @@ type runs struct {
 	keys   map[string]struct{}
 	count  int
 	closed bool
-	idle   chan struct{} // closed when nothing is running and nothing more will
+	idle   chan struct{} // closed when no run is left and none can start
 }
 
 func newRuns() *runs {
@@ -49,7 +49,7 @@ func (r *runs) refuses() bool {
 	return r.closed
 }
 
-// close refuses further runs. The channel is closed when the last one has left.
+// close refuses further runs. The channel is closed when the last run has left.
 func (r *runs) close() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -77,7 +77,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 		if err := s.sow(server); err != nil {
 			err = errors.Join(err, server.Close())
 			if s.StateFile != "" {
-				err = errors.Join(err, os.Remove(s.StateFile)) // else the next start would use it
+				err = errors.Join(err, os.Remove(s.StateFile)) // otherwise the next start would use this file
 			}
 			return err
 		}

@@ -49,7 +49,7 @@ func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool)
 	recorded := make([]journal.Recorded, len(ends))
 	leases := make([]int64, len(ends))
 	for i, end := range ends {
-		leases[i], _ = strconv.ParseInt(end.Fence, 10, 64) // any other fence is of no claim
+		leases[i], _ = strconv.ParseInt(end.Fence, 10, 64) // a fence in any other form belongs to no claim
 	}
 	err := durably(ctx, s.pool, func(batch *pgx.Batch) {
 		batch.Queue(impatient)
@@ -103,7 +103,7 @@ func outcomeArgs(ends []journal.End, leases []int64, settles bool) []any {
 		end := &ends[i]
 		e := &end.Entry
 		event, changed, wait := eventEnd, (*int64)(nil), (*int64)(nil)
-		if end.GivenBack { // the rest does not begin again
+		if end.GivenBack { // Entry.Rest does not begin again
 			event, changed = eventGiveBack, age(now, e.Changed)
 		}
 		if e.Due() {

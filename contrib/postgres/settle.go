@@ -51,8 +51,8 @@ func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Rec
 	return recorded, nil
 }
 
-// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. A spare one does so only while calls are
-// slow: without it, more quick calls share a transaction.
+// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. A spare run calls it only while calls
+// are slow: without the spare run, more quick calls share a transaction.
 func (h *settler) run(ctx context.Context, spare bool) {
 	for group, failures := mostSettled, 0; ctx.Err() == nil; {
 		stops := h.stops()
@@ -62,7 +62,7 @@ func (h *settler) run(ctx context.Context, spare bool) {
 			ids, err = h.next(ctx, group)
 		}
 		if err == nil && len(ids) > 0 {
-			pause.Wake(h.due) // for another: there may be more work
+			pause.Wake(h.due) // wakes another run: there may be more work
 			group, err = h.settle(ctx, ids)
 		}
 		timer, woken := firstWait, h.stopping
@@ -89,8 +89,8 @@ func (h *settler) run(ctx context.Context, spare bool) {
 	}
 }
 
-// next returns at most n outcomes to settle. At times, and if it has none, it searches for those of other processes, and for calls
-// that failed.
+// next returns at most n outcomes to settle. Periodically, and if none is left but more may exist, it searches for outcomes of
+// other processes and for failed calls.
 func (h *settler) next(ctx context.Context, n int) (ids []string, err error) {
 	if h.searches() {
 		ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)
@@ -133,8 +133,8 @@ func (h *settler) again(ids []string) {
 	h.found = append(slices.Clone(ids), h.found...)
 }
 
-// settle calls Settled for outcomes in one transaction, for as many as are quick, and returns how many to take next. If a call or the
-// commit fails, nothing was written: then the other outcomes get a transaction each, and the failed call is repeated later.
+// settle calls Settled for outcomes in one transaction until the calls get slow, and returns how many to take next. If a call or the
+// commit fails, nothing was written: each other outcome then gets its own transaction, and the failed call is repeated later.
 func (h *settler) settle(ctx context.Context, ids []string) (next int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)
 	defer cancel()
@@ -152,7 +152,7 @@ func (h *settler) settle(ctx context.Context, ids []string) (next int, err error
 		h.again(rest)
 	}()
 	for i, e := range entries {
-		if i > 0 && time.Since(began) > slowSettled { // others can settle the rest at the same time
+		if i > 0 && time.Since(began) > slowSettled { // other runs can settle the rest at the same time
 			rest = requestIDs(entries[i:])
 			h.slow.Store(true)
 			entries = entries[:i]
@@ -170,7 +170,7 @@ func (h *settler) settle(ctx context.Context, ids []string) (next int, err error
 	switch err = pause.Cause(ctx, t.commit(ctx, requestIDs(entries))); {
 	case err == nil:
 		return min(2*len(entries), mostSettled), nil
-	case len(entries) > 1: // any may be the cause
+	case len(entries) > 1: // any of these calls may be the cause
 		t.close(ctx)
 		h.again(requestIDs(entries))
 		return 1, nil
@@ -201,7 +201,7 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), databaseLimit, errDatabaseLimit) // Settled may have used up ctx
 	defer cancel()
 	arguments := []any{e.RequestID, firstWait.Microseconds(), longestWait.Microseconds()}
-	if t.open() { // while the row is locked, or another worker calls at once
+	if t.open() { // the row must stay locked, or another worker calls Settled at once
 		_, err := t.conn.Exec(ctx, "rollback to savepoint calls") // first: a failed transaction prepares no statement
 		batch := &pgx.Batch{}
 		batch.Queue(h.sql.Replace(hookLaterSQL), arguments...)
@@ -304,7 +304,7 @@ func (t *settling) call(ctx context.Context, e journal.Entry) error {
 		select {
 		case err = <-ended:
 		case <-time.After(abandonAfter):
-			// Its later statements fail, and its transaction is rolled back.
+			// The call's later statements fail, and its transaction is rolled back.
 			_ = t.conn.Hijack().PgConn().Conn().Close()
 			t.conn = nil
 			return errAbandoned

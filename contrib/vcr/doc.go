@@ -8,40 +8,40 @@
 //	}
 //
 // PREPAID_VCR=record go test -count=1 -run TestPayOut writes testdata/payout.yaml, which you commit. go test then replays
-// this cassette, without network, credentials or address. Only a test that ran to its end without failing writes one.
+// this cassette, without network, credentials or address. Only a test that ran to its end without failing writes a cassette.
 //
 // # Scrubbing
 //
 // Every exchange is scrubbed before go-vcr sees it, with a schema derived from the client's own types: the recording
 // keeps amounts, statuses and other enumerated values, flags, times that are not personal, currencies, merchant
 // categories, counts, and error codes. A pseudonym of the same form (digits stay digits, a date a date, an address an
-// address) replaces each other value, so each field with a redact tag and all that the schema does not name. Equal values
-// get equal pseudonyms throughout a cassette: one call returns an account, the next uses the same account. Pseudonyms
-// have numbers in order of appearance, so that a new recording makes a small diff.
+// address) replaces every other value: each field with a redact tag, and each member that the schema does not name. Equal
+// values get equal pseudonyms throughout a cassette: one call returns an account, the next uses the same account.
+// Pseudonyms have numbers in order of appearance, so that a new recording makes a small diff.
 //
 // Cells of reports are scrubbed too, except those in [Options].ReportColumns and ReportAmounts; the cassette lists these.
 //
-// Kept headers are media type, without the vendor's name, page counts and Retry-After.
+// The recording keeps these headers: the media type without the vendor's name, page counts and Retry-After.
 //
 // # How requests are matched
 //
 // Requests match by operation, names of parameters and members, and kept values; scrubbed values and times are not
-// compared. So a replay may use any IDs, names and credentials. But a value from the cassette must be used where the
-// recording used it, and your own ID stands only for the recorded ID that it first matched: swapped accounts, or a
+// compared. So a replay may use any IDs, names and credentials. But the test must use a value from the cassette where
+// the recording used it, and your own ID matches only the recorded ID that it first matched: swapped accounts, or a
 // second request ID for a repeated payment, get no response. Equal requests get the recorded responses in order: polls
 // of a report get 204, 204, 200. Pseudonyms from earlier responses of the cassette distinguish concurrent calls.
-// Without any, calls match in order of arrival: give them different amounts or other kept values, or make them one
-// after the other.
+// Calls that have no such pseudonym match in order of arrival: give them different amounts or other kept values, or
+// make them one after the other.
 //
 // # Values in responses
 //
 // If you send a value where the recording had a pseudonym, your value replaces the pseudonym in this response and all
 // later ones: Get returns the account ID of its call, and Accounts.Issue finds the company of its params. Until then,
-// responses show the pseudonym. If you sent two values for one recorded value, members show the value sent under their
-// name. If that does not decide, the request fails like one that is not in the cassette, and the error names the place. A
-// replay writes nothing.
+// responses show the pseudonym. If you sent two values for one recorded value, each member shows the value that you sent
+// in a member of that name. If the name does not decide, the request fails as if it were not in the cassette, and the
+// error names the place. A replay writes nothing.
 //
 // A request that is not in the cassette fails with [*UnrecordedError] inside the call's error: not sent, not processed,
-// not retried. If the recording lost a response, the outcome is unknown again. Tokens are an exception: the client
-// requests them when needed, and gets generated tokens when the recorded ones are used up.
+// not retried. If the recording lost a response, the outcome is unknown in the replay too. Tokens are an exception:
+// the client requests them when needed, and gets generated tokens when the recorded ones are used up.
 package prepaidvcr

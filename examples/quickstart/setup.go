@@ -50,7 +50,7 @@ func (q *quickstart) setUp() (err error) {
 	}
 	q.company, q.program = prepaidtest.DefaultCompany, prepaidtest.DefaultProgramClientID
 	q.float = q.emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00", Key: "float"})
-	q.template, q.pause, q.look = prepaidtest.DailySettlement, 150*time.Millisecond, time.Second // no delays there
+	q.template, q.pause, q.look = prepaidtest.DailySettlement, 150*time.Millisecond, time.Second // the emulator has no delays
 	q.config = q.emulator.Config()
 	q.client, err = prepaid.NewClient(q.config)
 	return err

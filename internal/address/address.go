@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Values are the values of a path template's parameters, in order. None that the template needs is empty.
+// Values are the values of a path template's parameters, in order. A value that the template needs is not empty.
 type Values [2]string
 
 // Query is the query of a request: a few parameters, sorted by name, each name once.
@@ -58,7 +58,7 @@ func Resolve(base *url.URL, template string, values Values, query Query) url.URL
 	return u
 }
 
-// needsEscape reports whether escaping may change value in a path. It may return true although it does not.
+// needsEscape reports whether escaping may change value in a path. It may return true for a value that escaping leaves unchanged.
 func needsEscape(value string) bool { return !ascii.IsName(value) }
 
 // expand appends base and a path template, with its parameters replaced by values, escaped if escape is not nil.

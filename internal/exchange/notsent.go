@@ -10,13 +10,13 @@ import (
 )
 
 // neverLeft is the only rule that decides whether it is certain that a request without a response did not reach the service.
-// For an [*http.Transport] it is enough that it asked for a connection and got none. For any other RoundTripper, the hooks
-// or a failed dial may be about one path of several: its error must be certain, see [NotSent].
+// For an [*http.Transport] it is enough that it asked for a connection and got none. With any other RoundTripper, the
+// hooks or a failed dial may concern only one of several paths: its error must be certain, see [NotSent].
 func (s *Sender) neverLeft(x *Exchange, err error) bool {
 	switch {
 	case x.has(seenConnected):
 		return false
-	case s.netHTTP && (x.has(seenAsked) || s.owned != nil): // a registered protocol may not ask
+	case s.netHTTP && (x.has(seenAsked) || s.owned != nil): // a registered protocol possibly never asks
 		return true
 	}
 	return NotSent(err)
@@ -97,8 +97,8 @@ func (e *connectError) Is(target error) bool { return errors.Is(e.err, target) }
 // As finds target in the cause.
 func (e *connectError) As(target any) bool { return errors.As(e.err, target) }
 
-// mayConnect reports whether another attempt may succeed after err, with which nothing was sent: not after a bad certificate,
-// and not if a RoundTripper refused to send.
+// mayConnect reports whether another attempt may succeed after err, when nothing was sent. It is false after a bad
+// certificate, and if a RoundTripper refused to send.
 func mayConnect(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return false

@@ -17,7 +17,7 @@ import (
 	"path/filepath"
 )
 
-// uses counts the names of another file that one file uses: functions, types, variables, fields and methods.
+// uses counts, for one file, the names of another file that it uses: functions, types, variables, fields and methods.
 type uses map[string]int
 
 // pkg is one package and its files' uses of names.

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Fetcher reads a page by number. awaited is closed when the consumer begins to wait for the page; nil if it does already.
+// Fetcher reads a page by number. awaited is closed when the consumer begins to wait for the page; nil means that it already waits.
 type Fetcher[P any] func(ctx context.Context, number int, awaited <-chan struct{}) (P, error)
 
 // Sequential reads one page after the other until the consumer stops.
@@ -26,8 +26,8 @@ func Sequential[P any](ctx context.Context, start int, fetch Fetcher[P]) iter.Se
 // The first page is read alone, since it counts the pages, and no page after the last is requested. So n pages take
 // 1+ceil((n-1)/(ahead+1)) rounds.
 //
-// An item that is added moves others to later pages. So a page that may have been served before its predecessor is read
-// again, together with all such pages that have arrived, unless X-TotalItems shows that it was not.
+// A new item moves other items to later pages. A page that may have been served before its predecessor is therefore
+// read again, together with all such pages that have arrived, unless its X-TotalItems rules that out.
 func Prefetched[P any](ctx context.Context, start, ahead int, fetch Fetcher[P], head func(P) Head) iter.Seq2[P, error] {
 	return func(yield func(P, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -143,7 +143,7 @@ func (w *window[P]) stale(p *pending[P]) bool {
 func (w *window[P]) restart(ctx context.Context) {
 	again := true
 	for _, p := range w.waiting {
-		p.after = p.after && !again // that was true of the earlier copy of its predecessor
+		p.after = p.after && !again // after was true of the earlier copy of the predecessor
 		if again = w.stale(p); again {
 			w.request(ctx, p)
 		}

@@ -38,7 +38,7 @@ func (q *waitQueue) push(w *waiter) {
 
 func (q *waitQueue) first() *waiter { return q.Front().Value.(*waiter) } //nolint:forcetypeassert // of push
 
-// each calls f with the waiters in order. f may remove its own.
+// each calls f with the waiters in order. f may remove the waiter that it got.
 func (q *waitQueue) each(f func(*waiter)) {
 	for e := q.Front(); e != nil; {
 		w := e.Value.(*waiter) //nolint:forcetypeassert // of push

@@ -36,8 +36,8 @@ func ParseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// EndOfDay returns the beginning of the day of which a date-time is the end (24:00, seconds and fraction zero), or text itself. It
-// checks nothing else.
+// EndOfDay returns the beginning of the day if text is the end of a day (24:00, seconds and fraction zero), otherwise text itself.
+// It checks nothing else.
 func EndOfDay(text string) (begin string, ok bool) {
 	const clock, minute = len("2006-01-02T"), len("2006-01-02T15:04")
 	if len(text) < minute || text[clock:minute] != "24:00" {

@@ -15,7 +15,7 @@ func notMoved(e journal.Entry, now time.Time) (journal.Entry, error) {
 	return e.Resolve(now, journal.NotMoved())
 }
 
-// A decision replaces the entry if no worker holds the payment, or changes nothing.
+// A decision replaces the entry if no worker holds the payment. Otherwise it changes nothing.
 func decide(s *suite) {
 	fails := func(id prepaid.RequestID, decision func(journal.Entry, time.Time) (journal.Entry, error), want error) {
 		s.Helper()
@@ -27,7 +27,7 @@ func decide(s *suite) {
 	s.enqueue("a")
 	h := s.await(long(1))
 	fails("a", notMoved, journal.ErrUnderWay)
-	fails("a", notMoved, journal.ErrUnderWay) // the first decision did not free it
+	fails("a", notMoved, journal.ErrUnderWay) // the first decision did not release the payment
 	s.none("is held")
 	end := s.ends(h, "", failure())
 	end.Wait = time.Hour
@@ -74,7 +74,7 @@ func decideAgainstEarlierRun(s *suite) {
 		s.records(unknown, journal.Recorded{Overtaken: true})
 		s.is(decided)
 		s.none("was resolved")
-		if id == "b" { // even if it will be sent again
+		if id == "b" { // even if the payment will be sent again
 			s.decides(id, retry)
 		}
 		s.records(s.ends(h, "t", nil), journal.Recorded{Written: true, Overtaken: true})

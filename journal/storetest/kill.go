@@ -41,7 +41,7 @@ func killWorkers(s *suite) {
 	for life := range lives {
 		ctx, kill := context.WithCancel(running)
 		p := &process{Store: s.Store, bank: b, kill: kill, dead: make(chan struct{}), random: rand.New(rand.NewPCG(uint64(seed), uint64(life+1)))} //nolint:gosec // a test
-		p.left, p.loses = 1+random.IntN(12), life == 0                                                                                             // a later life would have to wait longer before it sends again
+		p.left, p.loses = 1+random.IntN(12), life == 0                                                                                             // a later process would have to wait longer before it sends again
 		last := life == lives-1
 		if last {
 			p.left = -1
@@ -95,8 +95,8 @@ func transaction(id prepaid.RequestID) prepaid.TransactionID { return "t-" + pre
 type bank struct {
 	mu    sync.Mutex
 	moved map[prepaid.RequestID]int
-	sent  map[prepaid.RequestID]time.Time // last request
-	lost  map[prepaid.RequestID]bool      // first response
+	sent  map[prepaid.RequestID]time.Time // time of the last request
+	lost  map[prepaid.RequestID]bool      // the first response is still to be lost
 }
 
 // process is a process with a store and a sender. It dies at one of its calls of the store.

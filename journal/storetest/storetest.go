@@ -1,5 +1,5 @@
 // Package storetest tests implementations of [journal.Store]: with a store that passes, no payment is made twice or left out,
-// whenever a process dies.
+// no matter when a process dies.
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t testing.TB) storetest.Subject { ... })
@@ -94,7 +94,7 @@ type suite struct {
 	Subject
 
 	began  time.Time
-	ahead  time.Duration // of the store's clock
+	ahead  time.Duration // how far the store's clock is ahead
 	fences map[string]bool
 }
 
@@ -130,7 +130,7 @@ func short() journal.Claim {
 func everything() time.Time { return time.Now().AddDate(1, 0, 0) }
 
 const (
-	// patience is how long a test waits for something that must happen. Only a store that fails makes it wait that long.
+	// patience is how long a test waits for something that must happen. A test waits that long only if the store fails.
 	patience = 30 * time.Second
 	// inaccuracy is how much two clocks may differ, in addition to the time of calls.
 	inaccuracy = 20 * time.Millisecond
@@ -248,7 +248,7 @@ func (s *suite) records(end journal.End, want journal.Recorded) {
 
 var written = journal.Recorded{Written: true}
 
-// is requires that the store has want, with times by the process's clock. They may differ by as much as the calls of this test took.
+// is requires that the store has want, with times by the process's clock. Times may differ by as much as the test's calls took.
 func (s *suite) is(want journal.Entry) {
 	s.Helper()
 	got := s.Get(s, want.RequestID).Shift(-s.ahead)
@@ -280,7 +280,7 @@ func (s *suite) is(want journal.Entry) {
 	}
 }
 
-// isDone is for a success of an overtaken run: a store may keep the other facts of its runs.
+// isDone requires that the success of an overtaken run is stored. It ignores facts in which stores may differ.
 func (s *suite) isDone(id prepaid.RequestID, transaction prepaid.TransactionID) {
 	s.Helper()
 	e := s.Get(s, id)

@@ -79,7 +79,7 @@ func (p *probe) patiently(method, path, body string, header http.Header) *respon
 	}
 }
 
-// retryAfter is the wait in a 429, at most a minute; without one it is the window, ten seconds.
+// retryAfter is the Retry-After of a 429, at most a minute; without that header it is the window, ten seconds.
 func (a *response) retryAfter() time.Duration {
 	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
 	if err != nil || seconds < 0 {
@@ -243,7 +243,7 @@ func (a *response) octets() string {
 	return text
 }
 
-// refused checks status, shape of the error and, if given, its code.
+// refused checks the status, the shape of the error and, if codes are given, its code.
 func (a *response) refused(status int, codes ...string) { a.refusedAs([]int{status}, codes...) }
 
 func (a *response) refusedAs(statuses []int, codes ...string) {

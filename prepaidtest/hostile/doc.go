@@ -13,7 +13,7 @@
 //
 // With any seed, a correct worker makes each payment once. All failures are within the limits of the service's reference
 // and the settings: a request ends within AttemptTimeout + InFlightWait of its start. If a cut network or a frozen service
-// held it, it ends within InFlightWait after the service responds again.
+// held a request, that request ends within InFlightWait after the service responds again.
 //
 // # A function
 //
@@ -33,11 +33,11 @@
 // # Environment of a copy
 //
 // The variables of [prepaid.ConfigFromEnv] give each copy its own address, credentials, and short times. Use these
-// times: the service of the run keeps to them. Also
+// times: the service of the run keeps to them. The other variables are
 //
 //   - PREPAID_HOSTILE_PAYMENTS: a file with one [Payment] a line, in JSON
 //   - PREPAID_HOSTILE_DIR: a directory that all copies share, empty at the start, for a journal or a database file
-//   - PREPAID_HOSTILE_DATABASE: the URL of the database, if given, through a proxy that cuts connections
+//   - PREPAID_HOSTILE_DATABASE: the URL of the database, if the run has one; it leads through a proxy that cuts connections
 //   - PREPAID_HOSTILE_SUMMARY: where to write a [Claim] a line, in JSON; optional
 //   - PREPAID_HOSTILE_WORKER: the number of the copy, from 1
 //

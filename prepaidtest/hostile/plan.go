@@ -16,7 +16,7 @@ const (
 	actKill              // while the request is in flight
 	actKillAfter         // when the response has just been sent
 	actFreeze            // while the request is in flight
-	actCut               // its connections to the database, before the response arrives
+	actCut               // its connections to the database are cut before the response arrives
 	actClockMoves        // after the token of the request was checked
 	actNetwork           // the network of the copy is cut
 	actService           // the service is frozen
@@ -27,8 +27,8 @@ type step struct {
 	fault prepaidtest.Fault
 	runs  time.Duration // how long a carried out request runs
 	act   action
-	lasts time.Duration // of actNetwork and actService
-	held  bool          // the request waits for the end of actNetwork or actService; otherwise its response does
+	lasts time.Duration // duration of actNetwork or actService
+	held  bool          // the request waits for the end of actNetwork or actService; otherwise the response waits
 	kill  bool          // with actNetwork: the copy is killed meanwhile
 }
 
@@ -64,7 +64,7 @@ func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightW
 // spare is the margin before a repeat may be sent, for the part of a request's way that cannot be measured.
 func (o Options) spare() time.Duration { return (o.AttemptTimeout + o.InFlightWait) / 20 }
 
-// over is when a request must have ended: InFlightWait after its client gave up and, if it was held, after its arrival.
+// over is when a request must have ended: InFlightWait less spare after its client gave up or, if later, after its release.
 func (o Options) over(sent, released time.Time) time.Time {
 	from := sent.Add(o.AttemptTimeout)
 	if released.After(from) {
@@ -99,7 +99,7 @@ func newPlan(o Options, s *orders) plan {
 }
 
 // faults plans the steps of a payment that has faults: up to three arrivals in sequence fail, the first with the given kind.
-// Some requests only run long, so that a repeat that does not wait for them pays.
+// Some requests only run for long: a repeat that does not wait for them pays a second time.
 func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	if first, _ := o.fault(r, kind); kind == 2 || kind > 13 {
 		return []step{first}
@@ -107,7 +107,7 @@ func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	for range 1 + r.IntN(3) {
 		next, unknown := o.fault(r, kind)
 		steps = append(steps, next)
-		if unknown && r.IntN(2) == 0 { // sometimes after a fault that is retried at once and also leaves the outcome unknown
+		if unknown && r.IntN(2) == 0 { // then a refusal, or a fault that is retried at once and then a refusal
 			if passing := []prepaidtest.Fault{{}, {}, prepaidtest.TooManyRequests(0), prepaidtest.ExpireToken()}[r.IntN(4)]; passing != (prepaidtest.Fault{}) {
 				steps = append(steps, step{fault: passing})
 			}
@@ -126,7 +126,7 @@ func (o Options) held(r *rand.Rand) time.Duration {
 
 const kindsOfFaults = 17
 
-// fault is possible for any request. If it leaves the outcome unknown, a refusal of the next request proves
+// fault returns a step that is possible for any request. If unknown is true, a refusal of the next request proves
 // nothing. Otherwise a refusal would prove that nothing moved, and a worker could give the payment up.
 func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	gateway := []int{502, 503, 504}[r.IntN(3)]
@@ -172,8 +172,8 @@ func refusal(r *rand.Rand) prepaidtest.Fault {
 }
 
 // with puts an action before the steps of a payment. When a copy is killed or frozen, its request continues, or the response is
-// lost. After half of the kills, the next request is refused, which proves nothing; after a freeze a refusal would hide a too
-// short lease.
+// lost. After half of the kills, the next request is refused, which proves nothing. No refusal follows a freeze: it would hide
+// a lease that is too short.
 func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	first := step{act: act}
 	switch held := o.held(r); {

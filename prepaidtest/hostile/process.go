@@ -35,7 +35,7 @@ type process struct {
 	thawed time.Time
 }
 
-// String is its name in a timeline.
+// String is the name of the process in a timeline.
 func (p *process) String() string { return fmt.Sprintf("worker %d.%d", p.copy, p.start) }
 
 // launch starts a process of a copy.
@@ -79,7 +79,7 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	p.hold = stdin.Close
 	ownGroup(p.cmd)
 	server := &http.Server{Handler: p, ConnContext: withWire, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	r.background.Go(func() { _ = server.Serve(listener{at, p}) }) // to the end: requests of a killed process can arrive
+	r.background.Go(func() { _ = server.Serve(listener{at, p}) }) // until the run ends: requests of a killed process can still arrive
 	r.atEnd(server.Close)
 	p.mu.Lock()
 	err = r.spawn(p.cmd.Start)
@@ -108,7 +108,7 @@ func (r *run) summaryOf(number int) string {
 }
 
 func (p *process) wait() {
-	_ = p.cmd.Wait() // the state has the result
+	_ = p.cmd.Wait() // ProcessState has the result
 	p.mu.Lock()
 	p.ended = true
 	_ = killGroup(p.cmd) // its children
@@ -134,8 +134,8 @@ func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) boo
 	return true
 }
 
-// kill kills a process and waits for its end, so that it can do nothing more. It does not wait long, or a request would exceed
-// its time.
+// kill kills a process and waits for its end, so that it can do nothing more. The wait is short, because a request would
+// exceed its time during a long one.
 func (p *process) kill(what string) bool {
 	if !p.signal(what, false, killGroup) {
 		return false
@@ -167,7 +167,7 @@ func (p *process) freeze(d time.Duration) bool {
 // onItsWay is how long after a freeze a process may still send the request that it was about to send before.
 const onItsWay = 200 * time.Millisecond
 
-// frozenSince reports whether a request that the process sent then may have been on its way while it was frozen.
+// frozenSince reports whether a request that left at the time sent may have been on its way during a freeze.
 func (p *process) frozenSince(sent time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,4 @@
-// Program sizeclient is sizeplain with the client: the difference is the client's size.
+// Program sizeclient is program sizeplain with the client: the two sizes differ by the client's size.
 package main
 
 import (

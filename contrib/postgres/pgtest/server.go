@@ -36,14 +36,14 @@ type Server struct {
 
 	mu       sync.Mutex
 	guard    *exec.Cmd
-	lifeline io.WriteCloser // the guard reads process IDs from it until it is closed
+	lifeline io.WriteCloser // the guard reads process IDs until lifeline is closed
 	process  *os.Process    // nil after Kill and Stop
 	exited   chan struct{}  // closed when process has ended
 }
 
 // Run starts a server for a program. The program should call [Server.Stop]. If the program ends, so does the server.
 //
-// Errors: [ErrNotInstalled], those of ctx, which bounds only the start, those of the system, with the server's log.
+// Errors: [ErrNotInstalled]; those of ctx, which bounds only the start; those of the system, with the server's log.
 func Run(ctx context.Context, options Options) (*Server, error) {
 	binaries, err := find(options.Binaries)
 	if err != nil {
@@ -89,9 +89,9 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
 
-// guardScript waits until its standard input ends: the program closes it or ends. Then it ends the Postgres whose
-// process ID it read last, even if frozen, and removes the directory. When Postgres ends, it removes its file with the
-// ID; the ended process keeps the ID for a while.
+// guardScript waits until the program closes the script's standard input or ends. The script then ends the Postgres
+// whose process ID it read last, even a frozen one, and removes the directory. A removed postmaster.pid shows that
+// Postgres has ended; its process ID stays in use for a while.
 const guardScript = `
 trap '' HUP INT TERM
 pid=
@@ -177,7 +177,7 @@ func (s *Server) Kill() error {
 	if s.process == nil {
 		return nil
 	}
-	return errors.Join(s.signalAll(freeze), s.signalAll(kill), s.ended()) // frozen, it starts no more processes
+	return errors.Join(s.signalAll(freeze), s.signalAll(kill), s.ended()) // a frozen server starts no more processes
 }
 
 // Freeze stops each process of the server. Until [Server.Thaw], connections stay open and do not respond.
@@ -209,7 +209,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.start(ctx, true)
 }
 
-// start returns when connections are accepted. If the process ends before that, it tries again if again is set.
+// start returns when connections are accepted. If again is set, it tries again whenever the process ends before that.
 func (s *Server) start(ctx context.Context, again bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -277,14 +277,14 @@ func (s *Server) exec(ctx context.Context, statement string) error {
 	return errors.Join(err, connection.Close(ctx))
 }
 
-// places have the programs of one version from packages of Debian, its relatives and Homebrew.
+// places are where packages of Debian, Red Hat and Homebrew put the programs of each version.
 var places = [...]string{
 	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/opt/postgresql@*/bin", "/opt/homebrew/opt/postgresql@*/bin",
 }
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// find returns the directory of initdb and postgres: dir or, if empty, that of PATH or of the newest version.
+// find returns the directory of initdb and postgres: dir or, if dir is empty, the one in PATH, else the newest version's.
 func find(dir string) (string, error) {
 	found := []string{dir}
 	if dir == "" {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Whitelist are the addresses that may call; none for all (section 5).
+// Whitelist are the addresses that may call; an empty list admits all (section 5).
 type Whitelist []netip.Prefix
 
 // TooWide reports whether a prefix is invalid or larger than a whitelist allows.

@@ -26,7 +26,7 @@ func (s *Hooks) Save(_ ledger.View) []SavedHook {
 	return list
 }
 
-// saved needs the lock. It does not count a running attempt, which is repeated after a restart.
+// saved must be called with the lock held. It does not count a running attempt, which is repeated after a restart.
 func (h *Hook) saved() SavedHook {
 	saved := SavedHook{h.ID, h.Config, []Message{}, []Message{}}
 	for _, m := range h.Undeliverable {

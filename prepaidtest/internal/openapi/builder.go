@@ -82,7 +82,7 @@ func (b *builder) operation(route *exchange.Route, about described) *operation {
 	return made
 }
 
-// requestSection is where the reference lists the members of a request.
+// requestSection returns the section in which the reference lists the members of a request.
 func requestSection(section, id string) string {
 	switch {
 	case section == "4.6":
@@ -100,7 +100,7 @@ func tokenForm() *wire.Schema {
 		must("grant_type", word("client_credentials"), ""))
 }
 
-// shared returns the name and section of the shared object in a member; empty for another member.
+// shared returns the name and section of the shared object in a member; empty for any other member.
 func shared(member string) (name, section string) {
 	switch member {
 	case "registration":

@@ -1,8 +1,8 @@
 // Package openapi describes the service as the emulator understands it, as an OpenAPI 3.1 document.
 //
-// The input of an operation is not listed here: its handler runs once with a call that only describes, so that names, types
-// and limits are those of the checks of requests. The responses are in the schemas of this package; the tests compare every
-// response of the emulator with them. The package keeps no state.
+// The package does not list the input of an operation: the operation's handler runs once with a call that only describes.
+// Names, types and limits are thus those that the handler checks. The responses are in the schemas of this package; the
+// tests compare every response of the emulator with them. The package keeps no state.
 package openapi
 
 import (
@@ -21,14 +21,14 @@ type Options struct {
 	Wallets       []string // the one with certificates first
 	BadOnReport   int      // status of a report start with a bad token
 	EmptyIDs      bool     // a direct entry that fails has an empty transaction_id, too
-	EmptyID       string   // type of an empty transaction_id other than integer: string or null; empty for none
+	EmptyID       string   // type of an empty transaction_id if it is not an integer: string or null; otherwise empty
 	NoPaging      bool     // no paging headers on the company search
 	OneAccount    bool     // one object from the company search
 	PingType      string
 	AlertType     string
 	Signature     string // header, empty for none
 	SignatureKey  string
-	EmptyCategory bool // of history items without a merchant
+	EmptyCategory bool // history items without a merchant have an empty category
 }
 
 type document struct {

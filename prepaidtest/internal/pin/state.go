@@ -15,7 +15,7 @@ type SavedIdentity struct {
 	Certificate []byte `json:"certificate"`
 }
 
-// Save returns the PIN changes and the identity; nil if none was made.
+// Save returns the PIN changes and the identity; the identity is nil if none was made.
 func (s *PINs) Save(_ ledger.View) ([]Change, *SavedIdentity, error) {
 	changes := document.Sorted(s.changes, func(_ string, c *Change) Change { return *c })
 	if s.identity == nil {

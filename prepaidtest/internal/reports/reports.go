@@ -164,7 +164,7 @@ func (s *Reports) Result(c *exchange.Call) exchange.Response {
 	}
 }
 
-// writerOf gives a restored run of a function the current template.
+// writerOf returns the writer of a run. A restored run of a function uses the current template.
 func (s *Reports) writerOf(_ ledger.View, run *run) Writer {
 	if run.write != nil {
 		return run.write

@@ -49,7 +49,7 @@ func openNames() []string {
 	}
 }
 
-// squeeze appends the letters, in lower case, digits and quotes of text. plain reports that text is ASCII
+// squeeze appends the letters (in lower case), the digits and the quotes of text. plain reports that text is ASCII
 // without escapes.
 func squeeze(to, text []byte) (squeezed []byte, plain bool) {
 	plain = true
@@ -72,7 +72,7 @@ func suspicious(squeezed []byte) bool {
 		slices.ContainsFunc(secretNames(), func(name string) bool { return bytes.Contains(squeezed, []byte(`"`+name+`"`)) })
 }
 
-// isSecret decides by a member's name. All names in the reference are ASCII.
+// isSecret decides by a member's name. A name that is not ASCII is secret: the reference has none.
 func isSecret(name string) bool {
 	squeezed, _ := squeeze(nil, []byte(name))
 	short := string(squeezed)
@@ -178,7 +178,7 @@ func maskMembers(body []byte) ([]byte, error) {
 	return bytes.TrimRight(text.Bytes(), "\n"), nil
 }
 
-// UserInfo masks the user information of each address in text; an address ends at one of ends.
+// UserInfo masks the user information of each address in text; an address ends at any character of ends.
 func UserInfo(text []byte, ends string) []byte {
 	var shown []byte
 	for {
@@ -198,12 +198,12 @@ func UserInfo(text []byte, ends string) []byte {
 	}
 }
 
-// shownHeaders are headers with their values in the log.
+// shownHeaders are the headers whose values the log shows.
 func shownHeaders() []string {
 	return []string{"Content-Type", "Content-Length", "Accept", "Accept-Encoding", "User-Agent", "Host", "Traceparent"}
 }
 
-// Header returns the names of all headers, and of Authorization the scheme.
+// Header masks the values of all headers except shownHeaders; of Authorization it keeps the scheme.
 func Header(header http.Header) http.Header {
 	shown := make(http.Header, len(header))
 	for name, values := range header {

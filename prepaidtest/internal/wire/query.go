@@ -17,7 +17,7 @@ type Query struct {
 	schema  *Schema // filled in by DescribeQuery; nothing is read then
 }
 
-// describe adds a parameter to the description; nil when the query is read.
+// describe adds a parameter to the description; it returns nil when the query is read.
 func (q *Query) describe(name string) *Schema {
 	if q.schema == nil {
 		return nil
@@ -37,7 +37,7 @@ func (q *Query) take(name string) (string, bool) {
 	return values[0], true
 }
 
-// Finish faults the parameters that were not read.
+// Finish adds a fault for each parameter that was not read.
 func (q *Query) Finish() {
 	if q.Lenient {
 		return

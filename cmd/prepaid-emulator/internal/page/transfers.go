@@ -65,7 +65,7 @@ func transferFaults(server *prepaidtest.Server) []prepaidtest.ArmedFault {
 	return slices.DeleteFunc(server.Faults(), func(a prepaidtest.ArmedFault) bool { return !slices.Contains(heldOperations(), a.Operation) })
 }
 
-// heldOperations are those with a request id.
+// heldOperations are the operations with a request id.
 func heldOperations() []string {
 	return []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"}
 }

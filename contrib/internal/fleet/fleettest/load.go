@@ -19,12 +19,12 @@ var lanes = [...]ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk}
 
 // Load is replicas behind one address that always want more than the service's allowance.
 type Load struct {
-	// Options are each replica's, with Allowance and Window. Replicas is their number.
+	// Options are the options of each replica, with Allowance and Window. Replicas is the number of replicas.
 	fleet.Options
-	// Callers is the number in each replica: an eighth for payments, the rest for calls and bulk.
+	// Callers is the number of callers in each replica: an eighth for payments, the rest for calls and bulk.
 	Callers int
-	// If Trickle is set, payments want two fifths of the allowance, reads alone more than all of it, and no caller waits longer than
-	// half a window. Otherwise payments alone want more than the allowance, and all wait.
+	// If Trickle is set, payments want two fifths of the allowance, reads alone want more than all of it, and no caller waits longer
+	// than half a window. Otherwise payments alone want more than the allowance, and all wait.
 	Trickle bool
 	For     time.Duration
 	// Distance is the longest time to the service and back.
@@ -39,7 +39,7 @@ type Traffic struct {
 	mu      sync.Mutex
 	arrived []time.Duration          // times since the start
 	counts  [][][fleet.LaneCount]int // requests by replica and minute; the last minute may be longer
-	// In a trickle these count only payments after two windows.
+	// In a trickle, waited and refused count only payments after two windows.
 	waited  time.Duration // the longest
 	refused int
 }
@@ -81,7 +81,7 @@ func (o Load) Run(t *testing.T, open func() fleet.Pool) *Traffic {
 	return seen
 }
 
-// send sends one request, and reports whether it was admitted before the end. The request arrives after half its time.
+// send sends one request, and reports whether it was admitted before the end. Each way takes up to half of Distance.
 func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	ctx, began := context.Background(), time.Since(s.start)
 	if s.load.Trickle {
@@ -133,11 +133,11 @@ func (s *Traffic) checkLimit(t *testing.T) {
 }
 
 // Check checks that at least the given part of the allowance was used, that no window had more than the allowance, that no
-// replica and no lane starved, and that no request (in a trickle: no payment) was refused or waited longer.
+// replica and no lane starved, and that no request (in a trickle: no payment) was refused or waited longer than longest.
 func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
 	t.Helper()
 	s.checkLimit(t)
-	seldom, fewest := len(s.arrived), len(s.arrived) // requests of one lane of one replica in one minute, and of one replica
+	seldom, fewest := len(s.arrived), len(s.arrived) // fewest requests of a lane of a replica in a minute, and of a replica
 	for _, minutes := range s.counts {
 		all := 0
 		for _, minute := range minutes {

@@ -1,5 +1,5 @@
-// Package calls is the base of prepaidvet's rules: it finds the money calls of a package, of the SDK itself, of
-// interfaces that have its methods, and of functions of the program, also in other packages, that pass a payment on.
+// Package calls is the base of prepaidvet's rules. It finds the money calls in a package: calls of the SDK itself, of
+// interfaces with the SDK's methods, and of the program's functions, also in other packages, that pass a payment on.
 package calls
 
 import (
@@ -31,7 +31,7 @@ func New(model *Model) *analysis.Analyzer {
 	}
 }
 
-// On returns the rule with another base analyzer than [Analyzer].
+// On returns the rule with base instead of [Analyzer] as the base analyzer.
 func On(rule, base *analysis.Analyzer) *analysis.Analyzer {
 	moved := *rule
 	moved.Requires = []*analysis.Analyzer{base}

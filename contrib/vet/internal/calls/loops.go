@@ -10,7 +10,7 @@ import (
 )
 
 // loops finds the functions that run one of their parameters until it succeeds. It reads the syntax of any package: SSA exists
-// only for packages that use the SDK, and such a helper seldom uses it.
+// only for packages that use the SDK, and such a function seldom uses the SDK.
 func loops(pass *analysis.Pass) {
 	for _, file := range pass.Files {
 		for _, decl := range file.Decls {
@@ -68,7 +68,7 @@ func (f *finder) in(body *ast.BlockStmt) (found bool) {
 	return found
 }
 
-// passed reports whether the parameter, or a literal that calls it, is passed to a retry library or such a helper.
+// passed reports whether the parameter, or a literal that calls it, is passed to a retry library or a function that loops found.
 func (f *finder) passed(call *ast.CallExpr) bool {
 	callee, _ := typeutil.Callee(f.info, call).(*types.Func)
 	if callee == nil || callee.Pkg() == nil || !runner(callee) && !f.pass.ImportObjectFact(callee.Origin(), new(rerun)) {
@@ -125,7 +125,7 @@ func (f *finder) calls(call *ast.CallExpr) bool {
 	return ok && f.info.Uses[id] == f.param
 }
 
-// compared is the operator by which a condition compares the parameter's error with nil.
+// compared returns the operator with which a condition compares the parameter's error with nil.
 func (f *finder) compared(cond ast.Expr, errs map[types.Object]bool) token.Token {
 	binary, ok := ast.Unparen(cond).(*ast.BinaryExpr)
 	if !ok {
