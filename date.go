@@ -121,7 +121,7 @@ func (d Date) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads YYYY-MM-DD or a date-time that begins with it, with or without seconds, fraction and offset, and
-// keeps the day as written; 24:00:00 is the next day. Empty text is the zero Date. It implements [encoding.TextUnmarshaler].
+// keeps the day as written; 24:00:00 means the next day. Empty text is the zero Date. It implements [encoding.TextUnmarshaler].
 //
 // Errors: [ErrDateSyntax].
 func (d *Date) UnmarshalText(text []byte) error {
@@ -170,7 +170,7 @@ func (d Date) Value() (driver.Value, error) {
 	return d.String(), nil
 }
 
-// Scan reads the day of a time in its own location, a string as [Date.UnmarshalText] does, and NULL as the zero Date.
+// Scan reads a time as the day in its own location, a string as [Date.UnmarshalText] does, and NULL as the zero Date.
 // It implements [database/sql.Scanner].
 //
 // Errors: [ErrDateSyntax].

@@ -16,7 +16,7 @@ type Outcome uint8
 
 const (
 	// OutcomeUnknown: the call may have been applied. It is also the outcome of an error that is not from this package.
-	// Resolve it; never send an unkeyed call again blindly.
+	// Resolve it; never blindly repeat a call without a request ID.
 	OutcomeUnknown Outcome = iota
 	// OutcomeApplied: the call took effect. Either the error is nil, or there is no result because the response arrived
 	// but could not be used ([*DecodeError], [*TransportError]), a later step failed (Issue, Reporting.Run), or the
@@ -27,14 +27,14 @@ const (
 	// with the same request ID, when the cause is gone (a balance, a 409). If you pay some other way instead, never send this
 	// request ID again. After [ErrRequestIDReused], do not pay some other way.
 	//
-	// The client knows its own requests. For a payment of unknown outcome that another process sent, or this program before a
-	// restart, set LastSent in its params ([TransferParams], [DirectEntryOutParams]); otherwise rejected means only that this
-	// call moved nothing. The cause says whose fault a refusal is: a 403 ([ErrForbidden]) is about your permissions, not
+	// The client knows its own requests. If another process, or this program before a restart, sent a payment of unknown outcome,
+	// set LastSent in its params ([TransferParams], [DirectEntryOutParams]); otherwise rejected means only that this call
+	// moved nothing. The cause says whose fault a refusal is: a 403 ([ErrForbidden]) is about your permissions, not
 	// about the payment.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
 	// limit, cancelled before sending, client closed). Send the same params again once the cause is gone. For a read it
-	// also means that no response arrived or could be read to its end.
+	// also means that no response arrived, or that the response could not be read to its end.
 	OutcomeNotProcessed
 )
 
@@ -70,14 +70,14 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 }
 
 // OutcomeOf returns the outcome of the call that returned err. For a payment, the outcome and two sentinels decide the next
-// step, if the params have LastSent after an earlier unknown outcome (see [TransferParams]). After [ErrRequestIDReused],
+// step; after an earlier unknown outcome, only if the params have LastSent (see [TransferParams]). After [ErrRequestIDReused],
 // do not pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again does not resolve the
 // outcome. A person must resolve both.
 //
 // It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the errors of [ParseAmount], [ParseDate] and
-// [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError], also that of [ParseMessage]: the
-// message may report a movement. For joined errors it returns OutcomeUnknown if one of them is unknown, otherwise the outcome
-// of the first; errors without an outcome, such as your own, do not count then.
+// [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError], even one of [ParseMessage]: the
+// message may report a movement. In joined errors, those without an outcome, such as your own, do not count: OutcomeOf returns
+// OutcomeUnknown if one of the others is unknown, otherwise the outcome of the first.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -115,7 +115,7 @@ func outcomeIn(err error) (Outcome, bool) {
 	return OutcomeUnknown, false
 }
 
-// valueError is a sentinel of a value that cannot be read. Alone, it may be about a response, so the outcome is unknown.
+// valueError is a sentinel for a value that cannot be read. The value may be from a response, so the outcome is unknown.
 type valueError struct{ text string }
 
 func (e *valueError) Error() string { return e.text }
@@ -141,7 +141,7 @@ func (*inputError) knownOutcome() (Outcome, bool) { return OutcomeRejected, true
 
 // Operation describes a call to observers. It has low cardinality: no ID, no query.
 type Operation struct {
-	// Name is the Go name, such as "Accounts.Transfer", or for [Client.Do] method and path, such as "PUT /accounts/{id}/expiry".
+	// Name is the Go name, such as "Accounts.Transfer", or, for [Client.Do], method and path, such as "PUT /accounts/{id}/expiry".
 	Name string
 	// Method is the HTTP method.
 	Method string
@@ -155,11 +155,11 @@ type class uint8
 const (
 	// classRead changes nothing. It is repeated if no response arrived or the service failed.
 	classRead class = iota
-	// classRepeated fails safe if repeated late: a hook stays deleted, an account or plastic blocked.
+	// classRepeated is safe to repeat late: at worst it deletes a hook, or blocks an account or plastic, once more.
 	classRepeated
-	// classKeyed has a request ID: the service returns the cached response for a finished one.
+	// classKeyed has a request ID: if a request with this ID has finished, the service returns its cached response.
 	classKeyed
-	// classNever must not be repeated once it may have arrived.
+	// classNever must not be repeated once the request may have arrived.
 	classNever
 	// classToken is POST /token.
 	classToken
@@ -253,7 +253,7 @@ type request struct {
 	correlationID string
 }
 
-// decision is what follows from one attempt.
+// decision is the conclusion from one attempt.
 type decision struct {
 	outcome Outcome
 	again   bool // another attempt cannot apply the call twice

@@ -56,9 +56,9 @@ func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params Li
 type PolicyAction string
 
 const (
-	// PolicyActionAllow is for an open loop: rules block.
+	// PolicyActionAllow is for an open loop, in which rules block.
 	PolicyActionAllow PolicyAction = "allow"
-	// PolicyActionDeny is for a closed loop: rules allow.
+	// PolicyActionDeny is for a closed loop, in which rules allow.
 	PolicyActionDeny PolicyAction = "deny"
 )
 
@@ -88,11 +88,11 @@ type CategoryRule struct {
 type MerchantRule struct {
 	// ID is the service's internal merchant identifier; never sent.
 	ID int64 `json:"id,omitzero"`
-	// AcquirerID is the merchant's acquirer. Required to add.
+	// AcquirerID is the merchant's acquirer. Required to add a rule.
 	AcquirerID int64 `json:"acquirer_id"`
-	// CardAcceptorID is the merchant's identifier. Required to add.
+	// CardAcceptorID is the merchant's identifier. Required to add a rule.
 	CardAcceptorID string `json:"card_acceptor_id"`
-	// Description is required to add.
+	// Description is required to add a rule.
 	Description string `json:"description"`
 }
 
@@ -100,11 +100,11 @@ type MerchantRule struct {
 type TerminalRule struct {
 	// ID is the service's internal terminal identifier; never sent.
 	ID int64 `json:"id,omitzero"`
-	// AcquirerID is the terminal's acquirer. Required to add.
+	// AcquirerID is the terminal's acquirer. Required to add a rule.
 	AcquirerID int64 `json:"acquirer_id"`
-	// CardAcceptorID is the merchant's identifier. Required to add.
+	// CardAcceptorID is the merchant's identifier. Required to add a rule.
 	CardAcceptorID string `json:"card_acceptor_id"`
-	// TerminalID is the terminal's identifier. Required to add.
+	// TerminalID is the terminal's identifier. Required to add a rule.
 	TerminalID string `json:"terminal_id"`
 	// CardAcceptorNameLocation is the merchant's name and place; optional.
 	CardAcceptorNameLocation string `json:"card_acceptor_name_location,omitzero"`
@@ -122,7 +122,7 @@ func policyRequest(op operation, company CompanyID) request {
 // Get returns the whole policy: categories, merchants and terminals.
 //
 // Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which. Safety: read.
+// which error. Safety: read.
 //
 // API: GET /policy/{id}/policy.
 func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, error) {
@@ -132,7 +132,7 @@ func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, er
 // Categories returns the policy with its categories only.
 //
 // Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which. Safety: read.
+// which error. Safety: read.
 //
 // API: GET /policy/{id}/categories.
 func (s *PolicyService) Categories(ctx context.Context, company CompanyID) (*Policy, error) {
@@ -142,7 +142,7 @@ func (s *PolicyService) Categories(ctx context.Context, company CompanyID) (*Pol
 // Merchants returns the policy with its merchants only.
 //
 // Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which. Safety: read.
+// which error. Safety: read.
 //
 // API: GET /policy/{id}/merchants.
 func (s *PolicyService) Merchants(ctx context.Context, company CompanyID) (*Policy, error) {
@@ -152,14 +152,14 @@ func (s *PolicyService) Merchants(ctx context.Context, company CompanyID) (*Poli
 // Terminals returns the policy with its terminals only.
 //
 // Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which. Safety: read.
+// which error. Safety: read.
 //
 // API: GET /policy/{id}/terminals.
 func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
 }
 
-// policyChange is the body of the three changes.
+// policyChange is the request body of the three Change methods.
 type policyChange[Add, Remove any] struct {
 	Reason          string   `json:"reason,omitzero"`
 	RequireApproval bool     `json:"require_approval,omitzero"`
@@ -206,7 +206,7 @@ func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID,
 	return send(ctx, s.client, r)
 }
 
-// MerchantKey identifies a merchant for removal, with the values that the service holds, also if they are 0 or empty.
+// MerchantKey identifies a merchant for removal. Use the values that the service holds, even if they are 0 or empty.
 type MerchantKey struct {
 	// AcquirerID is the acquirer of the rule.
 	AcquirerID int64 `json:"acquirer_id"`
@@ -258,7 +258,7 @@ func (v *validator) merchantRule(list string, i int, rule MerchantRule) {
 	v.required(index(list, i, "description"), rule.Description)
 }
 
-// TerminalKey identifies a terminal for removal, with the values that the service holds, also if they are 0 or empty.
+// TerminalKey identifies a terminal for removal. Use the values that the service holds, even if they are 0 or empty.
 type TerminalKey struct {
 	// AcquirerID is the acquirer of the rule.
 	AcquirerID int64 `json:"acquirer_id"`
@@ -277,7 +277,7 @@ type ChangeTerminalsParams struct {
 	// Add are the terminals that get a rule; their ID is not sent.
 	Add []TerminalRule
 	// Remove are the terminals that lose their rule. The reference's text mentions an ID here; its request format,
-	// which this package follows, has these three fields.
+	// which this package follows, has the three fields of TerminalKey.
 	Remove []TerminalKey
 }
 
@@ -388,7 +388,7 @@ type RestrictionCategoryRule struct {
 // Restrictions returns the old ruleset.
 //
 // Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which. Safety: read.
+// which error. Safety: read.
 //
 // API: GET /policy/{id}/restrictions.
 //

@@ -11,13 +11,13 @@ import (
 
 // EnsureCategoriesParams are the category rules that a policy must have.
 type EnsureCategoriesParams struct {
-	// DefaultAction is the policy's: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required. If the
-	// policy has the other action, nothing is changed.
+	// DefaultAction is the default action of the policy: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they
+	// allow. Required. If the policy has the other action, nothing is changed.
 	DefaultAction PolicyAction
 	// Categories must have a rule, each listed once.
 	Categories []MCC
-	// RemoveOthers removes the rules of all other categories. Categories must then be given: if it is empty but not nil, all
-	// rules are removed.
+	// RemoveOthers removes the rules of all other categories. Categories must then not be nil. An empty list that is not nil removes
+	// all rules.
 	RemoveOthers bool
 	// Reason is stored with each change; optional.
 	Reason string
@@ -27,15 +27,15 @@ type EnsureCategoriesParams struct {
 
 // EnsureMerchantsParams are the merchant rules that a policy must have.
 type EnsureMerchantsParams struct {
-	// DefaultAction is the policy's: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required. If the
-	// policy has the other action, nothing is changed.
+	// DefaultAction is the default action of the policy: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they
+	// allow. Required. If the policy has the other action, nothing is changed.
 	DefaultAction PolicyAction
-	// Merchants must have a rule, each listed once. Acquirer and card acceptor identify a merchant; IDs are ignored.
+	// Merchants must have a rule, each listed once. AcquirerID and CardAcceptorID identify a merchant; ID is ignored.
 	Merchants []MerchantRule
-	// RemoveOthers removes the rules of all other merchants. Merchants must then be given: if it is empty but not nil, all
-	// rules are removed.
+	// RemoveOthers removes the rules of all other merchants. Merchants must then not be nil. An empty list that is not nil removes
+	// all rules.
 	RemoveOthers bool
-	// ReplaceTexts replaces rules that have another description. The service has no such change: the rules are removed by one
+	// ReplaceTexts replaces rules that have another description. The service cannot change a rule: the rules are removed by one
 	// call and added by the next, and have no effect in between.
 	ReplaceTexts bool
 	// Reason is stored with each change; optional.
@@ -46,15 +46,15 @@ type EnsureMerchantsParams struct {
 
 // EnsureTerminalsParams are the terminal rules that a policy must have.
 type EnsureTerminalsParams struct {
-	// DefaultAction is the policy's: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required. If the
-	// policy has the other action, nothing is changed.
+	// DefaultAction is the default action of the policy: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they
+	// allow. Required. If the policy has the other action, nothing is changed.
 	DefaultAction PolicyAction
-	// Terminals must have a rule, each listed once. Acquirer, card acceptor and terminal identify one; IDs are ignored.
+	// Terminals must have a rule, each listed once. AcquirerID, CardAcceptorID and TerminalID identify a terminal; ID is ignored.
 	Terminals []TerminalRule
-	// RemoveOthers removes the rules of all other terminals. Terminals must then be given: if it is empty but not nil, all
-	// rules are removed.
+	// RemoveOthers removes the rules of all other terminals. Terminals must then not be nil. An empty list that is not nil removes
+	// all rules.
 	RemoveOthers bool
-	// ReplaceTexts replaces rules that have another description, name or location. The service has no such change: the rules
+	// ReplaceTexts replaces rules that have another description, name or location. The service cannot change a rule: the rules
 	// are removed by one call and added by the next, and have no effect in between.
 	ReplaceTexts bool
 	// Reason is stored with each change; optional.
@@ -63,36 +63,36 @@ type EnsureTerminalsParams struct {
 	DryRun bool
 }
 
-// EnsuredRules is the result of an Ensure method, according to the policy that it read last. With DryRun it is the expected
-// result. Rules have no ID here.
+// EnsuredRules is the result of an Ensure method, according to the policy that the method read last, or the expected
+// result with DryRun. Rules have no ID here.
 type EnsuredRules[Rule any] struct {
 	// Added had no rule before.
 	Added []Rule
-	// Replaced had another text before; here with the new text.
+	// Replaced had another text before; this list has the new text.
 	Replaced []Rule
 	// Removed had a rule before.
 	Removed []Rule
 	// Unchanged were as wanted.
 	Unchanged []Rule
-	// Left differ from the wanted rules: rules for others without RemoveOthers, and rules with another text without
-	// ReplaceTexts. After an error also rules whose change was not made.
+	// Left differ from the wanted rules: if RemoveOthers is not set, the rules for others; if ReplaceTexts is not set, those
+	// with another text. After an error, Left also has the rules whose change was not made.
 	Left []Rule
-	// Missing are wanted and have no rule. Empty without an error.
+	// Missing are wanted and have no rule. The list is empty if there is no error.
 	Missing []Rule
 }
 
-// Changed reports whether anything was added, replaced or removed, or with DryRun would be.
+// Changed reports whether anything was added, replaced or removed or, with DryRun, would be.
 func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced)+len(r.Removed) > 0 }
 
 // EnsureCategories makes sure that the wanted categories have a rule: it reads the rules, sends the difference and reads them
 // again. If nothing differs, nothing is sent. It removes nothing unless RemoveOthers is set. It may run at every start, in one
 // process at a time.
 //
-// Rules are added and removed by separate calls. Calls that restrict are sent first, so that nothing is opened while something must
-// still be closed: blocking rules are added before others are removed, and allowing rules are removed before others are added.
+// Rules are added and removed by separate calls. Restricting calls are sent before permitting ones: blocking rules
+// are added before others are removed, and allowing rules are removed before others are added.
 //
 // A change is never repeated. After an unknown outcome the rules are read at once and after 1 s and 3 s. If they show the change,
-// the rest is sent; otherwise the error is of [OutcomeUnknown]: run again later. With every error that follows a change the
+// the other changes are sent; otherwise the error is of [OutcomeUnknown]: run again later. With every error after a change, the
 // result lists existing and missing rules.
 //
 // Errors: [*ValidationError]; [ErrPolicyAction] for another default action and [ErrAmbiguous] if the service has several rules
@@ -182,7 +182,7 @@ type ruleSet[K, R comparable] struct {
 }
 
 // ruleChange is one call. It adds or removes, never both: the reference does not say which the service does first, nor whether
-// it makes a refused change in part.
+// it applies a part of a refused change.
 type ruleChange[K, R any] struct {
 	add    []R
 	remove []K
@@ -233,7 +233,7 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID, action Po
 	return s.compare(before, now, wanted), err
 }
 
-// faults also checks values that would not be sent if the rules existed already.
+// faults checks the wanted rules, even those that exist already and are not sent.
 func (s *ruleSet[K, R]) faults(company CompanyID, action PolicyAction, reason string, wanted []R) []Fault {
 	var v validator
 	v.companyID("company", company)
@@ -354,7 +354,7 @@ func (s *ruleSet[K, R]) same(expected, now, wanted []R) bool {
 	})
 }
 
-// compare describes the way from before to after.
+// compare returns the result for the rules before and after the changes.
 func (s *ruleSet[K, R]) compare(before, after, wanted []R) *EnsuredRules[R] {
 	var result EnsuredRules[R]
 	old, now, ours := s.byKey(before), s.byKey(after), s.byKey(wanted)
@@ -387,7 +387,7 @@ func (s *ruleSet[K, R]) compare(before, after, wanted []R) *EnsuredRules[R] {
 	return &result
 }
 
-// look reads at once and after 1 s and 3 s, until done returns true. It returns the last result or expected.
+// look reads at once and after 1 s and 3 s, until done returns true. It returns the last result or, without one, expected.
 func look[T any](ctx context.Context, expected T, read func() (T, error), done func(T) bool) (now T, seen bool, err error) {
 	now = expected
 	for _, wait := range [...]time.Duration{0, time.Second, 2 * time.Second} {

@@ -33,7 +33,7 @@ type progress struct {
 }
 
 // loop makes attempts until another one might apply the call twice, would not finish before the deadline or would exceed
-// MaxAttempts. Nearly every call ends with the first attempt, so only others use the retry library.
+// MaxAttempts. Nearly every call ends with the first attempt, so only further attempts use the retry library.
 func (c *call) loop(ctx context.Context) {
 	if c.try(ctx); c.decide(ctx) && pause.For(ctx, c.sleep()) == nil {
 		c.repeat(ctx)
@@ -44,7 +44,7 @@ func (c *call) loop(ctx context.Context) {
 // deadline, outcome and last response, and the library's defaults (logging URLs, closing idle connections, following redirects)
 // have no effect.
 func (c *call) repeat(ctx context.Context) {
-	address := c.url // not shared: the call is reused
+	address := c.url // a copy: the call is reused
 	bare := (&http.Request{Method: c.request.op.Method, URL: &address, Host: address.Host, Header: http.Header{}}).WithContext(ctx)
 	req, err := retryablehttp.FromRequest(bare)
 	if err != nil { // cannot happen: FromRequest fails on unreadable bodies only
@@ -122,7 +122,7 @@ func (c *call) again(ctx context.Context) bool {
 		c.progress.tried-- // an expired token is not a failed attempt; there is at most one renewal
 		c.next.wait = 0
 	case errors.Is(a.err, exchange.ErrRepeated) && !c.progress.resent:
-		// net/http would repeat this by itself. Repeat it at once, but with a slot, and not on another kept connection.
+		// net/http would repeat this request by itself. Repeat it at once, but with a limiter slot, and not on another kept connection.
 		c.progress.resent, c.next.fresh = true, !a.exchange.HTTP2()
 		if c.request.op.class == classRead {
 			c.progress.tried--
@@ -140,7 +140,7 @@ func (c *call) again(ctx context.Context) bool {
 	default:
 		c.next.wait = policy.backoff(c.progress.tried, a.retryAfter)
 	}
-	if !c.next.notBefore.IsZero() { // the request must have time to finish
+	if !c.next.notBefore.IsZero() { // the earlier request must have time to finish
 		c.next.wait = max(c.next.wait, c.next.notBefore.Sub(now))
 		c.next.earliest = now.Add(c.next.wait)
 	}
@@ -153,7 +153,7 @@ func (c *call) again(ctx context.Context) bool {
 	return true
 }
 
-// sleep returns the pause before the next attempt, unless the next one itself waits for an attempt that may be in progress.
+// sleep returns the pause before the next attempt; 0 if that attempt itself waits for an earlier one that may be in progress.
 func (c *call) sleep() time.Duration {
 	if c.next.notBefore.IsZero() {
 		return c.next.wait
@@ -177,8 +177,8 @@ func (c *call) observeAttempt(ctx context.Context, again bool) {
 	c.observer.attemptDone(ctx, c.request.op.Operation, seen, a.report)
 }
 
-// backoff returns the pause after a number of attempts: doubled from MinWait up to MaxWait, half of it jitter, and at least
-// retryAfter.
+// backoff returns the pause after a number of attempts. The pause doubles from MinWait up to MaxWait, half of it is jitter, and
+// it is at least retryAfter.
 func (p *RetryPolicy) backoff(tried int, retryAfter time.Duration) time.Duration {
 	ceiling := p.MinWait << min(tried-1, 20)
 	if ceiling > p.MaxWait || ceiling <= 0 {
@@ -202,12 +202,12 @@ const (
 )
 
 // repeatRule decides when a request may be sent again with its request ID, and which refusal of the repeat resolves the
-// unknown outcome of the first. A client's rule follows its [Config]; for an error that no client returned, the default
+// unknown outcome of the first request. A client's rule follows its [Config]; for an error that no client returned, the default
 // Config applies.
 type repeatRule struct {
 	wait    time.Duration // after a request of this client
-	longest *atomic.Int64 // wait after a request of any client that shares its request IDs; nil for wait
-	codes   []ErrorCode   // that resolve, in addition to CodeInvalidRequest
+	longest *atomic.Int64 // wait after a request of any client that shares its request IDs; if nil, wait applies
+	codes   []ErrorCode   // of refusals that resolve, in addition to CodeInvalidRequest
 }
 
 // share makes r a rule of a family of clients.
@@ -317,8 +317,8 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 // refusal that a gateway may have sent, a request that was not processed, a fault found before sending.
 //
 // A zero lastSent means unknown: the result is false. For an error of a [Client], its Config applies, with the longest wait of the
-// clients derived from one another; for any other error, the defaults and NotBefore alone. A client applies this rule itself to its
-// own calls and, if LastSent of the params is set, to the request of another process.
+// clients derived from one another; for any other error, the defaults and NotBefore alone apply. A client applies this rule
+// itself to its own calls and, if LastSent of the params is set, to the request of another process.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

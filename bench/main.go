@@ -1,9 +1,9 @@
 // Program bench measures the cost of the client, each case next to its baseline: the same work without the client. It prints
-// one table and ends with 0 whether or not all goals are met.
+// one table and exits with 0 whether or not all goals are met.
 //
 //	go run . -quick            under two minutes
 //	go run . -only account     only the cases whose names contain the word
-//	go run . -counts           only allocations, bytes and pages; ends with 1 if a goal is not met
+//	go run . -counts           only allocations, bytes and pages; exits with 1 if a goal is not met
 package main
 
 import (

@@ -21,9 +21,9 @@ var (
 	// can be. Do not pay under a new request ID: the recorded payment may have been made; its state is in the
 	// [ChangedError]. A person must decide which payment is right. The error is also [prepaid.ErrRequestIDReused].
 	ErrChanged = errors.New("journal: params changed under their request id")
-	// ErrWindow: the outcome is unknown and the service may have forgotten the request ID, or the client refuses it as
-	// too old. Look at the history with FindMovement, and record the result with [Journal.Resolve]. If [Entry].Runs is 0,
-	// this journal never sent it.
+	// ErrWindow: the outcome is unknown, and the request ID is too old: the service may have forgotten it, or the client
+	// refuses it. Look at the history with FindMovement, and record the result with [Journal.Resolve]. If [Entry].Runs is 0,
+	// this journal never sent the payment.
 	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
 	// ErrNotRecorded: the file could not be written or read. Nothing more is sent by this Journal.
 	ErrNotRecorded = errors.New("journal: not recorded")
@@ -50,7 +50,7 @@ var (
 	ErrNotCompacted = errors.New("journal: not compacted")
 )
 
-// CorruptError is where the file is damaged.
+// CorruptError reports where the file is damaged.
 type CorruptError struct {
 	// Line is the number of the line, from 1; 0 if the damage was found after the file was opened.
 	Line int

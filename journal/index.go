@@ -48,13 +48,13 @@ func (j *Journal) Get(id prepaid.RequestID) (Entry, bool) {
 // loop gets to it. If a record cannot be read, or the Journal is closed, the loop ends early: check [Journal.Err] then.
 func (j *Journal) All() iter.Seq[Entry] { return j.each(anyState, anyState) }
 
-// Pending iterates over the entries that still have to be sent, see [State.Pending]: run them again, or [Journal.Resume]. A rejected
+// Pending iterates over the entries still to be sent, see [State.Pending]: run them again, or use [Journal.Resume]. A rejected
 // payment is not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Otherwise like [Journal.All].
 func (j *Journal) Pending() iter.Seq[Entry] { return j.each(State.Pending, State.Pending) }
 
 func anyState(State) bool { return true }
 
-// each iterates over the entries that are in a wanted state now, and in a still state when the loop gets to them.
+// each iterates over the entries whose state satisfies wanted now, and satisfies still when the loop gets to them.
 func (j *Journal) each(wanted, still func(State) bool) iter.Seq[Entry] {
 	j.mu.Lock()
 	all := make([]located, 0, len(j.index)) // does not grow: garbage would double the memory

@@ -21,7 +21,7 @@ const (
 	StateUnknown State = "unknown"
 	// StateDone: the money moved.
 	StateDone State = "done"
-	// StateRejected: nothing moved: the service or a check refused the payment, or there is a [Resolution], see [Entry]. It is
+	// StateRejected: nothing moved. The service or a check refused the payment, or there is a [Resolution], see [Entry]. It is
 	// sent again only if you call Transfer or DirectEntryOut.
 	StateRejected State = "rejected"
 	// StateWithdrawn: nothing moved, and a person decided not to send the payment again, see [Entry.Withdraw].
@@ -33,19 +33,19 @@ func States() []State {
 	return []State{StateQueued, StateIntended, StateNotSent, StateUnknown, StateDone, StateRejected, StateWithdrawn}
 }
 
-// Open reports whether the money may have moved without a record: the state is unknown, or intended (and no call is sending
-// it).
+// Open reports whether the money may have moved without a record: the state is unknown or intended. (Intended means
+// this only while no call is sending the payment.)
 func (s State) Open() bool { return s == StateIntended || s == StateUnknown }
 
-// Pending reports whether the payment still has to be sent: queued, not sent, intended or unknown. Any other is settled: done,
-// or waiting for a person.
+// Pending reports whether the payment still has to be sent: queued, not sent, intended or unknown. Any other payment is done,
+// or waits for a person.
 func (s State) Pending() bool { return s == StateQueued || s == StateNotSent || s.Open() }
 
 // Event is something that happens to a payment. The zero value is not valid.
 type Event uint8
 
 const (
-	// EventBegin: a run begins. Store the next state durably before anything leaves.
+	// EventBegin: a run begins. Store the next state durably before anything is sent.
 	EventBegin Event = iota + 1
 	// EventNotSent: the run ended. It moved nothing; the request is not the cause ([prepaid.OutcomeNotProcessed]).
 	EventNotSent
@@ -86,8 +86,8 @@ func (e Event) String() string {
 //	retry        -         -          -          -         -     not_sent   not_sent
 //
 // A payment that is being sent is intended or unknown, so that nothing needs to be written when a process dies. If a run finds
-// it intended, the process of the last run died: the outcome of that run is unknown. Only success or proof ends unknown. Done
-// is final.
+// it intended, the process of the last run died: the outcome of that run is unknown. Only success or proof ends the
+// unknown state. Done is final.
 func (s State) Next(e Event) (next State, ok bool) {
 	if e <= EventRetry {
 		next = machine[s][e]
@@ -110,8 +110,8 @@ var machine = map[State][EventRetry + 1]State{
 	StateWithdrawn: {EventRetry: StateNotSent},
 }
 
-// StateError: an event is not possible in the state of a payment. It is [ErrState] and, if the payment is withdrawn,
-// [ErrWithdrawn].
+// StateError: an event is not possible in the state of a payment. The error matches [ErrState] and, if the payment is
+// withdrawn, [ErrWithdrawn].
 type StateError struct {
 	// State is the unchanged state of the payment.
 	State State

@@ -22,8 +22,8 @@ type Workers struct {
 	// CallTimeout bounds one call of the sender with all its attempts: 2 minutes by default, from 10 ms to 24 h. The longer
 	// it is, the later another worker takes over from a dead one.
 	CallTimeout time.Duration
-	// Grace is how long calls may still run after the context of Run has ended; then they are cancelled. The default and
-	// the maximum is CallTimeout: each call ends by itself. Cancelling a call makes the outcome unknown.
+	// Grace is how long calls may still run after the context of Run has ended; then they are cancelled. With CallTimeout,
+	// the default and maximum, each call ends by itself. Cancelling a call makes the outcome unknown.
 	Grace time.Duration
 	// DigestKey is the key of the entries' digests, see [Options].
 	DigestKey prepaid.Secret
@@ -47,7 +47,7 @@ type Trace struct {
 	Recorded func(e Entry)
 	// GivenBack is called for a payment that was claimed and not sent; why is the reason.
 	GivenBack func(id prepaid.RequestID, why error)
-	// Lost is called if another worker had taken over before an outcome was recorded. A success was recorded nevertheless; any
+	// Lost is called if another worker had taken over before an outcome was recorded. A success is recorded nevertheless; any
 	// other outcome is dropped, since the other worker will know more.
 	Lost func(e Entry)
 	// Gone is called if the payment was no longer in the store when its outcome was to be recorded, for example after a failover
@@ -66,18 +66,18 @@ const (
 	defaultClaim       = 20
 	defaultCallTimeout = 2 * time.Minute
 	leastCallTimeout   = 10 * time.Millisecond
-	mostCallTimeout    = 24 * time.Hour // a longer one could overflow in sums, and a lease be over at once
+	mostCallTimeout    = 24 * time.Hour // with a longer one, sums could overflow, and a lease could end at once
 	// group is how many outcomes are recorded together at most.
 	group = 64
 	// recorders is how many groups are recorded at the same time.
 	recorders = 2
-	// patience is how long other groups wait for the commit of one that is not full.
+	// patience is how long the next group waits for the commit of a group that is not full.
 	patience = 20 * time.Millisecond
 	// storeLimit bounds one call of the store.
 	storeLimit = 30 * time.Second
 	// poll is how long an idle Run waits until it asks for payments again.
 	poll = 250 * time.Millisecond
-	// restingPoll is how long Run waits until it asks for a resting one.
+	// restingPoll is how long Run waits until it asks again for the next payment of unknown outcome, see [Store].Resting.
 	restingPoll = 30 * time.Second
 	// unreadableWait delays a payment whose params this worker cannot open; another may have the key.
 	unreadableWait = 10 * time.Second
@@ -118,15 +118,15 @@ func (w Workers) check(sender Sender) error {
 // unsent payments are given back: within Grace, if the store works. Call it in as many processes as the store allows, even of
 // different versions. sender is client.Accounts of a [prepaid.Client].
 //
-// A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a call only in
-// the first half of a CallTimeout, so that the call and the service's work are over before another worker may send. After that it
-// gives the payment back. A payment of unknown outcome is claimed only when its sender may send it again ([Sender].AwaitRepeat),
-// so that it occupies no worker while it waits.
+// A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a call only
+// within half a CallTimeout of the claim, so that the call and the service's work are over before another worker may send. After
+// that it gives the payment back. A payment of unknown outcome is claimed only when its sender may send it again
+// ([Sender].AwaitRepeat), so that it occupies no worker while it waits.
 //
 // Failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace.
 //
 // Errors: a [*prepaid.ValidationError] of w, at once; [ErrNotRecorded] if an outcome could not be recorded before the end: the
-// outcome is then unknown, and the payment is sent again under its request ID when that is allowed.
+// outcome is then unknown, and the payment is sent again under its request ID when this is allowed.
 func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	if err := w.check(sender); err != nil {
 		return fmt.Errorf("journal: %w", err)

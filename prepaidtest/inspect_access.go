@@ -8,9 +8,9 @@ import (
 
 // AccessToken is a valid access token, without its text.
 type AccessToken struct {
-	// IssuedAt is the server's clock; zero for a token of a saved state.
+	// IssuedAt is a time on the server's clock; zero for a token of a saved state.
 	IssuedAt time.Time
-	// ExpiresAt is the server's clock.
+	// ExpiresAt is a time on the server's clock.
 	ExpiresAt time.Time
 	// Requests counts accepted requests with the token since its issue or the server's start.
 	Requests int
@@ -27,11 +27,11 @@ func (s *Server) RevokeTokens() { s.service.Tokens.Revoke() }
 
 // RateWindow is how much of the rate limit a client address has used (section 8).
 type RateWindow struct {
-	// Address is the client's, without the port.
+	// Address is the client's address without the port.
 	Address string
 	// Used counts the requests admitted in the window, at most Limit.
 	Used int
-	// Limit is that of RateLimit.
+	// Limit is the limit set by RateLimit.
 	Limit int
 	// EndsAt is when the window ends, on the server's clock; if none is open, it is not after Now.
 	EndsAt time.Time

@@ -15,7 +15,7 @@ const (
 	dismissTries = 3
 	// dismissGivenUp is how many messages in a row may fail to be dismissed before the drain ends.
 	dismissGivenUp = 2
-	// drainLooks is how often a list is read again that ended before all of its messages were seen.
+	// drainLooks bounds the further reads of a list that ended before all of its messages were seen.
 	drainLooks = 2
 	// drainErrors bounds the errors that Drain returns one by one.
 	drainErrors = 100
@@ -54,17 +54,17 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // Drain passes the undeliverable messages of a hook to handle, one after the other, and dismisses each for which handle
 // returns nil. [Handler.Handle] is such a function, and also accepts a message that was already handled. A message for
 // which handle returns an error or panics stays stored, and Drain continues with the others. It passes each message once,
-// and no more messages than were stored when it started, as far as the service reports their number. Messages added in
+// and at most as many messages as were stored at its start, if the service reports their number. Messages added in
 // the meantime are left to the next Drain (or as many others if the service lists new messages first).
 //
 // Killing the process loses nothing: messages that were not dismissed are listed again. When ctx ends, the message just
-// handled is still dismissed, within 5 s. A message dismissed by another program counts as dismissed. A failed dismissal is
-// tried up to three times while the message is still listed.
+// handled is still dismissed, within 5 s. A message dismissed by another program counts as dismissed. A dismissal that
+// fails is tried up to three times in all, while the message is still listed.
 //
 // It returns how many messages handle accepted, and all errors joined: a *[MessageError] for each message that is still
-// stored (the first 100, then their number), and the cause of an early end. This is an error of the list, ctx,
-// [ErrShutdown], dismissals that fail for successive messages, or a *[prepaid.IncompleteListError] if the list ended
-// three times with fewer messages than the service counts. Another Drain of the same hook may be the reason; otherwise
+// stored (the first 100, then their number), and the cause of an early end. That cause is an error of the list or of
+// ctx, [ErrShutdown], failed dismissals of successive messages, or a *[prepaid.IncompleteListError] if the list ended
+// three times with fewer messages than the service counts. The reason may be another Drain of the same hook; otherwise
 // run Drain again.
 func Drain(ctx context.Context, hooks Undelivered, hookID prepaid.HookID, handle func(context.Context, *prepaid.Message) error) (handled int, err error) {
 	var faults faultList
@@ -167,7 +167,7 @@ func (d *drain) read(ctx context.Context, number int) (*prepaid.Page[prepaid.Mes
 	return page, err
 }
 
-// begin records how many messages are stored, from the very first page.
+// begin records the number of stored messages that the very first page reports.
 func (d *drain) begin(page *prepaid.Page[prepaid.Message]) {
 	if len(d.messages) == 0 && page.TotalItems >= len(page.Items) {
 		d.limit = page.TotalItems
@@ -189,7 +189,7 @@ func listAll(listed map[string]bool, messages []prepaid.Message) (others int) {
 }
 
 // passed decides whether another pass is needed. A pass that dismissed nothing and saw fewer messages than the service
-// counted may have run at the same time as another drain; if that happens again, it is an error.
+// counted may have run at the same time as another drain; the third such pass is an error.
 func (d *drain) passed(again bool, seen, due int) (bool, error) {
 	if again || seen >= due {
 		return again, nil

@@ -1,4 +1,4 @@
-// Command prepaid-hostile proves a payment loop in any language: it runs copies of a worker against the emulator of package
+// Command prepaid-hostile tests a payment loop in any language: it runs copies of a worker against the emulator of package
 // prepaidtest, injects every failure it can, and compares every account with the orders.
 //
 //	go run github.com/cardprograms/prepaid/cmd/prepaid-hostile -h

@@ -27,10 +27,10 @@ type ClaimsOptions struct {
 //
 // Each ID is one key that expires after its lease or, if handled, after Keep. A claim writes its own token into the
 // key, and only the holder of that token can settle it: a caller that overran the lease gets [webhook.ErrClaimLost] and
-// changes nothing. An ID is 1 to 128 printable ASCII characters without white space, a lease at least 1 ms long.
+// changes nothing. An ID is 1 to 128 printable ASCII characters without white space, and a lease is at least 1 ms long.
 //
-// If go-redis repeats a command, the effect is that of one. If Redis loses IDs, in a failover or for lack of memory, they
-// may be handled again: set noeviction and suitable persistence.
+// If go-redis repeats a command, the effect is that of one command. If Redis loses IDs, in a failover or for lack of memory,
+// they may be handled again: set noeviction and suitable persistence.
 func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.ClaimStore, error) {
 	options.Prefix = cmp.Or(options.Prefix, "prepaid:claim:")
 	var f faults.List
@@ -52,8 +52,8 @@ func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.Cla
 	return store, nil
 }
 
-// The value of a leased ID is "l" and the holder's token, that of a handled ID "d" and the token of the caller that
-// handled it.
+// The value of a leased ID is "l" and the holder's token. The value of a handled ID is "d" and the token of the caller
+// that handled it.
 const (
 	// claimScript returns a [webhook.ClaimState]. A caller that finds its own token has won: the first response was lost.
 	claimScript = `

@@ -27,7 +27,7 @@ const (
 	formCSV                 // a table, cell by cell
 )
 
-// constant replaces every value of a field that is too small to distinguish values.
+// constant returns the text that replaces every value, if the form is too short to distinguish values.
 func (f form) constant() (string, bool) {
 	switch f {
 	case formState:
@@ -140,11 +140,11 @@ func (p *pseudonyms) digitsStand(value string) string {
 	return digitsFor(p.number(value), leastDigits)
 }
 
-// mostNumberDigits is the length at which all numbers fit in 64 bits.
+// mostNumberDigits is the greatest length at which all numbers fit in 64 bits.
 const mostNumberDigits = 18
 
 // readableDigits returns the length of a pseudonym for a text of length digits. The client may read 19 digits as a
-// number, which 99… would overflow. It reads longer ones as texts.
+// number of 64 bits, which 99… would overflow. It reads longer texts as texts.
 func readableDigits(length int) int {
 	if length == mostNumberDigits+1 {
 		return mostNumberDigits
@@ -159,7 +159,7 @@ var (
 	addressPseudonym = regexp.MustCompile(`^(198\.18\.[0-9]{1,3}\.[0-9]{1,3}|2001:db8::[0-9a-f]{1,8})$`)
 )
 
-// isPseudonym reports whether stand can have made value.
+// isPseudonym reports whether value can be a result of stand.
 func isPseudonym(value string, f form) bool {
 	if text, ok := f.constant(); ok {
 		return value == text || value == ""
@@ -213,7 +213,7 @@ func decimalFor(n int, value string) string {
 
 func uuidFor(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// checked is n with two check digits, by which a check distinguishes it from real numbers.
+// checked returns n with two check digits, which distinguish it from real numbers.
 func checked(n int) string { return fmt.Sprintf("%d%02d", n, n*37%97) }
 
 // digitsFor returns a number of length digits, at least nine.
@@ -246,7 +246,7 @@ func uncheck(digits string) (int, bool) {
 	return n, err == nil && checked(n) == digits
 }
 
-// Days long before any birth and long after any card's end.
+// firstDay returns a day long before any birth or, for formFuture, long after any card's expiry.
 func firstDay(f form) time.Time {
 	if f == formFuture {
 		return time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -284,7 +284,7 @@ func isDatePseudonym(value string) bool {
 		!day.Before(future) && day.Before(future.AddDate(0, 0, futureDays))
 }
 
-// longestTime limits the fraction of a kept second to six digits, so that no number hides there.
+// longestTime is the length of the longest kept time. Its fraction has six digits, too few to hide a number.
 const longestTime = len("2006-01-02T15:04:05.000000+00:00")
 
 var longFraction = regexp.MustCompile(`^([^.,]*[.,][0-9]{6})[0-9]+`)

@@ -51,8 +51,8 @@ type restorer struct {
 	ambiguous   []string // places that could show more than one value
 }
 
-// value returns the caller's value for the pseudonym l, from this request or an earlier one, under the same label or
-// else any. If no value was sent, it returns the pseudonym.
+// value returns the caller's value for the pseudonym l, from this request or an earlier one. It prefers values
+// with the same label. If no value was sent, it returns the pseudonym.
 func (r *restorer) value(l leaf) string {
 	label := labelOf(r.operation, l.where)
 	for _, values := range [][]string{

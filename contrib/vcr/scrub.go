@@ -188,8 +188,8 @@ func (s *scrubber) array(where string, in *jsontext.Decoder, out *jsontext.Encod
 	return out.WriteToken(jsontext.EndArray)
 }
 
-// table scrubs CSV cell by cell. It keeps commas, quotes, line ends, and a first row of only column names that the
-// caller gave.
+// table scrubs CSV cell by cell. It keeps commas, quotes, line ends, and a first row that has only column names given
+// by the caller.
 func (s *scrubber) table(where, text string, offset int64) string {
 	var out strings.Builder
 	s.header = s.columns.header(text)

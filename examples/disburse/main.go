@@ -94,7 +94,7 @@ type settings struct {
 	config     prepaid.Config
 	invalid    error         // of config
 	booking    time.Duration // maximum delay of a history
-	rateWindow time.Duration // window in which the service counts requests, with an earlier run's
+	rateWindow time.Duration // window in which the service counts requests, including an earlier run's
 	grace      time.Duration // for payments still running at Ctrl+C
 	workers    int           // maximum of concurrent payments; the rate limit is kept with any number
 	stopAfter  int           // failed payments in a row

@@ -18,7 +18,7 @@ var (
 	errNoInput = errors.New("a line is missing: the new PIN comes first, then the one-time password")
 )
 
-// longestLine is more than any PIN or one-time password has.
+// longestLine is longer than any PIN or one-time password.
 const longestLine = 64
 
 // typed is a keypad on a terminal, without echo, or else a stream of two lines. PINs never come from a flag or an

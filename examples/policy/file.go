@@ -14,8 +14,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// document is the file. A nil list is left unchanged. The default action is only compared: a file for a program whose rules
-// allow must not be applied to one whose rules block.
+// document is the file. The rules of a nil list are left unchanged. The default action is only compared: a file for a program
+// whose rules allow must not be applied to one whose rules block.
 type document struct {
 	Company       prepaid.CompanyID    `yaml:"company"`
 	DefaultAction prepaid.PolicyAction `yaml:"default_action"`

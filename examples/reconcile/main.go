@@ -139,7 +139,7 @@ func open(opts options, now time.Time) (sides, error) {
 	}, nil
 }
 
-// rows are those of a journal. For payments in Postgres, range over Store.All of contrib/postgres instead.
+// rows returns the rows of a journal. For payments in Postgres, range over Store.All of contrib/postgres instead.
 func rows(j *journal.Journal) iter.Seq2[reconcile.Row, error] {
 	return func(yield func(reconcile.Row, error) bool) {
 		for e := range j.All() {
@@ -219,7 +219,7 @@ func compare(ctx context.Context, opts options, out, errOut io.Writer) (agrees b
 	if both.planted != nil {
 		return maps.Equal(result.kinds, both.planted) && len(result.failed) == 0, nil
 	}
-	// It is stored last: if this fails, the next run has the same findings again.
+	// The checkpoint is stored last: if this fails, the next run has the same findings again.
 	return result.differences() == 0 && len(result.failed) == 0, store(path, checkpoint)
 }
 

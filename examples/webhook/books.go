@@ -43,7 +43,7 @@ func (e entry) String() string {
 
 func (e entry) key() string { return string(e.Hook) + "/" + string(e.Message) }
 
-// books stand for a database: they outlive the process and tolerate a repeat, by the message's ID.
+// books stand for a database: they outlive the process, and recognise a repeat by the message's ID.
 type books struct {
 	say  *log.Logger
 	file *os.File
@@ -89,7 +89,7 @@ func openBooks(name string, say *log.Logger) (*books, error) {
 func (b *books) close() error { return b.file.Close() }
 
 func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
-	if p.Transaction.Amount == nil { // a refused one stays stored for inspection
+	if p.Transaction.Amount == nil { // a refused message stays stored for inspection
 		return errors.New("the message has no transaction.amount")
 	}
 	return b.write(entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Amount: p.Transaction.Amount})

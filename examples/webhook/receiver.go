@@ -98,7 +98,7 @@ func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webho
 				r.say.Printf("%s received", r.alert)
 				select {
 				case alerts <- struct{}{}:
-				default: // one waits
+				default: // an alert is waiting already
 				}
 				return nil
 			},

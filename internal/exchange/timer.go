@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// attemptTimer limits the time of an attempt, headers and body. If the body is streamed, it limits each pause of the body
-// instead.
+// attemptTimer limits the time of an attempt, including headers and body. If the body is streamed, it limits each pause of the
+// body instead.
 type attemptTimer struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer

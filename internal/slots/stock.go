@@ -10,7 +10,7 @@ const (
 	// spacedShare is the part of the allowance that spaced requests use. Gateways that average two windows reject
 	// a fully used allowance that arrives with jitter.
 	spacedShare = 0.995
-	// meanUseWeight is roughly the number of requests over which their times of use are averaged.
+	// meanUseWeight is roughly the number of requests over which the time of use is averaged.
 	meanUseWeight = 64
 )
 
@@ -21,15 +21,15 @@ type Stock struct {
 	Held int
 	// Free is how many slots may be used now.
 	Free int
-	// Limit is how many slots may stay. Slots above it leave once they are free.
+	// Limit is how many slots may stay. Surplus slots leave once they are free.
 	Limit int
 	// Need is how many slots the requests of each lane wait for, use, or have resting.
 	Need [LaneCount]int
-	// Scarce means that Call and Bulk are spaced while one of them waits. Otherwise the number of slots can still grow.
+	// Scarce means that the lanes Call and Bulk are spaced while one of them waits. If false, the number of slots can still grow.
 	Scarce bool
-	// Backlog is the highest lane from Call on that waits, or LaneCount.
+	// Backlog is the first of the lanes Call and later that has a waiting request; LaneCount if none has.
 	Backlog ratelimit.Lane
-	// Exchange is a number that the owner raises. A waiter remembers it, for [Limiter.Update].
+	// Exchange is a number that the owner raises. A waiter remembers its value on arrival, for [Limiter.Update].
 	Exchange uint64
 	// PausedUntil is when the last pause ends.
 	PausedUntil time.Duration
@@ -57,7 +57,7 @@ func (s *Stock) adjust() {
 	s.setInterval()
 }
 
-// setInterval spaces requests as slots return, each after its use and a window.
+// setInterval spaces requests at the rate at which slots return: a slot returns one window after its use.
 func (s *Stock) setInterval() {
 	s.interval = max(s.spacedWindow, s.window+s.meanUse) / time.Duration(max(1, min(s.Held, s.Limit)))
 }
@@ -112,12 +112,12 @@ func (s *Stock) Pause(now, wait time.Duration) bool {
 	return true
 }
 
-// Owner changes the number of slots of a [Limiter], for several that share one allowance. Its methods are called while the
-// limiter is locked: they must not block or call it.
+// Owner changes the number of slots of a [Limiter], for several limiters that share one allowance. Its methods are called while
+// the limiter is locked: they must not block, and must not call the limiter.
 type Owner interface {
-	// Advance changes the stock as time demands.
+	// Advance makes the changes to the stock that are due at now.
 	Advance(now time.Duration, s *Stock)
-	// Expect returns the earliest time, after now, at which others may have handed over lacking slots.
+	// Expect returns the earliest time, after now, at which other limiters may have handed over as many slots as lacking.
 	Expect(now time.Duration, s *Stock, lacking int) time.Duration
 	// Arrive is called for each request. It reports whether the owner asks others for a slot. If so, a request that must wait
 	// is not refused before an exchange has shown that its wait would outlast its deadline.
@@ -127,7 +127,7 @@ type Owner interface {
 }
 
 // Update lets an owner change the stock, and hands out the slots then available. Waiters that arrived when Exchange was below the
-// number that change returns are refused if their wait would outlast their deadline: the exchange did not ask for younger ones.
+// number that change returns are refused if their wait would outlast their deadline: the exchange did not ask for later ones.
 func (l *Limiter) Update(change func(now time.Duration, s *Stock) (exchanged uint64)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

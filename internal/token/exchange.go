@@ -40,7 +40,7 @@ func (x *exchange) wait(ctx context.Context) (*oauth2.Token, error) {
 // start begins an exchange at the given time. The caller holds mu, no exchange is pending and the manager is open, so that
 // background.Go does not race with the Wait in Close.
 func (m *Manager) start(startAt time.Duration) {
-	// Not the caller's context: its end must not affect other callers, and its values (such as a Trace) must not see it.
+	// Not the caller's context: its end must not affect other callers, and its values (such as a Trace) must not see this exchange.
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &exchange{startAt: startAt, cancel: cancel, done: make(chan struct{})}
 	m.pending = x
@@ -72,7 +72,7 @@ func (m *Manager) run(ctx context.Context, x *exchange) {
 	token, refused, err = m.fetchOnce(ctx)
 }
 
-// fetchOnce calls fetch once, within the timeout. refused means that the error is a refused credential.
+// fetchOnce calls fetch once, within the timeout. refused means that the credentials were refused.
 func (m *Manager) fetchOnce(ctx context.Context) (token *oauth2.Token, refused bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
 	defer cancel()

@@ -64,7 +64,7 @@ func recordAgain(s *suite) {
 	again := s.await(long(1))
 	s.none("is done or held")
 	want := journal.Recorded{Overtaken: true}
-	s.records(unknown, want) // again, but the payment was claimed since
+	s.records(unknown, want) // recorded again, but the payment was claimed since
 	s.is(s.begin(again).Entry)
 	s.records(s.ends(again, "t", nil), written)
 	s.records(unknown, want)
@@ -104,7 +104,7 @@ func recordWait(s *suite) {
 	}
 }
 
-// takeOver claims a payment, and again after the worker died.
+// takeOver claims a payment, and claims it again after the worker died.
 func (s *suite) takeOver(id prepaid.RequestID) (first, second held) {
 	s.Helper()
 	s.enqueue(id)
@@ -113,7 +113,7 @@ func (s *suite) takeOver(id prepaid.RequestID) (first, second held) {
 	return first, s.await(long(1))
 }
 
-// Another worker has claimed the payment since. It knows more than an end of an earlier run, except a success.
+// Another worker has claimed the payment since. An end of an earlier run is dropped, unless it is a success.
 func recordOvertaken(s *suite) {
 	overtaken := journal.Recorded{Overtaken: true}
 	first, second := s.takeOver("a")

@@ -19,7 +19,7 @@ type Options struct {
 	Command []string
 	// Worker is the name of a function that this program registered with [Worker], if there is no Command.
 	Worker string
-	// Env has more variables for the worker, as NAME=value.
+	// Env has more environment variables for the worker, as NAME=value.
 	Env []string
 
 	// Seed decides all faults and other failures. Default: PREPAID_HOSTILE_SEED or, without it, a random one.
@@ -43,20 +43,20 @@ type Options struct {
 	Kills int
 	// Freezes is how often a copy is frozen. Default: one in 20 payments; none on Windows.
 	Freezes int
-	// Freeze is how long it is frozen. Choose more than the worker's lease. Default: twice AttemptTimeout + InFlightWait.
+	// Freeze is how long a copy is frozen. Choose more than the worker's lease. Default: twice AttemptTimeout + InFlightWait.
 	Freeze time.Duration
 	// Cuts is how often the connections of a copy to the database are cut. Default: one in 10 payments with a Database.
 	Cuts int
 	// NetworkCuts is how often the network between one process of a copy and the service is cut: nothing passes, in either
 	// direction. A quarter of the processes are killed meanwhile. Default: one in 20 payments.
 	NetworkCuts int
-	// NetworkCut is the length of a cut; a third are shorter. Choose more than AttemptTimeout + InFlightWait. Default: 1.5
-	// times that.
+	// NetworkCut is the length of a cut; a third of the cuts are shorter. Choose more than AttemptTimeout + InFlightWait. Default:
+	// 1.5 times that.
 	NetworkCut time.Duration
 	// ServiceFreezes is how often the service is frozen, for all copies. When it continues, it carries out all received
 	// requests, even of clients that have gone. Default: one in 50 payments, at most 10.
 	ServiceFreezes int
-	// ServiceFreeze is how long it is frozen. Choose more than AttemptTimeout + InFlightWait. Default: 1.5 times that.
+	// ServiceFreeze is how long the service is frozen. Choose more than AttemptTimeout + InFlightWait. Default: 1.5 times that.
 	ServiceFreeze time.Duration
 	// ClockMoves is how often the emulator's clock moves on by an hour, which expires its tokens. Default: one in 50 payments,
 	// at most 10.
@@ -73,19 +73,19 @@ type Options struct {
 	// AttemptTimeout is PREPAID_ATTEMPT_TIMEOUT. Default 250 ms.
 	AttemptTimeout time.Duration
 	// InFlightWait is PREPAID_RETRY_IN_FLIGHT_WAIT. Default 750 ms. A request takes up to 95 % of AttemptTimeout + InFlightWait from
-	// its start (less on a slow machine) or, after a cut of the network or a freeze of the service, of InFlightWait. Raise both if
-	// requests must run longer than a lease of seconds.
+	// its start (less on a slow machine). If a cut network or a frozen service held the request, it ends within InFlightWait
+	// after the service responds again. Raise both if requests must run longer than a lease of seconds.
 	InFlightWait time.Duration
 	// Timeout bounds the run. Default 2 minutes.
 	Timeout time.Duration
-	// Quiet ends the run when no copy has sent a payment for this time. Default: 20 s, or five times AttemptTimeout + InFlightWait.
+	// Quiet ends the run if no copy sends a payment for this time. Default: 20 s or, if more, 5 times AttemptTimeout + InFlightWait.
 	Quiet time.Duration
 
 	// Log gets the output of the copies in lines, and their starts and ends. Default: none.
 	Log io.Writer
 }
 
-// number returns n, normal if n is 0, or 0 if it is less.
+// number returns n; normal if n is 0, and 0 if n is negative.
 func number(n, normal int) int { return max(0, cmp.Or(n, normal)) }
 
 // withDefaults returns o with the defaults set, or an error for an invalid option.

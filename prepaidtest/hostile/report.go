@@ -12,11 +12,11 @@ type Counts struct {
 	Requests int
 	// Faults is how many requests had a fault.
 	Faults int
-	// LostResponses is how many requests got no response, or half of it, because of a fault.
+	// LostResponses is how many requests got no response, or only half of one, because of a fault.
 	LostResponses int
-	// Overlaps is how many requests repeated one that was still running: each may pay twice.
+	// Overlaps is how many requests repeated a request that was still running: each may pay twice.
 	Overlaps int
-	// Kills is how often a copy was killed, including network cuts.
+	// Kills is how often a copy was killed, including kills during network cuts.
 	Kills int
 	// Freezes is how often a copy was frozen.
 	Freezes int
@@ -32,9 +32,9 @@ type Counts struct {
 	Restarts int
 }
 
-// Finding is an error of one payment, or of a movement without one.
+// Finding is an error of one payment, or of a movement without a payment.
 type Finding struct {
-	// Payment is the ordered payment; zero for a movement without one.
+	// Payment is the ordered payment; zero for a movement without a payment.
 	Payment Payment
 	// Text describes the error.
 	Text string
@@ -68,9 +68,9 @@ type Report struct {
 	// Careless are payments that were not made twice this time, but whose requests broke a rule: a repeat while an earlier
 	// request was running, other values under the same request ID, or another bank account.
 	Careless []Finding
-	// Claims are false lines of summaries.
+	// Claims are false lines in the summaries of the copies.
 	Claims []Finding
-	// Unfinished is why the run ended before the copies; empty otherwise.
+	// Unfinished is why the run ended before the copies were finished; empty otherwise.
 	Unfinished string
 	// Last has the last requests of the copies in an unfinished run, and the last lines of a failed worker.
 	Last []string
@@ -78,7 +78,7 @@ type Report struct {
 	Reproduce string
 }
 
-// OK reports whether the run finished, and every payment and nothing else was made, with true summaries.
+// OK reports whether the run finished, every payment was made, nothing else was paid, and the summaries are true.
 func (r *Report) OK() bool { return r.Unfinished == "" && !r.MoneyWrong() }
 
 // MoneyWrong reports whether there are findings. An unfinished run can have findings too.

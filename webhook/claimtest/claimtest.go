@@ -22,8 +22,8 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// Open returns two replicas' stores that share their claims, of which there are none yet. For a store of one process both
-// are the same. A handled ID is remembered for keep, about a second.
+// Open returns the stores of two replicas, which share their claims. There are no claims yet. For a store of one process,
+// both are the same. A handled ID is remembered for keep, about a second.
 type Open func(t *testing.T, keep time.Duration) (one, two webhook.ClaimStore)
 
 const (
@@ -72,7 +72,7 @@ func (s *suite) claim(store webhook.ClaimStore, id string, lease time.Duration, 
 	return claim
 }
 
-// settles checks that a holder can settle.
+// settles checks that Done or Release of a holder succeeded.
 func (s *suite) settles(err error) {
 	s.Helper()
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *suite) release() {
 	s.settles(next.Done(s.Context()))
 }
 
-// lateHolder: a holder that overran its lease ends nothing, whichever holder has the ID by then.
+// lateHolder: a holder that overran its lease cannot end a claim, whoever holds the ID by then.
 func (s *suite) lateHolder() {
 	late := s.claim(s.one, "h/1", short, webhook.ClaimWon)
 	time.Sleep(2 * short)
@@ -164,7 +164,7 @@ func (s *suite) refused() {
 	s.claim(s.one, "h/1", long, webhook.ClaimWon)
 }
 
-// atOnce: of many that claim an ID at the same time, one wins.
+// atOnce: if many callers claim an ID at the same time, one wins.
 func (s *suite) atOnce() {
 	const ids = 20
 	var won atomic.Int64

@@ -1,5 +1,5 @@
 // Package pgtest runs a private, real Postgres for demonstrations, and for tests of a program that keeps its
-// payments there. It uses the installed Postgres, without a download or a container.
+// payments in Postgres. It uses the installed Postgres, without a download or a container.
 //
 //	func TestPayouts(t *testing.T) {
 //		server := pgtest.Start(t, pgtest.Options{})
@@ -9,22 +9,22 @@
 //		require.NoError(t, server.Restart(t.Context())) // and comes back
 //	}
 //
-// A server takes about 0.7 s to start. Tests that do not kill, freeze or cut it can share one, each with its own database;
-// see the example of [Run].
+// A server takes about 0.7 s to start. Tests that do not kill, freeze or cut a server can share it, each with its own
+// database; see the example of [Run].
 //
 // # Where the server runs
 //
-// The server listens only on a Unix socket, in a new directory below [os.TempDir] that only its user can enter. Each
-// connection is superuser "postgres" without a password. Postgres refuses to run as root: for root, the server runs as
+// The server listens only on a Unix socket, in a new directory below [os.TempDir] that only its user can enter. Clients
+// connect as superuser "postgres" without a password. Postgres refuses to run as root: for root, the server runs as
 // the user "nobody". Commits survive a crash (fsync is on) unless [Options].NoSync is set.
 //
-// Stop ends the server and removes the directory. A small shell process does the same when the program ends in any way.
+// Stop ends the server and removes the directory. A small shell process does the same when the program ends, in whatever way.
 // Postgres 14 or later and a Unix system are needed.
 //
 // # Tests without Postgres
 //
-// If no Postgres is installed, [Start] skips the test. Set PREPAID_POSTGRES=required, for example in CI, and it fails
-// instead.
+// If no Postgres is installed, [Start] skips the test. With PREPAID_POSTGRES=required, for example in CI, the test
+// fails instead.
 package pgtest
 
 import (
@@ -106,8 +106,8 @@ func (s *Server) NewDatabase(tb testing.TB) string {
 	return s.address(name)
 }
 
-// NewPool creates an empty database and returns connections to it, which are closed at the end of the test:
-// then they must not be in use. Other pools can use pool.Config().ConnString().
+// NewPool creates an empty database and returns a pool of connections to it. The pool is closed at the end of the test:
+// then no connection may be in use. Other pools can use pool.Config().ConnString().
 func (s *Server) NewPool(tb testing.TB) *pgxpool.Pool {
 	tb.Helper()
 	pool, err := pgxpool.New(context.Background(), s.NewDatabase(tb))

@@ -1,5 +1,5 @@
 // Package bank is a service that treats payments in the worst way that the reference allows: it carries out each request that
-// it has read, also if the connection is gone, caches results of finished requests by request ID alone, and carries out a
+// it has read, even if the connection is gone, caches results of finished requests by request ID alone, and carries out a
 // repeat that arrives while the first request still runs. It counts its payments.
 package bank
 
@@ -87,7 +87,7 @@ func CertPool(certificate string) *x509.CertPool {
 func (b *Bank) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // never complete
+		return // the request is incomplete
 	}
 	b.wait()
 	w.Header().Set("Content-Type", mediaType)

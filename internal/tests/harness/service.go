@@ -25,7 +25,7 @@ func ServiceClient(t *testing.T, transport http.RoundTripper) *prepaid.Client {
 	return NewClient(t, config)
 }
 
-// WideText returns n code points of two to four bytes each, none of which stands in any message.
+// WideText returns n code points of two to four bytes each, none of which is in any message.
 func WideText(n int) string {
 	pattern := []rune("Ж界é😀ß語")
 	text := make([]rune, n)

@@ -1,5 +1,5 @@
 // Package transcript checks a document that shows the output of programs and pages: tests run its commands again and
-// compare. With -update they write the differences into the document.
+// compare the output. With -update they write the differences into the document.
 package transcript
 
 import (

@@ -31,13 +31,13 @@ type Call struct {
 	Params  []string // values of the template's parameters, in order
 	Body    []byte
 	At      time.Time // server's clock on arrival
-	Cached  int64     // responses of transfers cached before arrival
+	Cached  int64     // number of transfer responses cached before arrival
 
 	Description *Description // if not nil, the operation only describes its input here
 
 	Readable bool // body was read as a JSON object
-	Late     bool // body did not come in time
-	Replayed bool // response is an earlier request's, kept
+	Late     bool // body did not arrive in time
+	Replayed bool // response is the cached one of an earlier request
 }
 
 // Description is the input of an operation: members of the body and parameters of the query; nil if absent.
@@ -68,7 +68,7 @@ func (c *Call) Refuse(status int, code, description string) Response {
 	return Response{Status: status, ContentType: c.Form.MediaType, Body: body, Problem: problem}
 }
 
-// Unusable refuses input with the status that the operation's row allows.
+// Unusable refuses input with the operation's status for bad input.
 func (c *Call) Unusable(description string) Response {
 	return c.Refuse(c.Route.BadInput, "invalid_request", description)
 }
@@ -99,7 +99,7 @@ func (c *Call) BindBody(bind func(*wire.Reader)) *Response {
 	return nil
 }
 
-// BindBodyInto adds faults of single members to faults, for operations with a code for each member.
+// BindBodyInto is BindBody for operations with a code for each member: it adds faults of single members to faults.
 func (c *Call) BindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *Response {
 	if c.Description != nil {
 		c.Description.Body = wire.DescribeObject(bind)
@@ -119,7 +119,7 @@ func (c *Call) BindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *Respo
 	return nil
 }
 
-// HasMediaType reports whether Content-Type is want in any case. Its only parameter may be charset=utf-8.
+// HasMediaType reports whether Content-Type is want, ignoring case. Its only parameter may be charset=utf-8.
 func (c *Call) HasMediaType(want string) bool {
 	media, parameters, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
 	if err != nil || !strings.EqualFold(media, want) {

@@ -21,7 +21,7 @@ type Attempt struct {
 	Fault     bool
 }
 
-// dispatch makes one attempt, changed by a fault, and reports whether the service may take the message for
+// dispatch makes one attempt, which a fault may change, and reports whether the service may treat the message as
 // delivered. m must be in no queue.
 func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message) bool {
 	if s.takeHeld(m) {
@@ -34,7 +34,7 @@ func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	m.Held = true
-	m.Attempts-- // no attempt
+	m.Attempts-- // it was not attempted
 	h.current = nil
 	s.clock.After(fault.Wait, &Task{hooks: s, kind: taskSend, hook: h, message: m})
 	return true

@@ -55,7 +55,7 @@ func New(describe func() ([]byte, error)) *Recorder {
 	return &Recorder{describe: describe, seed: maphash.MakeSeed(), seen: make(map[uint64]bool)}
 }
 
-// Add records the response to a call, unless it has the shape of another. A streamed body is recorded while it is sent.
+// Add records the response to a call, unless one of the same shape is recorded. A streamed body is recorded while it is sent.
 func (r *Recorder) Add(c *exchange.Call, response *exchange.Response) {
 	if r == nil || c.Route == nil {
 		return
@@ -158,6 +158,6 @@ func (r *Recorder) Close() error {
 	if err != nil {
 		return err
 	}
-	_, err = to.Write(r.text.Bytes()) // at once: other servers write to the same file
+	_, err = to.Write(r.text.Bytes()) // in one write: other servers write to the same file
 	return errors.Join(err, to.Close())
 }

@@ -12,15 +12,15 @@ import (
 // Field is a member of a stored object. Its tags are its only description:
 //
 //	json      its name in requests, responses, seed documents and the saved state; omitzero if it can be absent
-//	computed  the same of a member that is not stored, whose field is blank
+//	computed  like json, for a member that is not stored; its field is blank
 //	rule      its limits, separated by commas: see Value.rule
 //	sent      further limits for reading it
 //	seed      further limits in a seed document; "-" for a member that a seed document does not have
-//	as        the role of an object. Its members can have limits (under the role's name) or belong to that role only (only)
+//	as        the role of an object: for its members, a tag with the role's name has further limits, and only names the one role
 //	in        a part of the object that some responses show alone
-//	with      the query parameter that includes it in a response, with ",single" if only one account can have it
+//	with      the query parameter that includes it in a response; ",single" if only for a single account
 //	ref       the name of its schema
-//	about     its description; emulator is the choice that the reference leaves open
+//	about     its description; emulator describes the emulator's choice where the reference leaves one open
 type Field struct {
 	Name     string
 	Part     string
@@ -54,7 +54,7 @@ func FieldsOf(kind reflect.Type) []Field {
 	return members
 }
 
-// Named is a struct with rules of its own, by their names in its tags.
+// Named is a struct with own rules. Its tags refer to them by name.
 type Named interface {
 	Rules() map[string]func(Value) Value
 }
@@ -221,7 +221,7 @@ func Take[T any](into, from *T) {
 	assign(into, from, func(_ Field, _, given reflect.Value) bool { return !given.IsZero() })
 }
 
-// FillIn copies from usual the texts that each response has and that are empty in into.
+// FillIn takes from usual each text that is empty in into and that every response has.
 func FillIn[T any](into, usual *T) {
 	assign(into, usual, func(f Field, old, _ reflect.Value) bool {
 		return f.Required && old.Kind() == reflect.String && old.IsZero()

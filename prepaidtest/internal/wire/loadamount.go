@@ -3,8 +3,8 @@ package wire
 import "bytes"
 
 // QuoteLoadAmount puts quotes around an initial_load_amount in octal or hexadecimal, which the reference allows
-// and JSON does not. A name has no escaped quote before it, and a colon after it; this distinguishes it from a
-// value.
+// and JSON does not. A colon follows a name, and its first quote is not escaped; this distinguishes it from
+// a value.
 func QuoteLoadAmount(body []byte) []byte {
 	const name = `"initial_load_amount"`
 	for from := 0; ; {

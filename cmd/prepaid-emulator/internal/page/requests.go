@@ -195,7 +195,7 @@ func (p *Page) story(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "story", page)
 }
 
-// repeated says of a repeat whether it moved money; it is empty for other requests.
+// repeated describes whether a repeat moved money; it is empty for other requests.
 func repeated(r prepaidtest.Request) string {
 	switch {
 	case r.RepeatOf == 0 || !slices.Contains(heldOperations(), r.Method+" "+r.Template):
@@ -257,7 +257,7 @@ func took(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 }
 
-// clockTime is a time of day, with the date if that is not today's.
+// clockTime is a time of day, with the date unless it is today's.
 func clockTime(now, at time.Time) string {
 	if now, at = now.UTC(), at.UTC(); now.Format(time.DateOnly) == at.Format(time.DateOnly) {
 		return at.Format(time.TimeOnly)
@@ -280,7 +280,7 @@ func shownAmount(text string) string {
 	return money(whole + "." + fraction)
 }
 
-// refusal is why a response with a good status reports that nothing was done, or empty.
+// refusal is the reason why nothing was done despite the status 200; it is empty for other responses.
 func refusal(r prepaidtest.Request) string {
 	if r.Status != http.StatusOK {
 		return ""

@@ -183,7 +183,7 @@ func (a *after) compared(op *ssa.BinOp, held map[ssa.Value]truth) truth {
 	return unsettled
 }
 
-// counts reports whether a value is a loop counter, and a constant the counter's first value.
+// counts reports whether v is a loop counter that begins with first.
 func counts(v ssa.Value, first *ssa.Const) bool {
 	phi, ok := v.(*ssa.Phi)
 	return ok && slices.ContainsFunc(phi.Edges, func(edge ssa.Value) bool {
@@ -235,7 +235,7 @@ func receiver(fn *types.Func) types.Type {
 	return types.Typ[types.Invalid]
 }
 
-// as is false for errors that mean that nothing was sent.
+// as is false for error types that exclude an unknown outcome.
 func (a *after) as(t types.Type) truth {
 	name := typeName(t)
 	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "TransferFailedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
@@ -244,7 +244,7 @@ func (a *after) as(t types.Type) truth {
 	return a.vague()
 }
 
-// vague is the result for an unspecified error, if any.
+// vague is the result of a test for an error that does not show the outcome.
 func (a *after) vague() truth {
 	if a.failed {
 		return unsettled

@@ -19,7 +19,7 @@ type Part struct {
 	Text string
 	// New names a source that differs each time: "the time", "a random value", "a request ID"; empty for anything else.
 	New string
-	// Name is the name of the function that makes it.
+	// Name is the name of the function that makes the part.
 	Name string
 	// Changes is set if the part may differ in each round of a loop.
 	Changes bool
@@ -213,7 +213,7 @@ func (p *parts) variable(address ssa.Value, field string) {
 func (p *parts) call(call *ssa.Call, field string) {
 	common := call.Common()
 	callee := Callee(common)
-	if Calls(common, []string{"(time.Time).Format"}) { // the next run probably has the same month
+	if Calls(common, []string{"(time.Time).Format"}) { // the next run is probably in the same month
 		if layout, ok := common.Args[1].(*ssa.Const); ok && layout.Value != nil && slices.Contains([]string{`"2006-01"`, `"200601"`, `"2006"`}, layout.Value.ExactString()) {
 			return
 		}
@@ -334,7 +334,7 @@ func (r *Result) makes() {
 	}
 }
 
-// Clock is the New of a value made from the current time.
+// Clock is the value of New for a part made from the current time.
 const Clock = "the time"
 
 // randomly are packages whose functions, except those in derives, return a new value each time.

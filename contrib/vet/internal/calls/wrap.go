@@ -77,7 +77,7 @@ func name(fn *ssa.Function) string {
 }
 
 // isGiven reports whether a function passes a given value to the call: a parameter, or a field of its receiver. The result is
-// always true for a literal.
+// always true for a function literal.
 func isGiven(fn *ssa.Function, call *Call) bool {
 	if fn.Parent() != nil {
 		return true
@@ -121,7 +121,7 @@ func (g *given) from(value ssa.Value) bool {
 	return false
 }
 
-// written follows the values that an instruction stores in a variable or its part.
+// written follows the values that an instruction stores in a variable or a part of it.
 func (g *given) written(ref ssa.Instruction) bool {
 	switch ref := ref.(type) {
 	case *ssa.Store:

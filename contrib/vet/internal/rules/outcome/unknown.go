@@ -104,7 +104,7 @@ func (u *unknown) settles(instr ssa.Instruction) bool {
 	return false
 }
 
-// undoes reports whether a call treats a payment as not made, by its name.
+// undoes reports whether a call, by its name, treats a payment as not made.
 func (u *unknown) undoes(call *ssa.Call) bool {
 	callee := calls.Callee(call.Common())
 	if callee == nil || !undone.MatchString(callee.Name()) || len(call.Call.Args) < 2 {
@@ -114,7 +114,7 @@ func (u *unknown) undoes(call *ssa.Call) bool {
 	return fn == nil || fn.Blocks == nil || calls.Makes(fn, calls.Writes) && !u.Asks(fn)
 }
 
-// deferred finds the instruction of a deferred function that settles after an error.
+// deferred finds the instruction in a deferred function that, after an error, records or treats the payment as failed.
 func (u *unknown) deferred() ssa.Instruction {
 	for _, ref := range *u.call.Value(u.call.Err).Referrers() {
 		store, ok := ref.(*ssa.Store)
@@ -170,7 +170,7 @@ func (u *unknown) differs(v ssa.Value, at ssa.Instruction) bool {
 	return chosen(v, u.failed, failure, 0) && !(u.succeeded[at] && chosen(v, u.succeeded, failure, 0))
 }
 
-// chosen reports whether a value may match text on these paths.
+// chosen reports whether a value may match text on the given paths.
 func chosen(v ssa.Value, on map[ssa.Instruction]bool, text *regexp.Regexp, depth int) bool {
 	if depth > 8 {
 		return false
@@ -220,7 +220,7 @@ func (u *unknown) paysOtherwise(instr ssa.Instruction) bool {
 		u.call.Kind == calls.Keyed && next.Kind == calls.Unkeyed
 }
 
-// hides reports whether an instruction makes the caller an error from the call's, without wrapping it.
+// hides reports whether an instruction makes a new error for the caller from the call's error, without wrapping that.
 func (u *unknown) hides(instr ssa.Instruction) bool {
 	call, ok := instr.(*ssa.Call)
 	if !ok || u.Asks(u.call.In) || !calls.Calls(call.Common(), []string{"fmt.Errorf", "errors.New"}) {
@@ -277,7 +277,7 @@ var (
 	sent     = regexp.MustCompile(`(?i)^(last_?)?sent(_?at)?$`)
 )
 
-// lastSent reports an unknown outcome that is recorded without the time of the last request, and a time of another payment.
+// lastSent reports an unknown outcome that is recorded without the time of the last request, and use of another payment's time.
 func (u *unknown) lastSent() {
 	if u.call.Kind != calls.Keyed || strings.HasPrefix(u.call.Name, "Journal.") || strings.HasPrefix(u.call.Name, "Run.") {
 		return
@@ -404,7 +404,7 @@ func (u *unknown) transaction() {
 	}
 }
 
-// commits reports whether a literal commits a transaction.
+// commits reports whether a function literal commits a transaction.
 func commits(fn *ssa.Function) bool {
 	return calls.Makes(fn, func(call *ssa.CallCommon) bool {
 		callee := calls.Callee(call)

@@ -1,4 +1,4 @@
-// Package requestid is the rule that a payment has one request ID. It is made once, before the first attempt, and stored.
+// Package requestid is the rule that a payment has one request ID. The ID is made once, before the first attempt, and stored.
 package requestid
 
 import (
@@ -143,7 +143,7 @@ func (r *rule) rerun(instr ssa.CallInstruction) {
 	}
 }
 
-// site reports an ID, or its text, made from the time or a random value: each run makes another ID.
+// site reports an ID, or its text, that is made from the time or a random value: each run makes another ID.
 func (r *rule) site(instr ssa.Instruction) {
 	value, ok := instr.(ssa.Value)
 	if !ok {
@@ -199,7 +199,7 @@ func made(of []calls.Part) bool {
 	return slices.ContainsFunc(of, func(p calls.Part) bool { return p.New != "" })
 }
 
-// handed reports whether code that may store a value gets the value, or another made of it, perhaps on the way to an ID.
+// handed reports whether a value, or another made from it, is passed to code that may store it, perhaps on its way to an ID.
 func (r *rule) handed(v, id ssa.Value) bool {
 	f := forward{rule: r, id: id, seen: map[ssa.Value]bool{}}
 	f.follow(v)
@@ -232,7 +232,7 @@ func (f *forward) follow(v ssa.Value) {
 			f.returned = true
 		case ssa.CallInstruction:
 			f.call(ref)
-		case *ssa.FieldAddr: // another field than the value's
+		case *ssa.FieldAddr: // a different field
 		case ssa.Value:
 			f.follow(ref)
 		}

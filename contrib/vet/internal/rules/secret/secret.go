@@ -27,7 +27,7 @@ var Analyzer = &analysis.Analyzer{
 type flow struct {
 	// Reveals are the results that have the text of a secret.
 	Reveals uint64
-	// Through are the parameters in the first result, Prints the printed ones, and Logs those printed to a log or an error.
+	// Through are the parameters in the first result, Prints those that are printed, and Logs those printed to a log or an error.
 	Through, Prints, Logs uint64
 }
 
@@ -152,7 +152,7 @@ func (t *tracer) sources(fn *ssa.Function) []source {
 	return found
 }
 
-// read are the values of fields with personal data.
+// read returns the values read from a field that has personal data.
 func (t *tracer) read(field *ssa.FieldAddr) (found []source) {
 	name := t.found.Model.Private(field.X.Type(), field.Field)
 	for _, ref := range *field.Referrers() {

@@ -99,7 +99,7 @@ func (r *rule) handler(fn *ssa.Function, message ssa.Value) {
 	}
 }
 
-// swallowed reports work after whose error the function acknowledges the message.
+// swallowed reports work whose error does not keep the function from acknowledging the message.
 func (r *rule) swallowed(instr *ssa.Call, message ssa.Value) {
 	results := instr.Common().Signature().Results()
 	callee := calls.Callee(instr.Common())
