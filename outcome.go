@@ -155,7 +155,7 @@ type class uint8
 const (
 	// classRead changes nothing. It is repeated if no response arrived or the service failed.
 	classRead class = iota
-	// classRepeated is safe to repeat late: at worst it deletes a hook, or blocks an account or plastic, once more.
+	// classRepeated fails safe if repeated late: it blocks an account or plastic again, or deletes nothing more.
 	classRepeated
 	// classKeyed has a request ID: if a request with this ID has finished, the service returns its cached response.
 	classKeyed

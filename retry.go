@@ -95,7 +95,7 @@ func (c *call) again(ctx context.Context) bool {
 	}
 	v := c.request.op.judge(a.evidence(c.request.op.kind))
 	c.effect.outcome = v.outcome
-	v.spare = v.spare && (c.core.manager != nil || a.status != http.StatusUnauthorized) // the caller's source is asked after a 401
+	v.spare = v.spare && (c.core.manager != nil || a.status != http.StatusUnauthorized) // after a 401, the caller's source is asked for another token
 	if v.renew && !v.spare && c.core.manager != nil {
 		c.core.manager.Refuse(c.token)
 	}

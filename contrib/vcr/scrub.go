@@ -129,7 +129,7 @@ func (s *scrubber) value(where string, in *jsontext.Decoder, out *jsontext.Encod
 		if number.Kind() == '0' && number.IsValid() {
 			return out.WriteValue(number)
 		}
-		return out.WriteToken(jsontext.String(string(number))) // the caller's ID is a text
+		return out.WriteToken(jsontext.String(string(number))) // the caller's value is a text, not a number
 	case 't', 'f':
 		return out.WriteToken(jsontext.Bool(s.flag(where, token.Bool(), known, end)))
 	}

@@ -28,8 +28,8 @@ func (t *attemptTimer) stop() {
 	t.cancel(nil)
 }
 
-// Stream returns a reader of body whose pauses are limited by idle. Closing it ends the exchange. wrap makes its errors
-// from causes without content.
+// Stream returns a reader of body whose pauses are limited by idle. Closing the reader ends the exchange. wrap
+// makes its errors from causes that contain no part of a response.
 func (x *Exchange) Stream(ctx context.Context, body io.ReadCloser, idle time.Duration, wrap func(error) error) io.ReadCloser {
 	x.timer.timer.Stop()
 	return &timedBody{

@@ -124,7 +124,7 @@ func (p *parts) follow(value ssa.Value, field string) {
 		return
 	}
 	p.seen[place{value, field}] = true
-	if strings.Count(field, ".") > 4 { // of a list
+	if strings.Count(field, ".") > 4 { // a linked list, for example
 		return
 	}
 	switch v := value.(type) {

@@ -167,7 +167,7 @@ func (r *rule) site(instr ssa.Instruction) {
 	}
 	for _, of := range from {
 		if phi, ok := of.(*ssa.Phi); ok && slices.ContainsFunc(phi.Edges, func(edge ssa.Value) bool { return !made(r.Parts(edge, "")) }) {
-			continue // or the text of a request
+			continue // it may also be the text of a request
 		}
 		for _, p := range r.Parts(of, "") {
 			if p.New != calls.Clock && p.New != "a random value" || p.Value.Parent() == instr.Parent() && r.handed(p.Value, value) {
