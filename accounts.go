@@ -167,13 +167,13 @@ type Account struct {
 
 func accountIdentity(a *Account) string { return string(a.ID) }
 
-// companyUnset marks a CompanyID before decoding, as amountUnset marks an Amount.
+// companyUnset means that no CompanyID was decoded, as amountUnset does for an Amount.
 const companyUnset CompanyID = math.MinInt64
 
 func (a *Account) startUnset() { a.Balance, a.CompanyID = amountUnset(), companyUnset }
 
-// missing also refuses an account without ID or company: callers could not use it, and Issue would take it for another
-// account.
+// missing reports whether a required member is absent. Without ID or company callers could not use the account, and
+// Issue would take it for another one.
 func (a *Account) missing() bool {
 	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == companyUnset
 }
@@ -207,7 +207,7 @@ func (a *AccountSummary) startUnset() { a.Balance = amountUnset() }
 
 func (a *AccountSummary) missing() bool { return a.Balance.unset() || a.Status == "" }
 
-// Get returns an account with the requested groups. It accepts all seven.
+// Get returns an account with the requested groups. All seven groups are permitted.
 //
 // Errors: [ErrNotFound]. Safety: read.
 //
@@ -222,7 +222,7 @@ func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Incl
 	})
 }
 
-// includeQuery sets each group's parameter. Any value that is not blank selects the group.
+// includeQuery sets the parameter of each group. Any parameter value that is not blank selects the group.
 func includeQuery(include []Include) query {
 	q := make(query, 0, len(include))
 	for _, group := range include {
@@ -255,9 +255,9 @@ type TransferDiagnosis struct {
 	DestinationStatus AccountStatus
 }
 
-// DiagnoseTransfer reads the accounts of a transfer that failed ([ErrTransferFailed]), because the service gives no reason. It
-// returns both statuses and the payer's balance as they are now, which proves nothing: they may have changed since, and other
-// reasons leave no trace. Never take them for the outcome of a transfer.
+// DiagnoseTransfer reads the accounts of a transfer that failed ([ErrTransferFailed]), because the service gives no reason.
+// It returns both statuses and the payer's balance as they are now. They prove nothing: they may have changed since the
+// transfer, and other reasons leave no trace. Never take them for the outcome of a transfer.
 //
 // Errors: [ErrNotFound]; [CallError].AccountID says which account is unknown. Safety: read.
 //
@@ -280,7 +280,7 @@ type SetStatusParams struct {
 	Status AccountStatus `json:"status"`
 }
 
-// SetStatus sets the state of an account. After [OutcomeUnknown] read it with Summary.
+// SetStatus sets the state of an account. After [OutcomeUnknown] read the state with Summary.
 //
 // Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again. [AccountStatusActive] and
 // [AccountStatusPreActive] (the cardholder can activate it) are never repeated once they may have arrived: a late
@@ -307,7 +307,7 @@ type SetPlasticEnabledParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
-// SetPlasticEnabled sets the plastic flag of an account. After [OutcomeUnknown] read it with Summary.
+// SetPlasticEnabled sets the plastic flag of an account. After [OutcomeUnknown] read the flag with Summary.
 //
 // Errors: [ErrNotFound]. Safety: disabling is repeated. Enabling is never repeated once it may have arrived: a late
 // repeat could lift a block set in the meantime.

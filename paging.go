@@ -31,8 +31,8 @@ type Paging struct {
 	// requests, and up to Prefetch pages wait in memory. A list that does not count its pages and items is read one page at
 	// a time.
 	//
-	// If you leave the loop early, up to Prefetch pages were requested for nothing, even on the first page, and count against
-	// the rate limit. A page that you do not wait for yet is requested in [ratelimit.Bulk]. The ...Page methods ignore Prefetch.
+	// If you leave the loop early, even on the first page, up to Prefetch pages were requested for nothing and count against the
+	// rate limit. A page that you do not wait for yet is requested in [ratelimit.Bulk]. The ...Page methods ignore Prefetch.
 	Prefetch int
 }
 

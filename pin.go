@@ -72,8 +72,8 @@ type SealedPINParams struct {
 	DeviceID string `json:"device_id"`
 	// IPAddress is the cardholder's IP address.
 	IPAddress string `json:"ip_address" redact:"personal"`
-	// Envelope is the result of PINKey.Seal; use each envelope once. Its members are sent at the same level as the
-	// others.
+	// Envelope is the result of PINKey.Seal; use each envelope once. In the request, its members are next to the other
+	// fields.
 	Envelope *PINEnvelope `json:"envelope"`
 }
 
@@ -151,8 +151,8 @@ type PINKeyOptions struct {
 	// envelope does not contain it, so both sides must agree. Java's default provider uses "SHA1", which a Go program
 	// in FIPS 140-only mode refuses.
 	MGF1Hash string
-	// Fingerprint returns the public_key_fingerprint of the certificate: SHA-256 of its DER form in lower-case hex if
-	// nil. NewPINKey calls it once. It must not return an empty string.
+	// Fingerprint returns the public_key_fingerprint of the certificate. Nil means SHA-256 of its DER form, in
+	// lower-case hex. NewPINKey calls Fingerprint once. It must not return an empty string.
 	Fingerprint func(*x509.Certificate) string
 	// AllowExpired accepts a certificate that is expired or not yet valid. If false, NewPINKey and Seal refuse it.
 	AllowExpired bool
@@ -211,7 +211,7 @@ func NewPINKey(certificate []byte, options PINKeyOptions) (*PINKey, error) {
 	return key, nil
 }
 
-// broken adds a fault unless rule, the rule that is broken, is empty.
+// broken adds a fault for rule, the broken rule, unless rule is empty.
 func (v *validator) broken(field, rule string) {
 	if rule != "" {
 		v.fault(field, rule)
@@ -272,7 +272,7 @@ func (k *PINKey) String() string {
 	return "PINKey(" + string(k.hash) + " " + k.fingerprint + ")"
 }
 
-// usable reports whether NewPINKey made k: each of its keys has a fingerprint.
+// usable reports whether NewPINKey made k. Only such a key has a fingerprint.
 func (k *PINKey) usable() bool { return k != nil && k.fingerprint != "" }
 
 // PINSecret is the data to encrypt. Its fields print and marshal as [REDACTED].
@@ -290,8 +290,8 @@ type PINSecret struct {
 // Secrets, and copies in the crypto packages, remain until the garbage collector reuses the memory. The format has no
 // integrity check (CBC without a MAC), so only the service can detect a modified envelope.
 //
-// Errors: *ValidationError on the fields otp and pin, and on certificate if it has expired or NewPINKey did not make
-// the key. An error never contains any of the secret.
+// Errors: *ValidationError on the fields otp and pin, and on certificate if NewPINKey would refuse it now or did not make
+// the key. An error never contains any part of the secret.
 func (k *PINKey) Seal(secret PINSecret) (*PINEnvelope, error) {
 	var v validator
 	if k.usable() {
@@ -327,8 +327,8 @@ type PINEnvelope struct {
 	PublicKeyFingerprint string `json:"public_key_fingerprint"`
 	// EncryptedKey is the AES key, encrypted by RSA-OAEP, in hex: at least 256 bytes.
 	EncryptedKey string `json:"encrypted_key"`
-	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always sets it. An envelope made elsewhere may omit it; the
-	// member is then not sent and means SHA256.
+	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always sets it. In an envelope made elsewhere it may be empty:
+	// then the member is not sent, and the hash is SHA256.
 	OAEPHashingAlgorithm PINHash `json:"oaep_hashing_algorithm,omitzero"`
 	// IV is the initialisation vector of the payload, in hex: 16 bytes.
 	IV string `json:"iv"`
@@ -354,7 +354,7 @@ func (e PINEnvelope) faults(path string) []Fault {
 	return v.faults
 }
 
-// hexBytes checks a required value in hex, in either case, and its number of bytes.
+// hexBytes checks a required value in upper-case or lower-case hex, and its number of bytes.
 func (v *validator) hexBytes(field, value, rule string, fits func(size int) bool) {
 	if !v.required(field, value) {
 		return

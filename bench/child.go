@@ -82,7 +82,7 @@ func serve(version, certificate, key string) error {
 	return err
 }
 
-// writeReport writes a report of rows rows without holding its body.
+// writeReport writes a report with the given number of rows, without holding its body.
 func writeReport(w io.Writer, rows int) error {
 	if _, err := io.WriteString(w, `{"reportdata":"`); err != nil {
 		return err
@@ -131,7 +131,7 @@ func startServer(tls ...string) (address string, stop func(), err error) {
 	return strings.TrimSpace(line), stop, nil
 }
 
-// self returns this program as a child.
+// self returns the command that runs this program as a child.
 func self(args ...string) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 // before a given time; the zero time drops none. Payments that run meanwhile wait. A crash leaves the old or the new file, and the lock is
 // held throughout.
 //
-// The journal does not know a dropped payment: if you run it again, it is sent again, also if it was withdrawn. Drop none that
-// could run again: 30 days after the first request the service has forgotten it too, and pays twice unless the client refuses
-// the request ID as expired.
+// The journal does not know a dropped payment: if you pay it again, it is sent again, even if it was withdrawn. Drop no
+// payment that could run again: 30 days after its first request the service has forgotten the payment too, and pays twice
+// unless the client refuses the request ID as expired.
 //
 // Errors: [ErrNotCompacted] if the journal is unchanged; it is also [ErrNotRecorded] if the file could not be read.
 // [ErrNotRecorded] for its usual reasons, such as [ErrMoved], or if the file was replaced but its name may not be durable: open
@@ -56,7 +56,7 @@ func (j *Journal) Compact(before time.Time) error {
 	return nil
 }
 
-// write creates the new file from lines of the old one. All but the name is durable. If write fails, it leaves no file.
+// write creates the new file from lines of the old one. Its content is durable, its name is not. If write fails, it leaves no file.
 func (j *Journal) write(before time.Time) (fresh file, kept []located, err error) {
 	fresh, err = j.disk.create(j.path+temporary, j.mode)
 	if err != nil {

@@ -6,13 +6,13 @@
 //
 // # Paying and resuming
 //
-// [Journal.PayAll] makes all payments of a list; [Journal.Transfer] and [Journal.DirectEntryOut] make one. Each writes the intent,
-// syncs, sends the payment, and writes the outcome. To resume, run the whole list again with the same params. A done payment is
-// not sent. A rejected or unsent payment is sent. A payment of unknown outcome is sent again under its request ID: if the service
-// has paid, it returns the cached response. That waits until [Journal.NotBefore], when the first request can no longer be running.
-// By default NotBefore is 40 s after the attempt or, if its process died, after the file was next opened. A rejected payment is
-// not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Payments that are made at the same time
-// share their syncs.
+// [Journal.PayAll] makes all payments of a list; [Journal.Transfer] and [Journal.DirectEntryOut] make one. Each writes the
+// intent, syncs, sends the payment, and writes the outcome. To resume, run the whole list again with the same params. A done
+// payment is not sent. A rejected or unsent payment is sent. A payment of unknown outcome is sent again under its request ID: if
+// the service has paid, it returns the cached response. This repeat waits until [Journal.NotBefore], when the first request can
+// no longer be running. By default NotBefore is 40 s after the attempt or, if its process died, after the file was next opened.
+// A rejected payment is not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Payments that
+// are made at the same time share their syncs.
 //
 // With [Options].Seal the file also has the encrypted params, and [Journal.Resume] sends pending payments without your list.
 // [Journal.Compact] removes the params of done and withdrawn payments.
@@ -29,11 +29,11 @@
 // [Journal.Stats] adds them up.
 //
 // A client refuses a request ID that is more than 22 days old. That too is [ErrWindow], even for a payment that this
-// journal has never sent, for example if a run starts late. The error is not "not sent": the journal may have lost or
-// dropped an earlier run, and the payment can only continue under a new ID, which would pay again. [Entry].Runs is 0 in
-// this case. Runs 0 is proof if only this file sends its IDs, the file was never removed, and [Journal.Compact] never
-// dropped the payment. Then record [NotMoved] for the entry, and give the payment a new ID. Otherwise look at the
-// history from 7 days before the ID's own time to 22 days after it.
+// journal has never sent, for example if a run starts late. The error does not prove "not sent": the journal may have
+// lost or dropped an earlier run, and the payment can only continue under a new ID, which would then pay again.
+// [Entry].Runs is 0 in this case. Runs 0 is proof if only this file sends its IDs, the file was never removed, and
+// [Journal.Compact] never dropped the payment. Then record [NotMoved] for the entry, and give the payment a new ID.
+// Otherwise look at the history from 7 days before the ID's own time to 22 days after it.
 //
 // # Your own store
 //
@@ -55,13 +55,13 @@
 // .lock; the system releases each lock when the process dies. On other systems the .lock file of a dead process must be
 // removed manually. Use a local disk: locks and syncs of network file systems guarantee less.
 //
-// Do not rename or remove the file, its directory or a link to it while it is open: another process could open a new file under
-// the same path and send the same payments. The journal checks its path before and after each write. If the path names another
-// file or none, it records and sends nothing more: [ErrMoved].
+// Do not rename or remove the file, its directory or a link to it while it is open: another process could open a new file
+// under the same path and send the same payments. The journal checks its path before and after each write. If the path names
+// another file or none, the journal records and sends nothing more: [ErrMoved].
 //
 // # Privacy
 //
-// Account, amount and request ID are stored in plain text. For destination and references the file has only
-// SHA-256, keyed with [Options].DigestKey. Without a key, anyone who has the file can find a bank account number by
-// trying. Keep the key as long as the file: with another key every payment is [ErrChanged].
+// Account, amount and request ID are stored in plain text. For destination and references the file has only SHA-256,
+// keyed with [Options].DigestKey. Without a key, anyone who has the file can find a bank account number by trying
+// all. Keep the key as long as the file: with another key every payment is [ErrChanged].
 package journal

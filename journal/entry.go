@@ -12,8 +12,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// Window is how long after its first intent a payment of unknown outcome may be sent again: one day less than the
-// service remembers the request ID.
+// Window is how long a payment of unknown outcome may be sent again, counted from its first intent. The service
+// remembers the request ID for one day longer.
 const Window = 29 * 24 * time.Hour
 
 // Entry is the record of one payment.
@@ -51,9 +51,9 @@ type Entry struct {
 	// the time set by [Entry.Died]. It is kept if [NotMoved] resolves the payment, and is zero for other payments and while a
 	// call is running.
 	NotBefore time.Time `json:"not_before,omitzero"`
-	// TransactionID is the movement's, if done.
+	// TransactionID is the ID of the movement if the payment is done.
 	TransactionID prepaid.TransactionID `json:"transaction_id,omitzero"`
-	// CorrelationID is from the service's response, if there.
+	// CorrelationID is from the service's response, if it had one.
 	CorrelationID string `json:"correlation_id,omitzero"`
 	// Code is the service's error code, if it rejected the payment with one.
 	Code prepaid.ErrorCode `json:"code,omitzero"`
@@ -61,8 +61,8 @@ type Entry struct {
 	Resolved bool `json:"resolved,omitzero"`
 	// Review is why a person must decide, see [Entry.NeedsPerson]; else empty.
 	Review Review `json:"review,omitzero"`
-	// Rest is set while a run of a journal is running, in case its process dies: the last request may be in progress for Rest after
-	// that.
+	// Rest is set while a journal sends the payment. If the process dies during that time, its last request may be in progress
+	// for Rest after its death.
 	Rest time.Duration `json:"rest,omitzero"`
 	// Sealed are the params, from [Entry.Seal], if the store keeps them here. A done or withdrawn payment has none.
 	Sealed []byte `json:"sealed,omitzero"`
@@ -78,10 +78,10 @@ const (
 	ReviewReused Review = "reused"
 )
 
-// NeedsPerson returns why a person must decide, or nil: [ErrWindow] if the outcome is unknown and the service may have forgotten
-// the request ID, [prepaid.ErrRequestIDReused] if the client used the ID for another payment. A store does not send such a
-// payment by itself. Look at the history, then record the outcome with [Entry.Resolve] or, if the payment is rejected, with
-// [Entry.Withdraw] or [Entry.Retry].
+// NeedsPerson returns the reason why a person must decide, or nil. It is [ErrWindow] if the outcome is unknown and the service
+// may have forgotten the request ID, and [prepaid.ErrRequestIDReused] if the client used the ID for another payment. A store
+// does not send such a payment by itself. Look at the history. Then record the outcome with [Entry.Resolve]; for a rejected
+// payment use [Entry.Withdraw] or [Entry.Retry].
 func (e Entry) NeedsPerson(now time.Time) error {
 	switch {
 	case e.outsideWindow(now), e.Review == ReviewTooOld:
@@ -97,9 +97,9 @@ func (e Entry) Due() bool { return e.State.Pending() && e.Review == "" }
 
 func (e Entry) outsideWindow(now time.Time) bool { return e.State.Open() && now.Sub(e.Began) > Window }
 
-// Earliest returns when the payment may be sent through sender; the zero time means at once. A payment of unknown outcome rests
-// until the first request can no longer be in progress: the later of NotBefore and the sender's NotBefore of the last request. A
-// payment that a person resolved as [NotMoved] rests too: the person may have been wrong or early.
+// Earliest returns when the payment may be sent through sender; the zero time means at once. A payment of unknown outcome
+// rests while an earlier request can be in progress: until NotBefore or, if it is later, the sender's NotBefore of the last
+// request. A payment that a person resolved as [NotMoved] rests too: the person may have been wrong or early.
 func (e Entry) Earliest(sender Sender, now time.Time) time.Time {
 	if !e.Rests() {
 		return time.Time{}
@@ -109,18 +109,18 @@ func (e Entry) Earliest(sender Sender, now time.Time) time.Time {
 	return earlier(later(sender.NotBefore(last), e.NotBefore), later(sender.NotBefore(now), now.Add(e.NotBefore.Sub(last))))
 }
 
-// Await waits until the payment may be sent through sender: until Earliest, and until the service has responded to a request that
-// was sent after the earlier one had ended, see [Sender].AwaitRepeat. It returns at once if the payment need not wait, or if the
-// client refuses the request ID as too old.
+// Await waits until the payment may be sent through sender: until Earliest, and until the service has responded to a request
+// that was sent after the end of the payment's earlier request, see [Sender].AwaitRepeat. It returns at once if the payment
+// need not wait, or if the client refuses the request ID as too old.
 //
-// Errors: those of ctx and AwaitRepeat: then do not send the payment.
+// Errors: those of ctx and AwaitRepeat. After an error do not send the payment.
 func (e Entry) Await(ctx context.Context, sender Sender) error {
 	now := time.Now()
 	at := e.Earliest(sender, now)
 	if at.IsZero() || e.RequestID.Expired(now) {
 		return nil
 	}
-	lastSent := earlier(e.lastSending(), now)                     // by another clock
+	lastSent := earlier(e.lastSending(), now)                     // measured by another clock
 	if longer := at.Sub(sender.NotBefore(lastSent)); longer > 0 { // an earlier sender gave its attempts more time
 		lastSent = lastSent.Add(longer)
 		if err := pause.For(ctx, time.Until(lastSent)); err != nil {
@@ -134,17 +134,17 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 // says that it moved nothing.
 func (e Entry) Rests() bool { return e.State.Open() || e.Resolved && e.State != StateDone }
 
-// Died returns e after a run whose process died: the run can have sent until heldUntil, and its last request may be in progress
-// for rest after that. A store calls it before the payment is claimed again: a [Journal] when it is opened, a database with the
-// end of the worker's lease.
+// Died returns e after a run whose process died: the run can have sent until heldUntil, and its last request may be in
+// progress for rest after that. A store calls Died before the payment is claimed again: a [Journal] when it is opened, a
+// database with the end of the worker's lease as heldUntil.
 func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
 	e.LastSent, e.Rest = heldUntil.UTC(), 0
 	e.NotBefore = e.LastSent.Add(rest)
 	return e
 }
 
-// bounded sets the last time at which e can have been sent to now, if that time is missing, or is in the future because a clock was
-// set back. No run of e may be in progress.
+// bounded corrects the last time at which e can have been sent: now replaces a time that is missing, or that is in the future
+// because a clock was set back. No run of e may be in progress.
 func (e Entry) bounded(now time.Time) (Entry, bool) {
 	switch {
 	case e.State.Open() && (e.NotBefore.IsZero() || e.LastSent.IsZero()):
@@ -199,7 +199,7 @@ func (e Entry) Resolve(now time.Time, resolution Resolution) (Entry, error) {
 	return next, nil
 }
 
-// Withdraw returns e as withdrawn: it moved nothing and is not sent any more, for example because you paid some other way.
+// Withdraw returns e as withdrawn: the payment moved nothing and is not sent any more, for example because you paid some other way.
 //
 // Errors: a [*StateError] unless the payment is queued, not sent or rejected. An intended or unknown payment may have moved the
 // money: resolve it first.
@@ -230,8 +230,8 @@ const (
 )
 
 // NewEntry returns the queued entry of a payment from account, with digests of its params under key; an empty key gives plain
-// SHA-256, see [Options].DigestKey. If params have LastSent, the payment was sent without this store, with unknown outcome: the
-// entry is unknown since LastSent. It does not call params.Validate.
+// SHA-256, see [Options].DigestKey. LastSent in params means that the payment was sent without this store, with unknown
+// outcome: the entry's state is then unknown since LastSent. NewEntry does not call params.Validate.
 //
 // Errors: a [*prepaid.ValidationError] if params are a pointer or nil.
 func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.PaymentParams) (Entry, error) {
@@ -249,7 +249,7 @@ func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.Paym
 	}
 	e.Params = digest(key, withoutLastSent(params))
 	if !sent.IsZero() {
-		sent = earlier(sent, time.Now()).UTC().Round(0) // by another clock
+		sent = earlier(sent, time.Now()).UTC().Round(0) // measured by another clock
 		e.State, e.Began, e.Changed, e.LastSent, e.NotBefore = StateUnknown, sent, sent, sent, sent
 	}
 	return e, nil
@@ -282,8 +282,8 @@ func digest(key prepaid.Secret, value any) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Match returns nil if again, a new entry with the same request ID under the same key, is the same payment as e, the recorded one;
-// otherwise a [*ChangedError].
+// Match returns nil if again and e, the recorded entry, are the same payment; otherwise a [*ChangedError]. again must be a new
+// entry with the same request ID, made with the same key.
 func (e Entry) Match(again Entry) error {
 	var fields []string
 	note := func(differs bool, field string) {

@@ -17,9 +17,9 @@ import (
 //
 // An unknown outcome stays unknown until a later request succeeds, or is refused in a way that [prepaid.ProvesNotApplied]
 // accepts: a failed transfer, or a 400 in the service's own form with a code that resolves it. The call waits until
-// [Journal.NotBefore] to send that request, but not if the wait would outlast the deadline of ctx. Nothing else is proof: a
-// request that was not processed, another unknown outcome, a check before sending, a gateway's response. Use
-// [Journal.Resolve] for results of a person or of FindMovement.
+// [Journal.NotBefore] to send that request, but not if the wait would outlast the deadline of ctx. Any other result
+// proves nothing, for example a request that was not processed, another unknown outcome, a check before sending, or a
+// gateway's response. Use [Journal.Resolve] for results of a person or of FindMovement.
 //
 // The journal records when it sent a payment. Set LastSent of params only if you sent the payment without the
 // journal, with unknown outcome; the journal then records it as unknown.
@@ -27,7 +27,7 @@ func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.Ac
 	return j.pay(ctx, sender, source, params)
 }
 
-// DirectEntryOut makes a payment to a bank account once. Otherwise like [Journal.Transfer].
+// DirectEntryOut makes a payment to a bank account once. In all else it is like [Journal.Transfer].
 func (j *Journal) DirectEntryOut(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
 	return j.pay(ctx, sender, source, params)
 }
@@ -123,7 +123,7 @@ func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (e Entry, kno
 	}
 }
 
-// tryEnter returns no leave while another call has the per-ID lock; busy is then closed at its end.
+// tryEnter returns a nil leave while another call has the per-ID lock; busy is closed when that call releases it.
 func (j *Journal) tryEnter(id prepaid.RequestID) (leave func(), busy <-chan struct{}) {
 	mine := make(chan struct{})
 	if other, taken := j.turns.LoadOrStore(id, mine); taken {

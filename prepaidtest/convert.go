@@ -128,7 +128,7 @@ func companyIDs[To, From ~int64](list []From) []To {
 	return each(list, func(id From) To { return To(id) })
 }
 
-// internal returns a seed in the service's type. The caller sets the balance.
+// internal returns a seed in the ledger's type. The caller sets the balance.
 func (s SeedAccount) internal() ledger.AccountData {
 	seed := fromSeedAccount(s)
 	seed.PlasticEnabled = !s.PlasticDisabled

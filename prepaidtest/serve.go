@@ -38,11 +38,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	entry := s.arrived(c)
 	response, fault := s.respond(c, &entry, pathKnown)
 	response.At = s.service.Clock.Now()
-	if fault == nil && response.Status != http.StatusNotImplemented { // neither Inject nor AllowOnly made it
+	if fault == nil && response.Status != http.StatusNotImplemented { // neither Inject nor AllowOnly made the response
 		s.recorder.Add(c, &response)
 	}
 	fault.RewriteHeader(&response)
-	switch { // log it before the caller can look, except responses that are made while being sent
+	switch { // log the request before the caller can look it up, except for responses that are made while being sent
 	case fault.TakesOver():
 		s.record(&entry, c, response, fault, time.Since(began))
 		fault.Send(s.activity, w, response)

@@ -18,9 +18,9 @@
 //
 // # A nightly run
 //
-// Store [Run.Checkpoint] after each run, and set it as Since of the next one, which then reads new items only. Since late items
-// may appear among those already read, a run reads [Run].Overlap again, and may repeat findings of that period. Derive a client
-// for it, so that it gives way to calls for users:
+// Store [Run.Checkpoint] after each run, and set it as Since of the next one, which then reads new items only. Because late
+// items may appear among those already read, a run reads [Run].Overlap again, and may repeat findings of that period. Derive a
+// client for the run, so that its requests give way to calls for users:
 //
 //	nightly, err := client.With(prepaid.Overrides{Lane: ratelimit.Bulk})
 //

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Histories reads the history of an account, as *[prepaid.AccountsService] does: it is complete, or ends with an error.
+// Histories reads the history of an account, as *[prepaid.AccountsService] does: the history is complete, or ends with an error.
 type Histories interface {
 	// Transactions iterates over the history of an account.
 	Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error]
@@ -22,36 +22,36 @@ type Histories interface {
 // Run compares books with the service. Set Books, and either Histories or Report with its period.
 type Run struct {
 	// Books are all rows of the accounts, in any order: also those from before Since, which explain items that are read again.
-	// An error ends the run. Write a row before its payment is sent, as a journal does; else the payment is only at the service.
+	// An error ends the run. Write a row before its payment is sent, as a journal does; else the service alone may have the payment.
 	Books iter.Seq2[Row, error]
 	// BooksAsOf is the time of the books. Zero means that they are read as they are now; set it if they are an older export.
 	BooksAsOf time.Time
 
-	// Histories is the service: the Accounts of a client.
+	// Histories is the Accounts service of a client.
 	Histories Histories
 	// Accounts are read in addition to those with rows.
 	Accounts []prepaid.AccountID
 	// Ignore drops transactions that are not in the books, for example purchases. Nil drops none.
 	Ignore func(*prepaid.Transaction) bool
-	// Paging has Size and Prefetch of a history. Zero means 100 items and 2 pages ahead.
+	// Paging sets Size and Prefetch for the histories. Zero means 100 items and 2 pages ahead.
 	Paging prepaid.Paging
 	// Concurrency is how many histories are read at a time. Zero means 4.
 	Concurrency int
 
-	// Report are the rows of a settlement report, such as [prepaid.ReportReader.Rows], as items in any order. An error ends the
-	// run. Its columns are those of its template.
+	// Report are the rows of a settlement report as items in any order, for example from [prepaid.ReportReader.Rows]. An
+	// error ends the run. The template of the report defines its columns.
 	Report iter.Seq2[Item, error]
-	// ReportFrom is the start of the period of Report. A row that begins less than Clocks after it has a finding only together
-	// with an item, so let the reports of successive runs overlap.
+	// ReportFrom is the start of the period of Report. A row that begins less than Clocks after ReportFrom has a finding
+	// only together with an item. So let the reports of successive runs overlap.
 	ReportFrom time.Time
 	// ReportTo is the end of the period of Report.
 	ReportTo time.Time
 
 	// Since is the checkpoint of the last run.
 	Since Checkpoint
-	// Overlap is how long before Since items are read again, for those that appeared late. Zero means 1 h.
+	// Overlap is the time before Since for which items are read again, since some appear late. Zero means 1 h.
 	Overlap time.Duration
-	// Late is how long after the end of a row's period its item may be booked, and then become visible. Zero means 10 min.
+	// Late is how long after the end of a row's period its item may be booked, and how much later it may become visible. Zero means 10 min.
 	Late time.Duration
 	// Clocks is how much the service's clock may differ from yours. Zero means 2 min.
 	Clocks time.Duration
@@ -89,7 +89,7 @@ func (r *Run) Findings(ctx context.Context) iter.Seq2[Finding, error] {
 // errLeft: the caller left the loop.
 var errLeft = errors.New("reconcile: loop left")
 
-// work is the state of a run. Its settings have their defaults.
+// work is the state of a run. Unset settings have been replaced by their defaults.
 type work struct {
 	Run
 
@@ -163,7 +163,7 @@ func (w *work) setDefaults() error {
 	}
 	w.Overlap, w.Late, w.Clocks = cmp.Or(w.Overlap, time.Hour), cmp.Or(w.Late, 10*time.Minute), cmp.Or(w.Clocks, 2*time.Minute)
 	w.Concurrency, w.Paging.Prefetch = cmp.Or(w.Concurrency, 4), cmp.Or(w.Paging.Prefetch, 2)
-	// An item that occurred by then, on the service's clock, is visible, and its row is in the books.
+	// An item that occurred by the time to, on the service's clock, is visible, and its row is in the books.
 	to := w.now.Add(-w.Late - w.Clocks)
 	if books := w.BooksAsOf.Add(-w.Clocks); !w.BooksAsOf.IsZero() && books.Before(to) {
 		to = books
@@ -179,7 +179,7 @@ func (w *work) sorter(compare func(a, b *record) int) *sorter {
 	return &sorter{directory: w.directory, compare: compare}
 }
 
-// span returns the span of an account, which is new if it is not in spans.
+// span returns the span of an account, and adds a new span if there is none.
 func (w *work) span(id prepaid.AccountID) *span {
 	if s, known := w.spans[id]; known {
 		return s
@@ -195,7 +195,7 @@ func (w *work) span(id prepaid.AccountID) *span {
 	return s
 }
 
-// sinceOf returns up to when earlier runs have decided about an account.
+// sinceOf returns the time up to which earlier runs have decided about an account.
 func (w *work) sinceOf(id prepaid.AccountID) time.Time {
 	if since, failed := w.Since.Failed[id]; failed {
 		return since
@@ -203,7 +203,7 @@ func (w *work) sinceOf(id prepaid.AccountID) time.Time {
 	return w.Since.To
 }
 
-// readBooks sorts the rows. The history of an account is read from the earliest row on that is not decided yet.
+// readBooks sorts the rows. The history of an account is read from its earliest undecided row on.
 func (w *work) readBooks(ctx context.Context, books *sorter) error {
 	for _, id := range slices.AppendSeq(slices.Clone(w.Accounts), maps.Keys(w.Since.Failed)) {
 		w.span(id)

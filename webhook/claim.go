@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// ClaimStore suppresses duplicates: the caller that claims a message ID first handles the message. Replicas share one
-// store. It is safe for concurrent use, its calls end with their context, and it distinguishes successive holders of an
-// ID: the old holder cannot end a lease that has expired.
+// ClaimStore suppresses duplicates: the first caller that claims a message ID handles the message. Replicas share one
+// store. It is safe for concurrent use, and its calls end with their context. It distinguishes successive holders of
+// an ID: a holder whose lease has expired can no longer end a claim.
 type ClaimStore interface {
 	// Claim tries to take messageID for the duration of lease. A [Handler] passes an ID that identifies one message of
 	// one hook: the hook's ID (% and / escaped as in a URL), a slash and the message's ID, or a hash of them. It has 1
@@ -16,8 +16,8 @@ type ClaimStore interface {
 	Claim(ctx context.Context, messageID string, lease time.Duration) (Claim, error)
 }
 
-// Claim is the result of a claim and, if it was won, the lease on a message ID. Done and Release return [ErrClaimLost],
-// and change nothing, if the lease expired, the claim has ended, or was never won.
+// Claim is the result of a claim and, if it was won, the lease on a message ID. Done and Release return
+// [ErrClaimLost], and change nothing, if the lease has expired, or if the claim has ended or was never won.
 type Claim interface {
 	// State reports the state of the message when Claim was called.
 	State() ClaimState
@@ -35,7 +35,7 @@ const (
 	ClaimWon ClaimState = iota + 1
 	// ClaimInFlight: another caller is handling the message.
 	ClaimInFlight
-	// ClaimDone: it was handled.
+	// ClaimDone: the message has been handled.
 	ClaimDone
 )
 

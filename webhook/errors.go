@@ -15,7 +15,7 @@ var (
 	// ErrSignatureExpired: the signature matches, but its time is outside the tolerance. It is also an
 	// ErrSignatureInvalid.
 	ErrSignatureExpired = fmt.Errorf("%w: outside the tolerance", ErrSignatureInvalid)
-	// ErrInFlight: the same message is being handled elsewhere, or still by a function that overran its time.
+	// ErrInFlight: the same message is being handled elsewhere, or by a function that overran its time and still runs.
 	ErrInFlight = errors.New("webhook: message is being handled")
 	// ErrShutdown: the Handler accepts no more messages.
 	ErrShutdown = errors.New("webhook: handler shut down")

@@ -66,7 +66,7 @@ func (k *Keys) Keys() map[string]prepaid.Secret {
 	return keys
 }
 
-// Add accepts a key from now on, even if it was retired; it replaces a key of the same ID.
+// Add accepts a key from now on, even if it was retired; it replaces a key with the same ID.
 //
 // Errors: *[prepaid.ValidationError] for an empty ID or a secret that is not 64 hex characters.
 func (k *Keys) Add(id string, secret prepaid.Secret) error {
@@ -82,8 +82,8 @@ func (k *Keys) Add(id string, secret prepaid.Secret) error {
 	return nil
 }
 
-// Retire accepts a key for the duration of after and refuses it then. It reports whether the key was in the ring. If an
-// earlier end was set, it stays.
+// Retire accepts a key for the duration of after and refuses it then. It reports whether the key was in the ring. If
+// the key already has an earlier end, that end remains.
 func (k *Keys) Retire(id string, after time.Duration) bool {
 	var found bool
 	end := time.Now().Add(after)

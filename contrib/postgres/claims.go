@@ -32,10 +32,10 @@ type Claims struct {
 // NewClaims returns a store of claims in a schema that [Migrate] has made, or faults of options as a
 // *[prepaid.ValidationError]. The caller closes pool.
 //
-// Each ID is one row. A claim writes its own token into it, and only the holder of that token can settle it: a caller that
-// overran the lease gets [webhook.ErrClaimLost] and changes nothing. Postgres's clock decides when a lease ends. An ID is 1
-// to 128 printable ASCII characters without white space, a lease at least 1 ms long. Each claim deletes up to ten expired
-// rows; there is no goroutine. A claim that returned survives a crash.
+// Each ID is one row. A claim writes its own token into the row, and only the holder of that token can end the claim: a
+// caller that overran the lease gets [webhook.ErrClaimLost] and changes nothing. Postgres's clock decides when a lease
+// ends. An ID is 1 to 128 printable ASCII characters without white space, a lease at least 1 ms long. Each claim deletes
+// up to ten expired rows; there is no goroutine. A claim that returned survives a crash.
 func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
 	var f faults.List
 	f.Require(pool != nil, "pool", "is required")
@@ -58,8 +58,8 @@ func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
 	return &Claims{shared: shared, sql: sql}, nil
 }
 
-// A row (leased or handled) is live until its ends. Statements use clock_timestamp(), since they may wait for
-// another transaction that has the row. $1 is the ID.
+// A row (leased or handled) is live until the time in column "ends". Statements use clock_timestamp(), since they
+// may wait for another transaction that has the row. $1 is the ID.
 const (
 	// claimIDSQL does not wait for a holder that has an open transaction, unless its lease has ended. It returns a
 	// [webhook.ClaimState]: the loser of a race gets "in flight".
@@ -84,7 +84,7 @@ select case when exists (select from won) then 1 when exists (select from live w
 	releaseIDSQL = `with p as (delete from {s}.claims where id = $1 and token = $2 and not handled and ends > clock_timestamp()
 	and $3::bigint = 0 returning id) select count(*) from p`
 
-	// bookIDSQL needs no token: the first commit has handled the ID.
+	// bookIDSQL needs no token: the first transaction that commits has handled the ID.
 	bookIDSQL = `insert into {s}.claims as c (id, token, ends, handled)
 	values ($1, $2, clock_timestamp() + $3 * interval '1 microsecond', true)
 	on conflict (id) do update set handled = true, ends = excluded.ends where not c.handled or c.ends <= clock_timestamp()`

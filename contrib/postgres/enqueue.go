@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// newEntry checks a payment as the client would before sending, and seals it. After an error the entry has the request ID.
+// newEntry checks a payment as the client would before sending, and seals it. Even after an error the entry has the request ID.
 func (s *Store) newEntry(account prepaid.AccountID, params prepaid.PaymentParams, now time.Time) (journal.Entry, error) {
 	e, err := journal.NewEntry(s.options.DigestKey, account, params)
 	if err == nil {
@@ -53,13 +53,13 @@ func validate(e journal.Entry, params prepaid.PaymentParams) error {
 // [prepaid.DirectEntryOutParams], as values, and are encrypted with Options.Seal.
 //
 // Enqueueing the same payment again has no effect in any state: a rejected one is due again only after [Store.Retry]. If
-// another transaction adds a payment under the same request ID at that moment, Enqueue waits until it ends. Set LastSent of
-// params if the payment was sent without the store, with unknown outcome: it is stored as unknown.
+// another transaction adds a payment under the same request ID at that moment, Enqueue waits for its end. Set LastSent
+// of params if the payment was sent without the store, with unknown outcome: it is then stored as unknown.
 //
-// Errors, none of which affects tx: a [*prepaid.ValidationError] of account or params; [prepaid.ErrRequestIDExpired] if the
-// request ID carries a day more than 22 days ago or 7 days ahead, which the client would not send (even if the payment is
-// known); [*journal.ChangedError] if the request ID is known with another account or other params. Then do not pay under a
-// new request ID: a person must decide. After an error of the database, tx is rolled back, as usual.
+// Errors, none of which affects tx: a [*prepaid.ValidationError] of account or params; [prepaid.ErrRequestIDExpired] if
+// the day in the request ID is more than 22 days ago or 7 days ahead (even if the payment is known), since the client
+// would not send it; [*journal.ChangedError] if the request ID is known with another account or other params. Then do
+// not pay under a new request ID: a person must decide. After an error of the database, tx is rolled back, as usual.
 func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountID, params prepaid.PaymentParams) error {
 	e, err := s.newEntry(account, params, time.Now())
 	if err == nil {
@@ -74,7 +74,7 @@ type Payment = journal.Payment
 
 // BatchError lists the payments that prevented a batch; nothing was added. errors.Is and errors.As search its faults.
 type BatchError struct {
-	// Faults are in the order of the batch. After 100 it is not read further.
+	// Faults are in the order of the batch. After 100 faults the rest of the batch is not read.
 	Faults []BatchFault
 }
 
@@ -112,10 +112,10 @@ const (
 	batchFaults = 100
 )
 
-// EnqueueBatch adds payments to tx, the caller's own transaction, like [Store.Enqueue]: all of them, or none. It returns how
-// many were new. Payments that are known with the same params, or occur twice, are no error and have no effect. Any number of
-// payments is possible: 1,000 are in memory. An error in payments, such as an unreadable line, ends the batch: nothing is
-// added, and EnqueueBatch returns the error.
+// EnqueueBatch adds payments to tx, the caller's own transaction, like [Store.Enqueue]: all of them, or none. It returns
+// how many were new. Payments that are known with the same params, or occur twice, are no error and have no effect. Any
+// number of payments is possible: memory holds 1,000 at a time. An error in payments, such as an unreadable line, ends the
+// batch: nothing is added, and EnqueueBatch returns the error.
 //
 // Errors, none of which affects tx: a [*BatchError] with the payments to correct; the first error in payments; those of the
 // database, such as a deadlock with a batch of the same payments in another order.
@@ -171,9 +171,9 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 	return 0, err
 }
 
-// insertSQL adds the first payment of each request ID, with its history, and returns the new request IDs. If another transaction has a
-// row under the same request ID, the insert waits until it ends. $1 is the entries in JSON, $2 is now by the clock of their times. The
-// archive is searched for each ID singly: otherwise a plan that Postgres keeps could read all of it.
+// insertSQL adds the first payment of each request ID, with its history, and returns the new request IDs. If another transaction has
+// a row under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is now on the
+// clock that set their times. The archive is searched for each ID singly: otherwise a plan that Postgres keeps could read all of it.
 const insertSQL = `with b as (
 	select *, last_sent + (now() - $2::timestamptz) as sent from rows from (json_to_recordset($1::json) as (request_id text, operation text,
 		account_id text, amount numeric, destination text, params text, sealed text, state text, last_sent timestamptz)) with ordinality

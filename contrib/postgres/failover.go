@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// recoverSQL makes each pending payment one that an unknown worker holds and may send for $1 microseconds. If a person must
-// decide, the payment is not claimed: it only counts as sent until now.
+// recoverSQL treats each pending payment as held by an unknown worker that may send it for $1 microseconds. If a person
+// must decide, the payment is not claimed: it only counts as sent until now.
 const recoverSQL = `with p as (
 	update {s}.payments set state = 'unknown', changed = now(), began = coalesce(began, now()), resolved = false,
 		lease = lease + {fence}, last_sent = now(), not_before = now(),
@@ -17,13 +17,13 @@ const recoverSQL = `with p as (
 ), {history} select count(*) from p`
 
 // Recover is for a server that may have lost its last commits: a promoted asynchronous standby, or a backup. Call it once on that
-// server, before workers start there. It returns the number of pending payments. All count as sent from then on: if the server lost a
-// claim, its worker may still be sending. They become due after 1.5 times Options.CallTimeout, which must not be shorter than that of
-// earlier workers, and then rest for AttemptTimeout and InFlightWait of the client. Workers then send them under the same request IDs:
-// if the service has paid, it returns its first response.
+// server, before workers start there. It returns the number of pending payments. All of them then count as sent: if the server lost
+// a claim, the worker that made it may still be sending. They become due after 1.5 times Options.CallTimeout, which must not be
+// shorter than that of earlier workers, and then rest for AttemptTimeout and InFlightWait of the client. Workers then send them
+// under the same request IDs: if the service has paid, it returns its first response.
 //
-// Earlier workers that still run can only record that money moved. If a person must decide, the payment keeps its Review.
-// Settled payments do not change. The package documentation names the remaining risks.
+// Earlier workers that still run can only record that money moved. If a person must decide, the payment keeps its
+// Review. Payments with a final outcome do not change. The package documentation names the remaining risks.
 //
 // Errors: those of the database. Then nothing has changed; you can call Recover again.
 func (s *Store) Recover(ctx context.Context) (n int, err error) {

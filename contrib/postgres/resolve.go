@@ -11,10 +11,10 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Resolve records in tx the outcome of a payment of unknown outcome, found without sending it again. A payment that
-// moved the money is never sent again. Any other is rejected; see [Store.Retry].
+// Resolve records in tx the outcome of a payment of unknown outcome. Find that outcome without sending the payment
+// again. A payment that moved the money is never sent again. Any other becomes rejected; see [Store.Retry].
 //
-// Errors: [journal.ErrNoPayment], [journal.ErrNotUnknown], [journal.ErrUnderWay] if a worker holds it, a
+// Errors: [journal.ErrNoPayment], [journal.ErrNotUnknown], [journal.ErrUnderWay] if a worker holds the payment, a
 // [*prepaid.ValidationError] of the resolution, those of the database.
 func (s *Store) Resolve(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, resolution journal.Resolution) error {
 	return s.decide(ctx, tx, id, "resolve", func(e journal.Entry, now time.Time) (journal.Entry, error) {
@@ -26,13 +26,13 @@ func (s *Store) Resolve(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, re
 // have moved nothing. Withdraw erases its params. Never use its request ID again.
 //
 // Errors: [journal.ErrNoPayment], [journal.ErrState] unless the payment is queued, not sent or rejected,
-// [journal.ErrUnderWay] if a worker holds it, those of the database.
+// [journal.ErrUnderWay] if a worker holds the payment, those of the database.
 func (s *Store) Withdraw(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) error {
 	return s.decide(ctx, tx, id, "withdraw", journal.Entry.Withdraw)
 }
 
-// Retry makes in tx a rejected payment due again, with the same request ID and params: use it when the reason is gone. If the payment
-// was resolved as not moved, it is not sent while its earlier request can be in progress.
+// Retry makes a rejected payment due again, in tx, with the same request ID and params: use it when the reason is gone. If the
+// payment was resolved as not moved, it is not sent while its earlier request can be in progress.
 //
 // Errors: [journal.ErrNoPayment], [journal.ErrState] unless the payment is rejected, those of the database.
 func (s *Store) Retry(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) error {

@@ -11,11 +11,11 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Run is [journal.Workers.Run] on this store, with [Workers].Settled. It returns when the outcomes are settled too. If a call of
-// Settled fails while Run ends, another Run repeats it. Call Run in as many processes as you like, even of different versions. sender
-// is client.Accounts of a [prepaid.Client].
+// Run is [journal.Workers.Run] on this store, with [Workers].Settled. Before it returns, it also waits for the calls of Settled. If
+// a call of Settled fails while Run ends, another Run repeats it. Call Run in as many processes as you like, even of different
+// versions. sender is client.Accounts of a [prepaid.Client].
 //
-// Errors: a [*prepaid.ValidationError] of workers, at once; [journal.ErrNotRecorded], as there.
+// Errors: a [*prepaid.ValidationError] of workers, at once; [journal.ErrNotRecorded], as from [journal.Workers.Run].
 func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers) error {
 	engine := journal.Workers{
 		N: workers.N, Claim: workers.Claim, Grace: workers.Grace, CallTimeout: s.options.CallTimeout,
@@ -59,12 +59,12 @@ type Workers struct {
 	// has been called, so that your books have each outcome once. The mark that the call is due was committed with the outcome:
 	// no crash loses the call.
 	//
-	// Set it in every Run of a schema: outcomes of a Run without it are never settled. If Settled fails, panics, or does not
-	// return within 10 s, tx is rolled back, and any worker that has Settled repeats the call, after a second at first, later
-	// after up to 5 minutes. If a call ignores the end of its context, it is abandoned and its connection closed. Calls are
-	// concurrent, but not for the same payment. Only write to tx: anything else may happen more than once. A payment that an
-	// operator has retried is settled again. Resolve, Withdraw and Retry do not call Settled: write to the books in the
-	// transaction that you pass to them.
+	// Set it in every Run of a schema: outcomes of a Run without Settled are never passed to it. If Settled fails, panics,
+	// or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call, after a second
+	// at first, later after up to 5 minutes. If a call ignores the end of its context, it is abandoned and its connection
+	// closed. Calls are concurrent, but not for the same payment. Only write to tx: anything else may happen more than
+	// once. If an operator retries a payment, Settled is called again for its new outcome. Resolve, Withdraw and Retry do
+	// not call Settled: write to the books in the transaction that you pass to them.
 	//
 	// Several calls share one transaction. If two transactions lock your rows in different orders, Postgres ends one of
 	// them, and its calls are repeated.
@@ -82,10 +82,10 @@ const (
 	settledLimit = 10 * time.Second
 	// abandonAfter is how long a call may take to return when its context has ended.
 	abandonAfter = 100 * time.Millisecond
-	// quickSettlers is how many transactions call Settled at the same time, mostSettlers how many do if calls are slow, and mostSettled
-	// how many calls share one.
+	// quickSettlers transactions call Settled at the same time, or mostSettlers if calls are slow. At most mostSettled calls share
+	// a transaction.
 	quickSettlers, mostSettlers, mostSettled = 2, 8, 64
-	// slowSettled is the time of calls after which a transaction gets no more of them.
+	// slowSettled is the time after which a transaction gets no more calls.
 	slowSettled = 250 * time.Millisecond
 	// mostFound is how many outcomes are kept in memory for Settled; the others are searched for.
 	mostFound = 100_000

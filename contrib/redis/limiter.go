@@ -22,8 +22,8 @@ type LimiterOptions struct {
 	// one per address that the service sees.
 	Key string
 	// Replicas is the maximum number of replicas. Each has a reserve of a tenth of its equal share, to start without
-	// Redis. If zero, Redis reports the number, there is no reserve, and a replica that has never reached Redis
-	// assumes 10.
+	// Redis. If Replicas is zero, Redis reports the number, there is no reserve, and a replica that has never reached
+	// Redis assumes 10.
 	Replicas int
 	// Allowance is how many requests the service allows the address in a Window: 1,000 by default.
 	Allowance int
@@ -32,13 +32,13 @@ type LimiterOptions struct {
 	// Lease is how long a replica that cannot reach Redis continues unchanged; then it is limited to its equal share. A
 	// killed replica keeps its slots for a Lease, then they rest for a window. By default 5 s, at least 100 ms.
 	Lease time.Duration
-	// Timeout bounds one exchange with Redis: 250 ms by default, at most half of Lease. No call waits for two.
+	// Timeout bounds one exchange with Redis: 250 ms by default, at most half of Lease. No call waits for two exchanges.
 	Timeout time.Duration
 	// MaxPause is the longest pause after a 429: 15 s by default.
 	MaxPause time.Duration
 	// Logger gets a record when Redis becomes unreachable and when it is back.
 	Logger *slog.Logger
-	// OnChange is called when Logger is, one call at a time. It must return soon.
+	// OnChange is called whenever Logger gets a record, one call at a time. It must return soon.
 	OnChange func(Status)
 }
 
@@ -57,28 +57,28 @@ type Status struct {
 // Limiter is a [ratelimit.Limiter] for all replicas behind one address, created by [NewLimiter].
 type Limiter struct{ fleet *fleet.Limiter }
 
-// NewLimiter returns the limiter of one replica and starts its exchange with Redis, which runs until Close. Faults of the
-// options are returned as a *[github.com/cardprograms/prepaid.ValidationError]. It does not wait for Redis.
+// NewLimiter returns the limiter of one replica and starts its exchange with Redis, which runs until Close. Faults of
+// the options are returned as a *[github.com/cardprograms/prepaid.ValidationError]. NewLimiter does not wait for Redis.
 //
 // The allowance is a number of slots. A slot rests for one window after the response headers arrived, and at most one
-// replica owns it at a time. So no fixed or sliding window of the service has more requests than it allows, from all
-// replicas together. Slots that a replica does not need go back to Redis, where a script grants them: money before calls
-// before bulk, in equal parts among replicas that need more than there is. It recalls slots from replicas with more.
-// Replicas reuse their slots without asking. They ask Redis in the background, 100 times per window while there is
-// traffic and four times per lease when there is none, and at once if that could help a waiting call.
+// replica owns it at a time. So all replicas together never exceed the allowance, in any fixed or sliding window of
+// the service. Slots that a replica does not need go back to Redis, where a script grants them: money before calls
+// before bulk, in equal parts among replicas that need more than there is. The script recalls slots from replicas that
+// own more. Replicas reuse their slots without asking. They ask Redis in the background, 100 times per window while
+// there is traffic and four times per lease when there is none, and at once if that could help a waiting call.
 //
-// While slots are scarce, each replica spaces calls and bulk evenly, so that slots return evenly and a payment waits only
-// for the next slot, of its own or another replica. A replica with very few slots may need up to a Window to get those
-// for its payments. Redis reserves the last 0.4 % of the slots from calls and the last 2 % from bulk, for replicas whose
-// payments have none.
+// While slots are scarce, each replica spaces calls and bulk evenly, so that slots return evenly and a payment waits
+// only for the next slot, of its own or another replica. A replica with very few slots may need up to a Window to get
+// some for its payments. Calls cannot get the last 0.4 % of the slots, nor bulk the last 2 %: Redis keeps them for
+// replicas whose payments have none.
 //
 // If Redis is unreachable, a replica continues with the slots it owns. After its Lease it uses at most its equal share of the
-// allowance. About one Window later, when every other replica does the same, it can use all of that share. Redis grants nothing
-// for a Lease and a Window, until all replicas have reported, after a restart or a loss of data, while it has been up for less
-// than that, and after a Lease (up to an hour) without any report, unless all replicas had closed their limiters: unreported
-// replicas may have used slots. So close the limiter, or the next start waits. A replica that alone is cut off for longer keeps
-// its share, which the others may also get: they may then get a 429. A replica that starts without Redis does not know the
-// earlier use.
+// allowance. About one Window later, when every other replica does the same, it can use all of that share. In these cases
+// Redis grants nothing for a Lease and a Window, in which all replicas report: after a restart or a loss of data; while it
+// has been up for less than that; after a Lease (up to an hour) without any report, unless all replicas had closed their
+// limiters. Unreported replicas may have used slots. So close the limiter, or the next start waits. If a single replica is
+// cut off for longer, it keeps its share, which the others may also get: a 429 is then possible. A replica that starts
+// without Redis does not know the earlier use.
 //
 // A 429 pauses its replica at once and the others with their next exchange; from then on requests are spaced evenly. See
 // [github.com/cardprograms/prepaid.Config] for how long, and [ratelimit.Limiter] for the errors of Acquire.
@@ -126,9 +126,9 @@ func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.S
 // Status returns the current state.
 func (l *Limiter) Status() Status { return Status(l.fleet.Status()) }
 
-// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with Redis. An error means
-// that Redis could not be reached; the others then get the slots a Lease and a Window later. It takes at most two Timeouts. A
-// second Close waits for the first and returns its error.
+// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with Redis. An error
+// means that Redis could not be reached; the others then get the slots a Lease and a Window later. Close takes at most two
+// Timeouts. A second Close waits for the first and returns its error.
 func (l *Limiter) Close() error { return l.fleet.Close() }
 
 //go:embed exchange.lua

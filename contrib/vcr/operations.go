@@ -140,7 +140,7 @@ func bodiesOf(operation string) (sent, received reflect.Type) {
 	return sent, received
 }
 
-// pinResponse has the one member that a PIN change needs; the reference has none.
+// pinResponse has the one member that a PIN change needs; the reference specifies none.
 func pinResponse() *shape { return object(map[string]*shape{"operation_id": scrubbed()}) }
 
 // apiRoot ends every base address.

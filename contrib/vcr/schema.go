@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// shape is the schema of a JSON value. Values that it does not name, or keep refuses, are scrubbed.
+// shape is the schema of a JSON value. Values that it does not name, or that keep refuses, are scrubbed.
 type shape struct {
 	// keep reports whether a number, text or flag may stay; nil keeps none.
 	keep func(text string) bool
@@ -110,8 +110,8 @@ var narrowMembers = map[string]form{
 	"expiration_date": formZeros, "bsb": formZeros, "direct_entry_bsb": formZeros,
 }
 
-// keptMembers are kept texts and numbers although their type allows any content: type and wire name, and their required
-// form.
+// keptMembers lists texts and numbers that are kept although their type allows any content: by type and wire name,
+// each with the required form.
 var keptMembers = map[string]func(string) bool{
 	"Transaction.amount_currency":                 isCurrency,
 	"Transaction.fee_amount_currency":             isCurrency,
@@ -205,7 +205,7 @@ func errorShape() *shape {
 	})
 }
 
-// messageShape is the envelope of a webhook message (2.14). The reference has no more of it.
+// messageShape is the envelope of a webhook message (2.14). The reference specifies no other members.
 func messageShape() *shape {
 	return object(map[string]*shape{
 		"id": scrubbed(), "hook_id": scrubbed(),

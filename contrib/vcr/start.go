@@ -44,7 +44,7 @@ func Start(t testing.TB, path string, options Options) *Recorder {
 }
 
 // unwinding reports whether the caller runs because of a panic or runtime.Goexit, not because a function returned.
-// During the cleanups of a panicking test, it has not failed yet: only the stack shows the panic.
+// During the cleanups of a panicking test, the test does not count as failed yet: only the stack shows the panic.
 func unwinding() bool {
 	const most = 256
 	callers := make([]uintptr, most)

@@ -12,12 +12,12 @@ import (
 
 const (
 	proofPage   = 500            // transactions; the service may use another size
-	proofMargin = 24 * time.Hour // more than two machines' clocks may differ
+	proofMargin = 24 * time.Hour // more than the clocks of two machines may differ
 )
 
 // prove searches the history of the float account for each payment that the service reported as made. For a known request ID
-// the service returns the cached response, whatever the params are. If the journal is new, lost or swapped, an earlier payment
-// with another amount or payee would pass for this one. The source reference has a hash of both.
+// the service returns the cached response, whatever the params are. If the journal is new, lost or swapped, an earlier
+// payment with another amount or payee would pass for this one. The source reference has a hash of amount and payee.
 //
 // It marks a row as stateEarlier if the history shows an earlier payment instead. It marks a row as stateUnseen if the history
 // shows neither: that proves nothing.
@@ -35,7 +35,7 @@ func (d *disbursement) prove(ctx context.Context) error {
 			began = e.Began
 		}
 	}
-	// A payment made before a loss of the journal is older, but at most as old as its request ID may be.
+	// A payment made before a loss of the journal is older than began, but at most as old as its request ID may be.
 	whole := d.job.date.Time(time.UTC).Add(-dayEarliest)
 	for look, from := range []time.Time{began, whole} {
 		if len(open) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// temporary is the suffix of a summary that is being written. It is renamed when complete.
+// temporary is the suffix of a summary that is being written. A complete summary is renamed.
 const temporary = ".tmp"
 
 // The final states of a row.
@@ -31,7 +31,7 @@ func states() []string {
 // result is the outcome of all rows, by state.
 type result map[string]journal.Total
 
-// exitCode is 0 if all are paid, 1 if the rest is finally refused, 3 if another run may pay more.
+// exitCode is 0 if all are paid, 1 if the others are finally refused, 3 if another run may pay more.
 func (r result) exitCode() int {
 	switch {
 	case r[stateUnseen].Count+r[stateNotSent].Count+r[stateUnknown].Count > 0:

@@ -58,8 +58,8 @@ func (c *customers) shop(ctx context.Context, address string, orders int) error 
 	return context.Cause(ctx)
 }
 
-// place posts order n until a response says whether it was accepted. One order in ten is for a stranger and is rolled back.
-// For one in twelve the customer leaves before the response and posts the order again.
+// place posts order n until a response says whether it was accepted. One order in ten is for a stranger and is rolled
+// back. For one order in twelve the customer leaves before the response and posts the order again.
 func (c *customers) place(ctx context.Context, address string, n int) error {
 	o := order{
 		ID: fmt.Sprintf("%06d", n), AccountID: c.payees[n%len(c.payees)], Amount: prepaid.Cents(int64(1000 + n*37%9000)),

@@ -46,7 +46,7 @@ type device struct {
 	operation string // the ID of the running change
 }
 
-// executeLimit bounds the last call: Ctrl+C does not end it.
+// executeLimit bounds the last call, which Ctrl+C does not end.
 const executeLimit = time.Minute
 
 var (
@@ -91,7 +91,7 @@ func (d *device) changePIN(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	// From here the change runs to its end: if cut off, the valid PIN is unknown.
+	// From here the change runs to its end: if it were cut off, nobody would know which PIN is valid.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), executeLimit)
 	defer cancel()
 	return d.send(ctx, "execute", d.relay.Execute, secret)

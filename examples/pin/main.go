@@ -1,5 +1,5 @@
-// Pin changes a card's PIN as a partner should: it is sealed where it is typed, and the backend that calls the service
-// never sees it. It uses an emulator inside this process by default, or the real service (see -h).
+// Pin changes a card's PIN as a partner should: the PIN is sealed where it is typed, and the backend that calls the
+// service never sees it. It uses an emulator inside this process by default, or the real service (see -h).
 package main
 
 import (
@@ -149,7 +149,7 @@ func setUp(o options, say func(string, ...any)) (*device, *prepaid.Client, error
 }
 
 // newKey reads the operator's certificate. Get the file from the operator through a channel you trust: anyone who can
-// change it reads the PINs.
+// change the file can read the PINs.
 func newKey(o options, certificate []byte, say func(string, ...any)) (*prepaid.PINKey, error) {
 	key, err := prepaid.NewPINKey(certificate, prepaid.PINKeyOptions{Hash: prepaid.PINHash(o.hash), MGF1Hash: o.mgf1})
 	if err != nil {

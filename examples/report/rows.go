@@ -14,8 +14,8 @@ import (
 // errRow is a row that cannot be written in the requested format.
 var errRow = errors.New("the report does not suit -format jsonl")
 
-// writeRows writes rows until the first error and returns the number written, including the header row. When it returns,
-// these are in the file.
+// writeRows writes rows until the first error and returns the number written, including the header row. When it
+// returns, the counted rows are in the file.
 func writeRows(to io.Writer, format string, rows iter.Seq2[[]string, error]) (written int64, err error) {
 	buffered := bufio.NewWriterSize(to, 64<<10)
 	write := csv.NewWriter(buffered)

@@ -1,8 +1,8 @@
 // Package envelope encrypts a one-time password and a PIN for the holder of a certificate's private key.
 //
-// The payload {"otp":"…","pin":"…"} is encrypted with AES-128-CBC and PKCS#7 padding under a key and a vector that are fresh
-// for each envelope; the key is encrypted with RSA-OAEP. [ParseCertificate], [PublicKey] and [NewKey] lead from the
-// operator's file to a [Key]; each returns the rule that its input breaks as a text that names no value, "" if none.
+// The payload {"otp":"…","pin":"…"} is encrypted with AES-128-CBC and PKCS#7 padding under a key and a vector that are
+// fresh for each envelope; the key is encrypted with RSA-OAEP. [ParseCertificate], [PublicKey] and [NewKey] turn the
+// operator's file into a [Key]. Each returns the rule that its input breaks, in words that name no value, or "".
 //
 // Guarantees:
 //   - A damaged certificate is never skipped in favour of the next one in its file.
@@ -11,8 +11,8 @@
 //     effort: strings, and copies in the crypto packages, remain until the garbage collector reuses the memory.
 //   - No error contains any part of a secret.
 //
-// The format has no integrity check (CBC without a MAC), so only the service notices a changed envelope. Whether a
-// certificate has expired and who issued it is not checked here.
+// The format has no integrity check (CBC without a MAC), so only the service notices a changed envelope. This package
+// does not check the expiry or the issuer of a certificate.
 package envelope
 
 import (
@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// BlockSize is the size of the vector, and of the blocks that the payload consists of, in bytes.
+	// BlockSize is the size of the vector, and of each block of the payload, in bytes.
 	BlockSize = aes.BlockSize
 	// MinWrapped is the smallest size of the encrypted AES key in bytes.
 	MinWrapped = minKeyBits / 8
@@ -41,7 +41,7 @@ const (
 	keySize = 16
 )
 
-// Hash returns the hash that SHA1, SHA256 or SHA512 names, 0 for any other name.
+// Hash returns the hash with the name SHA1, SHA256 or SHA512, and 0 for any other name.
 func Hash(name string) crypto.Hash {
 	switch name {
 	case "SHA1":
@@ -60,8 +60,8 @@ type Key struct {
 	oaep   rsa.OAEPOptions
 }
 
-// NewKey returns a key that uses hash for OAEP and mgf1 (0 means hash) for its mask function, or else the rule that is broken:
-// crypto/rsa checks modulus and exponent only in use, so NewKey tries the key.
+// NewKey returns a key that uses hash for OAEP and mgf1 (0 means hash) for its mask function, or the rule that is broken. It
+// tries the key, because crypto/rsa checks modulus and exponent only in use.
 func NewKey(public *rsa.PublicKey, hash, mgf1 crypto.Hash) (key Key, rule string) {
 	key = Key{public: public, oaep: rsa.OAEPOptions{Hash: hash, MGFHash: mgf1}}
 	if _, err := key.wrap(make([]byte, keySize)); err != nil {

@@ -8,19 +8,19 @@ import (
 	"net/http/httptrace"
 )
 
-// errNotHTTP2 ends the lead of a request before anything is written.
+// errNotHTTP2 ends a call of lead before anything is written.
 var errNotHTTP2 = errors.New("not HTTP/2")
 
-// leads reports whether a request may go first on a connection that is kept. Only the first one does.
+// leads reports whether lead may send r, on a connection that is kept. It is true for the first such request only.
 func (s *Sender) leads(r Request) bool {
 	t, ok := s.kept.(*http.Transport)
 	return r.Lead && ok && !s.http2Only && r.URL.Scheme == "https" &&
 		t.DialTLSContext == nil && t.DialTLS == nil && s.led.CompareAndSwap(false, true) //nolint:staticcheck // a caller may
 }
 
-// lead sends out on a kept connection if it uses HTTP/2, where bytes after a response are never read or logged. Over
-// HTTP/1.1 it returns errNotHTTP2 and has sent nothing; the connection stays for the next request, since net/http completes
-// the dial of a request that was cancelled.
+// lead sends the request out on a kept connection if this uses HTTP/2, where bytes after a response are never read or
+// logged. Over HTTP/1.1 it returns errNotHTTP2 and has sent nothing; the connection stays for the next request, since
+// net/http completes the dial of a request that was cancelled.
 func (x *Exchange) lead(s *Sender, out *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(out.Context()) // ends with the exchange's
 	check := func(state tls.ConnectionState) (ok bool) {

@@ -3,10 +3,10 @@
 //
 //	go run ./internal/layout [-v] [-packages] [package directory]
 //
-// Run it at the root of the repository. It prints the figures and, with -v, every arrow of the largest circle. It ends with
-// 1 if a limit is exceeded or the packages in DESIGN.md are not those that exist. The limits apply to the client; another
-// directory is only measured. A generated file counts only in the circle. With -packages it prints the picture for
-// DESIGN.md.
+// Run it at the root of the repository. It prints the figures and, with -v, every arrow (a use of names) in the largest
+// circle of files. It ends with 1 if a limit is exceeded or the packages in DESIGN.md are not those that exist. The
+// limits apply to the client; another directory is only measured. A generated file counts only for the circle. With
+// -packages it prints the picture for DESIGN.md.
 package main
 
 import (

@@ -9,9 +9,9 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// unescape writes text of the current JSON string into dst: until dst is full, the buffered input is used up, or the string
-// ends (closed is true, the quote read). It waits for input only while it has nothing to return, or inside an escape or
-// a rune. rows counts the rows written; it may be nil.
+// unescape writes text of the current JSON string into dst: until dst is full, the buffered input is used up, or the
+// string ends. At the end it has read the closing quote, and closed is true. It waits for input only while it has nothing
+// to return, or inside an escape or a rune. rows counts the rows written; it may be nil.
 func (d *Decoder) unescape(dst []byte, rows *Counter) (n int, closed bool, err error) {
 	if d.pendPos < d.pendSize {
 		n = copy(dst, d.pending[d.pendPos:d.pendSize])
@@ -54,8 +54,8 @@ func (d *Decoder) unescape(dst []byte, rows *Counter) (n int, closed bool, err e
 	return n, false, nil
 }
 
-// copyFallback is copyText for any src, a word at a time. Words are stored before they are examined, so dst may be written
-// past the end.
+// copyFallback is copyText for any src, a word at a time. Words are stored before they are examined, so dst may also be
+// changed after the text that is counted as written.
 func copyFallback(dst, src []byte, rows *Counter) (written, read int) {
 	w, r := 0, 0
 	for {

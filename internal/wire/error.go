@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// HasError reports whether body contains "error" in quotes. Nearly no body does, and a search for a quote or a letter stops
-// at each. So it first looks for r, r, any byte, r, in words of eight bytes that overlap by three.
+// HasError reports whether body contains "error" in quotes. Nearly no body does. A search for a quote or a letter would
+// stop at each, so HasError first looks for r, r, any byte, r, in words of eight bytes that overlap by three.
 func HasError(body []byte) bool {
 	rest := body
 	for len(rest) >= 13 {
@@ -24,7 +24,7 @@ func HasError(body []byte) bool {
 	return bytes.Contains(body[start:], []byte(`"error"`))
 }
 
-// Repeats reports whether body is an object that has a member of one of these names more than once.
+// Repeats reports whether body is an object that has a member of one of the names more than once.
 func Repeats(body []byte, names ...string) bool {
 	if !bytes.ContainsRune(body, '\\') && !slices.ContainsFunc(names, func(name string) bool { return bytes.Count(body, []byte(name)) > 1 }) {
 		return false // as nearly always

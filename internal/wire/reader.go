@@ -1,17 +1,17 @@
 // Package wire is the fast path of JSON: it reads list responses, and writes the bodies of payments, without reflection.
 //
 // A [Reader] reads plain JSON into the fields of structs, member by member, several times as fast as reflection. It never
-// refuses anything. Whatever is not plain (an escaped name, an ambiguous number, invalid UTF-8, malformed JSON) makes it fall
-// back. [Read] and [ReadItems] then return false, and the caller reads the body again from the start with its JSON library,
-// which alone decides about acceptance and errors. The values that a Reader reads must equal those of that library: the fuzz
-// tests of the callers compare the two. A [Writer] makes the same promise for bodies. The build tag prepaid_nofastpath
-// switches both off, so that every test can run on the library alone.
+// refuses anything. Whatever is not plain (an escaped name, an ambiguous number, invalid UTF-8, malformed JSON) makes it
+// fall back. [Read] and [ReadItems] then return false, and the caller reads the body again from the start with its JSON
+// library, which alone decides about acceptance and errors. The values that a Reader reads must equal those of that
+// library: the fuzz tests of the callers compare the two. Bodies that a [Writer] writes must equal those of the library
+// too. The build tag prepaid_nofastpath switches both off, so that every test can run on the library alone.
 //
-// The parameters of a reading function are the destination and the Reader, in this order, so that the method expression of a
-// type that reads itself is one. Those for structs are generated from their tags (internal/wiregen).
+// A reading function takes the destination and the Reader, in this order, as does the method expression of a type that
+// reads itself. The reading functions of structs are generated from their tags (internal/wiregen).
 //
-// The package knows no type of the service. A type with its own form reads itself with [Reader.Null], [Reader.PlainText],
-// [Reader.StringOrInteger], [Reader.Number] and [Reader.Set].
+// The package knows no type of the service. A type with its own JSON form reads itself with [Reader.Null],
+// [Reader.PlainText], [Reader.StringOrInteger], [Reader.Number] and [Reader.Set].
 package wire
 
 import (
@@ -60,7 +60,7 @@ type record struct {
 	exact bool
 }
 
-// readers are kept for their buffers.
+// readers keeps the buffers of used Readers.
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
 const (
@@ -69,7 +69,7 @@ const (
 	maxGuess = 512     // items allocated in advance, by the size of the first
 )
 
-// Read reads body's single value with read. If it returns false, nothing is known about body, and values that read has set are
+// Read reads body's single value with read. If it returns false, nothing is known about body, and the values set by read are
 // undefined.
 func Read(body []byte, read func(*Reader)) bool {
 	if !enabled {
@@ -310,7 +310,7 @@ func (r *Reader) text() []byte {
 	return text
 }
 
-// Set stores a copy of text in to when the texts of the item are complete.
+// Set stores a copy of text in *to, when the texts of the item are complete.
 func (r *Reader) Set(to *string, text []byte) {
 	start := len(r.texts)
 	r.texts = append(r.texts, text...)
@@ -358,7 +358,7 @@ func (r *Reader) Number() []byte {
 func (r *Reader) checkedNumber() []byte {
 	text := r.Number()
 	if _, err := number.Parse(text, true); err != nil {
-		r.Fallback() // also if it is only too long
+		r.Fallback() // also if it is correct but too long
 	}
 	return text
 }

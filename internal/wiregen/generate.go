@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// generator collects the functions of one direction.
+// generator collects the functions of one direction: reading or writing.
 type generator struct {
 	*pkg
 	method string // readWire or writeWire
@@ -74,8 +74,8 @@ func (g *generator) ownJSON(name string) bool {
 	}, func(method string) bool { return g.methods[name+"."+method] })
 }
 
-// kind returns the generator's kind of a type: the basic kinds "string", "bool" and "int"; "self"; "struct", which it notes
-// to make a function; "time" and "raw".
+// kind returns the generator's kind of a type: "string", "bool", "int", "time", "raw", "self" or "struct". It notes each
+// struct, so that a function is made for it.
 func (g *generator) kind(of ast.Expr) (string, error) {
 	unknown := fmt.Errorf("no rule for the type %s", types.ExprString(of))
 	switch written := types.ExprString(of); written {

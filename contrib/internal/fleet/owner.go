@@ -44,7 +44,7 @@ type owner struct {
 	mustReport bool           // the next report has the pause
 }
 
-// promise is slots that may arrive from others: n slots, spread until the time by, or all then.
+// promise describes slots that may arrive from other replicas: n slots, spread until the time by, or all at that time.
 type promise struct {
 	n      int
 	by     time.Duration
@@ -84,7 +84,7 @@ func (o *owner) Advance(now time.Duration, s *slots.Stock) {
 	}
 	share := o.share()
 	s.Limit = share
-	if o.growAt == never && now >= o.leaseEnd-o.options.Lease+o.gone { // it was suspended; others own its slots
+	if o.growAt == never && now >= o.leaseEnd-o.options.Lease+o.gone { // this replica was suspended; others own its slots
 		s.Limit = 0
 	}
 	if now >= o.growAt {
@@ -92,8 +92,8 @@ func (o *owner) Advance(now time.Duration, s *slots.Stock) {
 	}
 }
 
-// Expect implements slots.Owner. It is after now even if the promise is overdue: slots can only be used after they have
-// arrived.
+// Expect implements slots.Owner. The result is after now even if the promise is overdue: slots can only be used after
+// they have arrived.
 func (o *owner) Expect(now time.Duration, s *slots.Stock, lacking int) time.Duration {
 	switch {
 	case o.alone(now) && now < o.growAt && lacking <= o.share()-s.Held:
@@ -120,8 +120,8 @@ func (o *owner) Paused() {
 	o.kick()
 }
 
-// report begins an exchange. First the replica gives away slots that it does not need; the report has all others. While the
-// pool is unreachable, it keeps them, since no other replica would get them.
+// report begins an exchange. First the replica gives away slots that it does not need; the report has all others. While
+// the pool is unreachable, the replica keeps all, since no other replica would get them.
 func (o *owner) report() (r Report) {
 	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
 		s.Exchange++
@@ -154,11 +154,11 @@ func (o *owner) report() (r Report) {
 // finish ends a successful exchange, and reports whether the next one is due soon. If not, the next Acquire starts one. The lease
 // begins with the exchange: the pool cannot have recorded it earlier.
 func (o *owner) finish(r Report, g Grant) (soon bool) {
-	if g.Granted < 0 { // to a repeated command; the first response was lost
+	if g.Granted < 0 { // the response to a repeated command; the first response was lost
 		return true
 	}
 	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
-		if s.Held > r.Held { // it has grown since: report that first
+		if s.Held > r.Held { // the replica has grown since the report: report that first
 			g.Granted = 0
 		}
 		o.leaseEnd, o.growAt, o.learnt = r.at+o.options.Lease, never, g.Replicas
@@ -211,7 +211,7 @@ func (o *owner) fail(r Report) {
 		if o.growAt == never {
 			o.growAt = r.at + o.gone
 		}
-		if o.leaseEnd == 0 && s.Held == 0 { // it starts without the pool, and the floor is its own
+		if o.leaseEnd == 0 && s.Held == 0 { // this replica starts without the pool, and the floor is its own
 			s.Add(o.floor)
 		}
 		o.full, s.Scarce, o.more = ratelimit.Money, true, promise{}

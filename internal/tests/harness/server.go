@@ -31,7 +31,7 @@ type Server struct {
 	mu          sync.Mutex
 	requests    []Request
 	connections int
-	ended       int // connections that the client closed, or the test
+	ended       int // connections that the client or the test closed
 	open        []net.Conn
 }
 
@@ -114,8 +114,8 @@ func (r Request) keyed() bool {
 	return r.Method == http.MethodPost && (strings.HasSuffix(r.Target, "/transfer") || strings.HasSuffix(r.Target, "/directentryout"))
 }
 
-// IsPathRead recognises the read that a client makes before it repeats a payment. Server, after a payment, and Script respond to it
-// themselves, and do not count it.
+// IsPathRead reports whether r is the read that a client makes before it repeats a payment. Script, and Server after a payment,
+// respond to this read themselves and do not count it.
 func IsPathRead(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/status")
 }
@@ -127,14 +127,14 @@ func (s *Server) Seen() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Connections is how many were made.
+// Connections returns the number of connections made so far.
 func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.connections
 }
 
-// Left is how many connections are open.
+// Left returns the number of open connections.
 func (s *Server) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

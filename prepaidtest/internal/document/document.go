@@ -1,5 +1,5 @@
-// Package document helps packages to save and restore state: it reads JSON strictly, never quotes the text in an error,
-// because the text is full of secrets, and lists maps in an order that depends on the state alone.
+// Package document helps packages to save and restore state: it reads JSON strictly, and lists maps in an order that
+// depends on the state alone. Its errors never quote the text, which is full of secrets.
 //
 // It keeps no state.
 package document

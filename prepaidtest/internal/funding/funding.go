@@ -104,8 +104,8 @@ func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 	return approved(c, booked.ID)
 }
 
-// ReverseRedemption handles POST /funding/reversals. It approves one reversal of a redemption, by the same
-// account, originating_transaction and correlation_id, and returns the amount that was not refunded.
+// ReverseRedemption handles POST /funding/reversals. It approves one reversal of a redemption with the request's
+// account, originating_transaction and correlation_id, and credits the amount that was not refunded.
 func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 	var account, correlation string
 	var originating, parent int64
@@ -126,7 +126,7 @@ func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 		made.Reversed || made.Amount == made.Refunded {
 		return declined(c)
 	}
-	credit, _ := made.Amount.Minus(made.Refunded) // as in Refund
+	credit, _ := made.Amount.Minus(made.Refunded) // cannot fail: Refund limits Refunded to Amount
 	id, ok := s.credit(l, made.Account, ledger.Entry{Type: ledger.CodeFundingReversal, Amount: credit, ParentID: parent}, s.clock.Now())
 	if !ok {
 		return declined(c)
@@ -171,7 +171,7 @@ func (s *Funding) Refund(c *exchange.Call) exchange.Response {
 	return approved(c, id)
 }
 
-// credit books onto an account, if it exists and can take money.
+// credit books an entry onto an account, if the account exists and can take money.
 func (s *Funding) credit(l ledger.Locked, eaid string, e ledger.Entry, now time.Time) (id int64, ok bool) {
 	a := l.Account(eaid)
 	if a == nil || !a.Receives() {

@@ -85,7 +85,7 @@ func (s *Hooks) Announce(l ledger.Locked, a *ledger.Account, booked ledger.Item)
 	}
 }
 
-// Deliver queues a message again, or another one, for one attempt.
+// Deliver queues a message, old or new, for one attempt.
 func (s *Hooks) Deliver(hookID, body string) error {
 	m := &Message{Time: s.clock.Now(), Body: body}
 	var sent struct{ ID, Type *string }
@@ -264,7 +264,7 @@ func (f Signing) sign(header http.Header, config Config, body []byte) {
 
 // The kinds of tasks.
 const (
-	taskSend  = "send" // of a message to retry, or held back
+	taskSend  = "send" // of a message that is retried, or that was held back
 	taskAlert = "alert"
 )
 
@@ -276,7 +276,7 @@ type Task struct {
 	message *Message // of a send
 }
 
-// Do sends it.
+// Do sends the message or alert.
 func (t *Task) Do(due time.Time) {
 	l := t.hooks.ledger.Lock()
 	defer l.Unlock()

@@ -22,7 +22,7 @@ func (l Locked) Post(a *Account, e Entry, at time.Time) (Item, bool) {
 	return booked, ok
 }
 
-// PostAll books several entries of one account, or none if a balance on the way would leave the range of
+// PostAll books several entries of one account, or none if the balance after any of them would leave the range of
 // money.
 func (l Locked) PostAll(a *Account, at time.Time, entries ...Entry) ([]Item, bool) {
 	balance := a.Balance
@@ -42,9 +42,9 @@ func (l Locked) PostAll(a *Account, at time.Time, entries ...Entry) ([]Item, boo
 	return booked, true
 }
 
-// Book is the only place where a balance changes, so that a balance is always the sum of its history. Time never runs back
-// within an account. A forced posting may lead below zero; if the balance would leave the range of money, Book returns
-// false.
+// Book is the only place where a balance changes, so that a balance is always the sum of its history. Time never runs
+// back within an account. A forced posting may make the balance negative; if the balance would leave the range of money,
+// Book returns false.
 func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 	balance, ok := a.Balance.Plus(e.Amount)
 	if ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Policy is a company's restriction policy. An open-loop policy allows unlisted items, a closed-loop policy
-// listed.
+// Policy is a company's restriction policy. An open-loop policy allows unlisted items. A closed-loop policy allows
+// listed items.
 type Policy struct {
 	Closed     bool           `json:"closed"`
 	Categories []int64        `json:"categories,omitzero"`
@@ -118,7 +118,7 @@ func (s *Policies) Terminals(c *exchange.Call) exchange.Response {
 	})
 }
 
-// shown makes an empty list not nil, so that omitzero keeps it.
+// shown returns an empty list for nil, so that omitzero keeps it.
 func shown[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// membersOf are a JSON object's members; nil for another text. Numbers stay as written.
+// membersOf are a JSON object's members; nil for any other text. Numbers stay as written.
 func membersOf(text string) map[string]any {
 	if !strings.HasPrefix(text, "{") {
 		return nil
@@ -21,7 +21,7 @@ func membersOf(text string) map[string]any {
 	return members
 }
 
-// transactionID is the response's; empty if it has none.
+// transactionID returns the transaction ID in the response; empty if there is none.
 func transactionID(r prepaidtest.Request) string {
 	_, after, _ := strings.Cut(r.ResponseBody, `"transaction_id":`)
 	after = strings.TrimLeft(after, ` "`)
@@ -34,7 +34,7 @@ func transactionID(r prepaidtest.Request) string {
 // token is a part of a JSON text and its kind.
 type token struct{ Kind, Text string }
 
-// tokens splits an indented JSON text to highlight names. Another text is one token.
+// tokens splits an indented JSON text to highlight names. Any other text is one token.
 func tokens(text string) []token {
 	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return []token{{"", text}}

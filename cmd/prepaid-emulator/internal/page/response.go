@@ -11,10 +11,10 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// wantsJSON reports whether the caller is a program: browsers do not request the type.
+// wantsJSON reports whether the caller is a program: browsers do not request JSON.
 func wantsJSON(r *http.Request) bool { return accepts(r, "application/json") }
 
-// accepts reports whether the caller names a type. Browsers name text/html.
+// accepts reports whether the request's Accept header names a type. Browsers name text/html.
 func accepts(r *http.Request, wanted string) bool {
 	for _, line := range r.Header.Values("Accept") {
 		for one := range strings.SplitSeq(line, ",") {
@@ -31,14 +31,14 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.WriteHeader(status)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // the reader has gone away
+	_ = encoder.Encode(value) // fails if the reader has gone away
 }
 
 type problemJSON struct {
 	Error string `json:"error"`
 }
 
-// fail responds to a program with a reason.
+// fail responds with a reason: in JSON to a program, else in plain text.
 func fail(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	if wantsJSON(r) {
 		writeJSON(w, status, problemJSON{problem})
@@ -123,7 +123,7 @@ type accessJSON struct {
 	Windows []windowJSON `json:"rate_windows"`
 }
 
-// tokenJSON has no text of the token. IssuedAt is absent if a saved state had the token.
+// tokenJSON has no text of the token. IssuedAt is absent if the token is from a saved state.
 type tokenJSON struct {
 	IssuedAt  time.Time `json:"issued_at,omitzero"`
 	ExpiresAt time.Time `json:"expires_at"`

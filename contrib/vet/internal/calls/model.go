@@ -27,8 +27,8 @@ func (k Kind) Sends() bool { return k != Record }
 // None is the index of a parameter or result that does not exist.
 const None = -1
 
-// Source is a value in the arguments of a call: parameter Param, not counting the receiver, or its field Field unless
-// that is empty. If Param is None, there is no such value.
+// Source is a value in the arguments of a call: parameter Param, not counting the receiver, or the field Field of
+// this parameter unless Field is empty. If Param is None, there is no such value.
 type Source struct {
 	Param int
 	Field string
@@ -57,30 +57,30 @@ type Model struct {
 	Packages []string
 	// Money are the money calls of the SDK.
 	Money map[string]Func
-	// Params maps the types of params that only money calls take to the call. An interface method that takes a context and
-	// such params, and returns an error, is a money call if it also returns one of Results, or if its name
-	// begins with one of Verbs.
+	// Params has the money call of each params type that only money calls take. An interface method that takes a context
+	// and such params, and returns an error, is a money call if it also returns one of Results, or if its name begins
+	// with one of Verbs.
 	Params  map[string]Func
 	Results []string
 	Verbs   []string
 	// Verdicts are the result types that programs must check, as they may say that nothing was done. The values are the
-	// fields and methods that show it.
+	// fields and methods that show whether something was done.
 	Verdicts map[string][]string
-	// Fresh make a new request ID each time.
+	// Fresh are functions that make a new request ID each time.
 	Fresh []string
-	// Derived make the same request ID from the same data.
+	// Derived are functions that make the same request ID from the same data.
 	Derived []string
 	// ID is the type of a request ID.
 	ID string
-	// Clients make a client.
+	// Clients are functions that make a client.
 	Clients []string
-	// Opens open a journal.
+	// Opens are functions that open a journal.
 	Opens []string
 	// Message is the type of a webhook message.
 	Message string
 	// Personal are fields that must not be logged, in addition to those with a "redact" tag.
 	Personal []string
-	// Reveal return a secret's text first.
+	// Reveal are functions whose first result is a secret's text.
 	Reveal []string
 	// Amount is the type of an amount.
 	Amount string
@@ -165,7 +165,7 @@ func (m *Model) result(t types.Type) bool {
 	return ok || slices.Contains(m.Results, typeName(t))
 }
 
-// Private is the name of a field that must not be logged (personal data or a body), or "".
+// Private returns the name of a field if it must not be logged (personal data or a body), otherwise "".
 func (m *Model) Private(t types.Type, index int) string {
 	name := typeName(t)
 	if p, ok := t.Underlying().(*types.Pointer); ok {
@@ -182,7 +182,7 @@ func (m *Model) Private(t types.Type, index int) string {
 	return ""
 }
 
-// HasPrivate reports whether an SDK struct, or a struct in it, has such a field.
+// HasPrivate reports whether an SDK struct, or a struct in it, has a field that must not be logged.
 func (m *Model) HasPrivate(t types.Type) bool {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		t = p.Elem()
@@ -196,7 +196,7 @@ func (m *Model) HasPrivate(t types.Type) bool {
 	return false
 }
 
-// VerdictsOf are a result's fields and methods that show whether something was done, nil if an error shows it.
+// VerdictsOf returns a result's fields and methods that show whether something was done, nil if an error shows it.
 func (m *Model) VerdictsOf(t types.Type) []string { return m.Verdicts[typeName(t)] }
 
 // Owns reports whether t is a type of the SDK, or a pointer to one.
@@ -205,12 +205,12 @@ func (m *Model) Owns(t types.Type) bool {
 	return name != "" && slices.Contains(m.Packages, name[:strings.LastIndex(name, ".")])
 }
 
-// OwnsPackage reports whether a package is of the SDK.
+// OwnsPackage reports whether a package belongs to the SDK.
 func (m *Model) OwnsPackage(pkg *types.Package) bool {
 	return pkg != nil && slices.Contains(m.Packages, path(pkg))
 }
 
-// typeName is the name of a named type or a pointer to one, with the import path, or "".
+// typeName returns the name of t, or of the type it points to, with the import path; "" if it has no name.
 func typeName(t types.Type) string {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()

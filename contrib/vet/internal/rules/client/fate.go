@@ -55,7 +55,7 @@ func (r *rule) holds(t types.Type) bool {
 	return false
 }
 
-// ours reports whether a type is a pointer to an SDK type, such as a service, or an interface with a method that takes one.
+// ours reports whether a type is a pointer to an SDK type, or an interface with a method that has a parameter of an SDK type.
 func (r *rule) ours(t types.Type) bool {
 	if face, ok := t.Underlying().(*types.Interface); ok {
 		for method := range face.Methods() {
@@ -74,7 +74,7 @@ func (r *rule) sdkType(t types.Type) bool {
 	return ok && named.Obj().Pkg() != nil && slices.Contains(r.Model.Packages, named.Obj().Pkg().Path())
 }
 
-// takes reports whether a function takes a value that only the SDK makes.
+// takes reports whether a function has a parameter of an SDK type.
 func (r *rule) takes(s *types.Signature) bool {
 	for param := range s.Params().Variables() {
 		if r.sdkType(param.Type()) {
@@ -136,7 +136,7 @@ func (f *follower) stored(address ssa.Value) {
 	}
 }
 
-// closure follows a variable into a literal. A stored or returned literal keeps it.
+// closure follows a variable into a literal. A stored or returned literal keeps the variable.
 func (f *follower) closure(closure *ssa.MakeClosure, v ssa.Value) {
 	for _, ref := range *closure.Referrers() {
 		switch ref.(type) {
@@ -195,8 +195,8 @@ func (f *follower) call(instr ssa.CallInstruction, v ssa.Value) {
 	}
 }
 
-// sdk follows a call of the SDK. Nearly all methods of a client or service call the service. So does a function that takes a client
-// or service, unless it makes a value with it.
+// sdk follows a call of the SDK. Nearly all methods of a client, or of a service in it, send a request. So does a function that
+// takes a client or service, unless it makes a value from it.
 func (f *follower) sdk(instr ssa.CallInstruction, callee *types.Func, arg int) {
 	switch name := callee.Name(); {
 	case name == "With":

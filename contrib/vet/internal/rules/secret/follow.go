@@ -31,7 +31,7 @@ func (p printing) stays() bool {
 	return strings.HasPrefix(p.into, "a log") || strings.HasPrefix(p.into, "an error") || strings.HasSuffix(p.into, "logs it")
 }
 
-// any reports whether the only use of a call's result is as an argument of type any, without another step.
+// any reports whether the only use of call's result is as an argument of type any, passed directly to the printing call.
 func (p printing) any(call *ssa.Call) bool {
 	if len(*call.Referrers()) != 1 {
 		return false
@@ -67,7 +67,7 @@ func (p printing) has(address ssa.Value) bool {
 	return ok && slice.X == element.X
 }
 
-// flow is the use of secrets in a function of this package.
+// flow returns the use of secrets in a function of this package.
 func (t *tracer) flow(fn *ssa.Function) *flow {
 	if fn.Origin() != nil {
 		fn = fn.Origin()
@@ -101,7 +101,7 @@ func (t *tracer) flow(fn *ssa.Function) *flow {
 	return f
 }
 
-// of is the summary of the called function.
+// of returns the summary of the called function.
 func (t *tracer) of(common *ssa.CallCommon) *flow {
 	if fn := common.StaticCallee(); fn != nil && (fn.Blocks != nil || fn.Origin() != nil && fn.Origin().Blocks != nil) {
 		return t.flow(fn)
@@ -243,7 +243,7 @@ func (f *trace) loads(address ssa.Value) {
 	}
 }
 
-// whole follows a struct or map that contains the text: both are printed.
+// whole follows a struct or map that contains the text: printing it prints the text.
 func (f *trace) whole(v ssa.Value) {
 	for _, ref := range *v.Referrers() {
 		switch ref := ref.(type) {
