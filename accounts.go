@@ -113,7 +113,7 @@ type Account struct {
 	ExternalAccountID string `json:"external_account_id"`
 	// CompanyID is the owning program. A response without it is an error.
 	CompanyID CompanyID `json:"company_id"`
-	// Balance is in currency units. A response without it is an error, never zero.
+	// Balance is in currency units. A missing balance is an error, never zero.
 	Balance Amount `json:"balance"`
 	// CardNumber is masked by the service.
 	CardNumber string `json:"card_number" redact:"personal"`
@@ -282,9 +282,9 @@ type SetStatusParams struct {
 
 // SetStatus sets the state of an account. After [OutcomeUnknown] read the state with Summary.
 //
-// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again. [AccountStatusActive] and
-// [AccountStatusPreActive] (the cardholder can activate it) are never repeated once they may have arrived: a late
-// repeat could lift a block set in the meantime.
+// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again. A request for
+// [AccountStatusActive] or [AccountStatusPreActive] (the cardholder can then activate the account) is never repeated
+// once it may have arrived: a late repeat could lift a block set in the meantime.
 //
 // API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {

@@ -48,7 +48,7 @@ func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.Account
 		return nil, fresh.failure(prepaid.OutcomeUnknown, err)
 	case !known:
 		e = fresh
-	case e.Match(fresh) != nil: // never sent; another outcome would make loops retry forever
+	case e.Match(fresh) != nil: // these params were never sent; another outcome would make loops retry forever
 		return nil, fresh.failure(prepaid.OutcomeRejected, e.Match(fresh))
 	case e.State == StateDone:
 		return &prepaid.TransferResult{TransactionID: e.TransactionID, CorrelationID: e.CorrelationID, RequestID: e.RequestID}, nil

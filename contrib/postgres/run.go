@@ -59,12 +59,12 @@ type Workers struct {
 	// has been called, so that your books have each outcome once. The mark that the call is due was committed with the outcome:
 	// no crash loses the call.
 	//
-	// Set it in every Run of a schema: outcomes of a Run without Settled are never passed to it. If Settled fails, panics,
-	// or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call, after a second
-	// at first, later after up to 5 minutes. If a call ignores the end of its context, it is abandoned and its connection
-	// closed. Calls are concurrent, but not for the same payment. Only write to tx: anything else may happen more than
-	// once. If an operator retries a payment, Settled is called again for its new outcome. Resolve, Withdraw and Retry do
-	// not call Settled: write to the books in the transaction that you pass to them.
+	// Set Settled in every Run of a schema: otherwise it never gets the outcomes of that Run. If Settled fails, panics,
+	// or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call, after a
+	// second at first, later after up to 5 minutes. If a call ignores the end of its context, it is abandoned and its
+	// connection closed. Calls are concurrent, but not for the same payment. Only write to tx: anything else may happen
+	// more than once. If an operator retries a payment, Settled is called again for its new outcome. Resolve, Withdraw
+	// and Retry do not call Settled: write to the books in the transaction that you pass to them.
 	//
 	// Several calls share one transaction. If two transactions lock your rows in different orders, Postgres ends one of
 	// them, and its calls are repeated.

@@ -65,7 +65,7 @@ func (e *UnusedError) Error() string {
 // CassetteError means that a cassette cannot be used: it does not exist or cannot be read or written, or recording an
 // exchange failed.
 type CassetteError struct {
-	// Path is the file; empty if only its content is wrong.
+	// Path is the file; empty if unknown.
 	Path string
 	// Rule is the reason.
 	Rule string

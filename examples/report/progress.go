@@ -19,7 +19,7 @@ func newProgress(errOut io.Writer) *progressbar.ProgressBar {
 	return progressbar.NewOptions(-1,
 		progressbar.OptionSetWriter(errOut), progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))),
 		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionSetSpinnerChangeInterval(0)) // without a goroutine: it turns only on progress
+		progressbar.OptionSetSpinnerChangeInterval(0)) // without a goroutine: the spinner turns only on progress
 }
 
 // The SDK calls show after each poll and, while rows arrive, about once per MiB.

@@ -7,8 +7,8 @@
 // Guarantees:
 //   - A damaged certificate is never skipped in favour of the next one in its file.
 //   - An RSA key has at least 2,048 bits, and crypto/rsa can use it: NewKey tries it.
-//   - The buffers that held the payload and the AES key are cleared, and no buffer that grew leaves a copy. This is best
-//     effort: strings, and copies in the crypto packages, remain until the garbage collector reuses the memory.
+//   - The buffers that held the payload and the AES key are cleared, and never grow, since growing leaves a copy. This is
+//     best effort: strings, and copies in the crypto packages, remain until the garbage collector reuses the memory.
 //   - No error contains any part of a secret.
 //
 // The format has no integrity check (CBC without a MAC), so only the service notices a changed envelope. This package

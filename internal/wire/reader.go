@@ -82,7 +82,7 @@ func Read(body []byte, read func(*Reader)) bool {
 	return r.ended()
 }
 
-// ReadItems reads body, an array, each element with read. If it returns false, nothing is known about body.
+// ReadItems reads the array body, each element with read. If it returns false, nothing is known about body.
 func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 	if !enabled {
 		return nil, false

@@ -42,8 +42,8 @@ type Peer struct {
 	Turn    int // of the request on its connection, counted from 1
 }
 
-// NewServer starts a server that hands each request, counted from 1, to respond. It reads on from a connection that respond
-// leaves open.
+// NewServer starts a server that hands each request, counted from 1, to respond. It continues to read from a connection
+// that respond leaves open.
 func NewServer(t *testing.T, respond func(n int, p *Peer)) *Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
