@@ -34,12 +34,12 @@ type CallError struct {
 	Attempts int
 	// FirstSent is when the first request may have left; zero if none did.
 	FirstSent time.Time
-	// LastSent is the start of the last attempt that may have left; if it outlasted AttemptTimeout, its end minus
-	// AttemptTimeout. The attempt may have been in progress until the call returned. If no attempt left, LastSent is zero or,
-	// for a transfer or direct entry out of unknown outcome, the LastSent of the params. Store it with the payment whenever the
-	// outcome is unknown.
+	// LastSent is the start of the last attempt that may have left. If that attempt outlasted AttemptTimeout, LastSent is its
+	// end minus AttemptTimeout. The attempt may have been in progress until the call returned. If no attempt left, LastSent is
+	// zero or, for a transfer or direct entry out with unknown outcome, that of the params. Store it with the payment whenever
+	// the outcome is unknown.
 	LastSent time.Time
-	// NotBefore is the earliest time to send a transfer or direct entry out of unknown outcome again with its request ID, see
+	// NotBefore is the earliest time to repeat, with its request ID, a transfer or direct entry out with unknown outcome: see
 	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since:
 	// [AccountsService.AwaitRepeat]. Zero for any other call or outcome, and with [ErrRequestIDExpired].
 	NotBefore time.Time
@@ -47,7 +47,7 @@ type CallError struct {
 	Err error
 
 	rule     settlingRule // of the client that returned the error; nil otherwise
-	admitted time.Time    // the latest NotBefore for which the last request was a permitted repeat
+	admitted time.Time    // the latest NotBefore of a movement that the last request may repeat
 }
 
 // settlingRule implements ProvesNotApplied. As an interface, it keeps this file independent of retry.go.
@@ -111,7 +111,7 @@ type APIError struct {
 	shown string
 	// inputStatus: a 404 may mean bad input instead of a missing account.
 	inputStatus bool
-	// reportFailed: it is the 500 of a report poll.
+	// reportFailed: the error is the 500 of a report poll.
 	reportFailed bool
 }
 
@@ -168,14 +168,14 @@ func printableCode(code ErrorCode) string {
 	return string(code)
 }
 
-// ErrorCode is the service's error code. It is an error, for errors.Is(err, prepaid.CodeInvalidURI). A code that the
-// reference does not list is kept as received.
+// ErrorCode is the service's error code. It implements error, for errors.Is(err, prepaid.CodeInvalidURI). A code that
+// the reference does not list is kept as received.
 type ErrorCode string
 
 // Error returns the code.
 func (c ErrorCode) Error() string { return string(c) }
 
-// Codes of reference sections 4.8 and 7.
+// Codes of reference sections 4.8 and 7, each with the operations that return it.
 const (
 	// CodeInvalidRequest: token, webhooks: the request is malformed.
 	CodeInvalidRequest ErrorCode = "invalid_request"
@@ -246,9 +246,9 @@ var (
 	// ErrRequestIDExpired: the day in the request ID, or LastSent of the params, is so old that the service may have forgotten
 	// the ID. The call was not sent ([OutcomeUnknown]: an earlier call may have moved the money).
 	ErrRequestIDExpired = errors.New("prepaid: request ID outside the replay window")
-	// ErrRequestIDReused: this client has used the request ID for another payment, whose outcome is unknown or which is one
-	// of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params have
-	// LastSent) and never will be. Do not pay with a new request ID: a person must decide which of the two payments is right.
+	// ErrRequestIDReused: this client has used the request ID for another payment. The outcome of that payment is unknown, or that
+	// payment is one of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params
+	// have LastSent) and never will be. Do not pay with a new request ID: a person must decide which of the two payments is right.
 	ErrRequestIDReused = errors.New("prepaid: request ID of another payment")
 	// ErrClosed: the client was closed.
 	ErrClosed = token.ErrClosed
@@ -256,13 +256,13 @@ var (
 	ErrTooMany = errors.New("prepaid: more items than the limit")
 	// ErrAmbiguous: more than one account, or more than one movement, matches.
 	ErrAmbiguous = errors.New("prepaid: more than one match")
-	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue returns it
-	// if the account was created and not found, or belongs to another client_id: search before you call Issue again.
+	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue returns
+	// ErrNotSeen if the account was created and not found, or belongs to another client_id: search before you call Issue again.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
-	// ErrPolicyAction: the policy's default action is not the given one: the rules would do the opposite.
+	// ErrPolicyAction: the policy's default action differs from the given one, so the rules would do the opposite.
 	ErrPolicyAction = errors.New("prepaid: another default action")
-	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier rules plus its changes:
-	// another program has changed them meanwhile, or the service has not yet made a change that it acknowledged.
+	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier rules plus the method's
+	// changes. Another program changed the rules meanwhile, or the service has not yet made a change that it acknowledged.
 	ErrPolicyChanged = errors.New("prepaid: the policy changed meanwhile")
 	// ErrPageRepeated: a page of a list had only items of earlier pages: the service ignores the page number.
 	ErrPageRepeated = errors.New("prepaid: page repeats earlier ones")
@@ -329,8 +329,8 @@ func (e *TransportError) Error() string {
 // Unwrap returns Err.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// DecodeError means that a response does not have the form that the operation declares, or that it is an error with a success
-// status; Err is then its [ErrorCode].
+// DecodeError means that a response does not have the form that the operation declares, or that an error response has a
+// success status. Err is then the [ErrorCode] of that response.
 type DecodeError struct {
 	// StatusCode is the HTTP status of the response.
 	StatusCode int

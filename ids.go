@@ -40,8 +40,8 @@ type AccountID string
 type CompanyID int64
 
 // TransactionID identifies a ledger transaction. The service sends it as a number in some responses and as a string in
-// others. Both are read as text, so that no digit is lost. Each call sends the form that its operation requires; by
-// itself it marshals as a JSON string.
+// others. Both are read as text, so that no digit is lost. Each call sends the form that its operation requires; on
+// its own, a TransactionID marshals as a JSON string.
 type TransactionID string
 
 // UnmarshalJSON reads a number or a string. An integer is stored in its plain form, 12 for 12.0 and 1.2e1. Other
@@ -95,8 +95,8 @@ func (id CompanyID) String() string { return strconv.FormatInt(int64(id), 10) }
 const (
 	// requestIDMaxAge is how old a request ID may be when it is sent. requestIDMaxAhead is how far the day of a derived
 	// ID may be in the future: a run for Monday's payday is sent on Friday. The service remembers a response for 30
-	// days from the first request and would then pay again. Both sum up to a day less than that, for differing clocks,
-	// zones and the call itself.
+	// days from the first request; after that it would pay again. The two limits add up to one day less: for differing
+	// clocks, zones and the call itself.
 	requestIDMaxAge   = 22 * 24 * time.Hour
 	requestIDMaxAhead = 7 * 24 * time.Hour
 
@@ -144,9 +144,9 @@ func DeriveRequestID(day Date, parts ...string) RequestID {
 // Date returns the day in an ID made by [NewRequestID] or [DeriveRequestID], in lower or upper case. It returns false
 // for any other ID.
 //
-// A transfer refuses an ID whose day, counted from midnight UTC, began more than 22 days ago, or begins more than 7 days
-// from now, with [ErrRequestIDExpired]. The service may have forgotten it, or would forget it before it expires here,
-// and would pay again. If you use IDs in your own format, check their age yourself.
+// A transfer returns [ErrRequestIDExpired] for an ID whose day (from midnight UTC) began more than 22 days ago or begins
+// more than 7 days from now. The service may have forgotten an older ID, and would forget a later ID before it expires
+// here: it would then pay again. If you use IDs in your own format, check their age yourself.
 func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return Date{}, false
@@ -171,8 +171,8 @@ func (id RequestID) Date() (Date, bool) {
 	return day, true
 }
 
-// Expired reports whether a client refuses id at now with [ErrRequestIDExpired], because it carries a day that is more than 22 days ago
-// or 7 days ahead.
+// Expired reports whether a client refuses id at now with [ErrRequestIDExpired], because its day is more than 22 days ago or more than
+// 7 days ahead.
 func (id RequestID) Expired(now time.Time) bool {
 	day, ok := id.Date()
 	made := day.Time(time.UTC)

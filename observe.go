@@ -35,9 +35,9 @@ type Trace struct {
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
 	// AttemptDone is called after a request was sent or could not be sent, with the context that AttemptStart returned.
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)
-	// Response is called with a copy of the response to the last attempt of a call, if it is complete: for fields that this version
-	// does not know, and for support cases. The body of an error ends after 64 KiB. Responses to token requests, and to the reads
-	// that the client makes by itself, are not shown. Concurrent calls call it concurrently.
+	// Response is called with a copy of the response to the last attempt of a call, if that response is complete. It is for fields
+	// that this version does not know, and for support cases. The body of an error ends after 64 KiB. Responses to token requests,
+	// and to the reads that the client makes by itself, are not shown. Concurrent calls call it concurrently.
 	Response func(ctx context.Context, op Operation, r Response)
 	// CallDone is called once per call, even if nothing was sent.
 	CallDone func(ctx context.Context, op Operation, c CallSummary)
@@ -252,9 +252,9 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 	}
 }
 
-// LogValue logs the text of Error and, each as an attribute, the fields for a support request: operation, outcome, attempts with the
-// times of the first and last, request ID, correlation ID, and status and code of an error response. The account is omitted, and so
-// is an ID refused as invalid. slog does not unwrap: log the CallError itself.
+// LogValue logs the text of Error and, as attributes, the fields for a support request: operation, outcome, attempts, the times of
+// the first and last attempt, request ID, correlation ID, and status and code of an error response. It omits the account and, with
+// a [ValidationError], both IDs. slog does not unwrap: log the CallError itself.
 func (e *CallError) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("operation", e.Operation), slog.String("outcome", e.Outcome.String()), slog.Int("attempts", e.Attempts),

@@ -7,21 +7,21 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Store keeps payments durably for [Workers]. A [Journal] is a Store, contrib/postgres has another; you can implement it on your own
-// database, and test it with package storetest.
+// Store keeps payments durably for [Workers]. A [Journal] is a Store, and contrib/postgres has another. You can implement Store on
+// your own database, and test it with package storetest.
 //
 // A payment in a store has an [Entry], a time at which it is due, and a fence. Each claim and each decision changes the fence, which
 // must never have an earlier value again, even if a commit was lost or a backup was restored: make it random. Due times are compared
 // with the store's clock alone.
 type Store interface {
 	// Claim begins a run of at most c.N payments that are due and that no other worker holds, the longest due first. It returns
-	// them as they were before. By then each payment is stored durably as [Entry.Begin] makes it, with a new fence, due again
-	// c.Sends + c.Rest later. After an error nothing may be sent, but the claim may have been committed.
+	// them as they were before. When it returns, each payment is stored durably: as [Entry.Begin] makes it, with a new fence,
+	// and due again after c.Sends + c.Rest. After an error nothing may be sent, but the claim may have been committed.
 	Claim(ctx context.Context, c Claim) ([]Held, error)
-	// Record ends runs, durably, and returns the result for each, in the same order. Workers may call it again with ends that
-	// an earlier call has recorded, although it returned an error.
+	// Record ends runs, durably, and returns the result for each, in the same order. Workers may call Record again with ends
+	// that an earlier call recorded although that call returned an error.
 	Record(ctx context.Context, ends []End) ([]Recorded, error)
-	// Resting returns the first payment that rests, see [Entry.Rests], and is due after admitted, or nil if there is none.
+	// Resting returns the first payment that rests (see [Entry.Rests]) and is due after admitted; nil if there is none.
 	Resting(ctx context.Context, admitted time.Time) (*Resting, error)
 	// Decide replaces the entry of a payment by the result of decision, with a new fence, so that an end of an earlier run is
 	// recorded only if it is a success. now is by the store's clock. A payment that is to be sent again is due at once, or at
@@ -37,17 +37,17 @@ type Claim struct {
 	N int
 	// Sends is how long after the claim the worker may send.
 	Sends time.Duration
-	// Rest is how long its last request may be in progress after Sends: AttemptTimeout plus InFlightWait of its client. No
-	// other worker gets the payment before the end of Rest.
+	// Rest is how long the worker's last request may be in progress after Sends: AttemptTimeout plus InFlightWait of its
+	// client. No other worker gets the payment before the end of Rest.
 	Rest time.Duration
-	// Admitted bounds payments that rest, see [Entry.Rests]: only those due up to then are claimed, by the store's clock.
+	// Admitted limits the claim of payments that rest (see [Entry.Rests]) to those due by then, by the store's clock.
 	Admitted time.Time
 }
 
 // Held is a payment that a worker holds.
 type Held struct {
 	// Entry is the payment before the claim, with sealed params, by the store's clock. If its last run never ended, Entry is the
-	// result of [Entry.Died] for that worker's [Claim].
+	// result of [Entry.Died] for the [Claim] of that run.
 	Entry Entry
 	// Fence is the fence of the claim.
 	Fence string
@@ -79,8 +79,8 @@ type Recorded struct {
 	Overtaken bool
 	// Gone reports that the payment is no longer in the store: nothing was written.
 	Gone bool
-	// Locked reports that nothing was written yet, because another transaction has locked the payment: workers record it
-	// again. If a store waits for such a lock instead, it delays the other outcomes.
+	// Locked reports that nothing was written yet, because another transaction has locked the payment: workers record
+	// the end again. A store that waits for such a lock instead delays the other outcomes.
 	Locked bool
 	// Known is the transaction of a payment that was already done when a success arrived.
 	Known prepaid.TransactionID

@@ -33,7 +33,7 @@ type Company struct {
 	// ProgramID matches the program_id filter of the company search, like the program_id of an account's own
 	// portal identifier.
 	ProgramID string
-	// ProductType is new accounts': reloadable (when empty), gift or loyalty.
+	// ProductType is the product type of new accounts: reloadable (when empty), gift or loyalty.
 	ProductType string
 	// Loop is the kind of policy.
 	Loop Loop
@@ -46,8 +46,8 @@ func (s *Server) AddCompany(add Company) {
 	s.service.PutCompany(l, fromCompany(add))
 }
 
-// AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Before the
-// first registration, each well-formed pair is known.
+// AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Before the first
+// registration, every well-formed pair is accepted.
 func (s *Server) AddApplication(applicationID, keyID string) {
 	s.service.Keys.Add(applicationID, keyID)
 }

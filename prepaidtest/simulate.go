@@ -9,12 +9,12 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Simulation is the input of Simulate (2.15), in wire words. Empty fields are taken from the authorization of
-// AuthorizationID: a reversal of a purchase needs only Operation and AuthorizationID.
+// Simulation is the input of Simulate (2.15), with the values used on the wire. Empty fields are taken from the
+// authorization of AuthorizationID: a reversal of a purchase needs only Operation and AuthorizationID.
 type Simulation struct {
 	// Operation is transact (when empty), advice, reverse, clear or reverse_clear.
 	Operation string
-	// Type is Purchase (when empty), Withdrawal or PosCredit, a refund at the point of sale.
+	// Type is Purchase (when empty), Withdrawal or PosCredit (a refund at the point of sale).
 	Type string
 	// AccountID is the EAID.
 	AccountID prepaid.AccountID
@@ -43,13 +43,13 @@ type SimulationResult struct {
 	// Success reports whether the operation was approved or, for clear and reverse_clear, accepted: these take
 	// effect after SimulationDelay.
 	Success bool
-	// Message is the reason if not, such as "Insufficient funds" or "Declined by policy".
+	// Message is the reason if Success is false, such as "Insufficient funds" or "Declined by policy".
 	Message string
 }
 
-// Simulate uses the card of an account like the simulator (4.6), with the same checks, history and webhook messages. It also
-// works in production, like a cardholder. Invalid input, such as an amount that is no decimal, fails the test and returns the
-// zero SimulationResult.
+// Simulate uses the card of an account as the simulator does (4.6), with the same checks, history and webhook messages. With
+// [Options].Production it works too, like a cardholder. Invalid input, such as an amount that is not a decimal, fails the
+// test and returns the zero SimulationResult.
 func (s *Server) Simulate(do Simulation) SimulationResult {
 	s.service.Clock.Settle()
 	in := simulator.Input{
@@ -96,7 +96,7 @@ type Authorization struct {
 	Amount string
 	// State is open, reversed, cleared or uncleared (the clearing was reversed).
 	State string
-	// TransactionID is its latest transaction's.
+	// TransactionID is the ID of its latest transaction.
 	TransactionID prepaid.TransactionID
 	// CardAcceptorID is the merchant, or empty.
 	CardAcceptorID string

@@ -1,6 +1,6 @@
 package prepaidtest
 
-// Cardholder is the registration of an account (2.3), in wire words. Date-times have the form
+// Cardholder is the registration of an account (2.3), with the values used on the wire. Date-times have the form
 // "1990-05-01T00:00:00Z".
 type Cardholder struct {
 	// Title is at most 50 characters.
@@ -97,7 +97,7 @@ type PortalIdentifier struct {
 	CardholderID string `json:"cardholder_id"`
 }
 
-// WalletToken is a card in a mobile wallet (2.9), in wire words.
+// WalletToken is a card in a mobile wallet (2.9), with the values used on the wire.
 type WalletToken struct {
 	// StorageTechnology is where the wallet keeps the token.
 	StorageTechnology string `json:"storage_technology"`

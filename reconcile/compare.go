@@ -14,9 +14,9 @@ type comparison struct {
 	*span
 
 	account    string
-	rows       *sorter // without an item that has their ID, and explained ones
-	items      *sorter // without a row that has their ID
-	reportFrom int64   // items before were reported by an earlier run
+	rows       *sorter // rows without an item of the same ID, and explained rows
+	items      *sorter // items without a row of the same ID
+	reportFrom int64   // an earlier run reported the items before this time
 }
 
 // compare consumes and compares the rows and items of one account.
@@ -89,7 +89,7 @@ func (c *comparison) matchIDs(ctx context.Context, rows, items *cursor) error {
 	}
 }
 
-// of returns the current record if it is of the account, else nil.
+// of returns the current record if it belongs to the account, else nil.
 func (c *comparison) of(records *cursor) *record {
 	if head := records.head(); head != nil && head.account == c.account {
 		return head
@@ -168,8 +168,8 @@ func (c *comparison) matchAmounts(ctx context.Context) error {
 	}
 }
 
-// sweep goes through the rows and items of one amount in the order of time. Items and rows are candidates of each other if the
-// period of the row includes the item. The group has those that are connected.
+// sweep goes through the rows and items of one amount in the order of time. A row and an item are candidates for each other if
+// the period of the row includes the item. The group has the rows and items that are connected in this way.
 type sweep struct {
 	*comparison
 
@@ -220,7 +220,7 @@ func (s *sweep) of(records *cursor) *record {
 	return nil
 }
 
-// begin takes all rows whose periods begin by a time, which is that of the next item.
+// begin takes all rows whose periods begin no later than at, the time of the next item.
 func (s *sweep) begin(rows *cursor, at int64) error {
 	for row := s.of(rows); row != nil; row = s.of(rows) {
 		low, high := s.period(row)
@@ -251,7 +251,7 @@ func (s *sweep) begin(rows *cursor, at int64) error {
 	return nil
 }
 
-// item adds an item to the group. Without a row that it may belong to, it is reported alone.
+// item adds an item to the group, or reports it if no row of the group may be its row.
 func (s *sweep) item(item *record) error {
 	if s.reach >= item.from {
 		s.group.items = append(s.group.items, *item)
@@ -299,7 +299,7 @@ func (s *sweep) close() error {
 	return s.report(kind, &g)
 }
 
-// group is rows and items that belong together, or may.
+// group has rows and items that belong together or may belong together.
 type group struct {
 	rows, items []record
 	byAmount    bool
@@ -328,7 +328,7 @@ func (c *comparison) flush(g *group, kind Kind) error {
 	return err
 }
 
-// report yields a finding, unless an earlier run has reported all that it is about.
+// report yields a finding, unless earlier runs have reported all of its rows and items.
 func (c *comparison) report(kind Kind, g *group) error {
 	if !slices.ContainsFunc(g.items, func(item record) bool { return item.from >= c.reportFrom }) &&
 		!slices.ContainsFunc(g.rows, func(row record) bool { return c.undecided(&row) }) {

@@ -217,7 +217,7 @@ func (s *source) next() (more bool, err error) {
 	return true, s.read()
 }
 
-// append appends the length of the texts, the lengths of all but the last of them, numbers and the texts.
+// append appends the total length of the texts, the length of each text but the last, the numbers, and the texts.
 func (r *record) append(b []byte) []byte {
 	var amount [32]byte
 	text, _ := r.amount.AppendText(amount[:0]) // never fails

@@ -36,16 +36,16 @@ func (e Expected) String() string {
 type Row struct {
 	// RequestID identifies the payment for the caller. It is not used to match.
 	RequestID prepaid.RequestID
-	// TransactionID is the ID in the history; empty if unknown. The reference does not say that the ID in the response to a
-	// transfer is that of the history: if the operator says that it is not, leave it empty.
+	// TransactionID is the ID in the history; empty if unknown. The reference does not say whether the history has the ID
+	// that a transfer returned. If the operator says that it does not, leave TransactionID empty.
 	TransactionID prepaid.TransactionID
 	// AccountID is the account. Required.
 	AccountID prepaid.AccountID
 	// Amount has the sign of the history: debits are negative.
 	Amount prepaid.Amount
-	// From is when the money can have moved at the earliest, by your clock. Required.
+	// From is the earliest time at which the money can have moved, by your clock. Required.
 	From time.Time
-	// To is when the money can have moved at the latest, and not before the last change of the row; From if zero.
+	// To is the latest time at which the money can have moved; it is not before the last change of the row. Zero means From.
 	To time.Time
 	// Expected is the state.
 	Expected Expected
@@ -77,8 +77,8 @@ const (
 	KindServiceOnly
 	// KindAmountDiffers: row and item have the same transaction ID and different amounts.
 	KindAmountDiffers
-	// KindTwice: several rows or several items have the same transaction ID; or an item without a row equals, in amount and
-	// period, a row that has another item: perhaps the payment was made twice.
+	// KindTwice: several rows or several items have the same transaction ID; or an item without a row has the amount, and a
+	// time in the period, of a row that has another item: the payment may have been made twice.
 	KindTwice
 	// KindAmbiguous: rows and items are equal, and no transaction ID says which belong together. None of them is matched or
 	// missing.
@@ -101,33 +101,33 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-// Finding is the result for rows and items that belong together, or may. It is evidence, not a decision.
+// Finding is the result for rows and items that belong together or may belong together. It is evidence, not a decision.
 type Finding struct {
 	// Kind is the kind.
 	Kind Kind
 	// AccountID is the account.
 	AccountID prepaid.AccountID
-	// Rows are those of the books, with times in microseconds. More than 1000 rows and items are divided among several findings.
+	// Rows are rows of the books, with times in whole microseconds. More than 1000 rows and items are divided among several findings.
 	Rows []Row
-	// Items are those of the service, with times in microseconds.
+	// Items are items of the service, with times in whole microseconds.
 	Items []Item
 	// ByAmount: row and item were matched by amount and time because the row has no transaction ID. The item may still be
 	// another movement that looks the same.
 	ByAmount bool
 	// From is the start of the history that was read; zero for all of it.
 	From time.Time
-	// CompleteTo is up to when the history and the books were complete.
+	// CompleteTo is the time up to which the history and the books were complete.
 	CompleteTo time.Time
 }
 
-// Checkpoint is the progress of a run, for the next one. Store it as JSON. The zero value is a first run, which reads complete
+// Checkpoint is the progress of a run, for the next run. Store it as JSON. The zero value is a first run, which reads complete
 // histories; to begin at a time, set To.
 //
-// It applies to the accounts of its run. The earlier history of an account that you add later is read only by a run without it.
+// It applies to the accounts of its run. Only a run without a Checkpoint reads the earlier history of an account that you add later.
 type Checkpoint struct {
 	// To is the time up to which the run has decided.
 	To time.Time `json:"to"`
-	// Failed are the accounts whose histories could not be read, and To of the last run that could; zero if none.
+	// Failed has each account whose history could not be read, with To of the last run that could read it; zero if none could.
 	Failed map[prepaid.AccountID]time.Time `json:"failed,omitzero"`
 }
 
@@ -165,8 +165,8 @@ var (
 	ErrRow = errors.New("reconcile: row needs an account and a period")
 )
 
-// RowOf returns the row of a payment in a journal or in contrib/postgres. The amount becomes negative: the row is of the
-// paying account. A payment to a card has another side, the credit of its destination, which an entry does not name.
+// RowOf returns the row of a payment in a journal or in contrib/postgres. The amount becomes negative: the row is the
+// paying account's. A payment to a card also credits its destination; an entry does not name that account.
 func RowOf(e journal.Entry) Row {
 	row := Row{
 		RequestID: e.RequestID, TransactionID: e.TransactionID, AccountID: e.AccountID, Amount: e.Amount.Neg(),

@@ -23,9 +23,9 @@ import (
 // Config.AttemptTimeout is that limit. Client.Close does not close your transport: call CloseIdleConnections when all
 // clients that use it are closed.
 //
-// A client keeps connections for reads, and HTTP/1.1 ones for transfers and direct entries: a payment shares its connection
-// with no other request in progress. A transport that supports only HTTP/2, or has its own TLS dialer, opens a connection for
-// each payment. Connections of payments are closed with a reset (linger 0), idle ones too.
+// A client keeps connections for reads, and separate HTTP/1.1 connections for transfers and direct entries: a payment shares
+// its connection with no other request in progress. A transport that supports only HTTP/2, or has its own TLS dialer, opens a
+// connection for each payment. Connections of payments are closed with a reset (linger 0), idle ones too.
 //
 // Token requests, operations that are never repeated, operations without a response body and polls of a report each open a new
 // connection, over HTTP/1.1. The exception is the first token request: if the service offers HTTP/2, the calls that follow use
@@ -46,9 +46,9 @@ func New() *http.Transport {
 }
 
 // NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its tree has
-// a method NotSent() bool that returns true, and no error above a leaf has one returning false. A transport that tried
-// two paths must be certain of both. A client applies this rule to a Config.Transport that is not an [*http.Transport].
-// For the error of a call use prepaid.OutcomeOf.
+// a method NotSent() bool that returns true, and no error above a leaf has such a method that returns false. A transport
+// that tried two paths must be certain of both. A client applies this rule to a Config.Transport that is not an
+// [*http.Transport]. For the error of a call use prepaid.OutcomeOf.
 func NotSent(err error) bool { return exchange.NotSent(err) }
 
 // Wrappable returns t in a form that your own RoundTripper can wrap, for example to trace, sign or record:
@@ -56,10 +56,10 @@ func NotSent(err error) bool { return exchange.NotSent(err) }
 //	config.Transport = otelhttp.NewTransport(transport.Wrappable(transport.New()))
 //
 // A wrapper hides from the client whether an [*http.Transport] sent the request. Wrappable preserves this: [NotSent] is
-// true for the error of a request for which t asked for a connection and never got one. As without the wrapper, such a call
-// is not processed, and the client repeats it. A request with Close set opens its own connection, over HTTP/1.1 unless t
-// supports only HTTP/2. The wrapper must return errors unchanged or wrapped, and must not clear Close. If t is nil,
-// [New] is used.
+// true for the error of a request for which t asked for a connection and never got one. Such a call is not processed, and
+// the client repeats it, as without the wrapper. A request with Close set opens its own connection, over HTTP/1.1 unless t
+// supports only HTTP/2. The wrapper must return errors unchanged or wrapped, and must not clear Close. If t is nil, [New]
+// is used.
 func Wrappable(t *http.Transport) http.RoundTripper {
 	if t == nil {
 		t = New()

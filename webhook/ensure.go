@@ -30,14 +30,14 @@ var _ Registrations = (*prepaid.HooksService)(nil)
 // in one process at a time: the service may let two processes that find no hook create one each.
 //
 // An existing hook is found on any page of the list; addresses are compared as URLs (case of the host, default port,
-// empty path). Only differences are sent, with the companies compared as a set; if there are none, nothing is sent. The
+// empty path). Only differences are sent (companies are compared as a set); without differences, nothing is sent. The
 // key is sent only if HMACKeyID differs, since the service does not return the secret: a new secret needs a new ID. All
-// fields of want are required in either case. With Enabled, the service pings the receiver before it responds to a
-// change, so the receiver must listen before Ensure runs.
+// fields of want are required, even if the hook exists. With Enabled, the service pings the receiver before it responds
+// to a change, so the receiver must listen before Ensure runs.
 //
 // After a creation or change of unknown outcome Ensure reads the hook, at once and after 1 s and 3 s, rather than create
-// a second one or overwrite a later change of another program. If the hook is still not as wanted, the error is
-// of [prepaid.OutcomeUnknown]; run Ensure again later.
+// a second one or overwrite a later change of another program. If the hook is still not as wanted, the error has
+// [prepaid.OutcomeUnknown]; run Ensure again later.
 //
 // Errors: *[prepaid.ValidationError] if a field of want is missing, [prepaid.ErrAmbiguous] if several hooks have the
 // address, and those of [prepaid.HooksService.List], Create, Get and Update.
@@ -90,13 +90,13 @@ type ensureSettings struct {
 }
 
 // RotateIn makes [Ensure] change the receiver's keys together with the hook, so that no message is refused meanwhile. It
-// adds the wanted key to keys before the hook gets it, and accepts the hook's previous key for another keep
-// (default 1 h). Until the hook has certainly changed, both keys are accepted.
+// adds the wanted key to keys before the hook gets it, and accepts the hook's previous key for the duration keep
+// (default 1 h) after the change. Until the hook has certainly changed, both keys are accepted.
 //
 // If the process may be killed in between, start it with both keys in the ring. Leave the old key in your configuration
 // until a start has found the hook changed and keep has passed since. Give all replicas the new key before one of them
-// runs Ensure with it; the ring of the others does not change. A key whose ID has another secret in the ring is an
-// hmac_key_id fault: a new secret needs a new ID.
+// runs Ensure with it; the rings of the other replicas do not change. A key whose ID has another secret in the ring is
+// an hmac_key_id fault: a new secret needs a new ID.
 func RotateIn(keys *Keys, keep time.Duration) EnsureOption {
 	if keep <= 0 {
 		keep = defaultKeepKey

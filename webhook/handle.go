@@ -144,14 +144,14 @@ func (h *Handler) settle(ctx context.Context, claim Claim, result error) error {
 	return result
 }
 
-// ClaimID returns the ID under which a [Handler] claims a message: the hook's ID and its own, since the reference does not
-// say that message IDs are unique across hooks; see [ClaimStore] for its form. It is empty for a message without an ID, which is
-// not claimed. Use it as a key where your function records that it has handled m.
+// ClaimID returns the ID under which a [Handler] claims a message: the hook's ID and the message's ID, since the reference does
+// not say that message IDs are unique across hooks; see [ClaimStore] for its form. It is empty for a message without an ID,
+// which is not claimed. Use it as a key where your function records that it has handled m.
 func ClaimID(m *prepaid.Message) string {
 	if m.ID == "" {
 		return ""
 	}
-	// The slash that ends the hook's ID is the first one. A hash replaces a key that a store might not accept.
+	// The first slash ends the hook's ID. A hash replaces a key that a store might not accept.
 	key := strings.NewReplacer("%", "%25", "/", "%2F").Replace(string(m.HookID)) + "/" + string(m.ID)
 	unprintable := strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 	if len(key) <= longestKey && !unprintable {
@@ -162,8 +162,8 @@ func ClaimID(m *prepaid.Message) string {
 }
 
 // Shutdown refuses new messages with 503 and waits for running functions, including those that overran their time. It
-// returns the context's error if ctx ends first; they continue to run. It may be called more than once. Call it after the
-// server's own Shutdown.
+// returns the context's error if ctx ends first; the functions continue to run. It may be called more than once. Call it
+// after the server's own Shutdown.
 func (h *Handler) Shutdown(ctx context.Context) error {
 	idle := h.runs.close()
 	select {

@@ -133,7 +133,7 @@ func (o *observer) attemptDone(ctx context.Context, op prepaid.Operation, a prep
 	o.metrics.attemptDone(ctx, op, a)
 }
 
-// resultOf returns the end of an attempt as the conventions name it.
+// resultOf returns the result of an attempt as attributes of the conventions.
 func resultOf(a prepaid.Attempt) []attribute.KeyValue {
 	var attributes []attribute.KeyValue
 	if a.StatusCode != 0 {
@@ -158,7 +158,7 @@ func (o *observer) callDone(ctx context.Context, op prepaid.Operation, c prepaid
 	o.metrics.callDone(ctx, op, c)
 }
 
-// failed reports whether err is a failure. "Not ready" is none: polls of a report usually return it.
+// failed reports whether err is a failure. "Not ready" is no failure: polls of a report usually return it.
 func failed(err error) bool { return err != nil && !errors.Is(err, prepaid.ErrReportNotReady) }
 
 func outcomeName(outcome prepaid.Outcome) string {

@@ -13,7 +13,7 @@ import (
 const (
 	// archiveAge is how long the service remembers a request ID, plus how far its day may be ahead when it is enqueued.
 	archiveAge = (30 + 7) * 24 * time.Hour
-	// expiredAge is the least age of an ID's day: then no client has sent the ID for a week, and Enqueue refuses it.
+	// expiredAge is the least age of the day in an archived ID. At that age, no client has sent the ID for a week, and Enqueue refuses it.
 	expiredAge  = 30 * 24 * time.Hour
 	archiveRows = 500 // in one transaction
 )
@@ -40,7 +40,7 @@ const (
 // longer be enqueued or sent. It never moves a payment that needs workers or a person, or whose Settled has not succeeded yet. Archive
 // never moves a request ID in your own format: it may be used again at any time, and a forgotten ID pays again.
 //
-// [Store.Get], [Store.All] and the view all_payments include archived payments, [Store.Retry] does not. Archive drops sealed
+// [Store.Get], [Store.All] and the view all_payments include archived payments; [Store.Retry] does not. Archive drops sealed
 // params of rejected payments and keeps account, amount, states, times and digests. Delete these yourself when you may, for
 // example:
 //

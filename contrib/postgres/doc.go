@@ -6,17 +6,17 @@
 //
 // # How a payment is sent
 //
-// A worker claims due payments with FOR UPDATE SKIP LOCKED. The commit of the claim is the intent, and waits for the disk with any
-// synchronous_commit. The call follows outside any transaction. The outcome is written only if the payment still belongs to this worker
-// (its row has the lease's number). The same write marks that Settled is due. Settled then runs in a transaction that also removes the
-// mark. A Store is a [journal.Store], its workers are [journal.Workers].
+// A worker claims due payments with FOR UPDATE SKIP LOCKED. The commit of the claim records the intent; it waits for the disk, whatever
+// synchronous_commit is. The call follows outside any transaction. The outcome is written only if the payment still belongs to this
+// worker (its row has the lease's number). The same write marks that Settled is due. Settled then runs in a transaction that also
+// removes the mark. A Store is a [journal.Store]; its workers are [journal.Workers].
 //
 // # The lease
 //
 // A claimed payment belongs to its worker for a time that nothing can shorten: 3 minutes and 40 seconds by default;
 // [journal.Workers.Run] lists its parts. When the client has token, slot and connection, it compares the call's deadline with the
-// clock again before it writes. If a worker dies, another one takes its payments after the lease, with unknown outcome: under the
-// same request ID, with LastSent set to the last moment at which the dead worker can have sent.
+// clock again before it writes. If a worker dies, another one takes its payments after the lease. It treats their outcome as
+// unknown: it sends them under the same request ID, with LastSent set to the last moment at which the dead worker can have sent.
 //
 // Only Postgres's clock decides. If it jumps forward, leases end early: keep the machines' clocks synchronised. docs/payments-at-scale.md
 // names the remaining risks, such as a process that freezes for long just before it writes to the connection.
@@ -44,7 +44,7 @@
 //
 // Request ID, account, amount, state, times and the service's IDs and codes are stored in clear. Destination, references and user
 // names are encrypted with [Options].Seal until the payment is done or withdrawn; digests with [Options].DigestKey identify them.
-// Logs and errors do not have them.
+// Logs and errors contain none of these texts.
 //
 // # Connections and poolers
 //

@@ -22,16 +22,16 @@ type Options struct {
 	// Schema is the database schema of the tables, "prepaid" by default: at most 40 lower-case letters, digits and
 	// underscores.
 	Schema string
-	// DigestKey is the key of the digests that identify a payment. Keep it as long as the payments: with another
-	// key, enqueueing again is [journal.ErrChanged], and no stored payment can be sent.
+	// DigestKey is the key of the digests that identify a payment. Keep it as long as the payments: with another key,
+	// enqueueing a payment again returns [journal.ErrChanged], and no stored payment can be sent.
 	DigestKey prepaid.Secret
 	// Seal encrypts the params, including bank details, see [journal.NewAEAD]. Done and withdrawn payments have no
 	// params.
 	Seal journal.AEAD
 	// CallTimeout is that of [journal.Workers]: 2 minutes by default.
 	CallTimeout time.Duration
-	// Logger gets a record of each failure of the database, of a hook or of a panic, with request IDs and without personal
-	// data. If nil, nothing is logged.
+	// Logger gets a record of each failure of the database or of a hook, and of each panic, with request IDs and without
+	// personal data. If nil, nothing is logged.
 	Logger *slog.Logger
 	// SessionPooler: Open accepts a pooler or proxy that keeps one session for each connection, such as PgBouncer in session mode.
 	SessionPooler bool
@@ -77,7 +77,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 	if err := s.checkPooler(ctx); err != nil { // before a statement is prepared
 		return nil, err
 	}
-	// These settings make a commit durable, with synchronous_commit, which each transaction sets.
+	// These settings make a commit durable, together with synchronous_commit, which each transaction sets.
 	var safe bool
 	err := pool.QueryRow(ctx, `select current_setting('fsync') = 'on' and current_setting('full_page_writes') = 'on'`).Scan(&safe)
 	if err != nil {
@@ -92,7 +92,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 	return s, nil
 }
 
-// Format prints no key with any AEAD.
+// Format prints no key, whatever AEAD is set.
 func (o Options) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "prepaidpg.Options{Schema:%s CallTimeout:%s}", o.Schema, o.CallTimeout)
 }

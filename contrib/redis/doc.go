@@ -1,5 +1,5 @@
-// Package prepaidredis shares among the replicas of a program the service's rate limit, which counts by address
-// ([NewLimiter]), and claims on webhook messages ([NewClaims]). The state is in Redis 5 or later: one server,
+// Package prepaidredis shares two things among the replicas of a program: the service's rate limit, which counts by
+// address ([NewLimiter]), and claims on webhook messages ([NewClaims]). The state is in Redis 5 or later: one server,
 // sentinels or a cluster, using github.com/redis/go-redis/v9.
 //
 // The Redis client needs ContextTimeoutEnabled: otherwise go-redis does not end waits with a context, and both

@@ -8,8 +8,8 @@ import (
 // boundKey is a value, or a pseudonym, of one kind.
 type boundKey struct{ kind, text string }
 
-// bindings are a replay's mapping of values: the pseudonyms of this cassette, and the pseudonym for which each of
-// the caller's values stands. The first use of an ID binds it; it may not change afterwards.
+// bindings are a replay's mapping of values: the pseudonyms of this cassette, and the pseudonym of each of the
+// caller's values. The first use of an ID binds the ID to a pseudonym for good.
 type bindings struct {
 	onTape map[string]bool
 	tape   map[boundKey]string // the pseudonym of an ID
@@ -40,7 +40,7 @@ func distinguishes(pseudonym string) bool {
 	return strings.Trim(pseudonym, "0") != "" && !isDate(pseudonym)
 }
 
-// contradictions returns the places where request, although alike, is about something else than recorded.
+// contradictions returns the places where request is about something else than recorded, which has the same form.
 func (b *bindings) contradictions(request, recorded *scrubbedRequest) []string {
 	var places []string
 	for l, there := range pairsOf(request, recorded) {
@@ -79,8 +79,8 @@ func (b *bindings) bind(request, recorded *scrubbedRequest) {
 	}
 }
 
-// pairsOf iterates over scrubbed values of request that can be distinguished, with the recorded pseudonyms. Names that
-// are not in the schema may be in different orders in both.
+// pairsOf iterates over scrubbed values of request that can be distinguished, with the recorded pseudonyms. It omits
+// members whose names are not in the schema: their order may differ.
 func pairsOf(request, recorded *scrubbedRequest) func(yield func(leaf, string) bool) {
 	return func(yield func(leaf, string) bool) {
 		there, next := recorded.scrubbedValues(), map[string]int{}
@@ -101,7 +101,7 @@ func pairsOf(request, recorded *scrubbedRequest) func(yield func(leaf, string) b
 }
 
 // kindOf returns the kind of ID in this place; empty if it is not an ID. Other texts may change with each run: two
-// made within one second may be equal in one run and different in the next.
+// texts made within a second may be equal in one run and different in the next.
 func kindOf(op *operation, where string) string {
 	if op == nil || op.name == tokenName {
 		return ""

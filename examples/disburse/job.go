@@ -112,7 +112,7 @@ func (j *job) params(p payment) prepaid.TransferParams {
 }
 
 // sourceReference identifies the row in the history of the float account. Its last part is the start of a hash of account and
-// amount: it differs for a row with another of these that was sent under the same key.
+// amount: it differs if a row with the same key was sent with another account or amount.
 func (j *job) sourceReference(p payment) string {
 	sum := sha256.Sum256([]byte(string(p.account) + " " + p.amount.String()))
 	return fmt.Sprintf("%s%x", j.ownReferences(p), sum[:4])

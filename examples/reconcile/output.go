@@ -19,14 +19,14 @@ import (
 	"github.com/cardprograms/prepaid/reconcile"
 )
 
-// columns are those of the CSV file; README.md describes them.
+// columns are the columns of the CSV file; README.md describes them.
 func columns() []string {
 	return []string{
 		"finding", "kind", "account_id", "complete_from", "complete_to", "side", "request_id", "transaction_id", "amount", "time", "state",
 	}
 }
 
-// output is the files of a run. Each has another name until it is complete, so that no part is taken for the whole.
+// output has the files of a run. The CSV file has a temporary name until it is complete, so that nobody takes a part for the whole.
 type output struct {
 	file       *os.File
 	csv        *csv.Writer
@@ -69,7 +69,7 @@ func (o *output) write(f *reconcile.Finding) error {
 	return nil
 }
 
-// keep gives the files their names.
+// keep gives the CSV file its name, and writes the chart.
 func (o *output) keep(s *summary) error {
 	o.csv.Flush()
 	err := errors.Join(o.csv.Error(), o.file.Sync(), o.file.Close())
@@ -82,7 +82,7 @@ func (o *output) keep(s *summary) error {
 	return os.WriteFile(o.bar, s.chart().RenderContent(), 0o600)
 }
 
-// discard removes what keep has not named.
+// discard removes the CSV file unless keep has named it.
 func (o *output) discard() {
 	_ = o.file.Close()
 	_ = os.Remove(o.file.Name())

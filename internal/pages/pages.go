@@ -1,9 +1,8 @@
 // Package pages reads lists that a service returns in pages, and decides when all of a list was seen.
 //
-// It promises that each item that existed when the first page was served is delivered once, and later ones at most once,
-// in whatever order the service sorts. Insertions move items only to later pages, so reading the pages in order, up to the
-// newest number of pages, finds every item; duplicates are dropped. If a list ends before as many items were seen as were
-// counted, that is an error.
+// Whatever the order of the list, each item that existed when the first page was served is delivered once, and each later
+// item at most once. Insertions move items only to later pages. So reading the pages in order, up to the newest reported
+// number of pages, finds every item; duplicates are dropped. A list that ends with fewer items seen than counted is an error.
 //
 // It knows neither requests nor the types of items: its caller fetches the pages and identifies the items. It does not read
 // headers and does not filter items.
@@ -17,7 +16,7 @@ import (
 // ErrRepeated means that a page had only items of earlier pages.
 var ErrRepeated = errors.New("page repeats earlier ones")
 
-// Incomplete means that a list ended before as many items were seen as were counted.
+// Incomplete means that a list ended with fewer items seen than counted.
 type Incomplete struct {
 	// Seen is the number of distinct items.
 	Seen int
@@ -30,20 +29,20 @@ func (*Incomplete) Error() string { return "list incomplete" }
 
 // Head describes a page and its list.
 type Head struct {
-	// Number is the page's number, from 1. Size, Pages and Items are the service's; Received is the number of items received.
+	// Number is the page's number, from 1. The service reports Size, Pages and Items; Received is the number of items received.
 	Number, Size, Pages, Items, Received int
 	// Reported and Counted say whether Pages and Items were present. Bare means one object instead of a list.
 	Reported, Counted, Bare bool
 }
 
-// Progress is the state of reading a list, with the service's reports about it. For each page call Begin, IsNew for each of
-// its items, and End.
+// Progress is the state of reading a list, with the counts that the service reported. For each page call Begin, IsNew for
+// each of its items, and End.
 type Progress struct {
 	start  int  // number of the first page
 	leaves bool // items may leave the list while it is read
 
 	seeds    [2]maphash.Seed
-	seen     map[itemKey]int // the place on its page
+	seen     map[itemKey]int // each item's place on its page
 	pages    int             // pages read
 	filled   int             // pages read that had items
 	size     int             // items of the first page
@@ -52,18 +51,18 @@ type Progress struct {
 	due      int // expected pages from start on, by the first X-TotalPages
 	counted  bool
 	items    int // X-TotalItems of the first page, if counted
-	expected int // the part of items from start on
+	expected int // the number of items from page start on
 	repeated int // items seen again on a later page
 	maxItems int // the largest X-TotalItems before the current page
 
 	page      Head // the current page
 	place     int  // of its next item
-	restarts  bool // it has an item that was no later on an earlier page
-	fresh     int  // its items that were not seen before
+	restarts  bool // it has an item that was at the same or an earlier place on an earlier page
+	fresh     int  // the number of its items that were not seen before
 	lastFresh bool // its last item was not seen before
 }
 
-// NewProgress returns the Progress of a list of which nothing was read. start is the number of the first page.
+// NewProgress returns the Progress of a list before its first page is read. start is the number of the first page.
 func NewProgress(start int, leaves bool) Progress { return Progress{start: start, leaves: leaves} }
 
 // Started reports whether a page was begun.
@@ -138,7 +137,7 @@ func (p *Progress) End() (last bool, err error) {
 }
 
 // outgrows ends an iteration over a list that grows as fast as it is read, for example because the reader adds an item for
-// each. If no item has moved, the added items follow all original ones, which were thus all seen.
+// each. If no item has moved, the added items follow the original ones, so all original items were seen.
 func (p *Progress) outgrows() (last bool, err error) {
 	const allowance = 1000 // items
 	if p.growth() <= p.items+allowance || p.page.Number < p.start+p.due-1 {
@@ -151,8 +150,8 @@ func (p *Progress) outgrows() (last bool, err error) {
 }
 
 // repeats reports whether the service ignores page_number: a page has nothing new or, in a list that grows, an item at the same place
-// as before or a later one. Added items move others from the end of one page to the start of the next, so to an earlier place, unless
-// a whole page is added meanwhile. Each added item may have caused one repeated item. Unless pages and items are counted, a page
+// as before, or at a later place. Added items move others from the end of one page to an earlier place, at the start of the next page,
+// unless a whole page is added meanwhile. Each added item may have caused one repeated item. Unless pages and items are counted, a page
 // whose last item was seen before also counts as a repetition; otherwise a service that adds to its only page would be read for ever.
 func (p *Progress) repeats() bool {
 	growth := p.growth()
@@ -168,8 +167,8 @@ func (p *Progress) growth() int {
 	return p.page.Items - p.items
 }
 
-// Refused decides the meaning of a refused page number. ended is true if it may be the end of the list; err then reports whether
-// the list is incomplete.
+// Refused decides the meaning of a refused page number. ended is true if the list may end there; err then reports whether the
+// list is incomplete.
 func (p *Progress) Refused() (ended bool, err error) {
 	if p.pages == 0 {
 		return false, nil
@@ -178,7 +177,7 @@ func (p *Progress) Refused() (ended bool, err error) {
 	return !p.reported || p.leaves || err == nil, err
 }
 
-// missing returns an error if less was seen than the service had counted at first.
+// missing returns an error if fewer items, or pages, were seen than the service counted at first.
 func (p *Progress) missing() error {
 	switch {
 	case p.counted && len(p.seen) < p.expected:

@@ -44,7 +44,7 @@ func transferCases() []Case {
 	}
 }
 
-// twice sends the same transfer twice: the same response, and one movement.
+// twice sends the same transfer twice, and expects the same response and one movement.
 func (p *probe) twice(path, id string, body map[string]any) {
 	before := len(p.history())
 	one := p.post(path, body).status(200)

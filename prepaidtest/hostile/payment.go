@@ -22,7 +22,7 @@ const (
 func (o Operation) path() string { return "POST /accounts/{id}/" + string(o) }
 
 // Payment is one line of PREPAID_HOSTILE_PAYMENTS. JSON members have the same names as in the operations. Each payment of a run
-// has another amount, by which the harness finds it in the accounts.
+// has a different amount, by which the harness finds the payment in the accounts.
 type Payment struct {
 	// RequestID is the ID to pay under. A worker can use its own IDs instead, one for each payment.
 	RequestID prepaid.RequestID `json:"request_id"`
@@ -119,7 +119,7 @@ func order(o Options, srv *prepaidtest.Server) *orders {
 	return s
 }
 
-// find returns the index of the payment that a request is for, by its request ID or by its amount; false for neither.
+// find returns the index of the payment that a request is for, found by request ID or amount; false if neither matches.
 func (s *orders) find(id prepaid.RequestID, amount string) (int, bool) {
 	if n, ok := s.byID[id]; ok {
 		return n, true

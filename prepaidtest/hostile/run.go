@@ -36,12 +36,12 @@ type run struct {
 	restarts   atomic.Int64
 	service    barrier       // shut while the service is frozen
 	over       chan struct{} // closed after the copies' end
-	open       atomic.Int64  // wires
+	open       atomic.Int64  // the number of open wires
 	late       atomic.Int64  // present delay of this process's timers, in nanoseconds
 
 	mu       sync.Mutex // guards all below
 	closing  []func() error
-	last     *process // to end without success
+	last     *process // the last copy that ended without success
 	lastSent time.Time
 	arrivals map[int]int // by payment
 	events   []event
@@ -141,7 +141,7 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 		unfinished = err.Error()
 	}
 	r.service.stays()
-	for limit := time.Now().Add(2 * r.options.longest()); r.open.Load() > 0 && time.Now().Before(limit); { // copies' requests run
+	for limit := time.Now().Add(2 * r.options.longest()); r.open.Load() > 0 && time.Now().Before(limit); { // requests may be in progress
 		time.Sleep(time.Millisecond)
 	}
 	idle, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*r.options.longest())
@@ -152,7 +152,7 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 	return r.report(unfinished), nil
 }
 
-// measure stores in late the greatest delay of timers in about the last second.
+// measure stores the greatest timer delay of about the last second in late.
 func (r *run) measure() {
 	const period = 5 * time.Millisecond
 	for began := time.Now(); ; began = time.Now() {

@@ -38,7 +38,7 @@ func RequireFaults(t *testing.T, err error, shown string, want ...Fault) {
 	RequireNoPart(t, shown, fmt.Sprintf("%v %+v %#v %s %s", err, invalid, *invalid, err, asJSON))
 }
 
-// RequireNoPart finds any three characters in a row of value in text. Shorter values stand in too many words.
+// RequireNoPart fails if text contains three successive characters of value. Shorter parts occur in too many words.
 func RequireNoPart(t *testing.T, value, text string) {
 	t.Helper()
 	const window = 3

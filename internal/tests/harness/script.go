@@ -119,7 +119,7 @@ func Unreachable(err error) Step {
 	return transport.Wrappable(&http.Transport{DialContext: dial}).RoundTrip
 }
 
-// After is next after wait, unless the request's context ends first.
+// After runs next after wait, unless the request's context ends first.
 func After(wait time.Duration, next Step) Step {
 	return func(r *http.Request) (*http.Response, error) {
 		timer := time.NewTimer(wait)

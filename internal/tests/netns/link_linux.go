@@ -90,7 +90,7 @@ func (n *namespace) known() string {
 	return "neigh replace " + n.neighbour + " lladdr " + n.their + " dev " + device + " nud permanent"
 }
 
-// ip runs commands of ip in n.
+// ip runs commands of the program ip in n.
 func (l *Link) ip(n *namespace, lines ...string) {
 	l.tb.Helper()
 	command := exec.CommandContext(context.Background(), "ip", "-batch", "-")
@@ -127,8 +127,8 @@ func (l *Link) Cut() {
 	l.ip(l.service, "link set "+device+" down")
 }
 
-// Lose loses packets on the way: they leave one end and do not arrive at the other. The receiver does not know its own
-// address any more.
+// Lose loses packets on the way: they leave one end and do not arrive at the other. To this end it changes the
+// receiver's own MAC address.
 func (l *Link) Lose(way Direction) {
 	l.tb.Helper()
 	for end, lost := range map[*namespace]Direction{l.service: ToService, l.client: ToClient} {

@@ -22,7 +22,7 @@ import (
 // Clock is a clock that runs tasks. Make it with New.
 type Clock struct {
 	started time.Time // real instant at which the clock began
-	origin  time.Time // its time at started
+	origin  time.Time // the clock's time at started
 	frozen  bool
 	offset  atomic.Int64
 	next    atomic.Int64 // earliest due time in Unix nanoseconds; math.MaxInt64 without tasks
@@ -72,7 +72,7 @@ func (c *Clock) Now() time.Time {
 // End is the latest time of the clock; Unix nanoseconds end in 2262.
 func End() time.Time { return time.Date(2200, 12, 31, 23, 59, 59, 0, time.UTC) }
 
-// Advance moves the clock; false, and no move, if d is negative or leads beyond End.
+// Advance moves the clock. It returns false, and moves nothing, if d is negative or leads beyond End.
 func (c *Clock) Advance(d time.Duration) bool {
 	if d < 0 || d > End().Sub(c.Now()) {
 		return false
@@ -93,8 +93,7 @@ func (c *Clock) At(due time.Time, j Job) {
 	c.arm()
 }
 
-// After performs a job when d has passed on this clock. After Close the clock only keeps the job,
-// for Save.
+// After performs a job when d has passed on this clock. A closed clock only keeps the job, for Save.
 func (c *Clock) After(d time.Duration, j Job) { c.At(c.Now().Add(d), j) }
 
 // Push needs c.mu.
@@ -140,8 +139,8 @@ func (c *Clock) runDue() {
 	}
 }
 
-// pop takes the next due task. Without a due task it arms the timer for the next one. Before that, next stays
-// in the past, so readers wait for the running task.
+// pop takes the next due task. If no task is due, it arms the timer for the next one. Until then, the field next
+// stays in the past, so readers wait for the running task.
 func (c *Clock) pop() (Task, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

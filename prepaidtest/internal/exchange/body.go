@@ -11,7 +11,7 @@ import (
 const (
 	// MaxBody bounds a request body; the largest in the reference is a few kilobytes.
 	MaxBody = 4 << 20
-	// MaxSurplus is how much more is read, so that the caller gets the refusal of a body that is too large.
+	// MaxSurplus is how much is read past MaxBody, so that a caller that sends a larger body gets the refusal.
 	MaxSurplus = 1 << 20
 	// BodyTimeout is how long a caller may take to send a body.
 	BodyTimeout = time.Minute

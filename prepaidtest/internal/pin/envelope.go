@@ -93,7 +93,7 @@ func (e *envelope) bind(b *wire.Reader) {
 func bindHex(b *wire.Reader, name string, into *[]byte) {
 	var text string
 	if b.String(name, &text).Required().Form(wire.Hex()).Usable {
-		*into, _ = hex.DecodeString(text) // a lenient server cannot open other text
+		*into, _ = hex.DecodeString(text) // a lenient server accepts other text, but cannot decrypt it
 	}
 }
 
@@ -106,7 +106,7 @@ func (e *envelope) open(identity *Identity, mgf1 crypto.Hash) (otp, pin string, 
 	if e.hash == "SHA512" {
 		hash = crypto.SHA512
 	}
-	key, err := identity.key.Decrypt(nil, e.key, &rsa.OAEPOptions{Hash: hash, MGFHash: mgf1}) // 0 is the same hash
+	key, err := identity.key.Decrypt(nil, e.key, &rsa.OAEPOptions{Hash: hash, MGFHash: mgf1}) // MGFHash 0 means the same hash
 	if err != nil {
 		return "", "", errors.New("encrypted_key cannot be decrypted")
 	}

@@ -23,7 +23,7 @@ type inFlight struct {
 	list []*Running
 }
 
-// Hold records that a request is carried out d of real time from now; end removes the record. Hold ignores other
+// Hold records that a request will be carried out after d of real time; end removes the record. Hold ignores other
 // operations.
 func (s *Transfers) Hold(c *exchange.Call, d time.Duration) (end func()) {
 	if name := c.Route.Name(); name != transferOperation && name != directEntryOperation {

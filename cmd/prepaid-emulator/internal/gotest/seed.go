@@ -58,7 +58,7 @@ func replacedMember(name string, value any) any {
 	return nil
 }
 
-// fictional are the members that the SDK checks.
+// fictional returns values for the members that the SDK checks.
 func fictional() map[string]any {
 	return map[string]any{
 		"hmac_key_secret": strings.Repeat("0123456789abcdef", 4), "ephemeral_key": strings.Repeat("A", 43) + "=", "certificates": []string{"fictional"},
@@ -71,7 +71,7 @@ func fictional() map[string]any {
 	}
 }
 
-// prepare finds the state that the call needs, and the steps that it builds on.
+// prepare finds the state that the call needs, and the earlier steps that the call builds on.
 func (w *writer) prepare() {
 	switch {
 	case strings.HasPrefix(w.request.Template, "/hooks"):
@@ -113,7 +113,7 @@ func (w *writer) prepareAuthorization() {
 	w.field("AuthorizationID").SetString(w.expression("authorised.AuthorizationID"))
 }
 
-// prepareFirst makes the payment whose response was kept, with another client: it may be another program's.
+// prepareFirst makes the payment whose response was kept. It uses another client, since another program may have paid.
 func (w *writer) prepareFirst() {
 	w.before = append(w.before, "// The payment was made before, with the same request ID.",
 		"if _, err := "+w.call.text("server.Client()")+"; err != nil { t.Fatal(err) }")
@@ -243,7 +243,7 @@ func (w *writer) seedNamed() {
 // maxSearched bounds the accounts that are seeded for a search.
 const maxSearched = 3
 
-// searched are accounts that a search of the call finds.
+// searched returns accounts that the call's search finds.
 func (w *writer) searched(known []prepaid.AccountID, companies map[prepaid.CompanyID]bool) []prepaid.AccountID {
 	key := w.field("ClientAccountKey")
 	if w.request.Method != http.MethodGet || (!key.IsValid() && len(companies) == 0) {
@@ -259,8 +259,8 @@ func (w *writer) searched(known []prepaid.AccountID, companies map[prepaid.Compa
 	return found
 }
 
-// found returns the first request of the story about an account. plenty means that money arrived between the requests, or
-// before them for a payment that the test makes again: the account then needs more than that request found.
+// found returns the first request of the story about an account. plenty means that the account needs more than its
+// balance at that request: money arrived between the requests, or the test makes an earlier payment again.
 func (s *story) found(id prepaid.AccountID) (first *prepaidtest.Request, plenty bool) {
 	var before prepaid.Amount
 	for i, r := range s.requests {
@@ -277,7 +277,7 @@ func (s *story) found(id prepaid.AccountID) (first *prepaidtest.Request, plenty 
 	return first, plenty
 }
 
-// seedAccount is an account as the first request about it found it, else as it is now.
+// seedAccount returns code for an account as the first request about it found it, or as it is now without such a request.
 func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
 	first, plenty := w.found(state.ID)
 	switch {

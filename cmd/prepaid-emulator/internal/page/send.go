@@ -36,7 +36,7 @@ func asItWas(r prepaidtest.Request) sendForm {
 	return sendForm{Method: r.Method, Target: target(r.Path, r.Query), Type: r.Header.Get("Content-Type"), Body: r.Body}
 }
 
-// toEdit is the same as the page shows it.
+// toEdit is the same request as the page shows it.
 func toEdit(r prepaidtest.Request) sendForm {
 	return sendForm{Method: r.Method, Target: target(r.Path, shownQuery(r.Query)), Type: r.Header.Get("Content-Type"), Body: readable(r.Body)}
 }
@@ -60,7 +60,7 @@ const (
 	sendTime = time.Minute
 )
 
-// incomplete is why the log's request cannot be sent as it was; empty when it can.
+// incomplete returns why the logged request cannot be sent as it was; empty if it can be sent.
 func (f sendForm) incomplete() string {
 	switch {
 	case len(f.Body) >= keptBody:
@@ -71,7 +71,7 @@ func (f sendForm) incomplete() string {
 	return ""
 }
 
-// check returns the address of the form on this emulator, or the reason why it cannot be sent.
+// check returns the address of the form on this emulator, or the reason why the form cannot be sent.
 func (f sendForm) check() (address *url.URL, problem string) {
 	address, err := url.ParseRequestURI(f.Target)
 	switch {
@@ -117,11 +117,11 @@ func (p *Page) sendAgain(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// lines has the line ends that a browser changes in a form.
+// lines restores the line ends that a browser changes in a form.
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// send sends a request to the address at which this emulator got r, whatever the form names, and returns it from the log. If
-// the original had an Authorization header, it gets valid credentials.
+// send sends a request to the address at which this emulator got r, whatever the form names, and returns the logged request.
+// If the original had an Authorization header, the new request gets valid credentials.
 func (p *Page) send(r *http.Request, original prepaidtest.Request, form sendForm) (sent prepaidtest.Request, problem string) {
 	address, problem := form.check()
 	here, known := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -158,7 +158,7 @@ func (p *Page) send(r *http.Request, original prepaidtest.Request, form sendForm
 			request.Header.Set(name, value)
 		}
 	}
-	last := newestRequests(p.server.Load())[0].Number // there is the original
+	last := newestRequests(p.server.Load())[0].Number // the log has at least the original
 	if response, err := client.Do(request); err == nil {
 		_, _ = io.Copy(io.Discard, response.Body) // a fault may cut it
 		_ = response.Body.Close()
@@ -203,7 +203,7 @@ type messageData struct {
 	Edited     bool
 }
 
-// sentMessage finds the newest message of the id in the query or form, and its webhook. If there is none, it responds.
+// sentMessage finds the newest message of the id in the query or form, and its webhook. If there is no message, it responds with 404.
 func (p *Page) sentMessage(w http.ResponseWriter, r *http.Request) (data messageData, ok bool) {
 	server, id := p.server.Load(), prepaid.MessageID(r.FormValue("id"))
 	hooks := server.Hooks()

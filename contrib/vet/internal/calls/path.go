@@ -29,7 +29,7 @@ type walk struct {
 	call  *Call
 	start *ssa.Call
 	other ssa.Value // the result next to the error: nil exactly if there is an error
-	// variables means that a store in a variable is enough, as it is read.
+	// variables means that a store in a variable is enough, because the variable is read.
 	variables bool
 	path      []*ssa.BasicBlock
 	seen      map[*ssa.BasicBlock][][]ssa.Value

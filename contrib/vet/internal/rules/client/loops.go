@@ -139,7 +139,7 @@ func (r *rule) fixed(common *ssa.CallCommon) bool {
 	return common.StaticCallee() != nil && len(common.Args) == 0
 }
 
-// another reports whether a variable is a new object each time, other than settings: a transport, a server.
+// another reports whether a variable is a new object each time and not settings: for example a transport or a server.
 func (r *rule) another(v *ssa.Alloc) bool {
 	_, composite := v.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct)
 	return composite && !r.sdkType(v.Type().Underlying().(*types.Pointer).Elem())

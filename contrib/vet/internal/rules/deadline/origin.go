@@ -21,12 +21,12 @@ const (
 
 var (
 	fresh = []string{"context.Background", "context.TODO", "context.WithoutCancel"}
-	// kept return a context with the deadline of their first argument. The value is the result's index.
+	// kept are functions that return a context with the deadline of their first argument. The value is the index of the result.
 	kept = map[string]int{
 		"context.WithCancel": 0, "context.WithCancelCause": 0, "context.WithValue": 0, "os/signal.NotifyContext": 0,
 		"golang.org/x/sync/errgroup.WithContext": 1, "(go.opentelemetry.io/otel/trace.Tracer).Start": 0,
 	}
-	// ofRequest return the context of a request.
+	// ofRequest are functions that return the context of a request.
 	ofRequest = []string{
 		"(*net/http.Request).Context", "(*github.com/gofiber/fiber/v2.Ctx).UserContext", "(*github.com/gofiber/fiber/v2.Ctx).Context",
 		"(github.com/gofiber/fiber/v3.Ctx).Context",

@@ -64,7 +64,7 @@ func consequence(kind calls.Kind) string {
 	return "the money may have moved, and nothing records it; return it, record it or ask prepaid.OutcomeOf"
 }
 
-// fixes returns the error to the caller, if the function returns nothing else and the call is for one payment.
+// fixes suggests an edit that returns the error to the caller, if the function returns nothing else and the call is for one payment.
 func fixes(pass *analysis.Pass, call *calls.Call) []analysis.SuggestedFix {
 	if call.Expr == nil {
 		return nil

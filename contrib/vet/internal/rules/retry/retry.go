@@ -51,7 +51,7 @@ type rule struct {
 
 const twice = "after a lost response it does the same again, a second time; look for what happened first, by the outcome"
 
-// again reports a call without a request ID that is repeated after an unknown outcome, or whose order returns to its queue.
+// again reports a call without a request ID that is made again, or whose order is queued again, after an unknown outcome.
 func (r *rule) again(call *calls.Call) {
 	payment := r.Payment(call)
 	renewed := calls.Renewed(payment)
@@ -109,7 +109,7 @@ func (r *rule) looks(call, next *calls.Call) bool {
 
 var requeues = regexp.MustCompile(`(?i)^(re?queue|enqueue|push|publish|nack|reschedule|schedule|retry|release|put)`)
 
-// related reports whether a value has the order of a payment.
+// related reports whether a value contains a part of a payment that is not constant.
 func related(value, payment []calls.Part) bool {
 	return slices.ContainsFunc(value, func(a calls.Part) bool {
 		_, constant := a.Value.(*ssa.Const)
