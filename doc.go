@@ -133,7 +133,7 @@
 // [Config].Logger receives one record per call and one per repeated attempt. A [Trace], for a client or one context, observes
 // every attempt, pause and token. Its Response hook gets the last response, for fields that this version does not know.
 // Operations are named by method and path template, without IDs, so that they can be used as metric labels. A context may
-// add a Trace to a call; a context never changes the requests.
+// add a Trace to a call; only Config.Propagate lets a context change a request.
 //
 // # Testing
 //
