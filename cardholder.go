@@ -28,8 +28,8 @@ const (
 //
 // The limits below apply to new values. A Cardholder that the client read, and each copy of it, also keeps the JSON
 // that the service sent. An unchanged field is not checked and is sent back as received, such as a postcode with a
-// space, an expired passport, or a date of birth with a time. Marshalling to JSON writes the values only: a Cardholder
-// read from that JSON, like one built from fields, has only new values, and a date of birth without a time. Members
+// space, an expired passport, or a date of birth with a time. Marshalling to JSON writes the values only, a date of
+// birth without its time. In a Cardholder read from that JSON or built from fields, all values are new. Members
 // that the reference does not list are dropped.
 type Cardholder struct {
 	// Title is at most 50 characters.
@@ -227,7 +227,7 @@ func (p *PortalIdentifier) check(v *validator, path string) {
 // write differently. A Cardholder with such a value therefore keeps the JSON object it was read from. Unchanged members
 // are then not checked, and are written as received.
 
-// passportHorizon is how long after a read a Cardholder can be sent although its passport expired meanwhile.
+// passportHorizon is how long a Cardholder can be sent after it was read, even if its passport expires.
 const passportHorizon = 366 * 24 * time.Hour
 
 // plainCardholder is a Cardholder without the methods that keep and write received JSON.
@@ -287,7 +287,7 @@ func (c *Cardholder) encode(e *jsontext.Encoder) error {
 	return writeUnchanged(e, reflect.ValueOf(c).Elem(), reflect.ValueOf(c.asReceived()).Elem(), jsontext.Value(c.received))
 }
 
-// writeUnchanged writes the struct now. was is the struct that was read from received. Members that are equal in both
+// writeUnchanged writes a struct (now). An older one (was) was read from received. Members that are equal in both
 // are written as received.
 func writeUnchanged(e *jsontext.Encoder, now, was reflect.Value, received jsontext.Value) error {
 	members := membersOf(received)

@@ -41,8 +41,8 @@ type Run struct {
 	// Report are the rows of a settlement report as items in any order, for example from [prepaid.ReportReader.Rows]. An
 	// error ends the run. The template of the report defines its columns.
 	Report iter.Seq2[Item, error]
-	// ReportFrom is the start of the period of Report. A row that begins less than Clocks after ReportFrom has a finding
-	// only together with an item. So let the reports of successive runs overlap.
+	// ReportFrom is the start of the period of Report. A row that begins less than Clocks after ReportFrom is in a finding
+	// only if an item is too. So let the reports of successive runs overlap.
 	ReportFrom time.Time
 	// ReportTo is the end of the period of Report.
 	ReportTo time.Time
@@ -51,7 +51,7 @@ type Run struct {
 	Since Checkpoint
 	// Overlap is the time before Since for which items are read again, since some appear late. Zero means 1 h.
 	Overlap time.Duration
-	// Late is how long after the end of a row's period its item may be booked, and how much later it may become visible. Zero means 10 min.
+	// Late is how long after a row's period its item may be booked, and how long after that it may become visible. Zero means 10 min.
 	Late time.Duration
 	// Clocks is how much the service's clock may differ from yours. Zero means 2 min.
 	Clocks time.Duration
@@ -163,7 +163,7 @@ func (w *work) setDefaults() error {
 	}
 	w.Overlap, w.Late, w.Clocks = cmp.Or(w.Overlap, time.Hour), cmp.Or(w.Late, 10*time.Minute), cmp.Or(w.Clocks, 2*time.Minute)
 	w.Concurrency, w.Paging.Prefetch = cmp.Or(w.Concurrency, 4), cmp.Or(w.Paging.Prefetch, 2)
-	// An item that occurred by the time to, on the service's clock, is visible, and its row is in the books.
+	// to: an item that occurred by then, on the service's clock, is visible, and its row is in the books.
 	to := w.now.Add(-w.Late - w.Clocks)
 	if books := w.BooksAsOf.Add(-w.Clocks); !w.BooksAsOf.IsZero() && books.Before(to) {
 		to = books

@@ -82,7 +82,7 @@ func (k *Keys) Add(id string, secret prepaid.Secret) error {
 	return nil
 }
 
-// Retire accepts a key for the duration of after and refuses it then. It reports whether the key was in the ring. If
+// Retire accepts a key for a time (after), then refuses it. It reports whether the key was in the ring. If
 // the key already has an earlier end, that end remains.
 func (k *Keys) Retire(id string, after time.Duration) bool {
 	var found bool

@@ -53,8 +53,8 @@ func (a *Activity) Start(f func()) bool {
 	return !a.closed
 }
 
-// Begin counts n messages or requests as under way. After Close it returns false: a message is then only kept, and
-// only Wait waits for a request.
+// Begin counts n messages or requests as under way. After Close it returns false: messages are only kept,
+// and requests delay Wait, not WaitIdle.
 func (a *Activity) Begin(n int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -87,14 +87,14 @@ func (o Ordered[V]) MarshalJSON() ([]byte, error) {
 }
 
 // DescribeObject returns the members that bind reads, without reading anything. If the members depend on values, it
-// returns the members that bind reads without values.
+// returns those that bind reads if there are none.
 func DescribeObject(bind func(*Reader)) *Schema {
 	schema := &Schema{Type: Types{"object"}}
 	bind(&Reader{schema: schema})
 	return schema
 }
 
-// DescribeQuery returns the parameters that bind reads as the properties of an object, without reading anything.
+// DescribeQuery returns an object whose properties are the parameters that bind reads. It reads nothing.
 func DescribeQuery(bind func(*Query)) *Schema {
 	schema := &Schema{Type: Types{"object"}}
 	bind(&Query{schema: schema})

@@ -1,6 +1,6 @@
 // Package gotest writes a Go test that repeats requests of the emulator's log, with the SDK and on its own emulator.
 //
-// The test seeds the accounts as the requests found them. For each request it arms the fault that it met, makes the call, and
+// The test seeds the accounts as the requests found them. For each request it arms the request's fault, makes the call, and
 // compares status and code with those of the log. Any refusal except that of a missing account is armed as a fault, so that the
 // test reproduces it whatever the cause was. Secrets and personal data are fictional: the log does not have them.
 package gotest
@@ -66,7 +66,7 @@ func add(list *[]string, steps ...string) {
 }
 
 // Write returns the test of these requests, oldest first, as a file. It fails, with a plain reason, for a request that the SDK
-// cannot have sent. The calls of several requests send each once; a single call is repeated as usual.
+// cannot have sent. Each of several requests is sent once; a single one is repeated as usual.
 func Write(server *prepaidtest.Server, requests ...prepaidtest.Request) (string, error) {
 	if len(requests) == 0 || len(requests) > maxRequests {
 		return "", fmt.Errorf("select 1 to %d requests", maxRequests)
@@ -95,7 +95,7 @@ func Write(server *prepaidtest.Server, requests ...prepaidtest.Request) (string,
 	return string(text), nil
 }
 
-// Moved reports whether a request moved money by its response, which a fault may have kept from the caller.
+// Moved reports whether a response, perhaps kept from the caller by a fault, says that money moved.
 func Moved(r prepaidtest.Request) bool {
 	return !r.Replayed && !strings.HasPrefix(r.FaultForm, "respond-body") && regexp.MustCompile(`"transaction_id": ?"?[1-9]`).MatchString(r.ResponseBody)
 }
@@ -127,7 +127,7 @@ func (w *writer) field(name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// renameRequestID replaces a request id with a date, as the test must not expire, and adds an absent one.
+// renameRequestID replaces a dated request id, as the test must not expire, and adds an absent one.
 func (w *writer) renameRequestID() {
 	field := w.field("RequestID")
 	if !field.IsValid() {
@@ -144,7 +144,7 @@ func (w *writer) succeeded() bool {
 	return w.request.Status >= http.StatusOK && w.request.Status < http.StatusMultipleChoices
 }
 
-// naturally reports whether the state alone causes the response. Others are armed.
+// naturally reports whether the response comes without arming a refusal.
 func (w *writer) naturally() bool {
 	missing := w.request.Status == http.StatusNotFound && w.request.ErrorCode == "account_not_found" && w.request.AccountStatus == ""
 	return w.request.FaultForm != "" || w.request.Status == 0 || w.succeeded() || missing

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// literal is the Go expression for a value of the SDK or of the kit, without its zero fields.
+// literal is the Go expression for a value of prepaid or prepaidtest, without zero fields.
 func literal(v reflect.Value) string {
 	switch value := v.Interface().(type) {
 	case prepaid.Amount:

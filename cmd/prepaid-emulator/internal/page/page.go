@@ -20,8 +20,8 @@ var files embed.FS
 
 // Config sets the actions that the page allows.
 type Config struct {
-	// AllowRemote accepts any Host header. By default the header must be a loopback address or localhost, so that a
-	// foreign name for loopback reads nothing.
+	// AllowRemote accepts any Host header. By default it must be a loopback address or localhost, so that a
+	// site that resolves to loopback reads nothing.
 	AllowRemote bool
 	// Version is shown at the foot.
 	Version string
@@ -133,7 +133,7 @@ func wholeForm(h http.Handler) http.Handler {
 	})
 }
 
-// isForm keeps messages of a webhook with an address on this page from pressing buttons: they are not forms.
+// isForm keeps webhooks to this page from pressing buttons: their messages are not forms.
 func isForm(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == "application/x-www-form-urlencoded"
