@@ -1,8 +1,8 @@
 // Command wiregen generates code and tables from the tags of structs and from the table of operations.
 //
-// wire_gen.go has functions that read and write the client's types without reflection, and Known of the enumerations. The package lists these types in slices of
-// wireReadable and wireWritable; nested structs count too. redact_gen.go has Format and LogValue of the structs with redact tags.
-// The other files come from operations.txt, which lists them.
+// wire_gen.go has functions that read and write the client's types without reflection, and Known of the enumerations. The package
+// lists these types in slices of wireReadable and wireWritable; nested structs count too. redact_gen.go has Format and LogValue of
+// the structs with redact tags. The other files come from operations.txt, which lists them.
 //
 //	go run ./internal/wiregen       list the files that are stale
 //	go run ./internal/wiregen -w    write them, as go generate does
