@@ -114,7 +114,8 @@ func (l *Limiter) Status() LimiterStatus { return LimiterStatus(l.fleet.Status()
 func (l *Limiter) Close() error { return l.fleet.Close() }
 
 // limit is one rate limit in Postgres: the newest row of its name. An exchange reads the row, computes the grant here and
-// replaces the row. If another exchange has replaced it first, this one starts again. So nothing is locked while a replica computes.
+// replaces the row. If another exchange has replaced it first, or the pool's isolation refuses a statement because of one, this one
+// starts again. So nothing is locked while a replica computes.
 //
 // The version is part of the key. An index on the name alone would first find every dead version that a long transaction
 // keeps: five seconds of such a transaction made exchanges five times slower.
@@ -159,6 +160,9 @@ func (l *limit) Exchange(ctx context.Context, r fleet.Report) (grant fleet.Grant
 					continue
 				}
 			}
+			if isCode(err, serializationFailure) {
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -167,8 +171,10 @@ func (l *limit) Exchange(ctx context.Context, r fleet.Report) (grant fleet.Grant
 			}
 			text, _ := json.Marshal(state) // numbers and valid names
 			written, err := c.Exec(ctx, l.sql.Replace(writeLimit), l.name, version, string(text))
-			tooStrict := isCode(err, serializationFailure) // if pool's default isolation is stricter
-			if written.RowsAffected() == 1 || err != nil && !tooStrict {
+			if isCode(err, serializationFailure) {
+				continue // also if the commit failed, after "UPDATE 1"
+			}
+			if err != nil || written.RowsAffected() == 1 {
 				return err
 			}
 		}
