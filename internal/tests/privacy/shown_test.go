@@ -67,7 +67,8 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			RedeemFundingParams.MerchantNameLocation RedeemFundingParams.TerminalID RefundFundingParams.AcquirerID
 			RefundFundingParams.CardAcceptorID RefundFundingParams.MerchantCategoryCode RefundFundingParams.MerchantNameLocation
 			RefundFundingParams.TerminalID Transaction.CardAcceptorID Transaction.TerminalID Transaction.AcquirerID
-			Transaction.MerchantCategoryCode`,
+			Transaction.MerchantCategoryCode
+			EnsuredRules.Added EnsuredRules.Left EnsuredRules.Missing EnsuredRules.Removed EnsuredRules.Replaced EnsuredRules.Unchanged`,
 		"synthetic, in the test environment": `
 			SimulateParams.AcquirerID SimulateParams.BankName SimulateParams.Location SimulateParams.LocationCode
 			SimulateParams.MerchantCategoryCode SimulateParams.MerchantID SimulateParams.TerminalID SimulationResult.Message`,
