@@ -18,7 +18,11 @@ import (
 // Rows that a transaction of the program has locked delay no other outcome. Their own outcome is recorded after the unlock.
 func TestLockedRowsHoldUpNoOtherOutcome(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	options := testOptions(t)
+	options.CallTimeout = 10 * time.Second // no lease ends on a slow machine
+	store, err := Open(t.Context(), newPool(t), options)
+	require.NoError(t, err)
+	s := testStore{store, t}
 	ids := s.add(200)
 	locks, err := s.pool.Begin(t.Context())
 	require.NoError(t, err)

@@ -130,9 +130,9 @@ func (s *suite) lateHolder() {
 }
 
 func (s *suite) expiredLease() {
-	s.claim(s.one, "h/1", short, webhook.ClaimWon)
+	s.claim(s.one, "h/1", 4*short, webhook.ClaimWon)
 	s.claim(s.two, "h/1", long, webhook.ClaimInFlight)
-	time.Sleep(2 * short)
+	time.Sleep(5 * short)
 	s.claim(s.two, "h/1", long, webhook.ClaimWon)
 }
 
