@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 )
@@ -64,6 +65,57 @@ type Feedback struct {
 	// NotSent means that no byte of the request reached the service, so it used none of the allowance. It is ignored if
 	// StatusCode is set.
 	NotSent bool
+}
+
+// SharedOptions configures a limiter that the replicas of a program share: NewLimiter of contrib/redis or of contrib/postgres. All
+// replicas behind one address need the same Name, Allowance, Window, Replicas and Lease.
+type SharedOptions struct {
+	// Name is the name of the limit in the store: at most 128 printable ASCII characters without white space. By default it is
+	// "prepaid:limit" in Redis, and "default" in Postgres. Use one per address that the service sees.
+	Name string
+	// Replicas is the maximum number of replicas. Each has a reserve of a tenth of its equal share, to start without the
+	// store. If Replicas is zero, the store reports the number, there is no reserve, and a replica that has never reached
+	// the store assumes 10.
+	Replicas int
+	// Allowance is how many requests the service allows the address in a Window: 1,000 by default.
+	Allowance int
+	// Window is the service's window: by default 10 s, at least 100 ms.
+	Window time.Duration
+	// Lease is how long a replica that cannot reach the store continues unchanged; then it is limited to its equal share. A
+	// killed replica keeps its slots for a Lease, then they rest for a window. By default 5 s, at least 100 ms.
+	Lease time.Duration
+	// Timeout bounds one exchange with the store: by default 250 ms for Redis and 1 s for Postgres, at most half of Lease. No
+	// call waits for two exchanges.
+	Timeout time.Duration
+	// MaxPause is the longest pause after a 429: 15 s by default.
+	MaxPause time.Duration
+	// Logger gets a record when the store becomes unreachable and when it is back.
+	Logger *slog.Logger
+	// OnChange is called whenever Logger gets a record, one call at a time. It must return soon.
+	OnChange func(SharedStatus)
+}
+
+// SharedStatus is the state of a [Shared].
+type SharedStatus struct {
+	// Shared reports whether the last exchange with the store succeeded.
+	Shared bool
+	// Slots is how many slots this replica owns.
+	Slots int
+	// Replicas is how many replicas there were at the last exchange, including this one; 0 before the first.
+	Replicas int
+	// Err is why the last exchange failed; nil if Shared, or before the first.
+	Err error
+}
+
+// Shared is a limiter for all replicas behind one address. After Close its Acquire returns an error that is ErrClosed of the client.
+type Shared interface {
+	Limiter
+	// Status returns the current state.
+	Status() SharedStatus
+	// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with the store. An error
+	// means that the store could not be reached; the others then get the slots a Lease and a Window later. Close takes at most
+	// two Timeouts. A second Close waits for the first and returns its error. Close the connections of the store afterwards.
+	Close() error
 }
 
 // None admits everything immediately. It is for tests, and for callers that limit in a proxy.

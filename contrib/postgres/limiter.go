@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -17,54 +16,9 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// LimiterOptions configures [NewLimiter]. All replicas behind one address need the same Schema, Name, Allowance, Window,
-// Replicas and Lease.
-type LimiterOptions struct {
-	// Schema is the database schema that [Migrate] has made, "prepaid" by default.
-	Schema string
-	// Name is the name of the limit in the schema, "default" by default: at most 128 printable ASCII characters without white
-	// space. Use one per address that the service sees.
-	Name string
-	// Replicas is the maximum number of replicas. Each has a reserve of a tenth of its equal share, to start without
-	// Postgres. If zero, Postgres reports the number, there is no reserve, and a replica that has never reached Postgres
-	// assumes 10.
-	Replicas int
-	// Allowance is how many requests the service allows the address in a Window: 1,000 by default.
-	Allowance int
-	// Window is the service's window: by default 10 s, at least 100 ms.
-	Window time.Duration
-	// Lease is how long a replica that cannot reach Postgres continues unchanged; then it is limited to its equal share. A
-	// killed replica keeps its slots for a Lease, then they rest for a window. By default 5 s, at least 100 ms.
-	Lease time.Duration
-	// Timeout bounds one exchange with Postgres: 1 s by default, at most half of Lease. No call waits for two exchanges. pgx closes
-	// the connection of an exchange that times out.
-	Timeout time.Duration
-	// MaxPause is the longest pause after a 429: 15 s by default.
-	MaxPause time.Duration
-	// Logger gets a record when Postgres becomes unreachable and when it is back.
-	Logger *slog.Logger
-	// OnChange is called whenever Logger gets a record, one call at a time. It must return soon.
-	OnChange func(LimiterStatus)
-}
-
-// LimiterStatus is the state of a [Limiter].
-type LimiterStatus struct {
-	// Shared reports whether the last exchange with Postgres succeeded.
-	Shared bool
-	// Slots is how many slots this replica owns.
-	Slots int
-	// Replicas is how many replicas there were at the last exchange, including this one; 0 before the first.
-	Replicas int
-	// Err is why the last exchange failed; nil if Shared, or before the first.
-	Err error
-}
-
-// Limiter is a [ratelimit.Limiter] for all replicas behind one address, created by [NewLimiter].
-type Limiter struct{ fleet *fleet.Limiter }
-
-// NewLimiter returns the limiter of one replica and starts its exchange with Postgres, which runs until Close. Faults of the
-// options are returned as a *[prepaid.ValidationError]. NewLimiter does not wait for Postgres: [LimiterStatus] shows whether the
-// schema is missing or too old.
+// NewLimiter returns the limiter of one replica, with its state in the schema that [Migrate] has made ("prepaid" if empty). It starts
+// the exchange with Postgres, which runs until Close. Faults of the options are returned as a *[prepaid.ValidationError]. NewLimiter
+// does not wait for Postgres: [ratelimit.SharedStatus] shows whether the schema is missing or too old.
 //
 // The limiter is that of contrib/redis on another store, and as strict. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes
 // how slots are granted and spaced, how a 429 is handled, and the rules while the store is unreachable or after its restart. Recoveries
@@ -75,43 +29,20 @@ type Limiter struct{ fleet *fleet.Limiter }
 // An exchange is two transactions, each of one statement on one row, that wait for neither disk nor standby; no lock is held between
 // them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with four replicas each, at
 // the full rate, take 20 % of one core of Postgres. The exchange needs a connection of pool within Timeout: if your own transactions
-// can occupy all connections, give the limiter its own pool of two. The server must be the primary, and have Postgres's functions
-// pg_postmaster_start_time and pg_last_wal_replay_lsn. If a server that only speaks its protocol lacks them, [LimiterStatus] has the error.
-func NewLimiter(pool *pgxpool.Pool, options LimiterOptions) (*Limiter, error) {
+// can occupy all connections, give the limiter its own pool of two; pgx closes the connection of an exchange that times out. The server
+// must be the primary, and have Postgres's functions pg_postmaster_start_time and pg_last_wal_replay_lsn. If a server that only speaks its
+// protocol lacks them, [ratelimit.SharedStatus] has the error.
+func NewLimiter(pool *pgxpool.Pool, schema string, options ratelimit.SharedOptions) (ratelimit.Shared, error) {
 	options.Name = cmp.Or(options.Name, "default")
+	options.Timeout = cmp.Or(options.Timeout, min(time.Second, cmp.Or(options.Lease, fleet.DefaultLease)/2))
 	var f faults.List
 	f.Require(pool != nil, "pool", "is required")
-	options.Schema = schemaOf(options.Schema, &f)
-	f.RequireKey("name", options.Name)
-	lease := cmp.Or(options.Lease, fleet.DefaultLease)
-	shared, err := fleet.New(newLimit(pool, options.Schema, options.Name), fleet.Options{
-		Replicas: options.Replicas, Allowance: options.Allowance, Window: options.Window, Lease: lease,
-		Timeout: cmp.Or(options.Timeout, min(time.Second, lease/2)), MaxPause: options.MaxPause,
-		Logger: options.Logger, Store: "Postgres",
-		OnChange: func(s fleet.Status) {
-			if options.OnChange != nil {
-				options.OnChange(LimiterStatus(s))
-			}
-		},
-	}, f...)
+	limiter, err := fleet.New(newLimit(pool, schemaOf(schema, &f), options.Name), options, f...)
 	if err != nil {
 		return nil, err
 	}
-	return &Limiter{shared}, nil
+	return limiter, nil
 }
-
-// Acquire implements [ratelimit.Limiter]. After Close it returns [prepaid.ErrClosed].
-func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
-	return l.fleet.Acquire(ctx, lane)
-}
-
-// Status returns the current state.
-func (l *Limiter) Status() LimiterStatus { return LimiterStatus(l.fleet.Status()) }
-
-// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with Postgres. An error means
-// that Postgres could not be reached; the others then get the slots a Lease and a Window later. Close takes at most two Timeouts. A
-// second Close waits for the first and returns its error. Close the pool afterwards.
-func (l *Limiter) Close() error { return l.fleet.Close() }
 
 // limit is one rate limit in Postgres: the newest row of its name. An exchange reads the row, computes the grant here and
 // replaces the row. If another exchange has replaced it first, or the pool's isolation refuses a statement because of one, this one

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	prepaidpg "github.com/cardprograms/prepaid/contrib/postgres"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // Set up every replica behind one address like this. Postgres need not be running yet.
@@ -18,7 +19,7 @@ func ExampleNewLimiter() {
 		return
 	}
 	defer pool.Close()
-	limiter, err := prepaidpg.NewLimiter(pool, prepaidpg.LimiterOptions{Name: "192.0.2.1", Replicas: 4})
+	limiter, err := prepaidpg.NewLimiter(pool, "prepaid", ratelimit.SharedOptions{Name: "192.0.2.1", Replicas: 4})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -63,8 +63,8 @@ func (b limitBackend) Used(t *testing.T, name string) {
 func TestLimitIsShared(t *testing.T) { fleettest.Run(t, newLimitBackend) }
 
 func TestLimiterRefusesOptions(t *testing.T) {
-	_, err := NewLimiter(nil, LimiterOptions{
-		Schema: "A", Name: "a b", Replicas: -1, Allowance: -1, Window: -1, Lease: -1, Timeout: -1, MaxPause: -1,
+	_, err := NewLimiter(nil, "A", ratelimit.SharedOptions{
+		Name: "a b", Replicas: -1, Allowance: -1, Window: -1, Lease: -1, Timeout: -1, MaxPause: -1,
 	})
 	invalid, ok := err.(*prepaid.ValidationError)
 	require.True(t, ok)
@@ -75,12 +75,12 @@ func TestLimiterRefusesOptions(t *testing.T) {
 func TestLimiter(t *testing.T) {
 	pool := newPool(t)
 	limitBackend{shared, pool}.Used(t, "limit")
-	changed := make(chan LimiterStatus, 8)
-	l, err := NewLimiter(pool, LimiterOptions{
-		Name: "limit", Replicas: 2, Allowance: 40, Window: time.Minute, OnChange: func(s LimiterStatus) { changed <- s },
+	changed := make(chan ratelimit.SharedStatus, 8)
+	l, err := NewLimiter(pool, "", ratelimit.SharedOptions{
+		Name: "limit", Replicas: 2, Allowance: 40, Window: time.Minute, OnChange: func(s ratelimit.SharedStatus) { changed <- s },
 	})
 	require.NoError(t, err)
-	require.Equal(t, LimiterStatus{Shared: true, Slots: 2, Replicas: 1}, <-changed)
+	require.Equal(t, ratelimit.SharedStatus{Shared: true, Slots: 2, Replicas: 1}, <-changed)
 	slot, err := l.Acquire(t.Context(), ratelimit.Money)
 	require.NoError(t, err)
 	slot.Release(ratelimit.Feedback{NotSent: true})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	prepaidredis "github.com/cardprograms/prepaid/contrib/redis"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // Set up every replica behind one address like this. Redis need not be running yet.
@@ -18,7 +19,7 @@ func ExampleNewLimiter() {
 		DialTimeout:           time.Second,
 	})
 	defer shared.Close()
-	limiter, err := prepaidredis.NewLimiter(shared, prepaidredis.LimiterOptions{Replicas: 4})
+	limiter, err := prepaidredis.NewLimiter(shared, ratelimit.SharedOptions{Replicas: 4})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,48 +13,6 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
-
-// LimiterOptions configures [NewLimiter]. All replicas behind one address need the same Key, Allowance, Window, Replicas
-// and Lease.
-type LimiterOptions struct {
-	// Key is the name of the limit in Redis, "prepaid:limit" by default: at most 128 printable ASCII characters. Use
-	// one per address that the service sees.
-	Key string
-	// Replicas is the maximum number of replicas. Each has a reserve of a tenth of its equal share, to start without
-	// Redis. If Replicas is zero, Redis reports the number, there is no reserve, and a replica that has never reached
-	// Redis assumes 10.
-	Replicas int
-	// Allowance is how many requests the service allows the address in a Window: 1,000 by default.
-	Allowance int
-	// Window is the service's window: by default 10 s, at least 100 ms.
-	Window time.Duration
-	// Lease is how long a replica that cannot reach Redis continues unchanged; then it is limited to its equal share. A
-	// killed replica keeps its slots for a Lease, then they rest for a window. By default 5 s, at least 100 ms.
-	Lease time.Duration
-	// Timeout bounds one exchange with Redis: 250 ms by default, at most half of Lease. No call waits for two exchanges.
-	Timeout time.Duration
-	// MaxPause is the longest pause after a 429: 15 s by default.
-	MaxPause time.Duration
-	// Logger gets a record when Redis becomes unreachable and when it is back.
-	Logger *slog.Logger
-	// OnChange is called whenever Logger gets a record, one call at a time. It must return soon.
-	OnChange func(Status)
-}
-
-// Status is the state of a [Limiter].
-type Status struct {
-	// Shared reports whether the last exchange with Redis succeeded.
-	Shared bool
-	// Slots is how many slots this replica owns.
-	Slots int
-	// Replicas is how many replicas there were at the last exchange, including this one; 0 before the first.
-	Replicas int
-	// Err is why the last exchange failed; nil if Shared, or before the first.
-	Err error
-}
-
-// Limiter is a [ratelimit.Limiter] for all replicas behind one address, created by [NewLimiter].
-type Limiter struct{ fleet *fleet.Limiter }
 
 // NewLimiter returns the limiter of one replica and starts its exchange with Redis, which runs until Close. Faults of
 // the options are returned as a *[github.com/cardprograms/prepaid.ValidationError]. NewLimiter does not wait for Redis.
@@ -82,24 +39,15 @@ type Limiter struct{ fleet *fleet.Limiter }
 //
 // A 429 pauses its replica at once and the others with their next exchange; from then on requests are spaced evenly. See
 // [github.com/cardprograms/prepaid.Config] for how long, and [ratelimit.Limiter] for the errors of Acquire.
-func NewLimiter(client redis.UniversalClient, options LimiterOptions) (*Limiter, error) {
-	options.Key = cmp.Or(options.Key, "prepaid:limit")
+func NewLimiter(client redis.UniversalClient, options ratelimit.SharedOptions) (ratelimit.Shared, error) {
+	options.Name = cmp.Or(options.Name, "prepaid:limit")
 	var f faults.List
 	checkClient(&f, client)
-	f.RequireKey("key", options.Key)
-	shared, err := fleet.New(newPool(client, options.Key), fleet.Options{
-		Replicas: options.Replicas, Allowance: options.Allowance, Window: options.Window, Lease: options.Lease,
-		Timeout: options.Timeout, MaxPause: options.MaxPause, Logger: options.Logger, Store: "Redis",
-		OnChange: func(s fleet.Status) {
-			if options.OnChange != nil {
-				options.OnChange(Status(s))
-			}
-		},
-	}, f...)
+	limiter, err := fleet.New(newPool(client, options.Name), options, f...)
 	if err != nil {
 		return nil, err
 	}
-	return &Limiter{shared}, nil
+	return limiter, nil
 }
 
 // checkClient checks that client ends its calls with their context. It accepts a client of unknown type.
@@ -117,19 +65,6 @@ func checkClient(f *faults.List, client redis.UniversalClient) {
 	}
 	f.Require(ends, "client", "must have ContextTimeoutEnabled")
 }
-
-// Acquire implements [ratelimit.Limiter]. After Close it returns [github.com/cardprograms/prepaid.ErrClosed].
-func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
-	return l.fleet.Acquire(ctx, lane)
-}
-
-// Status returns the current state.
-func (l *Limiter) Status() Status { return Status(l.fleet.Status()) }
-
-// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with Redis. An error
-// means that Redis could not be reached; the others then get the slots a Lease and a Window later. Close takes at most two
-// Timeouts. A second Close waits for the first and returns its error.
-func (l *Limiter) Close() error { return l.fleet.Close() }
 
 //go:embed exchange.lua
 var exchangeScript string

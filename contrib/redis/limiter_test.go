@@ -36,8 +36,8 @@ func TestLimitIsShared(t *testing.T) {
 
 func TestLimiterRefusesOptions(t *testing.T) {
 	t.Parallel()
-	_, err := NewLimiter(nil, LimiterOptions{
-		Key: "a b", Replicas: -1, Allowance: -1, Window: -1, Lease: -1, Timeout: -1, MaxPause: -1,
+	_, err := NewLimiter(nil, ratelimit.SharedOptions{
+		Name: "a b", Replicas: -1, Allowance: -1, Window: -1, Lease: -1, Timeout: -1, MaxPause: -1,
 	})
 	invalid, ok := err.(*prepaid.ValidationError)
 	require.True(t, ok)
@@ -45,7 +45,7 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	for _, client := range []redis.UniversalClient{
 		redis.NewClient(&redis.Options{}), redis.NewClusterClient(&redis.ClusterOptions{}), redis.NewRing(&redis.RingOptions{}),
 	} {
-		_, err = NewLimiter(client, LimiterOptions{})
+		_, err = NewLimiter(client, ratelimit.SharedOptions{})
 		require.ErrorContains(t, err, "ContextTimeoutEnabled")
 		require.NoError(t, client.Close())
 	}
@@ -56,12 +56,12 @@ func TestLimiter(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	backend{s}.Used(t, "limit")
-	changed := make(chan Status, 8)
-	l, err := NewLimiter(s.client(), LimiterOptions{
-		Key: "limit", Replicas: 2, Allowance: 40, Window: time.Minute, OnChange: func(s Status) { changed <- s },
+	changed := make(chan ratelimit.SharedStatus, 8)
+	l, err := NewLimiter(s.client(), ratelimit.SharedOptions{
+		Name: "limit", Replicas: 2, Allowance: 40, Window: time.Minute, OnChange: func(s ratelimit.SharedStatus) { changed <- s },
 	})
 	require.NoError(t, err)
-	require.Equal(t, Status{Shared: true, Slots: 2, Replicas: 1}, <-changed)
+	require.Equal(t, ratelimit.SharedStatus{Shared: true, Slots: 2, Replicas: 1}, <-changed)
 	slot, err := l.Acquire(t.Context(), ratelimit.Money)
 	require.NoError(t, err)
 	slot.Release(ratelimit.Feedback{NotSent: true})

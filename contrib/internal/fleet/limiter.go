@@ -21,6 +21,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/internal/faults"
 	"github.com/cardprograms/prepaid/internal/pause"
+	"github.com/cardprograms/prepaid/ratelimit"
 )
 
 // DefaultLease is the Lease of options without one.
@@ -28,29 +29,13 @@ const DefaultLease = 5 * time.Second
 
 var errTimeout = errors.New("prepaid: the store of the rate limit did not respond within Timeout")
 
-// Options are the settings of a [Limiter]. The modules document them; zero values are replaced by defaults.
-type Options struct {
-	Replicas  int
-	Allowance int
-	Window    time.Duration
-	Lease     time.Duration
-	Timeout   time.Duration
-	MaxPause  time.Duration
-	Logger    *slog.Logger
-	OnChange  func(Status)
-	// Store is the name of the pool's server in log lines.
-	Store string
-}
+// Options are the settings of a [Limiter]; zero values are replaced by defaults.
+type Options = ratelimit.SharedOptions
 
 // Status is the state of a [Limiter].
-type Status struct {
-	Shared   bool
-	Slots    int
-	Replicas int
-	Err      error
-}
+type Status = ratelimit.SharedStatus
 
-// Limiter is the [ratelimit.Limiter] of one replica.
+// Limiter is the [ratelimit.Shared] of one replica.
 type Limiter struct {
 	*owner
 	pool  Pool
@@ -65,8 +50,8 @@ type Limiter struct {
 // New returns the limiter of one replica and starts its exchange with the pool, which runs until Close. It does not
 // wait for the pool. The error is a *[prepaid.ValidationError] with the given faults and those of options.
 func New(pool Pool, options Options, given ...prepaid.Fault) (*Limiter, error) {
-	options = options.withDefaults()
-	if err := options.check(given).Err(); err != nil {
+	options = withDefaults(options)
+	if err := check(options, given).Err(); err != nil {
 		return nil, err
 	}
 	l := &Limiter{pool: pool, id: rand.Text(), kicks: make(chan struct{}, 1)}
@@ -82,7 +67,7 @@ func New(pool Pool, options Options, given ...prepaid.Fault) (*Limiter, error) {
 	return l, nil
 }
 
-func (o Options) withDefaults() Options {
+func withDefaults(o Options) Options {
 	o.Allowance = cmp.Or(o.Allowance, 1000)
 	o.Window = cmp.Or(o.Window, 10*time.Second)
 	o.Lease = cmp.Or(o.Lease, DefaultLease)
@@ -92,8 +77,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) check(f faults.List) faults.List {
+func check(o Options, f faults.List) faults.List {
 	const least = 100 * time.Millisecond
+	f.RequireKey("name", o.Name)
 	f.Require(o.Replicas >= 0 && o.Replicas <= max(o.Allowance, 0), "replicas", "must be 0 to the allowance")
 	f.Require(o.Allowance > 0 && o.Allowance <= 1_000_000, "allowance", "must be 1 to 1,000,000")
 	f.Require(o.Window >= least, "window", "must be at least 100 ms")
@@ -103,7 +89,7 @@ func (o Options) check(f faults.List) faults.List {
 	return f
 }
 
-// Status returns the current state.
+// Status implements [ratelimit.Shared].
 func (l *Limiter) Status() Status {
 	l.mu.Lock()
 	s := l.status
@@ -112,8 +98,7 @@ func (l *Limiter) Status() Status {
 	return s
 }
 
-// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with the pool. It takes at most
-// two Timeouts. A second Close waits for the first and returns its error.
+// Close implements [ratelimit.Shared].
 func (l *Limiter) Close() error { return l.close() }
 
 // run exchanges with the pool until ctx ends: often while slots are used, rarely when not, and at once when kicked. It
@@ -185,10 +170,10 @@ func (l *Limiter) note(ctx context.Context, replicas int, err error) {
 	}
 	status := l.Status()
 	if err != nil {
-		l.options.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: "+l.options.Store+" is unreachable; the rate limit is this replica's share",
+		l.options.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the rate limit is unreachable; the limit is this replica's share",
 			slog.Int("slots", status.Slots), slog.Int("replicas", status.Replicas), slog.String("error", err.Error()))
 	} else {
-		l.options.Logger.LogAttrs(ctx, slog.LevelInfo, "prepaid: the rate limit is shared in "+l.options.Store,
+		l.options.Logger.LogAttrs(ctx, slog.LevelInfo, "prepaid: the rate limit is shared",
 			slog.Int("slots", status.Slots), slog.Int("replicas", status.Replicas))
 	}
 	if l.options.OnChange != nil {

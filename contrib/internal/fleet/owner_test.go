@@ -17,7 +17,7 @@ import (
 
 // newAlone has 100 slots in 10 s for 4 Replicas: a floor of 2, a share of 25. Only the test exchanges.
 func newAlone() *owner {
-	l := newOwner(Options{Allowance: 100, Replicas: 4}.withDefaults(), func() {})
+	l := newOwner(withDefaults(Options{Allowance: 100, Replicas: 4}), func() {})
 	l.fail(l.report())
 	return l
 }
@@ -276,7 +276,7 @@ func TestOwnerPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		kicked := 0
-		l := newOwner(Options{Allowance: 100, Replicas: 1}.withDefaults(), func() { kicked++ })
+		l := newOwner(withDefaults(Options{Allowance: 100, Replicas: 1}), func() { kicked++ })
 		exchanged(l, Grant{Granted: 100, Allot: 100, Replicas: 1})
 		first, err := l.Acquire(t.Context(), ratelimit.Money)
 		require.NoError(t, err)
