@@ -21,7 +21,7 @@ func createFixtures() []Case {
 			return client.Accounts.Create(ctx, params)
 		})
 	}
-	every := create(prepaid.CreateAccountParams{
+	every := create(texts(prepaid.CreateAccountParams{
 		CompanyID: 4217, InitialLoadAmount: prepaid.MustAmount("100"), Cardholder: fixtureCardholder(),
 		NameOnCard: "M.CANARY/TESTNAME", ClientAccountKey: "emp-7~ !", DisplayName: "Canary Employer - Meals",
 		InitiatingUserID: "ops-3", PlasticEnabled: new(false),
@@ -35,7 +35,7 @@ func createFixtures() []Case {
 		RequestType:            prepaid.RequestTypeReplace,
 		AccountIDToReplace:     "EA-700100100",
 		AccountExpiry:          fixtureTime(2030, time.November, 30, 23, 59, 59),
-	})
+	}))
 	least := create(prepaid.CreateAccountParams{CompanyID: 4217, Cardholder: fixtureLeastCardholder()})
 	return append(every.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
 		every.gives("201", fixtureSummary(func(a *prepaid.AccountSummary) {
@@ -66,10 +66,10 @@ func updateFixtures() []Case {
 			return client.Accounts.Update(ctx, fixtureID, params)
 		})
 	}
-	every := update(prepaid.UpdateAccountParams{
+	every := update(texts(prepaid.UpdateAccountParams{
 		Cardholder: fixtureCardholder(), ClientAccountKey: new("emp-8"), DisplayName: new("Canary Employer - Travel"),
 		InitiatingUserID: "ops-3", PortalIdentifier: fixturePortal(),
-	})
+	}))
 	return append(every.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
 		every.gives("200", struct{}{}),
 		update(prepaid.UpdateAccountParams{Cardholder: fixtureLeastCardholder()}).gives("200-required-only", struct{}{}),
@@ -93,20 +93,8 @@ func setStatusFixtures() []Case {
 		lost.throttled(),
 		set(prepaid.AccountStatusActive).refused("500-active", prepaid.CodeServerError, prepaid.ErrServer, prepaid.OutcomeUnknown),
 	)
-	for outcome, status := range map[string]prepaid.AccountStatus{
-		"200-active":                      prepaid.AccountStatusActive,
-		"200-pre_active":                  prepaid.AccountStatusPreActive,
-		"200-inactive":                    prepaid.AccountStatusInactive,
-		"200-deactivated":                 prepaid.AccountStatusDeactivated,
-		"200-lost_or_stolen":              prepaid.AccountStatusLostOrStolen,
-		"200-expired":                     prepaid.AccountStatusExpired,
-		"200-suspected_fraud":             prepaid.AccountStatusSuspectedFraud,
-		"200-closed":                      prepaid.AccountStatusClosed,
-		"200-inactive_pin_tries_exceeded": prepaid.AccountStatusInactivePINTriesExceeded,
-		"200-vendor_inactive":             prepaid.AccountStatusVendorInactive,
-		"200-replaced":                    prepaid.AccountStatusReplaced,
-	} {
-		cases = append(cases, set(status).gives(outcome, struct{}{}))
+	for _, status := range fixtureStatuses() {
+		cases = append(cases, set(status).gives("200-"+string(status), struct{}{}))
 	}
 	return cases
 }

@@ -47,9 +47,7 @@ func getFixtures() []Case {
 	every := get(fixtureID, prepaid.IncludeCardholder, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay,
 		prepaid.IncludeTokenInfo, prepaid.IncludeCorrespondingAccountID, prepaid.IncludeCardholderType)
 	return append(every.usual(exampleInvalidToken, prepaid.OutcomeNotProcessed),
-		every.gives("200", fixtureAccount(withOptional, withGroups, func(a *prepaid.Account) {
-			a.MDESConfigID, a.CorrespondingAccountID, a.CardholderType = "MDES-7", "EA-700100100", prepaid.CardholderTypePrimary
-		})),
+		every.gives("200", fixtureAccount(withOptional, withGroups, withSingle)),
 		get("EA 7%é+?#").gives("200-required-only", fixtureAccount(func(a *prepaid.Account) { a.ID = "EA 7%é+?#" })),
 		get(fixtureID, prepaid.IncludeCardholderType).gives("200-unknown-values", fixtureAccount(func(a *prepaid.Account) {
 			a.ProductType, a.Status, a.AccountType, a.CardholderType = "virtual", "hibernating", "escrow", 3

@@ -25,11 +25,7 @@ func companyFixtures() []Case {
 		a.Status, a.Cardholder = prepaid.AccountStatusLostOrStolen, fixtureCardholder()
 	})
 	var each []*prepaid.Account
-	for i, status := range []prepaid.AccountStatus{
-		prepaid.AccountStatusActive, prepaid.AccountStatusPreActive, prepaid.AccountStatusInactive, prepaid.AccountStatusDeactivated,
-		prepaid.AccountStatusLostOrStolen, prepaid.AccountStatusExpired, prepaid.AccountStatusSuspectedFraud, prepaid.AccountStatusClosed,
-		prepaid.AccountStatusInactivePINTriesExceeded, prepaid.AccountStatusVendorInactive, prepaid.AccountStatusReplaced, "hibernating",
-	} {
+	for i, status := range append(fixtureStatuses(), "hibernating") {
 		each = append(each, fixtureAccount(func(a *prepaid.Account) {
 			a.ID, a.Status = prepaid.AccountID(fmt.Sprintf("EA-7001003%02d", i)), status
 		}))

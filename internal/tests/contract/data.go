@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -65,6 +67,10 @@ func withOptional(a *prepaid.Account) {
 	a.Compliant = new(true)
 	a.ProgramClientID, a.ClientAccountKey = "acme", "emp-7~ !"
 	a.PortalIdentifier = fixturePortal()
+	var grouped prepaid.Account
+	withGroups(&grouped)
+	withSingle(&grouped)
+	*a = texts(*a, grouped)
 }
 
 // withGroups sets the members that a search can ask for.
@@ -76,6 +82,36 @@ func withGroups(a *prepaid.Account) {
 		Text1: "canary text 1", Text2: "canary text 2", Text3: "canary text 3", Text4: "canary text 4",
 		Text5: "canary text 5", Text6: "canary text 6", Text7: "canary text 7", Text8: "canary text 8",
 		Int1: "101", Int2: "102", Dec1: "1.01", Dec2: "1.02",
+	}
+}
+
+// withSingle sets the members that only a single account has.
+func withSingle(a *prepaid.Account) {
+	a.MDESConfigID, a.CorrespondingAccountID, a.CardholderType = "MDES-7", "EA-700100100", prepaid.CardholderTypePrimary
+}
+
+// texts gives each text that is empty in v and the others a value with its field's name, so that a new personal member needs
+// only fixtures.
+func texts[T any](v T, others ...T) T {
+	for field, value := range reflect.ValueOf(&v).Elem().Fields() {
+		text := "Canary " + field.Name
+		set := func(in T) bool { return !reflect.ValueOf(in).FieldByIndex(field.Index).IsZero() }
+		switch {
+		case set(v) || slices.ContainsFunc(others, set):
+		case field.Type.Kind() == reflect.String:
+			value.SetString(text)
+		case field.Type == reflect.TypeFor[*string]():
+			value.Set(reflect.ValueOf(&text))
+		}
+	}
+	return v
+}
+
+func fixtureStatuses() []prepaid.AccountStatus {
+	return []prepaid.AccountStatus{
+		prepaid.AccountStatusActive, prepaid.AccountStatusPreActive, prepaid.AccountStatusInactive, prepaid.AccountStatusDeactivated,
+		prepaid.AccountStatusLostOrStolen, prepaid.AccountStatusExpired, prepaid.AccountStatusSuspectedFraud, prepaid.AccountStatusClosed,
+		prepaid.AccountStatusInactivePINTriesExceeded, prepaid.AccountStatusVendorInactive, prepaid.AccountStatusReplaced,
 	}
 }
 

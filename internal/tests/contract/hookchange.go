@@ -49,18 +49,11 @@ func hookChangeFixtures() []Case {
 // hookErrors are the nine codes of registration and update.
 func hookErrors[T any](call fixtureCall[T]) []Case {
 	var cases []Case
-	for outcome, code := range map[string]prepaid.ErrorCode{
-		"400-invalid_request":          prepaid.CodeInvalidRequest,
-		"400-invalid_uri":              prepaid.CodeInvalidURI,
-		"400-invalid_scope":            prepaid.CodeInvalidScope,
-		"400-invalid_filter_spec":      prepaid.CodeInvalidFilterSpec,
-		"400-invalid_enabled":          prepaid.CodeInvalidEnabled,
-		"400-invalid_reliability_mode": prepaid.CodeInvalidReliabilityMode,
-		"400-invalid_hmac_key_id":      prepaid.CodeInvalidHMACKeyID,
-		"400-invalid_hmac_key_secret":  prepaid.CodeInvalidHMACKeySecret,
-		"400-no_response":              prepaid.CodeNoResponse,
+	for _, code := range []prepaid.ErrorCode{
+		prepaid.CodeInvalidRequest, prepaid.CodeInvalidURI, prepaid.CodeInvalidScope, prepaid.CodeInvalidFilterSpec, prepaid.CodeInvalidEnabled,
+		prepaid.CodeInvalidReliabilityMode, prepaid.CodeInvalidHMACKeyID, prepaid.CodeInvalidHMACKeySecret, prepaid.CodeNoResponse,
 	} {
-		cases = append(cases, call.refused(outcome, code, prepaid.ErrBadRequest, prepaid.OutcomeRejected))
+		cases = append(cases, call.refused("400-"+string(code), code, prepaid.ErrBadRequest, prepaid.OutcomeRejected))
 	}
 	return cases
 }

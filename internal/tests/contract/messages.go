@@ -17,7 +17,7 @@ func messageFixtures() []Case {
 				return nil, err
 			}
 			for i := range page.Items {
-				compactMessage(&page.Items[i])
+				page.Items[i].Raw = compacted(page.Items[i].Raw)
 			}
 			return page, nil
 		})
@@ -25,7 +25,7 @@ func messageFixtures() []Case {
 	all := fixtureOf("Hooks.Undeliverable", func(ctx context.Context, client *prepaid.Client) ([]*prepaid.Message, error) {
 		messages, err := prepaid.Collect(client.Hooks.Undeliverable(ctx, fixtureHookID, prepaid.ListUndeliverableParams{}), 10)
 		for _, message := range messages {
-			compactMessage(message)
+			message.Raw = compacted(message.Raw)
 		}
 		return messages, err
 	})
@@ -61,10 +61,11 @@ func fixtureMessage(id string, kind prepaid.MessageType, payload string) prepaid
 	}
 }
 
-// compactMessage removes the file's indentation from the raw text.
-func compactMessage(m *prepaid.Message) {
+// compacted removes the file's indentation.
+func compacted(raw []byte) []byte {
 	var compact bytes.Buffer
-	if json.Compact(&compact, m.Raw) == nil {
-		m.Raw = compact.Bytes()
+	if json.Compact(&compact, raw) != nil {
+		return raw
 	}
+	return compact.Bytes()
 }

@@ -35,26 +35,18 @@ func walletTokenFixtures() []Case {
 }
 
 func fixtureWholeToken() prepaid.WalletToken {
-	return prepaid.WalletToken{
-		TokenUniqueReference: fixtureTokenReference,
-		StorageTechnology:    prepaid.StorageTechnologySecureElement,
-		Device: prepaid.WalletDevice{
-			ID: "dev-****-31", Name: "Canary-Mira’s phone", SecureElementID: "SE-0000-1111", Type: prepaid.WalletDeviceTypePhone,
-		},
-		LastCommentID: "c-55", Type: prepaid.WalletTokenTypeEmbeddedSecureElementToken,
-		PaymentAppInstanceID: "pai-900", WalletID: "327",
-		TokenRequestorName: "Example Wallet", TokenRequestorID: "50110030273", TokenAssuranceLevel: "1",
-		ProvisioningStatusDescription: "Provisioned", ProvisioningStatus: prepaid.ProvisioningStatusSuccess,
-		Suspenders: []string{"issuer", "cardholder"},
-		Status:     prepaid.WalletTokenStatusActive, StatusDescription: "Active",
-		StatusAt: fixtureTime(2026, time.March, 4, 5, 6, 7), CorrelationID: "corr-31",
-		ActivationCodeExpiresAt:   fixtureTime(2026, time.March, 5, 5, 6, 7),
-		FinalTokenizationDecision: prepaid.TokenizationDecisionDigitisationApproved,
-		ActivatedAt:               fixtureTime(2026, time.March, 4, 5, 6, 7),
-		DigitizationRequestedAt:   fixtureTime(2026, time.March, 4, 5, 0, 0),
-		PANSequenceNumber:         "001", ExpirationDate: "1129", TokenSuffix: "4321",
-		PrimaryAccountNumberUniqueReference: "PUR-0001", DeletedFromConsumerApp: true,
+	token := fixtureLeastToken()
+	token.Device = prepaid.WalletDevice{
+		ID: "dev-****-31", Name: "Canary-Mira’s phone", SecureElementID: "SE-0000-1111", Type: prepaid.WalletDeviceTypePhone,
 	}
+	token.PaymentAppInstanceID, token.WalletID, token.TokenRequestorName = "pai-900", "327", "Example Wallet"
+	token.TokenAssuranceLevel, token.Suspenders, token.CorrelationID = "1", []string{"issuer", "cardholder"}, "corr-31"
+	token.ProvisioningStatusDescription, token.ProvisioningStatus = "Provisioned", prepaid.ProvisioningStatusSuccess
+	token.ActivationCodeExpiresAt = fixtureTime(2026, time.March, 5, 5, 6, 7)
+	token.FinalTokenizationDecision = prepaid.TokenizationDecisionDigitisationApproved
+	token.ActivatedAt, token.DigitizationRequestedAt = fixtureTime(2026, time.March, 4, 5, 6, 7), fixtureTime(2026, time.March, 4, 5, 0, 0)
+	token.TokenSuffix, token.PrimaryAccountNumberUniqueReference, token.DeletedFromConsumerApp = "4321", "PUR-0001", true
+	return token
 }
 
 // fixtureLeastToken has only the required members.
