@@ -30,24 +30,23 @@ type canaryCall struct {
 	call func(ctx context.Context, c *prepaid.Client) (any, error)
 }
 
+// canaryPerson and canaryCreate have a canary in each text, also in a new one, unless a limit forbids it.
 func canaryPerson() *prepaid.Cardholder {
-	text := func(field string) string { return canaryOf("Sent", field) }
-	return &prepaid.Cardholder{
-		Title: text("Title"), FirstName: text("FirstName"), MiddleName: text("MiddleName"), LastName: text("LastName"),
-		PrimaryAddress: prepaid.Address{
-			Line1: text("Line1"), Line2: text("Line2"), Line3: text("Line3"), City: text("City"), State: "WA", Country: "AU", Postcode: canaryPostcode,
-		},
-		AlternateAddress: &prepaid.AlternateAddress{Line1: text("Other1"), Line2: text("Other2"), City: text("Other3"), Postcode: canaryPostcode},
-		Sex:              prepaid.SexMale, MobileNumber: text("Mobile"), PhoneNumber: text("Phone"), DateOfBirth: canaryDate,
-		EmailAddress: text("Email") + "@example.com", DriverLicenceNumber: text("Licence"),
-		Passport: &prepaid.Passport{Number: "cnry_p_n_", Expiry: prepaid.Date{Year: 2999, Month: 1, Day: 1}, IssuingCountry: "AUS"},
-	}
+	var p prepaid.Cardholder
+	fillCanaries(reflect.ValueOf(&p).Elem(), "", "", map[string]bool{})
+	p.PrimaryAddress.State, p.PrimaryAddress.Country, p.PrimaryAddress.Postcode = "WA", "AU", canaryPostcode
+	p.AlternateAddress.State, p.AlternateAddress.Country, p.AlternateAddress.Postcode = "WA", "AU", canaryPostcode
+	p.Sex, p.EmailAddress, p.DriverLicenceNumber = prepaid.SexMale, p.EmailAddress+"@example.com", canaryOf("Sent", "Licence")
+	p.Passport = &prepaid.Passport{Number: "cnry_p_n_", Expiry: prepaid.Date{Year: 2999, Month: 1, Day: 1}, IssuingCountry: "AUS"}
+	return &p
 }
 
 func canaryCreate() prepaid.CreateAccountParams {
-	return prepaid.CreateAccountParams{
-		CompanyID: 7, Cardholder: canaryPerson(), NameOnCard: canaryName, DisplayName: canaryOf("Sent", "DisplayName"), ClientAccountKey: "key",
-	}
+	var p prepaid.CreateAccountParams
+	fillCanaries(reflect.ValueOf(&p).Elem(), "", "", map[string]bool{})
+	p.Cardholder, p.NameOnCard, p.ClientAccountKey = canaryPerson(), canaryName, "key"
+	p.MDESConfigID, p.RequestType, p.AccountIDToReplace = "", "", ""
+	return p
 }
 
 func canaryRaw() prepaid.RawRequest {
@@ -72,7 +71,9 @@ func canaryCalls(t *testing.T) []canaryCall {
 	run := prepaid.ReportRun{Template: "t", ID: "1"}
 	search := prepaid.SearchAccountsParams{ProgramClientID: "client", ClientAccountKey: "key", Include: []prepaid.Include{prepaid.IncludeCardholder}}
 	company := prepaid.SearchCompanyParams{FirstName: canaryOf("Query", "FirstName"), LastName: canaryOf("Query", "LastName"), Mobile: canaryOf("Query", "Mobile")}
-	update := prepaid.UpdateAccountParams{Cardholder: canaryPerson(), DisplayName: new(canaryOf("Sent", "DisplayName"))}
+	var update prepaid.UpdateAccountParams
+	fillCanaries(reflect.ValueOf(&update).Elem(), "", "", map[string]bool{})
+	update.Cardholder = canaryPerson()
 	payment := prepaid.DirectEntryOutParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(1), SourceReference: "s", DestinationReference: "d", BSB: "062000",
 		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: canaryNumber, AccountName: canaryOf("Sent", "AccountName")},
