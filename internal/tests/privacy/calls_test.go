@@ -44,8 +44,7 @@ func canaryPerson() *prepaid.Cardholder {
 func canaryCreate() prepaid.CreateAccountParams {
 	var p prepaid.CreateAccountParams
 	fillCanaries(reflect.ValueOf(&p).Elem(), "", "", map[string]bool{})
-	p.Cardholder, p.NameOnCard, p.ClientAccountKey = canaryPerson(), canaryName, "key"
-	p.MDESConfigID, p.RequestType, p.AccountIDToReplace = "", "", ""
+	p.Cardholder, p.NameOnCard, p.ClientAccountKey, p.MDESConfigID, p.RequestType, p.AccountIDToReplace = canaryPerson(), canaryName, "key", "", "", ""
 	return p
 }
 

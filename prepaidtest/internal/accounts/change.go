@@ -70,17 +70,17 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 	var in ledger.AccountData
 	var initiatingUser string
 	var sent []string
-	optional := []string{"client_account_key", "display_name", "portal_identifier"}
+	texts, portal := []string{"client_account_key", "display_name"}, "portal_identifier"
 	if refusal := c.BindBody(func(b *wire.Reader) {
-		sent = b.Some(&in, optional[:2]...)
+		sent = b.Some(&in, texts...)
 		b.String("initiating_user_id", &initiatingUser)
 		b.Object("registration", func(b *wire.Reader) { b.Struct(&in.Cardholder) }).Required()
-		sent = append(sent, b.Some(&in, optional[2:]...)...)
+		sent = append(sent, b.Some(&in, portal)...)
 	}); refusal != nil {
 		return *refusal
 	}
 	if s.with.ClearOmitted {
-		sent = optional
+		sent = slices.Concat(texts, []string{portal})
 	}
 	return s.changeAccount(c, func(l ledger.Locked, a *ledger.Account) {
 		wire.Assign(&a.AccountData, &in, sent)
