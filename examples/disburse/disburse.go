@@ -47,29 +47,27 @@ func (d *disbursement) total(name string, t journal.Total) { d.row(name, "%7d %1
 func (d *disbursement) report(text string) { fmt.Fprintln(d.errOut, text) }
 
 // do checks, pays and writes the summary.
-func (d *disbursement) do(ctx context.Context) (int, error) {
-	l, err := readFile(d.job)
-	if err != nil {
+func (d *disbursement) do(ctx context.Context) (code int, err error) {
+	if d.list, err = readFile(d.job); err != nil {
 		return exitWrong, err
 	}
-	d.list = l
-	l.controlTotals(d.job)
-	if err := d.refuse(l.faults, "faults in the payments file: %d"); err != nil {
+	if err := d.refuse("faults in the payments file: %d"); err != nil {
 		return exitWrong, err
 	}
-	d.total("file", l.total)
-	pl := plan{fresh: l.total, left: l.total.Sum}
+	d.total("file", d.list.total)
+	pl := plan{fresh: d.list.total, left: d.list.total.Sum}
 	if _, err := os.Stat(d.job.journal()); !d.job.dryRun || !errors.Is(err, os.ErrNotExist) { // a dry run creates no journal
-		if d.journal, err = openJournal(d.job.journal()); err != nil {
+		// The journal excludes other runs. If you pay bank accounts, also set a DigestKey.
+		if d.journal, err = journal.Open(d.job.journal(), journal.Options{}); err != nil {
 			return exitWrong, fmt.Errorf("%w: %w", errRefused, err)
 		}
 		d.locked = time.Now()
 		defer d.journal.Close() //nolint:errcheck // every record was synced when it was written
-		if pl, err = makePlan(d.job, l, d.journal); err != nil {
+		if pl, err = makePlan(d.job, d.list, d.journal); err != nil {
 			return exitWrong, err
 		}
 	}
-	if err := d.refuse(l.faults, "changed rows: %d; a corrected row needs a new key"); err != nil {
+	if err := d.refuse("changed rows: %d; a corrected row needs a new key"); err != nil {
 		return exitWrong, err
 	}
 	if pl.lost.Count > 0 {
@@ -79,28 +77,15 @@ func (d *disbursement) do(ctx context.Context) (int, error) {
 	return d.disburse(ctx, pl)
 }
 
-// refuse prints faults, and returns an error if there are any.
-func (d *disbursement) refuse(faults []string, format string) error {
-	for _, fault := range faults {
+// refuse prints the faults of the file, and returns an error if there are any.
+func (d *disbursement) refuse(format string) error {
+	for _, fault := range d.list.faults {
 		d.report(fault)
 	}
-	if len(faults) > 0 {
-		return fmt.Errorf("%w: "+format, errRefused, len(faults))
+	if n := len(d.list.faults); n > 0 {
+		return fmt.Errorf("%w: "+format, errRefused, n)
 	}
 	return nil
-}
-
-// openJournal opens the journal and excludes other runs. The journal has plain amounts and digests of destinations. A run
-// that pays bank accounts also needs a DigestKey.
-func openJournal(path string) (*journal.Journal, error) {
-	j, err := journal.Open(path, journal.Options{})
-	switch {
-	case errors.Is(err, journal.ErrLocked):
-		return nil, fmt.Errorf("another run is using this journal: wait until it ends: %w", err)
-	case errors.Is(err, journal.ErrCorrupt):
-		return nil, fmt.Errorf("keep the journal unchanged; a person must look at it: %w", err)
-	}
-	return j, err
 }
 
 // disburse does everything that needs the service.
@@ -109,13 +94,15 @@ func (d *disbursement) disburse(ctx context.Context, pl plan) (code int, err err
 	d.total("  rejected", pl.rejected)
 	d.total("  unknown", pl.unknown)
 	d.total("  to send", pl.fresh)
-	d.config.UserAgent = "disburse"
 	if d.client, err = prepaid.NewClient(d.config); err != nil {
 		return exitWrong, err
 	}
 	defer d.client.Close() //nolint:errcheck // never fails
-	if !d.job.dryRun && pl.resumed {
-		if err := d.restAfterRun(ctx); err != nil {
+	// The service may still count an earlier run's requests. No record shows when a killed run sent its last one, but it left before
+	// the lock was released.
+	if wait := d.rateWindow - time.Since(d.locked); !d.job.dryRun && pl.resumed && wait > 0 {
+		d.row("wait", "%s: the service may still count the requests of an earlier run", wait.Round(100*time.Millisecond))
+		if !sleep(ctx, wait) {
 			return exitUnfinished, errInterrupted
 		}
 	}
@@ -127,18 +114,12 @@ func (d *disbursement) disburse(ctx context.Context, pl plan) (code int, err err
 		return exitPaid, nil
 	}
 	d.began, d.marks = time.Now(), make(map[prepaid.RequestID]string)
-	d.bar = d.progressBar(d.list.total.Count - pl.paid.Count)
+	file, ok := d.errOut.(*os.File)
+	d.bar = progressbar.NewOptions(d.list.total.Count-pl.paid.Count, progressbar.OptionSetWriter(d.errOut),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))))
 	stopped := d.pay(ctx)
 	_ = d.bar.Clear()
 	return d.conclude(stopped, d.prove(ctx))
-}
-
-// progressBar returns a bar that is visible on a terminal only.
-func (d *disbursement) progressBar(most int) *progressbar.ProgressBar {
-	file, ok := d.errOut.(*os.File)
-	return progressbar.NewOptions(most, progressbar.OptionSetWriter(d.errOut), progressbar.OptionSetDescription("paying"),
-		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("payments"),
-		progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))))
 }
 
 // conclude writes the summary and reports how the run ended. stopped explains why rows were not sent, unproven why
@@ -158,8 +139,7 @@ func (d *disbursement) conclude(stopped, unproven error) (int, error) {
 		d.total(state, r[state])
 	}
 	d.total("together", d.list.total)
-	took := time.Since(d.began)
-	d.row("this run", "payments: %d, in %s, %.1f a second", d.paid, took.Round(time.Millisecond), float64(d.paid)/took.Seconds())
+	d.row("this run", "payments: %d, in %s", d.paid, time.Since(d.began).Round(time.Millisecond))
 	d.row("summary", "%s", d.job.summary())
 	switch {
 	case unproven != nil:
@@ -190,35 +170,19 @@ func (d *disbursement) checkFloat(ctx context.Context, pl plan) (int, error) {
 		return exitPaid, nil
 	}
 	account, err := d.client.Accounts.Get(ctx, d.job.float)
-	switch {
-	case ctx.Err() != nil:
-		return exitUnfinished, errInterrupted
-	case errors.Is(err, prepaid.ErrUnauthorized), prepaid.OutcomeOf(err) == prepaid.OutcomeRejected:
+	if errors.Is(err, prepaid.ErrUnauthorized) || prepaid.OutcomeOf(err) == prepaid.OutcomeRejected {
 		return exitWrong, fmt.Errorf("%w: the float account cannot be read: %w", errRefused, err)
-	case err != nil:
+	}
+	if err != nil {
 		return exitUnfinished, fmt.Errorf("%w: the float account cannot be read now: %w", errRefused, err)
-	case account.Status != prepaid.AccountStatusActive:
+	}
+	if account.Status != prepaid.AccountStatusActive {
 		return exitWrong, fmt.Errorf("%w: the float account is not active", errRefused)
 	}
 	least, err := pl.left.Sub(pl.unknown.Sum) // payments of unknown outcome may already have left the account
-	if err != nil {
-		return exitWrong, err
-	}
-	if account.Balance.Compare(least) < 0 {
-		return exitWrong, fmt.Errorf("%w: the float account has %s, and at least %s is left to pay", errRefused, account.Balance, least)
+	if err == nil && account.Balance.Compare(least) < 0 {
+		err = fmt.Errorf("%w: the float account has %s, and at least %s is left to pay", errRefused, account.Balance, least)
 	}
 	d.row("float", "%s on the account", account.Balance)
-	return exitPaid, nil
-}
-
-// restAfterRun waits for the end of the window in which the service may still count an earlier run's requests. No
-// record shows when a killed run sent its last request, but the request left before the lock was released.
-func (d *disbursement) restAfterRun(ctx context.Context) error {
-	wait := d.rateWindow - time.Since(d.locked)
-	if wait <= 0 {
-		return nil
-	}
-	d.row("wait", "%s: the service may still count the requests of an earlier run", wait.Round(100*time.Millisecond))
-	sleep(ctx, wait)
-	return ctx.Err()
+	return exitWrong, err
 }

@@ -74,11 +74,11 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 	s := newStage(t, 5, prepaidtest.Options{})
 	code, _, _ := s.run()
 	require.Equal(t, exitPaid, code)
-	const rule = " differs from what was first sent under this key\n"
+	const rule = "journal: params changed under their request id: "
 	for _, c := range []struct{ old, changed, want string }{
-		{string(s.accounts[1]), string(s.accounts[2]), "line 3: account_id" + rule},
-		{"100.02", "100.20", "line 4: amount" + rule},
-		{"100.03,SALARY", "100.03,SALARY 2", "line 5: reference" + rule},
+		{string(s.accounts[1]), string(s.accounts[2]), "line 3: " + rule + "destination "},
+		{"100.02", "100.20", "line 4: " + rule + "amount "},
+		{"100.03,SALARY", "100.03,SALARY 2", "line 5: " + rule + "params "},
 	} {
 		changed := strings.Replace(strings.Join(s.rows(), "\n"), c.old, c.changed, 1)
 		s.write(changed, row("emp-5", s.accounts[0], "7.00"))
@@ -137,7 +137,7 @@ func TestRejectedRows(t *testing.T) {
 	s.write(strings.Replace(strings.Join(s.rows(), "\n"), string(s.accounts[2]), "EA2", 1))
 	code, _, errOut = s.run("-retry-refused")
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "line 4: account_id differs from what was first sent under this key\n")
+	require.Contains(t, errOut, "line 4: journal: params changed under their request id: destination ")
 	require.Equal(t, "0.00", s.srv.Balance("EA2"))
 
 	before := s.transfers()
@@ -338,12 +338,12 @@ func TestJournalInUseOrDamaged(t *testing.T) {
 	require.NoError(t, err)
 	code, _, errOut := s.run()
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "nothing was sent: another run is using this journal: wait until it ends")
+	require.Contains(t, errOut, "nothing was sent: journal: journal: locked by another journal")
 	require.NoError(t, j.Close())
 	require.NoError(t, os.WriteFile(s.journal(), []byte("prepaid-journal 1\nbroken\n"), 0o600))
 	code, _, errOut = s.run()
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "nothing was sent: keep the journal unchanged; a person must look at it: journal: corrupt at line 2")
+	require.Contains(t, errOut, "nothing was sent: journal: corrupt at line 2")
 	require.Zero(t, s.transfers())
 }
 

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -18,12 +17,8 @@ import (
 // columns is the first line of a payments file.
 const columns = "key,account_id,amount,reference"
 
-const (
-	longestKey       = 40 // a reference also has the run's name, two slashes and eight digits
-	longestRun       = 24
-	longestAccount   = 64
-	longestReference = 75
-)
+// nameRule excludes text that a spreadsheet hides, that looks like other text, or that starts a formula in the summary.
+const nameRule = `must be letters, digits, ".", "_" or "-", a letter or digit first`
 
 // payment is one row.
 type payment struct {
@@ -65,21 +60,16 @@ func readFile(j *job) (*list, error) {
 		broken, ok := errors.AsType[*csv.ParseError](err)
 		switch {
 		case errors.Is(err, io.EOF):
-			if len(l.rows) == 0 && len(l.faults) == 0 {
-				l.faults = append(l.faults, "the file has no payment")
-			}
+			l.controlTotals(j)
 			return l, nil
-		case errors.Is(err, csv.ErrFieldCount):
-			l.fault(broken.StartLine, fmt.Sprintf("must have %d fields", reader.FieldsPerRecord))
-			continue
 		case ok:
-			l.fault(broken.StartLine, `has a quote where none may be: quote the whole field, and write "" for a quote in it`)
+			l.fault(broken.StartLine, broken.Err.Error())
 			continue
 		case err != nil:
 			return nil, err
 		}
 		line, _ := reader.FieldPos(0)
-		p, rules := parseRow(line, fields, j.float)
+		p, rules := parseRow(line, fields, j)
 		if first, known := lines[p.key]; known {
 			rules = append(rules, fmt.Sprintf("key is that of line %d", first))
 		} else {
@@ -94,61 +84,47 @@ func readFile(j *job) (*list, error) {
 }
 
 // parseRow checks everything that can be checked without the service, and returns the broken rules.
-func parseRow(line int, fields []string, float prepaid.AccountID) (p payment, rules []string) {
+func parseRow(line int, fields []string, j *job) (p payment, rules []string) {
 	p = payment{line: line, key: fields[0], account: prepaid.AccountID(fields[1]), reference: fields[3]}
-	if !isName(p.key, longestKey) {
-		rules = append(rules, "key "+nameRule(longestKey))
+	if !isName(p.key) {
+		rules = append(rules, "key "+nameRule)
 	}
-	switch {
-	case p.account == float:
+	if p.account == j.float {
 		rules = append(rules, "account_id is the float account")
-	case !isName(fields[1], longestAccount):
-		rules = append(rules, "account_id "+nameRule(longestAccount))
 	}
-	amount, err := prepaid.ParseAmount(fields[2])
-	_, whole := amount.Cents()
-	switch {
-	case err != nil:
-		rules = append(rules, "amount must be a plain number such as 1250.00")
-	case amount.Sign() <= 0:
-		rules = append(rules, "amount must be above zero")
-	case !whole:
+	if !isName(fields[1]) {
+		rules = append(rules, "account_id "+nameRule)
+	}
+	if strings.ContainsFunc(p.reference, unicode.IsControl) {
+		rules = append(rules, "reference must have no control characters")
+	}
+	var err error
+	if p.amount, err = prepaid.ParseAmount(fields[2]); err != nil {
+		return p, append(rules, "amount must be a plain number such as 1250.00")
+	}
+	if _, whole := p.amount.Cents(); !whole {
 		rules = append(rules, "amount must have at most two decimals")
 	}
-	p.amount = amount
-	switch {
-	case p.reference == "":
-		rules = append(rules, "reference is required")
-	case !utf8.ValidString(p.reference):
-		rules = append(rules, "reference must be valid UTF-8")
-	case utf8.RuneCountInString(p.reference) > longestReference:
-		rules = append(rules, fmt.Sprintf("reference must be at most %d characters", longestReference))
-	case strings.ContainsFunc(p.reference, unicode.IsControl):
-		rules = append(rules, "reference must have no control characters")
+	if invalid, ok := errors.AsType[*prepaid.ValidationError](j.params(p).Validate()); ok {
+		for _, fault := range invalid.Faults {
+			rules = append(rules, strings.TrimPrefix(fault.Field, "destination_")+" "+fault.Rule)
+		}
 	}
 	return p, rules
 }
 
-// isName accepts unambiguous text: no spaces that a spreadsheet hides, no letters that look alike, and
-// no first character that starts a formula when a spreadsheet opens the summary.
-func isName(text string, longest int) bool {
-	for i, r := range text {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		if !letter && (i == 0 || !strings.ContainsRune("._-", r)) {
-			return false
-		}
-	}
-	return text != "" && len(text) <= longest
-}
-
-func nameRule(longest int) string {
-	return fmt.Sprintf(`must be 1 to %d letters, digits, ".", "_" or "-", a letter or digit first`, longest)
+func isName(text string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	return text != "" && strings.Trim(text, letters+"._-") == "" && strings.IndexByte(letters, text[0]) >= 0
 }
 
 // controlTotals detects errors that no row shows: a truncated or wrong file.
 func (l *list) controlTotals(j *job) {
 	if len(l.faults) > 0 {
 		return // an invalid file has no meaningful totals
+	}
+	if len(l.rows) == 0 {
+		l.faults = append(l.faults, "the file has no payment")
 	}
 	if j.rows != 0 && l.total.Count != j.rows {
 		l.faults = append(l.faults, fmt.Sprintf("the file has %d payments, -rows says %d", l.total.Count, j.rows))

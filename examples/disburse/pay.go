@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid/journal"
@@ -22,28 +22,16 @@ var (
 // earlier run saw refused come last, so that refusals never prevent the resolution of an unknown outcome.
 func (d *disbursement) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		select {
-		case <-ctx.Done():
-		case <-sending.Done():
-			return
-		}
-		d.report(fmt.Sprintf("interrupted: waiting for running payments, at most %s", d.grace))
-		if sleep(sending, d.grace) {
-			cut() // the journal records cut-off calls as unknown
-		}
-	})
-	defer watch.Wait()
 	defer cut()
-	fresh := func(e journal.Entry, known bool) bool { return !known || e.State == journal.StateNotSent }
-	unknown := func(e journal.Entry, known bool) bool {
-		return known && (isUnknown(e) || e.State == journal.StateNotSent)
+	// After Ctrl+C running payments have d.grace left. The journal records cut-off calls as unknown.
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(d.grace, cut) })()
+	fresh := []journal.State{"", journal.StateNotSent}
+	unknown := []journal.State{journal.StateIntended, journal.StateUnknown, journal.StateNotSent}
+	rounds := [][]journal.State{fresh, unknown, unknown}
+	if d.job.retryRefused {
+		rounds = append(rounds, []journal.State{journal.StateRejected})
 	}
-	refused := func(e journal.Entry, known bool) bool {
-		return known && d.job.retryRefused && e.State == journal.StateRejected && e.Changed.Before(d.began)
-	}
-	for _, due := range []func(e journal.Entry, known bool) bool{fresh, unknown, unknown, refused} {
+	for _, due := range rounds {
 		err := d.round(ctx, sending, due)
 		if ctx.Err() != nil {
 			return errInterrupted
@@ -56,11 +44,12 @@ func (d *disbursement) pay(ctx context.Context) error {
 }
 
 // round sends the due rows. After an error, or the end of ctx, it starts no further payment.
-func (d *disbursement) round(ctx, sending context.Context, due func(e journal.Entry, known bool) bool) error {
+func (d *disbursement) round(ctx, sending context.Context, due []journal.State) error {
 	payments := func(yield func(journal.Payment) bool) {
 		for _, row := range d.list.rows {
 			id := d.job.requestID(row)
-			if e, known := d.journal.Get(id); !due(e, known) {
+			e, _ := d.journal.Get(id)
+			if !slices.Contains(due, e.State) || e.State == journal.StateRejected && !e.Changed.Before(d.began) { // refused by this run
 				continue
 			}
 			// The journal would wait too, but with the context of running payments, which Ctrl+C does not end.
@@ -74,9 +63,8 @@ func (d *disbursement) round(ctx, sending context.Context, due func(e journal.En
 	}
 	for e, err := range d.journal.PayAll(sending, d.client.Accounts, d.workers, payments) {
 		if err == nil {
-			d.paid++
-			d.streak = 0
-			_ = d.bar.Add(1) // writes to the terminal
+			d.paid, d.streak = d.paid+1, 0
+			_ = d.bar.Add(1)
 			if d.onPaid != nil {
 				d.onPaid()
 			}
@@ -86,10 +74,10 @@ func (d *disbursement) round(ctx, sending context.Context, due func(e journal.En
 		if e.State != journal.StateRejected || e.Runs == 1 { // not yet refused by an earlier run
 			d.streak++
 		}
-		switch {
-		case errors.Is(err, journal.ErrNotRecorded): // sending more would be unsafe
+		if errors.Is(err, journal.ErrNotRecorded) { // sending more would be unsafe
 			return err
-		case d.streak >= d.stopAfter:
+		}
+		if d.streak >= d.stopAfter {
 			return fmt.Errorf("%w (%d)", errTooMany, d.stopAfter)
 		}
 	}

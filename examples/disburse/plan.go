@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"strings"
-
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 )
@@ -39,8 +36,12 @@ func makePlan(job *job, l *list, j *journal.Journal) (pl plan, err error) {
 		if err := addTo(total, row.amount); err != nil {
 			return pl, err
 		}
-		if fields := changedFields(job, row, e); known && fields != "" {
-			l.fault(row.line, fields+" differs from what was first sent under this key")
+		again, err := journal.NewEntry(prepaid.Secret{}, job.float, job.params(row))
+		if err == nil && known {
+			err = e.Match(again)
+		}
+		if err != nil {
+			l.fault(row.line, err.Error())
 		}
 	}
 	for e := range j.All() {
@@ -58,21 +59,6 @@ func makePlan(job *job, l *list, j *journal.Journal) (pl plan, err error) {
 		pl.left, err = pl.left.Sub(pl.rejected.Sum)
 	}
 	return pl, err
-}
-
-// changedFields names the columns in which a row differs from the recorded payment, or returns "". The journal has digests
-// of account and reference.
-func changedFields(job *job, row payment, e journal.Entry) string {
-	again, err := journal.NewEntry(prepaid.Secret{}, job.float, job.params(row))
-	if err != nil {
-		return "the row" // an unsendable row
-	}
-	changed, ok := errors.AsType[*journal.ChangedError](e.Match(again))
-	if !ok {
-		return ""
-	}
-	names := strings.NewReplacer("account_id", "float account", "destination", "account_id", "params", "reference")
-	return names.Replace(strings.Join(changed.Fields, ", "))
 }
 
 func isUnknown(e journal.Entry) bool {

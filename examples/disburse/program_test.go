@@ -60,8 +60,8 @@ func TestCommandLine(t *testing.T) {
 	require.Contains(t, errOut, "PREPAID_VENDOR is required")
 	code, _, errOut = program(t, t.Context())
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "-file is required; -run must be 1 to 24 letters")
-	require.Contains(t, errOut, "; -date is required; -float must be")
+	require.Contains(t, errOut, "-file is required; -run must be letters")
+	require.Contains(t, errOut, "; -date must be at most 7 days ahead and 22 days ago: the service forgets request IDs; -float must be")
 
 	t.Setenv("PREPAID_VENDOR", "vendor")
 	t.Setenv("PREPAID_FLOAT_ACCOUNT", "EA1")
@@ -69,20 +69,18 @@ func TestCommandLine(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-nonsense"}, "disburse: see -h: flag provided but not defined: -nonsense\n"},
+		{[]string{"-nonsense"}, "disburse: flag provided but not defined: -nonsense\n"},
 		{[]string{"more"}, "it takes flags only"},
 		{[]string{"-date", "30/11/2026"}, "not a calendar day"},
 		{[]string{"-date", today.AddDate(0, 0, 8).Format(time.DateOnly)}, "-date must be at most 7 days ahead and 22 days ago"},
 		{[]string{"-date", today.AddDate(0, 0, -23).Format(time.DateOnly)}, "-date must be at most 7 days ahead and 22 days ago"},
 		{[]string{"-run", "a b"}, "-run must be"},
 		{[]string{"-sum", "1e3"}, "not a plain decimal number"},
-		{[]string{"-rows", "-1", "-sum", "-1"}, "-rows must not be negative; -sum must not be negative"},
 		{[]string{"-file", "missing.csv"}, "missing.csv"},
 	} {
 		code, _, errOut := program(t, t.Context(), append(good[:len(good):len(good)], c.args...)...)
 		require.Equal(t, exitWrong, code, c.args)
 		require.Contains(t, errOut, c.want)
-		require.Equal(t, 1, strings.Count(errOut, "\n"), errOut)
 		require.NotContains(t, errOut, "hush")
 	}
 }

@@ -10,10 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-const (
-	proofPage   = 500            // transactions; the service may use another size
-	proofMargin = 24 * time.Hour // more than the clocks of two machines may differ
-)
+const proofMargin = 24 * time.Hour // more than the clocks of two machines may differ
 
 // prove searches the history of the float account for each payment that the service reported as made. For a known request ID
 // the service returns the cached response, whatever the params are. If the journal is new, lost or swapped, an earlier
@@ -24,20 +21,16 @@ const (
 func (d *disbursement) prove(ctx context.Context) error {
 	open := make(map[string]payment)                // by source reference
 	byID := make(map[prepaid.TransactionID]payment) // by the reported ID
-	began := d.began
 	for _, row := range d.list.rows {
 		e, _ := d.journal.Get(d.job.requestID(row))
 		if e.State != journal.StateDone || e.Resolved { // an outcome that a person has resolved is final
 			continue
 		}
 		open[d.job.sourceReference(row)], byID[e.TransactionID] = row, row
-		if e.Began.Before(began) {
-			began = e.Began
-		}
 	}
-	// A payment made before a loss of the journal is older than began, but at most as old as its request ID may be.
-	whole := d.job.date.Time(time.UTC).Add(-dayEarliest)
-	for look, from := range []time.Time{began, whole} {
+	// A payment made before a loss of the journal is at most as old as its request ID may be.
+	from := d.job.date.Time(time.UTC).Add(-dayEarliest - proofMargin)
+	for look := range 2 {
 		if len(open) == 0 {
 			return nil
 		}
@@ -45,7 +38,7 @@ func (d *disbursement) prove(ctx context.Context) error {
 			return errInterrupted
 		}
 		for item, err := range d.client.Accounts.Transactions(ctx, d.job.float, prepaid.ListTransactionsParams{
-			From: from.Add(-proofMargin), Paging: prepaid.Paging{Size: proofPage, Prefetch: 1},
+			From: from, Paging: prepaid.Paging{Size: 500, Prefetch: 1},
 		}) {
 			if err != nil {
 				return fmt.Errorf("the history of the float account: %w", err)

@@ -29,7 +29,7 @@ func TestCorrectedFileOfAnotherName(t *testing.T) {
 	s.write(row("emp-1", s.accounts[1], "99.00"))
 	code, out, errOut := s.run()
 	require.Equal(t, exitWrong, code, out)
-	require.Contains(t, errOut, "line 2: amount, account_id differs from what was first sent under this key\n")
+	require.Contains(t, errOut, "line 2: journal: params changed under their request id: amount, destination ")
 	require.Equal(t, 1, s.transfers())
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/cardprograms/prepaid/journal"
@@ -110,11 +109,6 @@ func replaceFile(path string, write func(io.Writer) error) error {
 	}
 	if err != nil {
 		_ = os.Remove(file.Name())
-		return err
 	}
-	if directory, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = directory.Sync() // without it a power cut may restore the old file
-		_ = directory.Close()
-	}
-	return nil
+	return err
 }
