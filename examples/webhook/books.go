@@ -48,15 +48,17 @@ type books struct {
 	say  *log.Logger
 	file *os.File
 
-	mu      sync.Mutex
-	kept    map[string]*prepaid.Amount // nil for other messages than transactions
-	repeats int
-	broken  error // error of the file: its content is unknown, so nothing more is accepted
+	mu           sync.Mutex
+	kept         map[string]bool
+	transactions int
+	sum          prepaid.Amount
+	repeats      int
+	broken       error // error of the file: its content is unknown, so nothing more is accepted
 }
 
 // openBooks reads the file, if it exists, and appends to it. Only one process at a time may use it.
 func openBooks(name string, say *log.Logger) (*books, error) {
-	b := &books{say: say, kept: map[string]*prepaid.Amount{}}
+	b := &books{say: say, kept: map[string]bool{}}
 	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -69,7 +71,9 @@ func openBooks(name string, say *log.Logger) (*books, error) {
 		if err := json.Unmarshal(line, &e); err != nil || e.Message == "" || e.Type == prepaid.MessageTypeTransaction && e.Amount == nil {
 			return nil, fmt.Errorf("line %d is not one of the books", number)
 		}
-		b.kept[e.key()] = e.Amount
+		if err := b.count(e); err != nil {
+			return nil, err
+		}
 	}
 	if whole < len(text) { // cut off by a crash and never acknowledged: the message is sent again
 		if err := os.Truncate(name, int64(whole)); err != nil {
@@ -107,7 +111,7 @@ func (b *books) note(m *prepaid.Message) error {
 func (b *books) write(e entry) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, known := b.kept[e.key()]; known {
+	if b.kept[e.key()] {
 		b.repeats++
 		b.say.Printf("already in the books: %s", e)
 		return nil
@@ -124,30 +128,22 @@ func (b *books) write(e entry) error {
 		b.broken = errors.New("the books cannot be written: restart when they can")
 		return b.broken
 	}
-	b.kept[e.key()] = e.Amount
 	b.say.Printf("booked: %s", e)
-	return nil
+	return b.count(e)
 }
 
-// total returns the number of transactions and the sum of their amounts.
-func (b *books) total() (n int, sum prepaid.Amount, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, amount := range b.kept {
-		if amount == nil {
-			continue
-		}
-		n++
-		if sum, err = sum.Add(*amount); err != nil {
-			return n, sum, err
-		}
+// count adds an entry that is in the file.
+func (b *books) count(e entry) (err error) {
+	b.kept[e.key()] = true
+	if e.Amount != nil {
+		b.transactions++
+		b.sum, err = b.sum.Add(*e.Amount)
 	}
-	return n, sum, nil
+	return err
 }
 
 func (b *books) String() string {
-	n, sum, _ := b.total()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return fmt.Sprintf("transactions booked: %d, together %s; repeated and not booked twice: %d", n, sum, b.repeats)
+	return fmt.Sprintf("transactions booked: %d, together %s; repeated and not booked twice: %d", b.transactions, b.sum, b.repeats)
 }

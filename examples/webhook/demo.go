@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -17,7 +18,6 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
-	"github.com/cardprograms/prepaid/webhook"
 )
 
 // demonstrate runs a receiver against an emulator that duplicates, repeats and loses messages.
@@ -30,33 +30,23 @@ func demonstrate(ctx context.Context, say *log.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, emulator.Close()) }()
-	client, err := prepaid.NewClient(emulator.Config())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, client.Close()) }()
+	defer emulator.Close() //nolint:errcheck // nothing is left to lose
 	directory, err := os.MkdirTemp("", "webhook")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-	books, err := openBooks(filepath.Join(directory, "books.jsonl"), say)
-	if err != nil {
+	defer os.RemoveAll(directory) //nolint:errcheck // a temporary directory
+	r := newReceiver()
+	if r.books, err = openBooks(filepath.Join(directory, "books.jsonl"), say); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, books.close()) }()
-	account := emulator.AddAccount(prepaidtest.SeedAccount{})
-	r := &receiver{
-		client: client, books: books, say: say, alert: "undeliverable_alert",
-		form: webhook.HMAC{Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, // the emulator's
-		want: prepaid.CreateHookParams{
-			Scope: []prepaid.CompanyID{prepaidtest.DefaultCompany}, FilterSpec: prepaid.FilterAll,
-			Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: newKey(),
-		},
-	}
+	defer func() { err = errors.Join(err, r.books.close()) }()
+	r.client, r.say, r.alert = emulator.Client(), say, "undeliverable_alert"
+	defer r.client.Close() //nolint:errcheck // never fails
+	r.want.Scope = []prepaid.CompanyID{prepaidtest.DefaultCompany}
+	r.want.HMACKeyID, r.want.HMACKeySecret = "key-1", newKey()
 	own := &tls.Config{Certificates: local.TLS.Certificates, MinVersion: tls.VersionTLS12}
-	d := &demo{receiver: r, emulator: emulator, account: account, tls: own}
+	d := &demo{receiver: r, emulator: emulator, account: emulator.AddAccount(prepaidtest.SeedAccount{}), tls: own}
 	return d.steps(ctx)
 }
 
@@ -68,72 +58,58 @@ type demo struct {
 	tls      *tls.Config
 }
 
-// listener listens on a free port, or on the URI's port again.
-func (d *demo) listener(ctx context.Context) (net.Listener, error) {
-	address := "127.0.0.1:0"
-	if d.want.URI != "" {
-		address = strings.TrimPrefix(d.want.URI, "https://")
-	}
+// begin listens on a free port, or on the URI's port again.
+func (d *demo) begin(ctx context.Context) (stop func() error, err error) {
+	address := cmp.Or(strings.TrimPrefix(d.want.URI, "https://"), "127.0.0.1:0")
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
 	d.want.URI = "https://" + listener.Addr().String()
-	return tls.NewListener(listener, d.tls), nil
+	return d.start(ctx, tls.NewListener(listener, d.tls))
 }
 
 func (d *demo) steps(ctx context.Context) error {
 	d.say.Print("\n== 1. Start: the emulator pings the receiver and registers it")
-	listener, err := d.listener(ctx)
-	if err != nil {
-		return err
-	}
-	stop, err := d.start(ctx, listener)
+	stop, err := d.begin(ctx)
 	if err != nil {
 		return err
 	}
 
 	d.say.Print("\n== 2. Three transactions")
-	err = d.adjust(ctx, "100.00", "-20.00", "-5.50")
+	err = d.adjust(ctx, 0, "100.00", "-20.00", "-5.50")
 
 	d.say.Print("\n== 3. A message arrives three times")
 	d.emulator.InjectDelivery("", prepaidtest.DuplicateMessage(2))
-	err = errors.Join(err, d.adjust(ctx, "-1.25"))
+	err = errors.Join(err, d.adjust(ctx, 0, "-1.25"))
 
 	d.say.Print("\n== 4. Each response to a message is lost; the alert an hour later starts a drain")
 	d.emulator.InjectDelivery("", prepaidtest.LoseResponse(), prepaidtest.LoseResponse())
-	err = errors.Join(err, d.adjust(ctx, "-2.00"), d.advance(ctx, time.Minute), d.advance(ctx, time.Hour), d.drained(ctx))
+	err = errors.Join(err, d.adjust(ctx, 0, "-2.00"), d.adjust(ctx, time.Minute), d.adjust(ctx, time.Hour), d.drained(ctx))
 
 	d.say.Print("\n== 5. Stop: a response is lost just before, then two messages cannot be delivered")
 	d.emulator.InjectDelivery("", prepaidtest.LoseResponse())
-	err = errors.Join(err, d.adjust(ctx, "-4.00"), stop(), d.adjust(ctx, "-6.00", "40.00"), d.advance(ctx, time.Minute))
+	err = errors.Join(err, d.adjust(ctx, 0, "-4.00"), stop(), d.adjust(ctx, 0, "-6.00", "40.00"), d.adjust(ctx, time.Minute))
 	if err != nil {
 		return err
 	}
 	d.say.Printf("undeliverable: %d", d.undelivered())
 
 	d.say.Print("\n== 6. Restart with a new key and nothing but the books")
-	d.old = webhook.StaticKeys{d.want.HMACKeyID: d.want.HMACKeySecret}
+	d.old[d.want.HMACKeyID] = d.want.HMACKeySecret
 	d.want.HMACKeyID, d.want.HMACKeySecret = "key-2", newKey()
-	if listener, err = d.listener(ctx); err != nil {
+	if stop, err = d.begin(ctx); err != nil {
 		return err
 	}
-	if stop, err = d.start(ctx, listener); err != nil {
-		return err
-	}
-	return errors.Join(d.adjust(ctx, "0.75"), stop(), d.summary())
+	return errors.Join(d.adjust(ctx, 0, "0.75"), stop(), d.summary())
 }
 
-// adjust adjusts balances in the emulator, one after the other, and waits until their messages are sent.
-func (d *demo) adjust(ctx context.Context, amounts ...string) error {
+// adjust lets time pass in the emulator, adjusts balances one after the other, and waits until their messages are sent.
+func (d *demo) adjust(ctx context.Context, later time.Duration, amounts ...string) error {
+	d.emulator.Advance(later)
 	for _, amount := range amounts {
 		d.emulator.Adjust(d.account, amount)
 	}
-	return d.emulator.WaitIdle(ctx)
-}
-
-func (d *demo) advance(ctx context.Context, by time.Duration) error {
-	d.emulator.Advance(by)
 	return d.emulator.WaitIdle(ctx)
 }
 
@@ -155,13 +131,9 @@ func (d *demo) undelivered() (n int) {
 }
 
 func (d *demo) summary() error {
-	_, total, err := d.books.total()
-	if err != nil {
-		return err
-	}
-	left := d.undelivered()
-	d.say.Printf("\n%s\nbalance %s, still undelivered %d", d.books, d.emulator.Balance(d.account), left)
-	if total.String() != d.emulator.Balance(d.account) || left > 0 {
+	left, balance := d.undelivered(), d.emulator.Balance(d.account)
+	d.say.Printf("\n%s\nbalance %s, still undelivered %d", d.books, balance, left)
+	if d.books.sum.String() != balance || left > 0 {
 		return errors.New("the books differ from the balance")
 	}
 	return nil

@@ -23,20 +23,12 @@ import (
 const usage = `Webhook receives the messages of a card program: it keeps its hook registered, checks each
 signature, handles each message once, and drains what could not be delivered.
 
-Usage: webhook [flags]
+Without PREPAID_BASE_URL it demonstrates this on an emulator inside this process, ends, and takes no
+flags. For the service, set also PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
+PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE, and give the flags below. It runs until Ctrl+C.
+Draining is final, the service forgets drained messages: pass the same file of -books at each start.
 
-Without PREPAID_BASE_URL it demonstrates this on an emulator inside this process, ends, and
-takes no flags. For the service, set PREPAID_BASE_URL, PREPAID_VENDOR,
-PREPAID_ENVIRONMENT (test or production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE,
-and give the flags below. It then runs until Ctrl+C.
-
-It drains at its start and after an alert, and the service forgets drained messages. So each
-message is written to the file of -books, and synced, before it is acknowledged or dismissed:
-keep that file, and pass the same one at each start. A message that is not understood is
-refused and stays stored.
-
-Exit status: 0 on success, 1 if something failed, 2 if the command line or the environment
-is wrong.
+Exit status: 0 on success, 1 if something failed, 2 if the command line or the environment is wrong.
 
 `
 
@@ -50,35 +42,27 @@ func main() {
 	os.Exit(code)
 }
 
-// run does the work of main and returns the exit status. Each example has its own main and flags, so that it can be
-// copied alone.
+// run returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	say := log.New(out, "", 0)
 	r, err := fromFlags(args, errOut)
-	emulated := os.Getenv("PREPAID_BASE_URL") == ""
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
 	case err != nil:
-	case emulated && len(args) > 0:
-		err = fmt.Errorf("%w: flags need PREPAID_BASE_URL", errSetup)
-	case emulated:
-		err = demonstrate(ctx, say)
-	default:
-		r.say = say
+	case os.Getenv("PREPAID_BASE_URL") != "":
+		r.say = log.New(out, "", 0)
 		err = serve(ctx, r)
+	case len(args) > 0:
+		err = fmt.Errorf("%w: flags need PREPAID_BASE_URL", errSetup)
+	default:
+		err = demonstrate(ctx, log.New(out, "", 0))
 	}
-	if err != nil {
-		fmt.Fprintln(errOut, "webhook:", err)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return 0
 	}
-	_, invalid := errors.AsType[*prepaid.ValidationError](err)
-	switch {
-	case invalid || errors.Is(err, errSetup):
+	fmt.Fprintln(errOut, "webhook:", err)
+	if _, invalid := errors.AsType[*prepaid.ValidationError](err); invalid || errors.Is(err, errSetup) {
 		return 2
-	case err != nil:
-		return 1
 	}
-	return 0
+	return 1
 }
 
 // serve receives from the real service until ctx ends.
@@ -116,23 +100,26 @@ func serve(ctx context.Context, r *receiver) (err error) {
 	return err
 }
 
-// fromFlags reads the flags for the real service. The operator defines how messages are signed: set form accordingly.
-func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
-	r := &receiver{form: webhook.HMAC{Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, old: webhook.StaticKeys{}}
-	r.want = prepaid.CreateHookParams{
-		FilterSpec: prepaid.FilterAll, Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable,
+// newReceiver has the hook and the emulator's form of signatures. The operator defines the service's: set form accordingly.
+func newReceiver() *receiver {
+	return &receiver{
+		form: webhook.HMAC{Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, old: webhook.StaticKeys{},
+		want: prepaid.CreateHookParams{
+			FilterSpec: prepaid.FilterAll, Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable,
+		},
 	}
+}
+
+func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
+	r := newReceiver()
 	flags := flag.NewFlagSet("webhook", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
+	flags.SetOutput(io.Discard) // run prints the error
 	flags.StringVar(&r.listen, "listen", "127.0.0.1:8080", "address to listen on, with plain HTTP: put a proxy that terminates TLS in front of it")
 	flags.StringVar(&r.want.URI, "uri", "", "https address at which the service reaches this receiver")
 	flags.Func("company", "ID of a company to watch; may be repeated", func(text string) error {
 		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return errors.New("must be a whole number")
-		}
 		r.want.Scope = append(r.want.Scope, prepaid.CompanyID(id))
-		return nil
+		return err
 	})
 	flags.StringVar(&r.file, "books", "", "file in which messages are booked, created if missing; required")
 	flags.StringVar(&r.want.HMACKeyID, "key-id", "", "ID of the HMAC key; a new key needs a new ID")
@@ -146,19 +133,19 @@ func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 		r.old[id] = key
 		return err
 	})
-	flags.StringVar(&r.form.Header, "header", "", "header with the signature")
+	flags.StringVar(&r.form.Header, "header", r.form.Header, "header with the signature")
 	flags.StringVar((*string)(&r.alert), "alert-type", "", "type of the undeliverable alert, which starts a drain")
-	err := flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(errOut)
+	flags.Usage = func() {
 		fmt.Fprint(errOut, usage)
+		flags.SetOutput(errOut)
 		flags.PrintDefaults()
-		return nil, err
-	case err != nil:
+	}
+	err := flags.Parse(args)
+	if err == nil && flags.NArg() > 0 {
+		err = errors.New("it takes flags only")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errSetup, err)
-	case flags.NArg() > 0:
-		return nil, fmt.Errorf("%w: it takes flags only", errSetup)
 	}
 	return r, nil
 }

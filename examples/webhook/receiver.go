@@ -32,24 +32,40 @@ type receiver struct {
 // start serves on the listener. It returns when the hook is as wanted and missed messages are drained. stop ends it in order: it
 // refuses new messages, then waits at most 10 s for running ones.
 func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func() error, err error) {
-	keys := webhook.StaticKeys{r.want.HMACKeyID: r.want.HMACKeySecret}
-	maps.Copy(keys, r.old)
+	keys := maps.Clone(r.old)
+	keys[r.want.HMACKeyID] = r.want.HMACKeySecret
 	ring, err := webhook.NewKeys(keys)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	alerts := make(chan struct{}, 1)
-	handler, err := r.handler(ring, alerts)
+	form := r.form
+	form.Keys = ring
+	handler, err := webhook.NewHandler(webhook.Config{
+		Verifier:      form,
+		OnTransaction: webhook.Decoded(r.books.book),
+		OnOther: func(_ context.Context, m *prepaid.Message) error {
+			if r.alert == "" || m.Type != r.alert {
+				return r.books.note(m)
+			}
+			r.say.Printf("%s received", r.alert)
+			select {
+			case alerts <- struct{}{}:
+			default: // an alert is waiting already
+			}
+			return nil
+		},
+		OnFailure: func(_ context.Context, status int, err error) { r.say.Printf("responded %d: %v", status, err) },
+	})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	var work sync.WaitGroup
-	lost := make(chan error, 1)
-	r.lost = lost
+	r.lost = make(chan error, 1)
 	work.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			lost <- err
+			r.lost <- err
 		}
 	})
 	working, cancel := context.WithCancel(ctx)
@@ -81,30 +97,6 @@ func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func(
 		}
 	})
 	return stop, nil
-}
-
-func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webhook.Handler, error) {
-	form := r.form
-	form.Keys = ring
-	config := webhook.Config{
-		Verifier:      form,
-		OnTransaction: webhook.Decoded(r.books.book),
-		OnOther:       func(_ context.Context, m *prepaid.Message) error { return r.books.note(m) },
-		OnFailure:     func(_ context.Context, status int, err error) { r.say.Printf("responded %d: %v", status, err) },
-	}
-	if r.alert != "" {
-		config.OnType = map[prepaid.MessageType]func(context.Context, *prepaid.Message) error{
-			r.alert: func(context.Context, *prepaid.Message) error {
-				r.say.Printf("%s received", r.alert)
-				select {
-				case alerts <- struct{}{}:
-				default: // an alert is waiting already
-				}
-				return nil
-			},
-		}
-	}
-	return webhook.NewHandler(config)
 }
 
 // drain books the messages stored for this receiver. The service forgets drained messages: by then they are in the books.
