@@ -130,7 +130,7 @@ func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, er
 		return policies.EnsureCategories(ctx, d.Company, prepaid.EnsureCategoriesParams{
 			DefaultAction: d.DefaultAction, Categories: d.Categories, RemoveOthers: pass.removeOthers, Reason: s.reason, DryRun: pass.dryRun,
 		})
-	}, func(code prepaid.MCC) string { return words(string(code)) })
+	}, func(code prepaid.MCC) string { return fmt.Sprintf("%q", code) })
 	if err != nil {
 		return p, err
 	}
@@ -144,7 +144,7 @@ func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, er
 			Reason: s.reason, DryRun: pass.dryRun,
 		})
 	}, func(r prepaid.MerchantRule) string {
-		return fmt.Sprintf("%d %s %q", r.AcquirerID, words(r.CardAcceptorID), r.Description)
+		return fmt.Sprintf("%d %q %q", r.AcquirerID, r.CardAcceptorID, r.Description)
 	})
 	if err != nil {
 		return p, err
@@ -162,11 +162,11 @@ func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, er
 			Reason: s.reason, DryRun: pass.dryRun,
 		})
 	}, func(r prepaid.TerminalRule) string {
-		return fmt.Sprintf("%d %s %q %q", r.AcquirerID, words(r.CardAcceptorID, r.TerminalID), r.CardAcceptorNameLocation, r.Description)
+		return fmt.Sprintf("%d %q %q %q %q", r.AcquirerID, r.CardAcceptorID, r.TerminalID, r.CardAcceptorNameLocation, r.Description)
 	})
 }
 
-// list changes one list and adds the result to the plan. Ctrl+C takes effect between two lists: a cut-off call has an
+// list changes one list and adds the result to the plan, in which foreign text is quoted. Ctrl+C takes effect between two lists: a cut-off call has an
 // unknown outcome.
 func list[R any](ctx context.Context, p *plan, name string, managed bool,
 	ensure func(context.Context) (*prepaid.EnsuredRules[R], error), show func(R) string,
@@ -196,18 +196,6 @@ func list[R any](ctx context.Context, p *plan, name string, managed bool,
 		}
 	}
 	return nil
-}
-
-// words quotes all but plain words, so that no foreign text can look like part of a plan.
-func words(texts ...string) string {
-	var all []string
-	for _, text := range texts {
-		if quoted := fmt.Sprintf("%q", text); text == "" || len(quoted) != len(text)+2 || strings.Contains(text, " ") {
-			text = quoted
-		}
-		all = append(all, text)
-	}
-	return strings.Join(all, " ")
 }
 
 // confirm requires the whole word, so that it is typed on purpose.

@@ -178,10 +178,11 @@ func TestRefusedCall(t *testing.T) {
 	b := newBench(t, begin(), prepaidtest.Options{})
 	b.srv.Inject("POST /policy/{id}/merchants", prepaidtest.Respond(400, "invalid_request"))
 	wanted := end()
+	wanted.Merchants[0].Description = "\x1b[2J\n"
 	require.ErrorIs(t, b.apply(t.Context(), &wanted), prepaid.ErrBadRequest)
 	require.Equal(t, calls()[:3], b.sent)
 	require.Contains(t, b.text.String(), "Not done. Run it again. According to the last read, this is left:\n")
-	require.Contains(t, b.text.String(), "    ~ 1 SHOP \"new\"\n")
+	require.Contains(t, b.text.String(), `    ~ 1 "SHOP" "\x1b[2J\n"`+"\n", "no foreign text can look like part of a plan")
 	require.Len(t, b.policy().Categories, 4)
 	require.Equal(t, "old", b.policy().Merchants[0].Description)
 }

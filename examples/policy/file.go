@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -98,12 +97,8 @@ func writeFile(to io.Writer, company prepaid.CompanyID, p *prepaid.Policy) error
 		d.Terminals = append(d.Terminals, terminal{r.AcquirerID, r.CardAcceptorID, r.TerminalID, r.CardAcceptorNameLocation, r.Description})
 	}
 	slices.Sort(d.Categories) // so that two exports can be compared
-	slices.SortStableFunc(d.Merchants, func(a, b merchant) int {
-		return cmp.Or(cmp.Compare(a.AcquirerID, b.AcquirerID), cmp.Compare(a.CardAcceptorID, b.CardAcceptorID))
-	})
-	slices.SortStableFunc(d.Terminals, func(a, b terminal) int {
-		return cmp.Or(cmp.Compare(a.AcquirerID, b.AcquirerID), cmp.Compare(a.CardAcceptorID, b.CardAcceptorID), cmp.Compare(a.TerminalID, b.TerminalID))
-	})
+	slices.SortFunc(d.Merchants, func(a, b merchant) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.SortFunc(d.Terminals, func(a, b terminal) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	encoder := yaml.NewEncoder(to)
 	encoder.SetIndent(2)
 	return errors.Join(encoder.Encode(d), encoder.Close())
