@@ -14,18 +14,12 @@ var errNoOperation = errors.New("the response has no operation_id: ask the opera
 
 // backend relays the messages of one cardholder's session.
 type backend struct {
-	client *prepaid.Client
-	// account is the session's account. It must not come from the device, which could name any account.
-	account prepaid.AccountID
-	// deviceID is the cardholder's registered device.
-	deviceID string
-	// ipAddress is the address of the device's connection.
-	ipAddress string
-	// method is how the one-time password is sent; the operator defines the words.
-	method string
+	client    *prepaid.Client
+	account   prepaid.AccountID // the session's: a device could name any account
+	deviceID  string            // the cardholder's registered device
+	ipAddress string            // of the device's connection
+	method    string            // how the one-time password is sent; the operator defines the words
 }
-
-var _ relay = (*backend)(nil)
 
 // Initiate starts a change for the session's account.
 func (b *backend) Initiate(ctx context.Context) (string, error) {

@@ -16,12 +16,12 @@ type emulated struct {
 	backend *backend
 }
 
-func emulate(o options, say func(string, ...any)) (*emulated, error) {
+func emulate(say func(string, ...any)) (*emulated, error) {
 	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return nil, err
 	}
-	key, err := newKey(o, srv.PINCertificate(), say)
+	key, err := newKey(prepaid.PINKeyOptions{Hash: prepaid.PINHashSHA256}, srv.PINCertificate(), say)
 	if err != nil {
 		_ = srv.Close()
 		return nil, err
@@ -38,7 +38,7 @@ func (e *emulated) close() {
 	_ = e.srv.Close()
 }
 
-// phone is where the one-time password arrives.
+// phone gets the one-time password.
 func (e *emulated) phone() string { return e.srv.OTP(e.operation) }
 
 // scripted is a cardholder who types the input of the demonstration.
@@ -59,7 +59,7 @@ var errDemo = errors.New("the demonstration did not go as expected")
 
 // demonstrate changes a PIN, then shows possible failures and how to handle them.
 func demonstrate(ctx context.Context, say func(string, ...any)) error {
-	e, err := emulate(options{hash: string(prepaid.PINHashSHA256)}, say)
+	e, err := emulate(say)
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,7 @@ func demonstrate(ctx context.Context, say func(string, ...any)) error {
 	}{
 		{title: "A PIN is changed", pin: "4821", otp: e.phone, want: pinChanged, pinIs: "4821"},
 		{title: "A weak PIN is refused where it is typed: nothing is sent", pin: "1234", otp: e.phone, want: pinAsBefore, pinIs: "4821"},
-		{
-			title: "The one-time password is wrong", pin: "7350", otp: func() string { return "not it" },
-			want: pinAsBefore, pinIs: "4821",
-		},
+		{title: "The one-time password is wrong", pin: "7350", otp: func() string { return "not it" }, want: pinAsBefore, pinIs: "4821"},
 		{
 			title: "The response to the last step is lost: it is not sent again", pin: "7350", otp: e.phone,
 			fault: prepaidtest.CommitThenDrop(), want: pinUnknown, pinIs: "7350",
@@ -93,9 +90,6 @@ func demonstrate(ctx context.Context, say func(string, ...any)) error {
 			say("%v", err)
 		}
 		say("%s", advice)
-		if ctx.Err() != nil {
-			return errStopped
-		}
 		if known != scene.want || e.srv.PINOf(e.backend.account) != scene.pinIs {
 			return errDemo
 		}

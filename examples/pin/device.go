@@ -51,7 +51,6 @@ const executeLimit = time.Minute
 
 var (
 	errWeak    = errors.New("the new PIN is too weak")
-	errSealing = errors.New("the PIN could not be sealed")
 	errStopped = errors.New("stopped")
 )
 
@@ -62,7 +61,6 @@ type stepError struct {
 }
 
 func (e *stepError) Error() string { return e.err.Error() }
-
 func (e *stepError) Unwrap() error { return e.err }
 
 // changePIN makes the whole change once. No step is repeated: after a failure the cardholder starts again, with a new
@@ -101,7 +99,7 @@ func (d *device) changePIN(ctx context.Context) error {
 func (d *device) send(ctx context.Context, step string, call func(context.Context, sealed) error, secret prepaid.PINSecret) error {
 	envelope, err := d.key.Seal(secret)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errSealing, err)
+		return err
 	}
 	err = call(ctx, sealed{OperationID: d.operation, Envelope: envelope})
 	if prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // also if the response arrived and was unusable
