@@ -16,14 +16,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-const usage = `Quickstart does the main job of a card program: it issues three cards, activates and loads
-them, buys, transfers, reads the history, changes the program's policy, runs a report and
-resolves a lost response.
-
-Usage: quickstart [-day 2026-11-21] [-again] [-pause 45s]
-
-Without PREPAID_BASE_URL it runs against an emulator inside this process: nothing leaves
-the machine. To run it against the service's test environment, set
+const usage = `Quickstart does the main job of a card program, in ten steps: on an emulator inside this process, or on the
+service's test environment. For that, set
 
   PREPAID_BASE_URL            https://.../3.0/
   PREPAID_ENVIRONMENT         test; anything else is refused, for it moves money and
@@ -36,11 +30,8 @@ the machine. To run it against the service's test environment, set
   PREPAID_FLOAT_ACCOUNT       EAID of the account that pays for the loads
   PREPAID_REPORT_TEMPLATE     optional: name of a report template
 
-To run it again after an error, pass -again and the same -day: it finds the existing cards
-and loads each once. Each new day loads again, and each run buys and transfers again.
-
-Exit status: 0 if everything was done, 1 if a step failed, which ends the run, or it was
-interrupted, 2 if the command line or the environment is wrong.
+To run it again after an error, pass -again and the same -day. Exit status: 0 if everything was done, 1 if a step
+failed or was interrupted, 2 if the command line or the environment is wrong.
 
 `
 
@@ -51,55 +42,38 @@ func main() {
 	os.Exit(code)
 }
 
-// run is main without the process: it returns the exit status. Each example has its own main and flags, so that it can be
-// copied alone.
+// run returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	o, err := parseOptions(args, errOut)
-	if errors.Is(err, flag.ErrHelp) {
+	q := &quickstart{out: out, day: prepaid.DateOf(time.Now())}
+	defer q.tearDown()
+	err, status := q.parse(args, errOut), 2
+	if err == nil {
+		err = q.setUp()
+	}
+	if err == nil {
+		err, status = q.do(ctx), 1
+	}
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
-	status := 2
-	if err == nil {
-		q := &quickstart{options: o, out: out}
-		defer q.tearDown()
-		if err = q.setUp(); err == nil {
-			status, err = 1, q.do(ctx)
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(errOut, "quickstart:", err)
-		return status
-	}
-	return 0
+	fmt.Fprintln(errOut, "quickstart:", err)
+	return status
 }
 
-// options are the values on the command line.
-type options struct {
-	day   prepaid.Date // of the loads
-	again bool
-	pause time.Duration
-}
-
-func parseOptions(args []string, errOut io.Writer) (options, error) {
-	o := options{day: prepaid.DateOf(time.Now())}
+func (q *quickstart) parse(args []string, errOut io.Writer) error {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
-	flags.TextVar(&o.day, "day", o.day, "day of the loads: a card is loaded once per day; default today")
-	flags.BoolVar(&o.again, "again", false, "an earlier run may have issued cards: search longer before creating any")
-	flags.DurationVar(&o.pause, "pause", 45*time.Second, "wait between simulated actions on the real test environment")
-	err := flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(errOut)
+	flags.SetOutput(io.Discard) // run prints the error
+	flags.Usage = func() {
 		fmt.Fprint(errOut, usage)
+		flags.SetOutput(errOut)
 		flags.PrintDefaults()
-		return o, err
-	case err != nil:
-		return o, fmt.Errorf("see -h: %w", err)
-	case flags.NArg() > 0:
-		return o, errors.New("it takes flags only; see -h")
-	case o.pause < 0:
-		return o, errors.New("-pause must not be negative")
 	}
-	return o, nil
+	flags.TextVar(&q.day, "day", q.day, "day of the loads: a card is loaded once per day; default today")
+	flags.BoolVar(&q.again, "again", false, "an earlier run may have issued cards: search longer before creating any")
+	flags.DurationVar(&q.pause, "pause", 45*time.Second, "wait between simulated actions on the real test environment")
+	err := flags.Parse(args)
+	if err == nil && flags.NArg() > 0 {
+		err = errors.New("it takes flags only; see -h")
+	}
+	return err
 }

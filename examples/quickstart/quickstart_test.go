@@ -48,7 +48,7 @@ func TestCommandLine(t *testing.T) {
 	for _, want := range []string{"PREPAID_CLIENT_SECRET_FILE", "PREPAID_ENVIRONMENT", "a card is loaded once per day"} {
 		require.Contains(t, errOut, want)
 	}
-	for _, args := range [][]string{{"-nonsense"}, {"stray"}, {"-pause", "-1s"}, {"-day", "today"}} {
+	for _, args := range [][]string{{"-nonsense"}, {"stray"}, {"-day", "today"}} {
 		code, _, errOut := runWith(t, args...)
 		require.Equal(t, 2, code, args)
 		require.NotEmpty(t, errOut)

@@ -144,7 +144,7 @@ func TestInterrupted(t *testing.T) {
 func TestCardNotSeen(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	q := &quickstart{options: options{day: prepaid.DateOf(time.Now())}, out: &out}
+	q := &quickstart{day: prepaid.DateOf(time.Now()), out: &out}
 	defer q.tearDown()
 	require.NoError(t, q.setUp())
 	q.program, q.look = "another", time.Millisecond

@@ -15,7 +15,9 @@ import (
 
 // quickstart is one run: its environment, and the accounts it has created so far.
 type quickstart struct {
-	options
+	day   prepaid.Date // of the loads
+	again bool
+	pause time.Duration
 
 	out      io.Writer
 	config   prepaid.Config
