@@ -19,20 +19,13 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-const usage = `Report starts a run of a report template, waits for it, and streams its rows into a file, in
-constant memory. The file appears when every row is in it and the number of rows agrees with the
-service's count. The rows before an error are kept as <file>.partial.
+const usage = `Report starts a run of a report template, waits for it, and streams its rows into a file, which appears when
+every row is in it. Without PREPAID_BASE_URL it runs on an emulator, whose connection breaks once. For the service
+set also PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production), PREPAID_CLIENT_ID and
+PREPAID_CLIENT_SECRET_FILE, and give -template.
 
-Usage: report [flags]
-       report -resume <id> [flags]    read a run that was started up to 4 hours ago
-
-Without PREPAID_BASE_URL it runs on an emulator inside this process, whose connection breaks once.
-For the service set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
-PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE, and give -template.
-
-Exit status: 0 if the file is complete; 1 if there is no such run, or it failed, or the file
-cannot be written; 2 if the command line or the environment is wrong; 3 if the file is
-incomplete and the run can be read again, with -resume and the printed ID.
+Exit status: 0 if the file is complete; 1 if there is no such run, it failed, or the file cannot be written; 2 if
+the command line or the environment is wrong; 3 if the run can be read again, with -resume and the printed ID.
 
 `
 
@@ -59,29 +52,22 @@ func main() {
 	os.Exit(code)
 }
 
-// run does the work of main and returns the exit status. Each example has its own main and flags, so that it can be
-// copied alone.
+// run returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	opts, err := parse(args, errOut)
-	if errors.Is(err, flag.ErrHelp) {
+	progress := newProgress(errOut)
+	if err == nil && os.Getenv("PREPAID_BASE_URL") == "" {
+		err = demonstrate(ctx, opts, out, progress)
+	} else if err == nil {
+		err = fetch(ctx, opts, out, progress)
+	}
+	_ = progress.Clear()
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
-	if err == nil {
-		progress := newProgress(errOut)
-		if os.Getenv("PREPAID_BASE_URL") == "" {
-			err = demonstrate(ctx, opts, out, progress)
-		} else {
-			err = fetch(ctx, opts, out, progress)
-		}
-		_ = progress.Clear()
-	}
-	if err != nil {
-		fmt.Fprintln(errOut, "report:", err)
-	}
+	fmt.Fprintln(errOut, "report:", err)
 	_, invalid := errors.AsType[*prepaid.ValidationError](err)
 	switch {
-	case err == nil:
-		return 0
 	case invalid || errors.Is(err, errSetup):
 		return 2
 	case errors.Is(err, errResumable):
@@ -94,7 +80,12 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 func parse(args []string, errOut io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("report", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
+	flags.SetOutput(io.Discard) // run prints the error
+	flags.Usage = func() {
+		fmt.Fprint(errOut, usage)
+		flags.SetOutput(errOut)
+		flags.PrintDefaults()
+	}
 	flags.StringVar(&opts.template, "template", "", "name of the report template")
 	flags.StringVar(&opts.resume, "resume", "", "ID of a run to read instead of starting one")
 	flags.StringVar(&opts.format, "format", "csv", "csv, or jsonl: an object per line, with the column names")
@@ -103,25 +94,22 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	err := flags.Parse(args)
 	emulated := os.Getenv("PREPAID_BASE_URL") == ""
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(errOut)
-		fmt.Fprint(errOut, usage)
-		flags.PrintDefaults()
-		return opts, err
 	case err != nil:
-		return opts, fmt.Errorf("%w: %w", errSetup, err)
 	case flags.NArg() > 0:
-		return opts, fmt.Errorf("%w: it takes flags only", errSetup)
+		err = errors.New("it takes flags only")
 	case opts.format != "csv" && opts.format != "jsonl":
-		return opts, fmt.Errorf("%w: -format must be csv or jsonl", errSetup)
+		err = errors.New("-format must be csv or jsonl")
 	case opts.timeout <= 0:
-		return opts, fmt.Errorf("%w: -timeout must be positive", errSetup)
+		err = errors.New("-timeout must be positive")
 	case emulated && (opts.template != "" || opts.resume != ""):
-		return opts, fmt.Errorf("%w: -template and -resume need PREPAID_BASE_URL", errSetup)
+		err = errors.New("-template and -resume need PREPAID_BASE_URL")
 	case emulated:
 		opts.template = madeUpTemplate
 	case opts.template == "":
-		return opts, fmt.Errorf("%w: -template is required", errSetup)
+		err = errors.New("-template is required")
+	}
+	if err != nil {
+		return opts, fmt.Errorf("%w: %w", errSetup, err)
 	}
 	if opts.file == "" {
 		opts.file = filepath.Join("out", filepath.Base(opts.template)+"."+opts.format)
@@ -130,7 +118,7 @@ func parse(args []string, errOut io.Writer) (options, error) {
 }
 
 // fetch reads a report of the real service.
-func fetch(ctx context.Context, opts options, out io.Writer, progress *progressbar.ProgressBar) (err error) {
+func fetch(ctx context.Context, opts options, out io.Writer, progress *progressbar.ProgressBar) error {
 	config, err := prepaid.ConfigFromEnv()
 	if err != nil {
 		return err
@@ -139,7 +127,7 @@ func fetch(ctx context.Context, opts options, out io.Writer, progress *progressb
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, client.Close()) }()
+	defer client.Close() //nolint:errcheck // never fails
 	d := &download{reporting: client.Reporting, options: opts, out: out, progress: progress}
 	return d.do(ctx)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -41,48 +42,32 @@ func writeRows(to io.Writer, format string, rows iter.Seq2[[]string, error]) (wr
 // the template's author knows which are numbers, and an account ID or amount must not be rounded.
 type jsonLines struct {
 	to    io.Writer
-	names [][]byte // each a JSON string with a colon
-	line  []byte
+	names []string
 }
 
 func (j *jsonLines) write(row []string) error {
 	if j.names == nil {
-		return j.header(row)
+		for i, name := range row {
+			if name == "" || slices.Contains(row[:i], name) {
+				return fmt.Errorf("%w: a column has no name, or that of another", errRow)
+			}
+		}
+		j.names = slices.Clone(row)
+		return nil
 	}
 	if len(row) != len(j.names) {
 		return fmt.Errorf("%w: a row has %d fields and the header %d", errRow, len(row), len(j.names))
 	}
-	j.line = append(j.line[:0], '{')
+	var line []byte
 	for i, value := range row {
-		if i > 0 {
-			j.line = append(j.line, ',')
-		}
 		if !utf8.ValidString(value) { // JSON would change it
 			return fmt.Errorf("%w: a field is not UTF-8", errRow)
 		}
-		text, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		j.line = append(append(j.line, j.names[i]...), text...)
+		name, _ := json.Marshal(j.names[i]) // strings always marshal
+		text, _ := json.Marshal(value)
+		line = append(append(append(append(line, ','), name...), ':'), text...)
 	}
-	j.line = append(j.line, '}', '\n')
-	_, err := j.to.Write(j.line)
+	line[0] = '{'
+	_, err := j.to.Write(append(line, '}', '\n'))
 	return err
-}
-
-func (j *jsonLines) header(row []string) error {
-	seen := map[string]bool{}
-	for _, name := range row {
-		if name == "" || seen[name] {
-			return fmt.Errorf("%w: a column has no name, or that of another", errRow)
-		}
-		seen[name] = true
-		text, err := json.Marshal(name)
-		if err != nil {
-			return err
-		}
-		j.names = append(j.names, append(text, ':'))
-	}
-	return nil
 }
