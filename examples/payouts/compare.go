@@ -19,11 +19,6 @@ import (
 // errDifferent: the comparison found differences.
 var errDifferent = errors.New("orders, payments and accounts differ")
 
-const (
-	historyMargin = time.Hour // clocks differ
-	historyPage   = 500
-)
-
 // comparison compares the orders with the responses to customers, the payments and the history of the float account.
 // It uses no counter of this program.
 type comparison struct {
@@ -150,7 +145,7 @@ func (c *comparison) compareHistory(ctx context.Context) error {
 	}
 	defer client.Close() //nolint:errcheck // never fails
 	for item, err := range client.Accounts.Transactions(ctx, c.float, prepaid.ListTransactionsParams{
-		From: c.began.Add(-historyMargin), Paging: prepaid.Paging{Size: historyPage},
+		From: c.began.Add(-time.Hour), Paging: prepaid.Paging{Size: 500}, // clocks differ
 	}) {
 		if err != nil {
 			return fmt.Errorf("the history of the float account: %w", err)
@@ -178,7 +173,7 @@ func (c *comparison) compareHistory(ctx context.Context) error {
 		case o.moved == 0 && o.state == journal.StateDone:
 			c.differ("order %s was paid by the books, and no money moved", id)
 		case o.moved > 1:
-			c.differ("order %s was paid %s", id, plural(o.moved, "time"))
+			c.differ("order %s was paid %d times", id, o.moved)
 		case o.moved == 1 && o.state != journal.StateDone:
 			c.differ("money moved for order %s, which is %s", id, o.state)
 		}
@@ -197,24 +192,16 @@ func (c *comparison) print(out io.Writer) error {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "%-11s "+format+"\n", append([]any{name}, args...)...)
 	}
-	row("customers", "%s accepted, %d refused and rolled back, %d posted again",
-		plural(len(c.customers.accepted), "order"), len(c.customers.refused), c.customers.again)
-	row("books", "%s: %d paid, together %s; %d rejected", plural(len(c.booked), "order"), c.paid.Count, c.paid.Sum, c.rejected.Count)
-	row("service", "%s out of the float account, together %s", plural(c.moved.Count, "payment"), c.moved.Sum)
+	row("customers", "%d orders accepted, %d refused and rolled back, %d posted again",
+		len(c.customers.accepted), len(c.customers.refused), c.customers.again)
+	row("books", "%d orders: %d paid, together %s; %d rejected", len(c.booked), c.paid.Count, c.paid.Sum, c.rejected.Count)
+	row("service", "%d payments out of the float account, together %s", c.moved.Count, c.moved.Sum)
 	for _, difference := range c.differences {
 		row("difference", "%s", difference)
 	}
 	if len(c.differences) > 0 {
-		return fmt.Errorf("%w: %s", errDifferent, plural(len(c.differences), "difference"))
+		return errDifferent
 	}
 	row("proven", "each order is paid once, none is left out, none that was rolled back is paid; the books agree")
 	return nil
-}
-
-// plural formats a number with its noun.
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

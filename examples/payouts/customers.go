@@ -12,9 +12,6 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// customersAtOnce is the number of orders posted at the same time.
-const customersAtOnce = 6
-
 // customers post each order until a response says whether it is accepted.
 type customers struct {
 	payees   []prepaid.AccountID
@@ -41,7 +38,7 @@ func (c *customers) shop(ctx context.Context, address string, orders int) error 
 	defer fail(nil)
 	numbers := make(chan int)
 	var all sync.WaitGroup
-	for range customersAtOnce {
+	for range 6 {
 		all.Go(func() {
 			for n := range numbers {
 				if err := c.place(ctx, address, n); err != nil {

@@ -22,10 +22,8 @@ import (
 )
 
 const (
-	demoOrders  = 200
-	demoWorkers = 3
-	// demoPatience is much longer than a payment with its repeats takes.
-	demoPatience = time.Minute
+	demoOrders, demoWorkers = 200, 3
+	demoPatience            = time.Minute // much longer than a payment with its repeats takes
 )
 
 // demo has the processes of the demonstration and the data for the comparison.
@@ -159,7 +157,7 @@ func (d *demo) run(ctx context.Context, orders int, out io.Writer) error {
 	fmt.Fprintf(out, "started     Postgres, emulator, web, %d workers\n", demoWorkers)
 	err = d.customers.shop(running, "http://"+listener.Addr().String()+"/orders", orders)
 	if err == nil {
-		fmt.Fprintln(out, "ordered    ", plural(orders, "order"))
+		fmt.Fprintf(out, "ordered     %d orders\n", orders)
 		err = d.settle(running)
 	}
 	if running.Err() != nil { // a part has failed, or the user has interrupted the program

@@ -16,30 +16,21 @@ import (
 
 const usage = `Payouts takes orders over HTTP and pays each of them once, whatever is killed meanwhile.
 
-Usage:
-  payouts              demonstration with its own Postgres, which must be installed, and
-                       an emulator: places 200 orders, pays them, and compares the result
+  payouts              demonstration with its own Postgres, which must be installed, and an emulator
   payouts web [flags]  takes orders: POST /orders, on as many machines as you like
   payouts work         pays them, on as many machines as you like
 
-For web and work, set
+For web and work, set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
+PREPAID_CLIENT_ID, PREPAID_CLIENT_SECRET_FILE, and
 
-  PREPAID_BASE_URL            https://.../3.0/
-  PREPAID_VENDOR              the word in application/vnd.<vendor>+json
-  PREPAID_ENVIRONMENT         test or production
-  PREPAID_CLIENT_ID           OAuth client ID
-  PREPAID_CLIENT_SECRET_FILE  a file with the secret (or PREPAID_CLIENT_SECRET); never a flag
-  PREPAID_FLOAT_ACCOUNT       EAID of the paying account
-  PREPAID_PAYOUTS_DATABASE    address of the Postgres database (or DATABASE_URL)
-  PREPAID_PAYOUTS_KEY_FILE    a file with the key of what is encrypted in the database, 64
-                              hex digits (or PREPAID_PAYOUTS_KEY); losing it loses the payments
-  PREPAID_PAYOUTS_CALL        limit of a payment with all its repeats, such as 2m, the default
+  PREPAID_FLOAT_ACCOUNT     EAID of the paying account
+  PREPAID_PAYOUTS_DATABASE  address of the Postgres database (or DATABASE_URL)
+  PREPAID_PAYOUTS_KEY_FILE  a file with the key of what is encrypted in the database, 64
+                            hex digits (or PREPAID_PAYOUTS_KEY); losing it loses the payments
+  PREPAID_PAYOUTS_CALL      limit of a payment with all its repeats, such as 2m, the default
 
-Exit status:
-  0  web and work: ended by a signal; demonstration: each order is paid once
-  1  demonstration: the comparison found differences, which the output lists
-  2  nothing was started: the command line or environment is wrong, or there is no Postgres
-  3  ended early; demonstration: nothing was compared
+Exit status: 0 ended by a signal, or each order is paid once; 1 the comparison found differences; 2 nothing was
+started: the command line or environment is wrong, or there is no Postgres; 3 ended early.
 
 `
 
@@ -106,23 +97,25 @@ func parse(args []string, errOut io.Writer) (part, listen string, err error) {
 		part, args = args[0], args[1:]
 	}
 	flags := flag.NewFlagSet("payouts", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
+	flags.SetOutput(io.Discard) // run prints the error
+	flags.Usage = func() {
+		fmt.Fprint(errOut, usage)
+		flags.SetOutput(errOut)
+		flags.PrintDefaults()
+	}
 	if part == "web" {
 		flags.StringVar(&listen, "listen", "127.0.0.1:8080", "`address`; put your own authentication, TLS and limits in front of it")
 	}
 	err = flags.Parse(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		flags.SetOutput(errOut)
-		fmt.Fprint(errOut, usage)
-		flags.PrintDefaults()
-		return "", "", err
 	case err != nil:
-		return "", "", fmt.Errorf("%w: %w; see -h", errWrong, err)
 	case flags.NArg() > 0:
-		return "", "", fmt.Errorf("%w: it takes web, work, or no argument; see -h", errWrong)
+		err = errors.New("it takes web, work, or no argument; see -h")
 	case part == "" && os.Getenv("PREPAID_BASE_URL") != "":
-		return "", "", fmt.Errorf("%w: PREPAID_BASE_URL names a service; the demonstration uses its own emulator: run web and work", errWrong)
+		err = errors.New("PREPAID_BASE_URL names a service; the demonstration uses its own emulator: run web and work")
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%w: %w", errWrong, err)
 	}
 	return part, listen, nil
 }

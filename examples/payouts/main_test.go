@@ -39,7 +39,7 @@ func TestCommandLine(t *testing.T) { //nolint:paralleltest // it sets the enviro
 		want string
 	}{
 		"another word":    {[]string{"pay"}, "payouts: nothing was started: it takes web, work, or no argument; see -h\n"},
-		"another flag":    {[]string{"work", "-listen", "x"}, "payouts: nothing was started: flag provided but not defined: -listen; see -h\n"},
+		"another flag":    {[]string{"work", "-listen", "x"}, "payouts: nothing was started: flag provided but not defined: -listen\n"},
 		"a word too many": {[]string{"web", "now"}, "payouts: nothing was started: it takes web, work, or no argument; see -h\n"},
 		"no environment":  {[]string{"work"}, "is required"},
 	} {
