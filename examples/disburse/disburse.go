@@ -24,6 +24,7 @@ type disbursement struct {
 	out, errOut io.Writer
 	list        *list
 	journal     *journal.Journal
+	resumed     bool      // the journal has entries
 	locked      time.Time // when this run locked the journal: an earlier run has sent nothing since
 	client      *prepaid.Client
 	bar         *progressbar.ProgressBar
@@ -55,7 +56,7 @@ func (d *disbursement) do(ctx context.Context) (code int, err error) {
 		return exitWrong, err
 	}
 	d.total("file", d.list.total)
-	pl := plan{fresh: d.list.total, left: d.list.total.Sum}
+	pl := result{stateNotSent: d.list.total}
 	if _, err := os.Stat(d.job.journal()); !d.job.dryRun || !errors.Is(err, os.ErrNotExist) { // a dry run creates no journal
 		// The journal excludes other runs. If you pay bank accounts, also set a DigestKey.
 		if d.journal, err = journal.Open(d.job.journal(), journal.Options{}); err != nil {
@@ -63,16 +64,9 @@ func (d *disbursement) do(ctx context.Context) (code int, err error) {
 		}
 		d.locked = time.Now()
 		defer d.journal.Close() //nolint:errcheck // every record was synced when it was written
-		if pl, err = makePlan(d.job, d.list, d.journal); err != nil {
+		if pl, err = d.plan(); err != nil {
 			return exitWrong, err
 		}
-	}
-	if err := d.refuse("changed rows: %d; a corrected row needs a new key"); err != nil {
-		return exitWrong, err
-	}
-	if pl.lost.Count > 0 {
-		return exitWrong, fmt.Errorf("%w: the journal has %d payments of %s that may have been made and are not in the file: "+
-			"another run, date, environment or file, or rows were removed", errRefused, pl.lost.Count, pl.lost.Sum)
 	}
 	return d.disburse(ctx, pl)
 }
@@ -89,18 +83,18 @@ func (d *disbursement) refuse(format string) error {
 }
 
 // disburse does everything that needs the service.
-func (d *disbursement) disburse(ctx context.Context, pl plan) (code int, err error) {
-	d.total("  paid", pl.paid)
-	d.total("  rejected", pl.rejected)
-	d.total("  unknown", pl.unknown)
-	d.total("  to send", pl.fresh)
+func (d *disbursement) disburse(ctx context.Context, pl result) (code int, err error) {
+	d.total("  paid", pl[statePaid])
+	d.total("  rejected", pl[stateRejected])
+	d.total("  unknown", pl[stateUnknown])
+	d.total("  to send", pl[stateNotSent])
 	if d.client, err = prepaid.NewClient(d.config); err != nil {
 		return exitWrong, err
 	}
 	defer d.client.Close() //nolint:errcheck // never fails
 	// The service may still count an earlier run's requests. No record shows when a killed run sent its last one, but it left before
 	// the lock was released.
-	if wait := d.rateWindow - time.Since(d.locked); !d.job.dryRun && pl.resumed && wait > 0 {
+	if wait := d.rateWindow - time.Since(d.locked); !d.job.dryRun && d.resumed && wait > 0 {
 		d.row("wait", "%s: the service may still count the requests of an earlier run", wait.Round(100*time.Millisecond))
 		if !sleep(ctx, wait) {
 			return exitUnfinished, errInterrupted
@@ -115,7 +109,7 @@ func (d *disbursement) disburse(ctx context.Context, pl plan) (code int, err err
 	}
 	d.began, d.marks = time.Now(), make(map[prepaid.RequestID]string)
 	file, ok := d.errOut.(*os.File)
-	d.bar = progressbar.NewOptions(d.list.total.Count-pl.paid.Count, progressbar.OptionSetWriter(d.errOut),
+	d.bar = progressbar.NewOptions(d.list.total.Count-pl[statePaid].Count, progressbar.OptionSetWriter(d.errOut),
 		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetVisibility(ok && term.IsTerminal(int(file.Fd()))))
 	stopped := d.pay(ctx)
 	_ = d.bar.Clear()
@@ -165,8 +159,8 @@ func (d *disbursement) conclude(stopped, unproven error) (int, error) {
 }
 
 // checkFloat refuses a run if the float account has too little money: chance would decide which rows are paid.
-func (d *disbursement) checkFloat(ctx context.Context, pl plan) (int, error) {
-	if pl.left.Sign() == 0 {
+func (d *disbursement) checkFloat(ctx context.Context, pl result) (int, error) {
+	if pl[stateNotSent].Count+pl[stateUnknown].Count == 0 && !d.job.retryRefused {
 		return exitPaid, nil
 	}
 	account, err := d.client.Accounts.Get(ctx, d.job.float)
@@ -179,7 +173,10 @@ func (d *disbursement) checkFloat(ctx context.Context, pl plan) (int, error) {
 	if account.Status != prepaid.AccountStatusActive {
 		return exitWrong, fmt.Errorf("%w: the float account is not active", errRefused)
 	}
-	least, err := pl.left.Sub(pl.unknown.Sum) // payments of unknown outcome may already have left the account
+	least := pl[stateNotSent].Sum // payments of unknown outcome may already have left the account
+	if d.job.retryRefused {
+		least, err = least.Add(pl[stateRejected].Sum)
+	}
 	if err == nil && account.Balance.Compare(least) < 0 {
 		err = fmt.Errorf("%w: the float account has %s, and at least %s is left to pay", errRefused, account.Balance, least)
 	}

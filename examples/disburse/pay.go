@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid/journal"
@@ -25,11 +24,9 @@ func (d *disbursement) pay(ctx context.Context) error {
 	defer cut()
 	// After Ctrl+C running payments have d.grace left. The journal records cut-off calls as unknown.
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(d.grace, cut) })()
-	fresh := []journal.State{"", journal.StateNotSent}
-	unknown := []journal.State{journal.StateIntended, journal.StateUnknown, journal.StateNotSent}
-	rounds := [][]journal.State{fresh, unknown, unknown}
+	rounds := []string{stateNotSent, stateUnknown, stateUnknown}
 	if d.job.retryRefused {
-		rounds = append(rounds, []journal.State{journal.StateRejected})
+		rounds = append(rounds, stateRejected)
 	}
 	for _, due := range rounds {
 		err := d.round(ctx, sending, due)
@@ -44,12 +41,13 @@ func (d *disbursement) pay(ctx context.Context) error {
 }
 
 // round sends the due rows. After an error, or the end of ctx, it starts no further payment.
-func (d *disbursement) round(ctx, sending context.Context, due []journal.State) error {
+func (d *disbursement) round(ctx, sending context.Context, due string) error {
 	payments := func(yield func(journal.Payment) bool) {
 		for _, row := range d.list.rows {
 			id := d.job.requestID(row)
-			e, _ := d.journal.Get(id)
-			if !slices.Contains(due, e.State) || e.State == journal.StateRejected && !e.Changed.Before(d.began) { // refused by this run
+			e, known := d.journal.Get(id)
+			again := due == stateUnknown && known && e.State == journal.StateNotSent // the first round could not send it
+			if state := stateOf(e); !again && (state != due || state == stateRejected && !e.Changed.Before(d.began)) {
 				continue
 			}
 			// The journal would wait too, but with the context of running payments, which Ctrl+C does not end.
@@ -86,12 +84,9 @@ func (d *disbursement) round(ctx, sending context.Context, due []journal.State) 
 
 // sleep returns false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
-		return ctx.Err() == nil
+	case <-time.After(d):
 	case <-ctx.Done():
-		return false
 	}
+	return ctx.Err() == nil
 }

@@ -1,66 +1,43 @@
 package main
 
 import (
+	"fmt"
+	"io"
+
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// plan compares the file with the journal before anything is sent.
-type plan struct {
-	paid     journal.Total // by earlier runs: not sent again
-	unknown  journal.Total // may have been paid: sent again under the same request ID, which prevents a second payment
-	rejected journal.Total // refused by earlier runs: tried again only with -retry-refused
-	fresh    journal.Total // never sent, or certainly not processed
-	lost     journal.Total // paid or unknown, and not in the file
-	left     prepaid.Amount
-	resumed  bool // the journal has entries
-}
-
-// makePlan compares each row with the payment that the journal has under its key, and adds changed rows to l.faults.
-func makePlan(job *job, l *list, j *journal.Journal) (pl plan, err error) {
+// plan compares each row with the payment that the journal has under its key, before anything is sent. It returns the states of
+// the rows, and refuses changed rows and missing ones.
+func (d *disbursement) plan() (result, error) {
 	here := make(map[prepaid.RequestID]bool)
-	for _, row := range l.rows {
-		id := job.requestID(row)
-		here[id] = true
-		e, known := j.Get(id)
-		total := &pl.fresh
-		switch {
-		case !known:
-		case e.State == journal.StateDone:
-			total = &pl.paid
-		case isUnknown(e):
-			total = &pl.unknown
-		case e.State == journal.StateRejected:
-			total = &pl.rejected
-		}
-		if err := addTo(total, row.amount); err != nil {
-			return pl, err
-		}
-		again, err := journal.NewEntry(prepaid.Secret{}, job.float, job.params(row))
-		if err == nil && known {
+	for _, row := range d.list.rows {
+		params := d.job.params(row)
+		here[params.RequestID] = true
+		again, err := journal.NewEntry(prepaid.Secret{}, d.job.float, params)
+		if e, known := d.journal.Get(params.RequestID); err == nil && known {
 			err = e.Match(again)
 		}
 		if err != nil {
-			l.fault(row.line, err.Error())
+			d.list.fault(row.line, err.Error())
 		}
 	}
-	for e := range j.All() {
-		pl.resumed = true
-		if !here[e.RequestID] && (e.State == journal.StateDone || isUnknown(e)) {
-			if err := addTo(&pl.lost, e.Amount); err != nil {
-				return pl, err
+	if err := d.refuse("changed rows: %d; a corrected row needs a new key"); err != nil {
+		return nil, err
+	}
+	var lost journal.Total
+	for e := range d.journal.All() {
+		d.resumed = true
+		if state := stateOf(e); !here[e.RequestID] && (state == statePaid || state == stateUnknown) {
+			if err := addTo(&lost, e.Amount); err != nil {
+				return nil, err
 			}
 		}
 	}
-	if err := j.Err(); err != nil { // the journal was not read to the end
-		return pl, err
+	if lost.Count > 0 {
+		return nil, fmt.Errorf("%w: the journal has %d payments of %s that may have been made and are not in the file: "+
+			"another run, date, environment or file, or rows were removed", errRefused, lost.Count, lost.Sum)
 	}
-	if pl.left, err = l.total.Sum.Sub(pl.paid.Sum); err == nil && !job.retryRefused {
-		pl.left, err = pl.left.Sub(pl.rejected.Sum)
-	}
-	return pl, err
-}
-
-func isUnknown(e journal.Entry) bool {
-	return e.State == journal.StateUnknown || e.State == journal.StateIntended
+	return d.result(io.Discard)
 }

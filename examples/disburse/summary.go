@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -41,19 +42,17 @@ func (r result) exitCode() int {
 	return exitPaid
 }
 
-// state returns the state of a row. Only the journal decides: an unrecorded event has not happened.
-func (d *disbursement) state(row payment, e journal.Entry, known bool) string {
-	switch mark := d.marks[d.job.requestID(row)]; {
-	case mark != "":
-		return mark
-	case !known || e.State == journal.StateNotSent:
-		return stateNotSent
-	case isUnknown(e):
-		return stateUnknown
-	case e.State == journal.StateDone:
+// stateOf returns the state of an entry. Only the journal decides: an unrecorded event has not happened.
+func stateOf(e journal.Entry) string {
+	switch e.State {
+	case journal.StateDone:
 		return statePaid
+	case journal.StateRejected:
+		return stateRejected
+	case journal.StateUnknown, journal.StateIntended:
+		return stateUnknown
 	}
-	return stateRejected
+	return stateNotSent
 }
 
 // code returns the reason for the state of a row.
@@ -74,8 +73,8 @@ func (d *disbursement) result(to io.Writer) (result, error) {
 	_ = out.Write([]string{"line", "key", "amount", "state", "transaction_id", "code", "correlation_id", "request_id"})
 	for _, row := range d.list.rows {
 		id := d.job.requestID(row)
-		e, known := d.journal.Get(id)
-		state := d.state(row, e, known)
+		e, _ := d.journal.Get(id)
+		state := cmp.Or(d.marks[id], stateOf(e))
 		total := r[state]
 		if err := addTo(&total, row.amount); err != nil {
 			return nil, err
@@ -99,12 +98,7 @@ func replaceFile(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	err = write(file)
-	if err == nil {
-		err = file.Sync()
-	}
-	err = errors.Join(err, file.Close())
-	if err == nil {
+	if err = errors.Join(write(file), file.Sync(), file.Close()); err == nil {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
