@@ -30,10 +30,9 @@ type disbursement struct {
 	bar         *progressbar.ProgressBar
 	began       time.Time
 
-	paid    int                          // in this run
-	streak  int                          // failed payments since the last successful one
-	trouble error                        // error of the last failed payment
-	marks   map[prepaid.RequestID]string // rows that are paid in the journal and missing in the history
+	paid, streak int                          // payments in this run, and failed ones since the last successful one
+	trouble      error                        // error of the last failed payment
+	marks        map[prepaid.RequestID]string // rows that are paid in the journal and missing in the history
 }
 
 // errRefused: a fault prevents the run and was already printed.
@@ -44,8 +43,7 @@ func (d *disbursement) row(name, format string, args ...any) {
 }
 
 func (d *disbursement) total(name string, t journal.Total) { d.row(name, "%7d %16s", t.Count, t.Sum) }
-
-func (d *disbursement) report(text string) { fmt.Fprintln(d.errOut, text) }
+func (d *disbursement) report(text string)                 { fmt.Fprintln(d.errOut, text) }
 
 // do checks, pays and writes the summary.
 func (d *disbursement) do(ctx context.Context) (code int, err error) {
@@ -144,18 +142,20 @@ func (d *disbursement) conclude(stopped, unproven error) (int, error) {
 	case r[statePaid].Count > 0:
 		d.row("proven", "the history of the float account contains all paid rows but those that a person resolved")
 	}
-	code := r.exitCode()
-	if code == exitUnfinished {
+	if r[stateUnseen].Count+r[stateNotSent].Count+r[stateUnknown].Count > 0 {
 		stopped = cmp.Or(stopped, errors.New("not all payments are final and proven"))
 	}
-	if stopped == nil {
-		return code, nil
+	if stopped != nil {
+		d.row("unfinished", "run the same command again")
+		if d.trouble != nil {
+			stopped = fmt.Errorf("%w; last error: %w", stopped, d.trouble)
+		}
+		return exitUnfinished, stopped
 	}
-	d.row("unfinished", "run the same command again")
-	if d.trouble != nil {
-		stopped = fmt.Errorf("%w; last error: %w", stopped, d.trouble)
+	if r[stateRejected].Count+r[stateEarlier].Count > 0 {
+		return exitRefused, nil
 	}
-	return exitUnfinished, stopped
+	return exitPaid, nil
 }
 
 // checkFloat refuses a run if the float account has too little money: chance would decide which rows are paid.

@@ -22,11 +22,10 @@ const nameRule = `must be letters, digits, ".", "_" or "-", a letter or digit fi
 
 // payment is one row.
 type payment struct {
-	line      int
-	key       string
-	account   prepaid.AccountID
-	amount    prepaid.Amount
-	reference string
+	line           int
+	account        prepaid.AccountID
+	amount         prepaid.Amount
+	key, reference string
 }
 
 // list is a payments file. It is read once: later changes have no effect on the run.

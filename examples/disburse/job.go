@@ -16,15 +16,13 @@ import (
 
 // job is the request of the command line. The same file, run and date mean the same payments.
 type job struct {
-	file         string
-	run          string
-	date         prepaid.Date
-	environment  prepaid.Environment
-	float        prepaid.AccountID
-	rows         int            // control total; 0 if not given
-	sum          prepaid.Amount // control total; zero if not given
-	dryRun       bool
-	retryRefused bool
+	file, run            string
+	date                 prepaid.Date
+	environment          prepaid.Environment
+	float                prepaid.AccountID
+	rows                 int            // control total; 0 if not given
+	sum                  prepaid.Amount // control total; zero if not given
+	dryRun, retryRefused bool
 }
 
 // dayEarliest and dayLatest limit when the client sends a day's request IDs.

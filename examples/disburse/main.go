@@ -25,24 +25,16 @@ To continue a run, give the same command again. Without PREPAID_BASE_URL it demo
 emulator and takes no flags. For the service, set also PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or
 production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE.
 
-Exit status: 0 all paid, 1 finished but rows were refused, 2 nothing was sent, 3 unfinished: run it again.
+Exit status: 0 all paid, 1 rows were refused or an earlier payment was returned, 2 nothing was sent, 3 run it again.
 
 `
 
-// Exit statuses.
-const (
-	exitPaid       = 0 // with -dry-run: nothing prevents the run
-	exitRefused    = 1 // also if an earlier payment was returned
-	exitWrong      = 2
-	exitUnfinished = 3
-)
+const exitPaid, exitRefused, exitWrong, exitUnfinished = 0, 1, 2, 3
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run uses the service of the environment, or demonstrates on an emulator, and returns the exit status.

@@ -10,8 +10,6 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-const proofMargin = 24 * time.Hour // more than the clocks of two machines may differ
-
 // prove searches the history of the float account for each payment that the service reported as made. For a known request ID
 // the service returns the cached response, whatever the params are. If the journal is new, lost or swapped, an earlier
 // payment with another amount or payee would pass for this one. The source reference has a hash of amount and payee.
@@ -28,8 +26,8 @@ func (d *disbursement) prove(ctx context.Context) error {
 		}
 		open[d.job.sourceReference(row)], byID[e.TransactionID] = row, row
 	}
-	// A payment made before a loss of the journal is at most as old as its request ID may be.
-	from := d.job.date.Time(time.UTC).Add(-dayEarliest - proofMargin)
+	// A payment made before a loss of the journal is at most as old as its request ID may be. Clocks differ.
+	from := d.job.date.Time(time.UTC).Add(-dayEarliest - 24*time.Hour)
 	for look := range 2 {
 		if len(open) == 0 {
 			return nil

@@ -31,17 +31,6 @@ func states() []string {
 // result is the outcome of all rows, by state.
 type result map[string]journal.Total
 
-// exitCode is 0 if all are paid, 1 if the others are finally refused, 3 if another run may pay more.
-func (r result) exitCode() int {
-	switch {
-	case r[stateUnseen].Count+r[stateNotSent].Count+r[stateUnknown].Count > 0:
-		return exitUnfinished
-	case r[stateRejected].Count+r[stateEarlier].Count > 0:
-		return exitRefused
-	}
-	return exitPaid
-}
-
 // stateOf returns the state of an entry. Only the journal decides: an unrecorded event has not happened.
 func stateOf(e journal.Entry) string {
 	switch e.State {
