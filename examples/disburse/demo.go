@@ -30,13 +30,13 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 	emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop().WithProbability(0.1))
 	float := emulator.AddAccount(prepaidtest.SeedAccount{Balance: "500000.00"})
 	date := time.Now().UTC().Format(time.DateOnly)
-	text := columns + "\n"
+	text := []byte(columns + "\n")
 	for i := range demoPayments {
 		id := emulator.AddAccount(prepaidtest.SeedAccount{})
-		text += fmt.Sprintf("emp-%03d,%s,%s,SALARY %s\n", i+1, id, prepaid.Cents(int64(98000+i*137)), date)
+		text = fmt.Appendf(text, "emp-%03d,%s,%s,SALARY %s\n", i+1, id, prepaid.Cents(int64(98000+i*137)), date)
 	}
 	file := filepath.Join(directory, "payments.csv")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return err
 	}
 	s := defaults(emulator.Config())

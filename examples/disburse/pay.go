@@ -14,8 +14,7 @@ var (
 	errTooMany     = errors.New("stopped: too many payments in a row failed")
 )
 
-// pay sends the due payments until all have a final state, ctx ends, or an error forbids more. pay returns that error. It
-// waits for running payments: the journal records their outcome.
+// pay sends the due payments until all have a final state, ctx ends, or an error forbids more. It waits for running payments.
 //
 // Payments of unknown outcome come after new ones, because the journal makes them wait, and get a second attempt. Rows that an
 // earlier run saw refused come last, so that refusals never prevent the resolution of an unknown outcome.
@@ -23,7 +22,8 @@ func (d *disbursement) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	// After Ctrl+C running payments have d.grace left. The journal records cut-off calls as unknown.
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(d.grace, cut) })()
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(d.grace, cut) })
+	defer stop()
 	rounds := []string{stateNotSent, stateUnknown, stateUnknown}
 	if d.job.retryRefused {
 		rounds = append(rounds, stateRejected)
