@@ -16,9 +16,7 @@ import (
 )
 
 var (
-	// ErrAmountSyntax means that a string or JSON value is not an amount in a form that [ParseAmount],
-	// [Amount.UnmarshalJSON] or [Amount.Scan] accepts.
-	ErrAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal number"}
+	errAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal number"}
 	// ErrAmountRange means that an amount needs more than 19 digits or 19 decimals and would have to be rounded.
 	ErrAmountRange error = &valueError{"prepaid: amount: needs more than 19 digits"}
 )
@@ -57,7 +55,7 @@ func (a Amount) unset() bool { return a == amountUnset() }
 // without a leading zero, and optionally a point followed by digits. It takes no plus sign, exponent,
 // hexadecimal, separator or space.
 //
-// Errors: [ErrAmountSyntax], [ErrAmountRange].
+// Errors: [ErrSyntax], [ErrAmountRange].
 func ParseAmount(s string) (Amount, error) {
 	var a Amount
 	err := a.set(number.Parse(s, false))
@@ -167,7 +165,7 @@ func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
 // UnmarshalJSON reads a JSON number, also with an exponent if it converts exactly, or a JSON string in the form of
 // [ParseAmount]. JSON null leaves a unchanged.
 //
-// Errors: [ErrAmountSyntax], [ErrAmountRange].
+// Errors: [ErrSyntax], [ErrAmountRange].
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	switch kind, text := number.Scalar(data); kind {
 	case number.Null:
@@ -177,7 +175,7 @@ func (a *Amount) UnmarshalJSON(data []byte) error {
 	case number.String:
 		return a.set(number.Parse(text, false))
 	default:
-		return ErrAmountSyntax
+		return errAmountSyntax
 	}
 }
 
@@ -198,7 +196,7 @@ func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
 // Scan reads a string in the form of [ParseAmount] or an int64 of whole units. It refuses a float64, which may have
 // been rounded, and NULL: use sql.Null[Amount] for a column that can be NULL. It implements [database/sql.Scanner].
 //
-// Errors: [ErrAmountSyntax], [ErrAmountRange].
+// Errors: [ErrSyntax], [ErrAmountRange].
 func (a *Amount) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
@@ -208,7 +206,7 @@ func (a *Amount) Scan(src any) error {
 	case int64:
 		return a.set(decimal.MustNew(src, 0), nil)
 	default:
-		return fmt.Errorf("%w: cannot scan %T", ErrAmountSyntax, src)
+		return fmt.Errorf("%w: cannot scan %T", errAmountSyntax, src)
 	}
 }
 
@@ -221,7 +219,7 @@ func (a *Amount) set(value decimal.Decimal, err error) error {
 	case errors.Is(err, number.ErrRange):
 		return ErrAmountRange
 	}
-	return ErrAmountSyntax
+	return errAmountSyntax
 }
 
 func (a Amount) appendPlain(b []byte) []byte {

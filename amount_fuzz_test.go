@@ -22,7 +22,7 @@ func TestAmountDoesNotAllocate(t *testing.T) {
 		}
 		_, err1 = ParseAmount("12345678901234567890")
 		_, err2 = ParseAmount("1x")
-		if !errors.Is(err1, ErrAmountRange) || !errors.Is(err2, ErrAmountSyntax) {
+		if !errors.Is(err1, ErrAmountRange) || !errors.Is(err2, errAmountSyntax) {
 			panic("wrong")
 		}
 	}))
@@ -46,7 +46,7 @@ func FuzzParseAmount(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		a, err := ParseAmount(s)
 		if !plainForm.MatchString(s) {
-			require.ErrorIs(t, err, ErrAmountSyntax)
+			require.ErrorIs(t, err, errAmountSyntax)
 			return
 		}
 		if err != nil {
@@ -72,7 +72,7 @@ func FuzzAmountJSON(f *testing.F) {
 		var a Amount
 		err := a.UnmarshalJSON(data)
 		if err != nil {
-			require.True(t, errors.Is(err, ErrAmountSyntax) || errors.Is(err, ErrAmountRange))
+			require.True(t, errors.Is(err, errAmountSyntax) || errors.Is(err, ErrAmountRange))
 			require.Zero(t, a)
 			return
 		}

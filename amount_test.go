@@ -74,7 +74,7 @@ func TestParseAmountRefuses(t *testing.T) {
 		"1,5", "1_000", " 1", "1 ", "1\n", "NaN", "Inf", "null", `"1"`, "$1", "1/2", "١", "1\x00", "0x", "1-", "é",
 	} {
 		a, err := ParseAmount(in)
-		require.ErrorIs(t, err, ErrAmountSyntax, "%q", in)
+		require.ErrorIs(t, err, errAmountSyntax, "%q", in)
 		require.Zero(t, a, "%q", in)
 	}
 	for _, in := range []string{
@@ -91,7 +91,7 @@ func TestParseAmountRefuses(t *testing.T) {
 func TestMustAmount(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, Cents(2550), MustAmount("25.50"))
-	require.PanicsWithError(t, ErrAmountSyntax.Error(), func() { MustAmount("7777e1") })
+	require.PanicsWithError(t, errAmountSyntax.Error(), func() { MustAmount("7777e1") })
 }
 
 func TestAmountErrorsHideTheValue(t *testing.T) {
@@ -120,7 +120,7 @@ func TestAmountErrorsHideTheValue(t *testing.T) {
 	add(err)
 	for _, err := range errs {
 		require.NotContains(t, fmt.Sprintf("%v %+v %#v", err, err, err), "777")
-		require.True(t, errors.Is(err, ErrAmountSyntax) || errors.Is(err, ErrAmountRange))
+		require.True(t, errors.Is(err, errAmountSyntax) || errors.Is(err, ErrAmountRange))
 	}
 }
 

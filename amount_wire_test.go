@@ -41,10 +41,10 @@ func TestAmountJSON(t *testing.T) {
 			require.Equal(t, test.want, string(out), test.in)
 		}
 		for in, want := range map[string]error{
-			`true`: ErrAmountSyntax, `false`: ErrAmountSyntax, `{}`: ErrAmountSyntax, `[]`: ErrAmountSyntax,
-			`[1]`: ErrAmountSyntax, `""`: ErrAmountSyntax, `"null"`: ErrAmountSyntax, `"1e5"`: ErrAmountSyntax,
-			`"010"`: ErrAmountSyntax, `"0x1F"`: ErrAmountSyntax, `"+1"`: ErrAmountSyntax, `" 1"`: ErrAmountSyntax,
-			`"1,50"`: ErrAmountSyntax, `"NaN"`: ErrAmountSyntax,
+			`true`: errAmountSyntax, `false`: errAmountSyntax, `{}`: errAmountSyntax, `[]`: errAmountSyntax,
+			`[1]`: errAmountSyntax, `""`: errAmountSyntax, `"null"`: errAmountSyntax, `"1e5"`: errAmountSyntax,
+			`"010"`: errAmountSyntax, `"0x1F"`: errAmountSyntax, `"+1"`: errAmountSyntax, `" 1"`: errAmountSyntax,
+			`"1,50"`: errAmountSyntax, `"NaN"`: errAmountSyntax,
 			`1e19`: ErrAmountRange, `1e-20`: ErrAmountRange, `12345678901234567890`: ErrAmountRange,
 			`"12345678901234567890"`: ErrAmountRange, `0.12345678901234567891`: ErrAmountRange,
 		} {
@@ -82,7 +82,7 @@ func TestAmountJSON(t *testing.T) {
 func TestAmountUnmarshalJSONDirectly(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{``, ` `, `010`, `-`, `1 `, `0x10`, `5.`, `.5`, `"`, `"1`, `1"`, `nullx`, `"1"1"`, `1e5x`, `--1`} {
-		require.ErrorIs(t, new(Amount).UnmarshalJSON([]byte(in)), ErrAmountSyntax, "%q", in)
+		require.ErrorIs(t, new(Amount).UnmarshalJSON([]byte(in)), errAmountSyntax, "%q", in)
 	}
 	a := MustAmount("42")
 	require.NoError(t, a.UnmarshalJSON([]byte(`null`)))
@@ -102,7 +102,7 @@ func TestAmountText(t *testing.T) {
 	require.NoError(t, a.UnmarshalText([]byte("25.50")))
 	require.Equal(t, Cents(2550), a)
 	for _, in := range []string{"", "1e5", "null", "010"} {
-		require.ErrorIs(t, a.UnmarshalText([]byte(in)), ErrAmountSyntax, in)
+		require.ErrorIs(t, a.UnmarshalText([]byte(in)), errAmountSyntax, in)
 	}
 	require.Equal(t, Cents(2550), a)
 
@@ -146,7 +146,7 @@ func TestAmountSQL(t *testing.T) {
 	}
 	a := MustAmount("42")
 	for _, src := range []any{nil, 25.5, float32(1), true, "", "1e5", []byte("x"), []byte(nil), 7, struct{}{}} {
-		require.ErrorIs(t, a.Scan(src), ErrAmountSyntax, "%T", src)
+		require.ErrorIs(t, a.Scan(src), errAmountSyntax, "%T", src)
 	}
 	require.ErrorIs(t, a.Scan("12345678901234567890"), ErrAmountRange)
 	require.Equal(t, MustAmount("42"), a)

@@ -217,7 +217,7 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	}
 	var last Response
 	began := time.Now()
-	params := ListMerchantCategoryCodesParams{Paging: Paging{Page: 1, Size: 1}}
+	params := Paging{Page: 1, Size: 1}
 	page, err := c.Policy.MerchantCategoryCodesPage(WithTrace(ctx, &Trace{Response: func(_ context.Context, _ Operation, r Response) { last = r }}), params)
 	if err != nil {
 		return nil, err

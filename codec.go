@@ -408,7 +408,7 @@ var (
 // withoutContent returns an error of this package unchanged and replaces any other, whose text may quote the body.
 func withoutContent(err error) error {
 	for _, known := range []error{
-		errMissingMember, errNull, errNotAnInteger, errNotANumber, errNotATime, ErrAmountSyntax, ErrAmountRange, ErrDateSyntax,
+		errMissingMember, errNull, errNotAnInteger, errNotANumber, errNotATime, errAmountSyntax, ErrAmountRange, errDateSyntax,
 	} {
 		if errors.Is(err, known) {
 			return known

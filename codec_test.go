@@ -19,7 +19,7 @@ func TestCanaryUndecodable(t *testing.T) {
 	a := &response{status: 200, mediaType: canary + "Type_"}
 	for _, err := range []error{
 		&jsonv2.SemanticError{Err: text, JSONPointer: jsontext.Pointer("/" + text.Error())}, &jsontext.SyntacticError{Err: text},
-		fmt.Errorf("%s: %w", text, &jsonv2.SemanticError{Err: fmt.Errorf("%w: %w", text, ErrAmountSyntax)}),
+		fmt.Errorf("%s: %w", text, &jsonv2.SemanticError{Err: fmt.Errorf("%w: %w", text, errAmountSyntax)}),
 	} {
 		failure := a.undecodable(err)
 		for inner := failure; inner != nil; inner = errors.Unwrap(inner) {
@@ -29,5 +29,5 @@ func TestCanaryUndecodable(t *testing.T) {
 		_, ok := errors.AsType[*DecodeError](failure)
 		require.True(t, ok)
 	}
-	require.ErrorIs(t, a.undecodable(&jsonv2.SemanticError{Err: fmt.Errorf("%w: %w", text, ErrAmountSyntax)}), ErrAmountSyntax)
+	require.ErrorIs(t, a.undecodable(&jsonv2.SemanticError{Err: fmt.Errorf("%w: %w", text, errAmountSyntax)}), errAmountSyntax)
 }

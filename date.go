@@ -13,9 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// ErrDateSyntax means that a string, or the fields of a [Date], are not an existing calendar day from 0001-01-01 to
-// 9999-12-31.
-var ErrDateSyntax error = &valueError{"prepaid: date: not a calendar day as YYYY-MM-DD"}
+var errDateSyntax error = &valueError{"prepaid: date: not a calendar day as YYYY-MM-DD"}
 
 // Date is a calendar day without time and zone, such as a date of birth: it is the same day in Sydney and in London.
 // Dates can be compared with == and be map keys. The zero Date means no date.
@@ -44,11 +42,11 @@ var (
 
 // ParseDate reads a date as YYYY-MM-DD. For a date that is known, write Date{Year: 1990, Month: time.May, Day: 1}.
 //
-// Errors: [ErrDateSyntax], also for a day that does not exist.
+// Errors: [ErrSyntax], also for a day that does not exist.
 func ParseDate(s string) (Date, error) {
 	d, rest, ok := cutDate(s)
 	if !ok || rest != "" {
-		return Date{}, ofInput(ErrDateSyntax)
+		return Date{}, ofInput(errDateSyntax)
 	}
 	return d, nil
 }
@@ -107,7 +105,7 @@ func (d Date) AppendText(b []byte) ([]byte, error) {
 	case d.IsZero():
 		return b, nil
 	case !d.valid():
-		return b, ErrDateSyntax
+		return b, errDateSyntax
 	}
 	return append(append(b, d.String()...), "T00:00:00Z"...), nil
 }
@@ -115,7 +113,7 @@ func (d Date) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the wire form, <YYYY-MM-DD>T00:00:00Z, or nothing for the zero Date. It implements
 // [encoding.TextMarshaler], which covers JSON.
 //
-// Errors: [ErrDateSyntax] when the fields are not an existing day.
+// Errors: [ErrSyntax] when the fields are not an existing day.
 func (d Date) MarshalText() ([]byte, error) {
 	return d.AppendText(make([]byte, 0, len("YYYY-MM-DDT00:00:00Z")))
 }
@@ -123,7 +121,7 @@ func (d Date) MarshalText() ([]byte, error) {
 // UnmarshalText reads YYYY-MM-DD or a date-time that begins with it, with or without seconds, fraction and offset, and
 // keeps the day as written; 24:00:00 means the next day. Empty text is the zero Date. It implements [encoding.TextUnmarshaler].
 //
-// Errors: [ErrDateSyntax].
+// Errors: [ErrSyntax].
 func (d *Date) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*d = Date{}
@@ -136,7 +134,7 @@ func (d *Date) UnmarshalText(text []byte) error {
 		ok = day.valid()
 	}
 	if !ok || rest != "" && !isTimeOfDay(rest) {
-		return ErrDateSyntax
+		return errDateSyntax
 	}
 	*d = day
 	return nil
@@ -144,7 +142,7 @@ func (d *Date) UnmarshalText(text []byte) error {
 
 // UnmarshalJSON reads a JSON string as [Date.UnmarshalText] does. JSON null is the zero Date.
 //
-// Errors: [ErrDateSyntax].
+// Errors: [ErrSyntax].
 func (d *Date) UnmarshalJSON(data []byte) error {
 	switch kind, text := number.Scalar(data); kind {
 	case number.Null:
@@ -153,19 +151,19 @@ func (d *Date) UnmarshalJSON(data []byte) error {
 	case number.String:
 		return d.UnmarshalText(text)
 	default:
-		return ErrDateSyntax
+		return errDateSyntax
 	}
 }
 
 // Value returns YYYY-MM-DD for a database, or NULL for the zero Date. It implements [driver.Valuer].
 //
-// Errors: [ErrDateSyntax] when the fields are not an existing day.
+// Errors: [ErrSyntax] when the fields are not an existing day.
 func (d Date) Value() (driver.Value, error) {
 	switch {
 	case d.IsZero():
 		return nil, nil
 	case !d.valid():
-		return nil, ErrDateSyntax
+		return nil, errDateSyntax
 	}
 	return d.String(), nil
 }
@@ -173,7 +171,7 @@ func (d Date) Value() (driver.Value, error) {
 // Scan reads a time as the day in its own location, a string as [Date.UnmarshalText] does, and NULL as the zero Date.
 // It implements [database/sql.Scanner].
 //
-// Errors: [ErrDateSyntax].
+// Errors: [ErrSyntax].
 func (d *Date) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:
@@ -187,7 +185,7 @@ func (d *Date) Scan(src any) error {
 	case []byte:
 		return d.UnmarshalText(src)
 	default:
-		return fmt.Errorf("%w: cannot scan %T", ErrDateSyntax, src)
+		return fmt.Errorf("%w: cannot scan %T", errDateSyntax, src)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestParseDate(t *testing.T) {
 	}
 	for _, in := range append(badDates(), "", "2026-11-03T00:00:00Z", "2026-11-03 ", "2026-11-03\x00") {
 		got, err := ParseDate(in)
-		require.ErrorIs(t, err, ErrDateSyntax, "%q", in)
+		require.ErrorIs(t, err, errDateSyntax, "%q", in)
 		require.NotContains(t, err.Error(), "2026")
 		require.Zero(t, got, "%q", in)
 	}
@@ -94,7 +94,7 @@ func TestDateUnmarshalTextKeepsTheWrittenDay(t *testing.T) {
 		"2026-11-03T10:20:30+11:000", "2026-11-03T10:20:30 +11:00", "2026-11-0310:20:30", "2026-02-30T00:00:00Z",
 	) {
 		d := Date{1990, time.May, 1}
-		require.ErrorIs(t, d.UnmarshalText([]byte(in)), ErrDateSyntax, "%q", in)
+		require.ErrorIs(t, d.UnmarshalText([]byte(in)), errDateSyntax, "%q", in)
 		require.Equal(t, Date{1990, time.May, 1}, d, "%q", in)
 	}
 	d := Date{1990, time.May, 1}
@@ -113,12 +113,12 @@ func TestDateValid(t *testing.T) {
 			continue
 		}
 		_, err := d.MarshalText()
-		require.ErrorIs(t, err, ErrDateSyntax)
+		require.ErrorIs(t, err, errDateSyntax)
 		_, err = d.Value()
-		require.ErrorIs(t, err, ErrDateSyntax)
+		require.ErrorIs(t, err, errDateSyntax)
 		eachJSON(t, func(t *testing.T, lib jsonLibrary) {
 			_, err := lib.marshal(d)
-			require.ErrorIs(t, err, ErrDateSyntax)
+			require.ErrorIs(t, err, errDateSyntax)
 		})
 	}
 	for day := time.Date(1899, 12, 1, 0, 0, 0, 0, time.UTC); day.Year() < 1905; day = day.AddDate(0, 0, 1) {
@@ -155,7 +155,7 @@ func TestDateJSON(t *testing.T) {
 		require.Equal(t, Date{2026, time.November, 3}, d)
 		for _, in := range []string{`20261103`, `true`, `{}`, `[2026,11,3]`, `" "`, `"2026-02-30"`, `"null"`} {
 			err := lib.unmarshal([]byte(in), &d)
-			require.ErrorIs(t, err, ErrDateSyntax, in)
+			require.ErrorIs(t, err, errDateSyntax, in)
 			require.NotContains(t, err.Error(), "2026")
 		}
 		require.Equal(t, Date{2026, time.November, 3}, d)
@@ -256,7 +256,7 @@ func TestDateSQL(t *testing.T) {
 		require.Equal(t, d, got)
 	}
 	for _, src := range []any{1990, int64(19900501), 1.5, true, "1990-02-30", []byte("x")} {
-		require.ErrorIs(t, d.Scan(src), ErrDateSyntax)
+		require.ErrorIs(t, d.Scan(src), errDateSyntax)
 	}
 	require.Equal(t, Date{1990, time.May, 1}, d)
 	require.NoError(t, d.Scan(nil))
@@ -275,7 +275,7 @@ func FuzzDate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var d Date
 		if err := d.UnmarshalText([]byte(s)); err != nil {
-			require.ErrorIs(t, err, ErrDateSyntax)
+			require.ErrorIs(t, err, errDateSyntax)
 			// Package time also accepts an hour of one digit and other non-standard forms.
 			parsed, err := time.Parse(time.RFC3339Nano, s)
 			require.True(t, err != nil || parsed.Format(time.RFC3339Nano) != s || s[:4] == "0000", "a real date-time was refused")

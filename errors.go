@@ -219,6 +219,8 @@ const (
 
 // Sentinels, for errors.Is.
 var (
+	// ErrSyntax: text or JSON is not an [Amount], a [Date] from 0001-01-01 to 9999-12-31, an [MCC] or a [TransactionID].
+	ErrSyntax = errors.New("prepaid: syntax")
 	// ErrOutcomeUnknown: the call may have been applied; see [OutcomeUnknown].
 	ErrOutcomeUnknown = errors.New("prepaid: outcome unknown")
 	// ErrBadRequest: status 400.

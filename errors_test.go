@@ -62,11 +62,11 @@ func TestOutcomeOfInput(t *testing.T) {
 		input, received error
 		is              error
 	}{
-		"amount": {parsed(prepaid.ParseAmount("1e5")), new(prepaid.Amount).UnmarshalText([]byte("x")), prepaid.ErrAmountSyntax},
+		"amount": {parsed(prepaid.ParseAmount("1e5")), new(prepaid.Amount).UnmarshalText([]byte("x")), prepaid.ErrSyntax},
 		"range":  {parsed(prepaid.ParseAmount("12345678901234567890")), new(prepaid.Amount).UnmarshalJSON([]byte("1e19")), prepaid.ErrAmountRange},
-		"scan":   {parsed(prepaid.ParseAmount("")), new(prepaid.Amount).Scan(1.5), prepaid.ErrAmountSyntax},
-		"date":   {parsed(prepaid.ParseDate("2026-02-30")), new(prepaid.Date).UnmarshalJSON([]byte("1")), prepaid.ErrDateSyntax},
-		"mcc":    {parsed(prepaid.ParseMCC("x")), new(prepaid.MCC).UnmarshalJSON([]byte("true")), prepaid.ErrMCCSyntax},
+		"scan":   {parsed(prepaid.ParseAmount("")), new(prepaid.Amount).Scan(1.5), prepaid.ErrSyntax},
+		"date":   {parsed(prepaid.ParseDate("2026-02-30")), new(prepaid.Date).UnmarshalJSON([]byte("1")), prepaid.ErrSyntax},
+		"mcc":    {parsed(prepaid.ParseMCC("x")), new(prepaid.MCC).UnmarshalJSON([]byte("true")), prepaid.ErrSyntax},
 	} {
 		require.ErrorIs(t, tc.input, tc.is, name)
 		require.ErrorIs(t, tc.received, tc.is, name)

@@ -90,7 +90,7 @@ func ExampleHooksService_Create_noResponse() {
 	params.Enabled = true
 	_, err := client.Hooks.Create(ctx, params)
 	fmt.Println(errors.Is(err, prepaid.CodeNoResponse), prepaid.OutcomeOf(err))
-	hooks, err := prepaid.Collect(client.Hooks.List(ctx, prepaid.ListHooksParams{}), 100)
+	hooks, err := prepaid.Collect(client.Hooks.List(ctx, prepaid.Paging{}), 100)
 	fmt.Println(len(hooks), err)
 	// Output:
 	// true rejected
@@ -107,7 +107,7 @@ func ExampleHooksService_List() {
 	srv.Inject("POST /hooks", prepaidtest.CommitThenDrop())
 	_, err := client.Hooks.Create(ctx, params)
 	fmt.Println(prepaid.OutcomeOf(err))
-	for hook, err := range client.Hooks.List(ctx, prepaid.ListHooksParams{}) {
+	for hook, err := range client.Hooks.List(ctx, prepaid.Paging{}) {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -133,7 +133,7 @@ func ExampleHooksService_ListPage() {
 		}
 	}
 
-	page, err := client.Hooks.ListPage(ctx, prepaid.ListHooksParams{Paging: prepaid.Paging{Page: 2, Size: 2}})
+	page, err := client.Hooks.ListPage(ctx, prepaid.Paging{Page: 2, Size: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -202,7 +202,7 @@ func ExampleHooksService_Undeliverable() {
 	}
 	defer srv.Close()
 
-	for message, err := range srv.Client().Hooks.Undeliverable(context.Background(), hook, prepaid.ListUndeliverableParams{}) {
+	for message, err := range srv.Client().Hooks.Undeliverable(context.Background(), hook, prepaid.Paging{}) {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -230,9 +230,7 @@ func ExampleHooksService_UndeliverablePage() {
 	}
 	defer srv.Close()
 
-	page, err := srv.Client().Hooks.UndeliverablePage(context.Background(), hook, prepaid.ListUndeliverableParams{
-		Paging: prepaid.Paging{Size: 1},
-	})
+	page, err := srv.Client().Hooks.UndeliverablePage(context.Background(), hook, prepaid.Paging{Size: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -253,7 +251,7 @@ func ExampleHooksService_Dismiss() {
 	client, ctx := srv.Client(), context.Background()
 
 	for {
-		page, err := client.Hooks.UndeliverablePage(ctx, hook, prepaid.ListUndeliverableParams{Paging: prepaid.Paging{Size: 2}})
+		page, err := client.Hooks.UndeliverablePage(ctx, hook, prepaid.Paging{Size: 2})
 		if err != nil {
 			fmt.Println(err)
 			return

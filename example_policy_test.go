@@ -218,7 +218,7 @@ func ExamplePolicyService_MerchantCategoryCodes() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 
-	for code, err := range srv.Client().Policy.MerchantCategoryCodes(context.Background(), prepaid.ListMerchantCategoryCodesParams{}) {
+	for code, err := range srv.Client().Policy.MerchantCategoryCodes(context.Background(), prepaid.Paging{}) {
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -239,9 +239,7 @@ func ExamplePolicyService_MerchantCategoryCodesPage() {
 	srv := emulator(prepaidtest.Options{PageSizes: prepaidtest.PageSizes{Least: 5, Normal: 50, Most: 500}})
 	defer srv.Close()
 
-	page, err := srv.Client().Policy.MerchantCategoryCodesPage(context.Background(), prepaid.ListMerchantCategoryCodesParams{
-		Paging: prepaid.Paging{Page: 2, Size: 2},
-	})
+	page, err := srv.Client().Policy.MerchantCategoryCodesPage(context.Background(), prepaid.Paging{Page: 2, Size: 2})
 	if err != nil {
 		fmt.Println(err)
 		return

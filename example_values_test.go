@@ -27,7 +27,7 @@ func ExampleDate() {
 func ExampleParseDate() {
 	for _, text := range []string{"2024-02-29", "2026-02-29", "1/5/1990"} {
 		day, err := prepaid.ParseDate(text)
-		fmt.Println(day, errors.Is(err, prepaid.ErrDateSyntax))
+		fmt.Println(day, errors.Is(err, prepaid.ErrSyntax))
 	}
 	// Output:
 	// 2024-02-29 false

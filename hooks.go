@@ -59,17 +59,11 @@ type Hook struct {
 // missing refuses a hook without ID or URI: after an unknown outcome of Create, the URI identifies the hook.
 func (h *Hook) missing() bool { return h.ID == "" || h.URI == "" }
 
-// ListHooksParams pages the list.
-type ListHooksParams struct {
-	// Paging starts at page 1 when zero.
-	Paging Paging
-}
-
-func (p ListHooksParams) list() pageList[Hook] {
+func listHooks(paging Paging) pageList[Hook] {
 	var v validator
-	v.paging(p.Paging)
+	v.paging(paging)
 	return pageList[Hook]{
-		request: request{op: opHooksList, faults: v.faults}, paging: p.Paging,
+		request: request{op: opHooksList, faults: v.faults}, paging: paging,
 		identity: func(h *Hook) string { return string(h.ID) }, leaves: true,
 	}
 }
@@ -81,8 +75,8 @@ func (p ListHooksParams) list() pageList[Hook] {
 // page number. Safety: read.
 //
 // API: GET /hooks.
-func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Seq2[*Hook, error] {
-	return params.list().all(ctx, &s.client.core)
+func (s *HooksService) List(ctx context.Context, paging Paging) iter.Seq2[*Hook, error] {
+	return listHooks(paging).all(ctx, &s.client.core)
 }
 
 // ListPage returns one page of [HooksService.List].
@@ -90,8 +84,8 @@ func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Se
 // Errors: none specific to this call. Safety: read.
 //
 // API: GET /hooks.
-func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*Page[Hook], error) {
-	return params.list().page(ctx, &s.client.core)
+func (s *HooksService) ListPage(ctx context.Context, paging Paging) (*Page[Hook], error) {
+	return listHooks(paging).page(ctx, &s.client.core)
 }
 
 func hookRequest(op operation, id HookID) (request, validator) {
@@ -218,17 +212,11 @@ func (s *HooksService) Delete(ctx context.Context, id HookID) error {
 	return send(ctx, s.client, r)
 }
 
-// ListUndeliverableParams pages the list.
-type ListUndeliverableParams struct {
-	// Paging starts at page 1 when zero.
-	Paging Paging
-}
-
-func (p ListUndeliverableParams) list(id HookID) pageList[Message] {
+func listUndeliverable(id HookID, paging Paging) pageList[Message] {
 	r, v := hookRequest(opHooksUndeliverable, id)
-	v.paging(p.Paging)
+	v.paging(paging)
 	r.faults = v.faults
-	return pageList[Message]{request: r, paging: p.Paging, identity: messageIdentity, leaves: true}
+	return pageList[Message]{request: r, paging: paging, identity: messageIdentity, leaves: true}
 }
 
 // messageIdentity returns the ID of a message or, without an ID, its content. Stored messages should have IDs; Drain
@@ -243,8 +231,8 @@ func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.R
 // the service ignores the page number. Safety: read.
 //
 // API: GET /hooks/{id}/undeliverable.
-func (s *HooksService) Undeliverable(ctx context.Context, id HookID, params ListUndeliverableParams) iter.Seq2[*Message, error] {
-	return params.list(id).all(ctx, &s.client.core)
+func (s *HooksService) Undeliverable(ctx context.Context, id HookID, paging Paging) iter.Seq2[*Message, error] {
+	return listUndeliverable(id, paging).all(ctx, &s.client.core)
 }
 
 // UndeliverablePage returns one page of [HooksService.Undeliverable].
@@ -252,8 +240,8 @@ func (s *HooksService) Undeliverable(ctx context.Context, id HookID, params List
 // Errors: [CodeInvalidHookID]. Safety: read.
 //
 // API: GET /hooks/{id}/undeliverable.
-func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, params ListUndeliverableParams) (*Page[Message], error) {
-	return params.list(id).page(ctx, &s.client.core)
+func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, paging Paging) (*Page[Message], error) {
+	return listUndeliverable(id, paging).page(ctx, &s.client.core)
 }
 
 // Dismiss removes one or more stored messages. After [OutcomeUnknown], list the messages again.

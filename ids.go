@@ -22,9 +22,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// ErrTransactionIDSyntax means that a received transaction ID is a JSON value other than a number or string, or that an
-// ID must be sent as a number and is not one.
-var ErrTransactionIDSyntax error = &valueError{"prepaid: transaction id: not a number or string"}
+var errTransactionIDSyntax error = &valueError{"prepaid: transaction id: not a number or string"}
 
 // HookID identifies a hook: a UUID.
 type HookID string
@@ -47,11 +45,11 @@ type TransactionID string
 // UnmarshalJSON reads a number or a string. An integer is stored in its plain form, 12 for 12.0 and 1.2e1. Other
 // numbers, and strings, are kept as received. JSON null is the empty ID.
 //
-// Errors: [ErrTransactionIDSyntax] for a boolean, array or object.
+// Errors: [ErrSyntax] for a boolean, array or object.
 func (id *TransactionID) UnmarshalJSON(data []byte) error {
 	text, ok := scalarText(data)
 	if !ok {
-		return ErrTransactionIDSyntax
+		return errTransactionIDSyntax
 	}
 	*id = TransactionID(text)
 	return nil
@@ -84,7 +82,7 @@ var _ json.Marshaler = transactionNumber("")
 // MarshalJSON writes the ID as a JSON number.
 func (n transactionNumber) MarshalJSON() ([]byte, error) {
 	if !TransactionID(n).numeric() {
-		return nil, ErrTransactionIDSyntax
+		return nil, errTransactionIDSyntax
 	}
 	return []byte(n), nil
 }
@@ -187,9 +185,7 @@ func formatRequestID(day Date, random [10]byte) RequestID {
 	return RequestID(fmt.Sprintf("%04d%02d%02d-%s-%x-%x-%x", day.Year, day.Month, day.Day, requestIDTag, random[:2], random[2:4], random[4:]))
 }
 
-// ErrMCCSyntax means that a merchant category code is not one to four decimal digits, or was received as a JSON value
-// other than a number or string.
-var ErrMCCSyntax error = &valueError{"prepaid: merchant category code: not four digits"}
+var errMCCSyntax error = &valueError{"prepaid: merchant category code: not four digits"}
 
 // MCC is a four-digit ISO 18245 merchant category code, such as "5411" or "0742", leading zeros included.
 //
@@ -200,22 +196,22 @@ type MCC string
 
 // ParseMCC reads one to four digits and adds leading zeros: "742" is 0742.
 //
-// Errors: [ErrMCCSyntax].
+// Errors: [ErrSyntax].
 func ParseMCC(s string) (MCC, error) {
 	if m := MCC(padCode(s)); m.valid() {
 		return m, nil
 	}
-	return "", ofInput(ErrMCCSyntax)
+	return "", ofInput(errMCCSyntax)
 }
 
 // UnmarshalJSON reads a number or a string, with or without leading zeros: 742, "742" and "0742" are the same code.
 // JSON null is the empty code.
 //
-// Errors: [ErrMCCSyntax] for a boolean, array or object.
+// Errors: [ErrSyntax] for a boolean, array or object.
 func (m *MCC) UnmarshalJSON(data []byte) error {
 	text, ok := scalarText(data)
 	if !ok {
-		return ErrMCCSyntax
+		return errMCCSyntax
 	}
 	*m = MCC(padCode(text))
 	return nil
@@ -240,7 +236,7 @@ var _ json.Marshaler = mccNumber("")
 // MarshalJSON writes the code as a JSON number, which has no leading zeros.
 func (n mccNumber) MarshalJSON() ([]byte, error) {
 	if !MCC(n).valid() {
-		return nil, ErrMCCSyntax
+		return nil, errMCCSyntax
 	}
 	if n == "0000" {
 		return []byte("0"), nil

@@ -57,7 +57,7 @@ func TestTransactionIDJSON(t *testing.T) {
 		}
 		for _, in := range []string{`true`, `false`, `{}`, `[12]`} {
 			id := TransactionID("before")
-			require.ErrorIs(t, lib.unmarshal([]byte(in), &id), ErrTransactionIDSyntax, in)
+			require.ErrorIs(t, lib.unmarshal([]byte(in), &id), errTransactionIDSyntax, in)
 			require.Equal(t, TransactionID("before"), id)
 		}
 
@@ -70,7 +70,7 @@ func TestTransactionIDJSON(t *testing.T) {
 		require.Empty(t, body.Parent)
 	})
 	for _, in := range []string{``, `012`, `1x`, `-`, `"`} {
-		require.ErrorIs(t, new(TransactionID).UnmarshalJSON([]byte(in)), ErrTransactionIDSyntax, in)
+		require.ErrorIs(t, new(TransactionID).UnmarshalJSON([]byte(in)), errTransactionIDSyntax, in)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestTransactionNumber(t *testing.T) {
 		for _, id := range []TransactionID{"", "-", "-0", "00", "012", "-012", "12.0", "1e3", "+1", " 1", "abc", "0x1", "1-", "٣"} {
 			require.False(t, id.numeric(), string(id))
 			_, err := lib.marshal([]transactionNumber{transactionNumber(id)})
-			require.ErrorIs(t, err, ErrTransactionIDSyntax, string(id))
+			require.ErrorIs(t, err, errTransactionIDSyntax, string(id))
 		}
 		out, err := lib.marshal(body{})
 		require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestParseMCC(t *testing.T) {
 	}
 	for _, in := range []string{"", " ", "54111", "00742", "54 1", "-1", "+742", "54.1", "5e3", "54a1", "٧٤٢", "742 ", "0x1"} {
 		got, err := ParseMCC(in)
-		require.ErrorIs(t, err, ErrMCCSyntax, in)
+		require.ErrorIs(t, err, errMCCSyntax, in)
 		require.Empty(t, got)
 		require.False(t, MCC(in).valid(), in)
 	}
@@ -182,15 +182,15 @@ func TestMCCJSON(t *testing.T) {
 		}
 		for _, in := range []string{`true`, `{}`, `[742]`} {
 			m := MCC("5411")
-			require.ErrorIs(t, lib.unmarshal([]byte(in), &m), ErrMCCSyntax, in)
+			require.ErrorIs(t, lib.unmarshal([]byte(in), &m), errMCCSyntax, in)
 			require.Equal(t, MCC("5411"), m)
 		}
 		var codes map[MCC][]MCC
 		require.NoError(t, lib.unmarshal([]byte(`{"5411":[742,"0742"]}`), &codes))
 		require.Equal(t, map[MCC][]MCC{"5411": {"0742", "0742"}}, codes)
 	})
-	require.ErrorIs(t, new(MCC).UnmarshalJSON([]byte(`0742`)), ErrMCCSyntax)
-	require.ErrorIs(t, new(MCC).UnmarshalJSON([]byte(`7x`)), ErrMCCSyntax)
+	require.ErrorIs(t, new(MCC).UnmarshalJSON([]byte(`0742`)), errMCCSyntax)
+	require.ErrorIs(t, new(MCC).UnmarshalJSON([]byte(`7x`)), errMCCSyntax)
 }
 
 func TestMCCNumber(t *testing.T) {
@@ -201,7 +201,7 @@ func TestMCCNumber(t *testing.T) {
 		require.Equal(t, `{"add":[742,5411,0,1,9999,10]}`, string(out))
 		for _, bad := range []mccNumber{"", "742", "54111", "retail", "-742", "7e42"} {
 			_, err := lib.marshal(bad)
-			require.ErrorIs(t, err, ErrMCCSyntax, string(bad))
+			require.ErrorIs(t, err, errMCCSyntax, string(bad))
 		}
 	})
 }
@@ -213,7 +213,7 @@ func FuzzMCC(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var m MCC
 		if err := m.UnmarshalJSON(data); err != nil {
-			require.ErrorIs(t, err, ErrMCCSyntax)
+			require.ErrorIs(t, err, errMCCSyntax)
 			require.Empty(t, m)
 			return
 		}

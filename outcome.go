@@ -120,6 +120,8 @@ type valueError struct{ text string }
 
 func (e *valueError) Error() string { return e.text }
 
+func (e *valueError) Is(target error) bool { return target == ErrSyntax && e != ErrAmountRange }
+
 func (*valueError) knownOutcome() (Outcome, bool) { return OutcomeUnknown, true }
 
 // inputError is the same sentinel for text that the caller passed.

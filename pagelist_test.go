@@ -133,7 +133,7 @@ func TestListThatItemsLeave(t *testing.T) {
 		client, _ := pagedClient(t, messages(1, "2 3 6"), tc.second)
 		seen := 0
 		var failures []error
-		for _, err := range client.Hooks.Undeliverable(t.Context(), "h-1", prepaid.ListUndeliverableParams{}) {
+		for _, err := range client.Hooks.Undeliverable(t.Context(), "h-1", prepaid.Paging{}) {
 			if err != nil {
 				failures = append(failures, err)
 				continue

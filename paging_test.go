@@ -159,15 +159,15 @@ func TestPagedOperations(t *testing.T) {
 			return err
 		},
 		"/policy/mccodes?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{Paging: paging})
+			_, err := c.Policy.MerchantCategoryCodesPage(ctx, paging)
 			return err
 		},
 		"/hooks?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Hooks.ListPage(ctx, prepaid.ListHooksParams{Paging: paging})
+			_, err := c.Hooks.ListPage(ctx, paging)
 			return err
 		},
 		"/hooks/hook-1/undeliverable?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Hooks.UndeliverablePage(ctx, "hook-1", prepaid.ListUndeliverableParams{Paging: paging})
+			_, err := c.Hooks.UndeliverablePage(ctx, "hook-1", paging)
 			return err
 		},
 	} {

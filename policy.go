@@ -18,17 +18,11 @@ type MerchantCategory struct {
 
 func (c *MerchantCategory) missing() bool { return c.Code == "" }
 
-// ListMerchantCategoryCodesParams pages the list.
-type ListMerchantCategoryCodesParams struct {
-	// Paging starts at page 1 when zero.
-	Paging Paging
-}
-
-func (p ListMerchantCategoryCodesParams) list() pageList[MerchantCategory] {
+func listMerchantCategoryCodes(paging Paging) pageList[MerchantCategory] {
 	var v validator
-	v.paging(p.Paging)
+	v.paging(paging)
 	return pageList[MerchantCategory]{
-		request: request{op: opPolicyMerchantCategoryCodes, faults: v.faults}, paging: p.Paging,
+		request: request{op: opPolicyMerchantCategoryCodes, faults: v.faults}, paging: paging,
 		identity: func(m *MerchantCategory) string { return string(m.Code) },
 	}
 }
@@ -39,8 +33,8 @@ func (p ListMerchantCategoryCodesParams) list() pageList[MerchantCategory] {
 // [ErrPageRepeated] when the service ignores the page number. Safety: read.
 //
 // API: GET /policy/mccodes.
-func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategory, error] {
-	return params.list().all(ctx, &s.client.core)
+func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, paging Paging) iter.Seq2[*MerchantCategory, error] {
+	return listMerchantCategoryCodes(paging).all(ctx, &s.client.core)
 }
 
 // MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
@@ -48,8 +42,8 @@ func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMe
 // Errors: none specific to this call. Safety: read.
 //
 // API: GET /policy/mccodes.
-func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategory], error) {
-	return params.list().page(ctx, &s.client.core)
+func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, paging Paging) (*Page[MerchantCategory], error) {
+	return listMerchantCategoryCodes(paging).page(ctx, &s.client.core)
 }
 
 // PolicyAction is the action of a policy for transactions that no rule matches.

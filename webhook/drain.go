@@ -24,7 +24,7 @@ const (
 // Undelivered is the part of *[prepaid.HooksService] that [Drain] needs.
 type Undelivered interface {
 	// UndeliverablePage returns one page of the stored messages of a hook.
-	UndeliverablePage(ctx context.Context, hookID prepaid.HookID, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error)
+	UndeliverablePage(ctx context.Context, hookID prepaid.HookID, paging prepaid.Paging) (*prepaid.Page[prepaid.Message], error)
 	// Dismiss removes stored messages of a hook.
 	Dismiss(ctx context.Context, hookID prepaid.HookID, messageIDs ...prepaid.MessageID) error
 }
@@ -154,9 +154,7 @@ func (d *drain) read(ctx context.Context, number int) (*prepaid.Page[prepaid.Mes
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	page, err := d.hooks.UndeliverablePage(ctx, d.hookID, prepaid.ListUndeliverableParams{
-		Paging: prepaid.Paging{Page: number, Size: drainPageSize},
-	})
+	page, err := d.hooks.UndeliverablePage(ctx, d.hookID, prepaid.Paging{Page: number, Size: drainPageSize})
 	invalid := errors.Is(err, prepaid.ErrBadRequest) || errors.Is(err, prepaid.ErrNotFound)
 	if number > 1 && invalid && !errors.Is(err, prepaid.CodeInvalidHookID) {
 		return &prepaid.Page[prepaid.Message]{}, nil

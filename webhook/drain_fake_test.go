@@ -26,9 +26,9 @@ type stored struct {
 	dropped []prepaid.MessageID
 }
 
-func (s *stored) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
+func (s *stored) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, paging prepaid.Paging) (*prepaid.Page[prepaid.Message], error) {
 	s.lists++
-	number := params.Paging.Page
+	number := paging.Page
 	if hookID != "h1" || number < 1 || ctx.Err() != nil {
 		return nil, errors.Join(errors.New("bad call"), ctx.Err())
 	}

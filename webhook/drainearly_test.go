@@ -18,9 +18,9 @@ type early struct {
 	from, times int
 }
 
-func (e *early) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
-	page, err := e.stored.UndeliverablePage(ctx, hookID, params)
-	if err == nil && params.Paging.Page >= e.from && e.times > 0 {
+func (e *early) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, paging prepaid.Paging) (*prepaid.Page[prepaid.Message], error) {
+	page, err := e.stored.UndeliverablePage(ctx, hookID, paging)
+	if err == nil && paging.Page >= e.from && e.times > 0 {
 		e.times--
 		page.Items = nil
 	}

@@ -26,10 +26,10 @@ func (m *mortal) step() {
 	}
 }
 
-func (m *mortal) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
+func (m *mortal) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, paging prepaid.Paging) (*prepaid.Page[prepaid.Message], error) {
 	m.step()
 	defer m.step()
-	return m.Undelivered.UndeliverablePage(ctx, hookID, params)
+	return m.Undelivered.UndeliverablePage(ctx, hookID, paging)
 }
 
 func (m *mortal) Dismiss(ctx context.Context, hookID prepaid.HookID, ids ...prepaid.MessageID) error {
@@ -130,8 +130,8 @@ type hookOf struct {
 	id prepaid.HookID
 }
 
-func (h hookOf) UndeliverablePage(ctx context.Context, _ prepaid.HookID, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
-	return h.Undelivered.UndeliverablePage(ctx, h.id, params)
+func (h hookOf) UndeliverablePage(ctx context.Context, _ prepaid.HookID, paging prepaid.Paging) (*prepaid.Page[prepaid.Message], error) {
+	return h.Undelivered.UndeliverablePage(ctx, h.id, paging)
 }
 
 func (h hookOf) Dismiss(ctx context.Context, _ prepaid.HookID, ids ...prepaid.MessageID) error {

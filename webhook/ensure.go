@@ -15,7 +15,7 @@ import (
 // Registrations is the part of *[prepaid.HooksService] that [Ensure] needs.
 type Registrations interface {
 	// List iterates over all hooks.
-	List(ctx context.Context, params prepaid.ListHooksParams) iter.Seq2[*prepaid.Hook, error]
+	List(ctx context.Context, paging prepaid.Paging) iter.Seq2[*prepaid.Hook, error]
 	// Get returns one hook.
 	Get(ctx context.Context, id prepaid.HookID) (*prepaid.Hook, error)
 	// Create makes a hook.
@@ -138,7 +138,7 @@ func checkWanted(hooks Registrations, want prepaid.CreateHookParams, set ensureS
 func findHook(ctx context.Context, hooks Registrations, uri string) (*prepaid.Hook, error) {
 	var found *prepaid.Hook
 	address := normal(uri)
-	for hook, err := range hooks.List(ctx, prepaid.ListHooksParams{}) {
+	for hook, err := range hooks.List(ctx, prepaid.Paging{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -169,7 +169,7 @@ func ExampleMemory() {
 // registered is a fake of the service's hooks, for tests of code that registers itself.
 type registered struct{ hooks []*prepaid.Hook }
 
-func (r *registered) List(context.Context, prepaid.ListHooksParams) iter.Seq2[*prepaid.Hook, error] {
+func (r *registered) List(context.Context, prepaid.Paging) iter.Seq2[*prepaid.Hook, error] {
 	return func(yield func(*prepaid.Hook, error) bool) {
 		for _, hook := range r.hooks {
 			if !yield(hook, nil) {

@@ -56,7 +56,7 @@ func ExampleHandler() {
 // outbox stands for client.Hooks.
 type outbox struct{ messages []prepaid.Message }
 
-func (o *outbox) UndeliverablePage(context.Context, prepaid.HookID, prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
+func (o *outbox) UndeliverablePage(context.Context, prepaid.HookID, prepaid.Paging) (*prepaid.Page[prepaid.Message], error) {
 	return &prepaid.Page[prepaid.Message]{Number: 1, TotalPages: 1, Items: slices.Clone(o.messages)}, nil
 }
 

@@ -236,7 +236,7 @@ func (j *journey) wallets() {
 
 func (j *journey) policy() {
 	c := j.client.Policy
-	codes, err := c.MerchantCategoryCodesPage(j.t.Context(), prepaid.ListMerchantCategoryCodesParams{})
+	codes, err := c.MerchantCategoryCodesPage(j.t.Context(), prepaid.Paging{})
 	j.ok(err)
 	j.note("codes %d %v", len(codes.Items), codes.Items[0].Code)
 	j.ok(c.ChangeCategories(j.t.Context(), j.company, prepaid.ChangeCategoriesParams{Reason: j.text("Reason"), Add: []prepaid.MCC{"7995"}}))
@@ -313,13 +313,13 @@ func (j *journey) hooks() {
 	require.Equal(j.t, made.ID, hook.ID)
 	j.note("hook %v %v %v", hook.FilterSpec, hook.Enabled, hook.ReliabilityMode)
 	j.undo()
-	messages := collect(j, c.Undeliverable(j.t.Context(), made.ID, prepaid.ListUndeliverableParams{}))
+	messages := collect(j, c.Undeliverable(j.t.Context(), made.ID, prepaid.Paging{}))
 	require.NotEmpty(j.t, messages)
 	require.Equal(j.t, made.ID, messages[0].HookID)
 	j.note("message %v", messages[0].Type)
 	j.ok(c.Dismiss(j.t.Context(), made.ID, messages[0].ID))
 	j.ok(c.Update(j.t.Context(), made.ID, prepaid.UpdateHookParams{Enabled: new(false), HMACKeyID: j.id("HMAC2"), URI: hook.URI}))
-	j.note("hooks %d", len(collect(j, c.List(j.t.Context(), prepaid.ListHooksParams{}))))
+	j.note("hooks %d", len(collect(j, c.List(j.t.Context(), prepaid.Paging{}))))
 	j.ok(c.Delete(j.t.Context(), made.ID))
 	_, err = c.Get(j.t.Context(), made.ID)
 	require.Error(j.t, err)

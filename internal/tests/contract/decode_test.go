@@ -261,7 +261,7 @@ func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 	client := harness.NewClient(t, config)
 	account, err := client.Accounts.Get(t.Context(), "acc-1")
 	require.NoError(t, err)
-	page, err := client.Hooks.UndeliverablePage(t.Context(), "hook-1", prepaid.ListUndeliverableParams{})
+	page, err := client.Hooks.UndeliverablePage(t.Context(), "hook-1", prepaid.Paging{})
 	require.NoError(t, err)
 	response, err := client.PIN.Initiate(t.Context(), prepaid.InitiatePINParams{
 		AccountID: "acc-1", DeviceID: "d", IPAddress: "192.0.2.1", CommunicationMethod: "sms",

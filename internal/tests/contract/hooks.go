@@ -22,11 +22,11 @@ func fixtureHook(edit func(*prepaid.Hook)) *prepaid.Hook {
 func hookFixtures() []Case {
 	page := func(paging prepaid.Paging) fixtureCall[*prepaid.Page[prepaid.Hook]] {
 		return fixtureOf("Hooks.List", func(ctx context.Context, client *prepaid.Client) (*prepaid.Page[prepaid.Hook], error) {
-			return fixturePage(client.Hooks.ListPage(ctx, prepaid.ListHooksParams{Paging: paging}))
+			return fixturePage(client.Hooks.ListPage(ctx, paging))
 		})
 	}
 	all := fixtureOf("Hooks.List", func(ctx context.Context, client *prepaid.Client) ([]*prepaid.Hook, error) {
-		return prepaid.Collect(client.Hooks.List(ctx, prepaid.ListHooksParams{}), 10)
+		return prepaid.Collect(client.Hooks.List(ctx, prepaid.Paging{}), 10)
 	})
 	get := fixtureOf("Hooks.Get", func(ctx context.Context, client *prepaid.Client) (*prepaid.Hook, error) {
 		return client.Hooks.Get(ctx, fixtureHookID)

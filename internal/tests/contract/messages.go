@@ -12,7 +12,7 @@ import (
 func messageFixtures() []Case {
 	list := func(paging prepaid.Paging) fixtureCall[*prepaid.Page[prepaid.Message]] {
 		return fixtureOf("Hooks.Undeliverable", func(ctx context.Context, client *prepaid.Client) (*prepaid.Page[prepaid.Message], error) {
-			page, err := fixturePage(client.Hooks.UndeliverablePage(ctx, fixtureHookID, prepaid.ListUndeliverableParams{Paging: paging}))
+			page, err := fixturePage(client.Hooks.UndeliverablePage(ctx, fixtureHookID, paging))
 			if err != nil {
 				return nil, err
 			}
@@ -23,7 +23,7 @@ func messageFixtures() []Case {
 		})
 	}
 	all := fixtureOf("Hooks.Undeliverable", func(ctx context.Context, client *prepaid.Client) ([]*prepaid.Message, error) {
-		messages, err := prepaid.Collect(client.Hooks.Undeliverable(ctx, fixtureHookID, prepaid.ListUndeliverableParams{}), 10)
+		messages, err := prepaid.Collect(client.Hooks.Undeliverable(ctx, fixtureHookID, prepaid.Paging{}), 10)
 		for _, message := range messages {
 			message.Raw = compacted(message.Raw)
 		}

@@ -50,10 +50,10 @@ func policyFixture[T any](operation string, read func(*prepaid.PolicyService, co
 
 func categoryCodeFixtures() []Case {
 	page := fixtureOf("Policy.MerchantCategoryCodes", func(ctx context.Context, client *prepaid.Client) (*prepaid.Page[prepaid.MerchantCategory], error) {
-		return fixturePage(client.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{Paging: prepaid.Paging{Page: 2, Size: 2}}))
+		return fixturePage(client.Policy.MerchantCategoryCodesPage(ctx, prepaid.Paging{Page: 2, Size: 2}))
 	})
 	all := fixtureOf("Policy.MerchantCategoryCodes", func(ctx context.Context, client *prepaid.Client) ([]*prepaid.MerchantCategory, error) {
-		return prepaid.Collect(client.Policy.MerchantCategoryCodes(ctx, prepaid.ListMerchantCategoryCodesParams{}), 10)
+		return prepaid.Collect(client.Policy.MerchantCategoryCodes(ctx, prepaid.Paging{}), 10)
 	})
 	return append(page.usual(exampleInvalidToken, prepaid.OutcomeNotProcessed),
 		page.gives("200", &prepaid.Page[prepaid.MerchantCategory]{

@@ -101,7 +101,7 @@ func policyExercises() []exercise {
 	}
 	return []exercise{
 		{"GET /policy/mccodes", plain(func(ctx context.Context, c *prepaid.Client) error {
-			return done(c.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{}))
+			return done(c.Policy.MerchantCategoryCodesPage(ctx, prepaid.Paging{}))
 		})},
 		{"GET /policy/{id}/restrictions", plain(func(ctx context.Context, c *prepaid.Client) error {
 			return done(c.Policy.Restrictions(ctx, company))
@@ -222,7 +222,7 @@ func otherExercises() []exercise {
 			return s.Execute
 		})},
 		{"GET /hooks", onHook(func(ctx context.Context, c *prepaid.Client, _ prepaid.HookID) error {
-			return done(c.Hooks.ListPage(ctx, prepaid.ListHooksParams{}))
+			return done(c.Hooks.ListPage(ctx, prepaid.Paging{}))
 		})},
 		{"GET /hooks/{id}", onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return done(c.Hooks.Get(ctx, id))
@@ -237,7 +237,7 @@ func otherExercises() []exercise {
 			return c.Hooks.Delete(ctx, id)
 		})},
 		{"GET /hooks/{id}/undeliverable", onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
-			return done(c.Hooks.UndeliverablePage(ctx, id, prepaid.ListUndeliverableParams{}))
+			return done(c.Hooks.UndeliverablePage(ctx, id, prepaid.Paging{}))
 		})},
 		{"POST /hooks/{id}/undeliverable/dismiss", func(s *hookStage) func(context.Context) error {
 			id, messages := s.undelivered(1)

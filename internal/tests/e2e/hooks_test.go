@@ -164,7 +164,7 @@ func (s *hookStage) undelivered(n int) (hook prepaid.HookID, messages []prepaid.
 	}
 	s.quiet()
 	s.response(http.StatusOK)
-	for message, err := range s.client.Hooks.Undeliverable(s.t.Context(), hook, prepaid.ListUndeliverableParams{}) {
+	for message, err := range s.client.Hooks.Undeliverable(s.t.Context(), hook, prepaid.Paging{}) {
 		require.NoError(s.t, err)
 		messages = append(messages, message.ID)
 	}
@@ -202,7 +202,7 @@ func TestE2EHookLife(t *testing.T) {
 		ReliabilityMode: prepaid.ReliabilityModeNone, HMACKeyID: "key-1", HMACKeySecret: prepaid.NewSecret(hookSecret),
 	}))
 	require.Len(t, s.messages("ping"), 2)
-	page, err := s.client.Hooks.ListPage(ctx, prepaid.ListHooksParams{Paging: prepaid.Paging{Size: 10}})
+	page, err := s.client.Hooks.ListPage(ctx, prepaid.Paging{Size: 10})
 	require.NoError(t, err)
 	require.Equal(t, []prepaid.Hook{{
 		ID: id, URI: s.receiver.URL + "/other", Scope: []prepaid.CompanyID{43, company}, FilterSpec: "*", Enabled: true,
@@ -213,7 +213,7 @@ func TestE2EHookLife(t *testing.T) {
 	require.NoError(t, s.client.Hooks.Delete(ctx, id))
 	_, err = s.client.Hooks.Get(ctx, id)
 	refused(t, err, 400, string(prepaid.CodeInvalidHookID))
-	hooks, err := prepaid.Collect(s.client.Hooks.List(ctx, prepaid.ListHooksParams{}), 10)
+	hooks, err := prepaid.Collect(s.client.Hooks.List(ctx, prepaid.Paging{}), 10)
 	require.NoError(t, err)
 	require.Empty(t, hooks)
 	require.Equal(t, []int{200, 204}, s.statuses("GET /hooks"))
@@ -259,7 +259,7 @@ func TestE2EHookUndeliverable(t *testing.T) {
 	require.Equal(t, messages[2], hook.LastUndeliverable)
 	require.WithinDuration(t, s.Now(), hook.LastUndeliverableAt, time.Minute)
 
-	page, err := s.client.Hooks.UndeliverablePage(ctx, id, prepaid.ListUndeliverableParams{Paging: prepaid.Paging{Page: 2, Size: 2}})
+	page, err := s.client.Hooks.UndeliverablePage(ctx, id, prepaid.Paging{Page: 2, Size: 2})
 	require.NoError(t, err)
 	require.Equal(t, []int{2, 2, 2, 3}, []int{page.Number, page.Size, page.TotalPages, page.TotalItems})
 	require.Len(t, page.Items, 1)
@@ -272,7 +272,7 @@ func TestE2EHookUndeliverable(t *testing.T) {
 	require.Len(t, s.messages("undeliverable_alert"), 1)
 
 	require.NoError(t, s.client.Hooks.Dismiss(ctx, id, messages[0], messages[2]))
-	left, err := prepaid.Collect(s.client.Hooks.Undeliverable(ctx, id, prepaid.ListUndeliverableParams{}), 10)
+	left, err := prepaid.Collect(s.client.Hooks.Undeliverable(ctx, id, prepaid.Paging{}), 10)
 	require.NoError(t, err)
 	require.Len(t, left, 1)
 	require.Equal(t, messages[1], left[0].ID)
@@ -280,7 +280,7 @@ func TestE2EHookUndeliverable(t *testing.T) {
 	// A dismissed message is unknown, and with it no other message is dismissed.
 	refused(t, s.client.Hooks.Dismiss(ctx, id, messages[1], messages[0]), 400, string(prepaid.CodeInvalidMessageID))
 	require.NoError(t, s.client.Hooks.Dismiss(ctx, id, messages[1]))
-	page, err = s.client.Hooks.UndeliverablePage(ctx, id, prepaid.ListUndeliverableParams{})
+	page, err = s.client.Hooks.UndeliverablePage(ctx, id, prepaid.Paging{})
 	require.NoError(t, err)
 	require.Empty(t, page.Items)
 	hook, err = s.client.Hooks.Get(ctx, id)
@@ -323,11 +323,11 @@ func TestE2EHookRefused(t *testing.T) {
 		done(s.client.Hooks.Get(ctx, "none")),
 		s.client.Hooks.Update(ctx, "none", prepaid.UpdateHookParams{}),
 		s.client.Hooks.Dismiss(ctx, "none", "m"),
-		done(s.client.Hooks.UndeliverablePage(ctx, "none", prepaid.ListUndeliverableParams{})),
+		done(s.client.Hooks.UndeliverablePage(ctx, "none", prepaid.Paging{})),
 	} {
 		refused(t, err, 400, string(prepaid.CodeInvalidHookID))
 	}
-	hooks, err := prepaid.Collect(s.client.Hooks.List(ctx, prepaid.ListHooksParams{}), 10)
+	hooks, err := prepaid.Collect(s.client.Hooks.List(ctx, prepaid.Paging{}), 10)
 	require.NoError(t, err)
 	require.Len(t, hooks, 1)
 }
@@ -374,7 +374,7 @@ func TestE2EHookReliabilityNone(t *testing.T) {
 	s.response(http.StatusInternalServerError)
 	s.seed("1.00")
 	s.quiet()
-	page, err := s.client.Hooks.UndeliverablePage(t.Context(), created.ID, prepaid.ListUndeliverableParams{})
+	page, err := s.client.Hooks.UndeliverablePage(t.Context(), created.ID, prepaid.Paging{})
 	require.NoError(t, err)
 	require.Empty(t, page.Items)
 	require.Equal(t, []int{204}, s.statuses("GET /hooks/{id}/undeliverable"))

@@ -163,7 +163,7 @@ func FuzzPageHeaders(f *testing.F) {
 			return text != "" && (err != nil || n < 0)
 		})
 		got := 0
-		for code, err := range client.Policy.MerchantCategoryCodes(t.Context(), prepaid.ListMerchantCategoryCodesParams{Paging: prepaid.Paging{Prefetch: int(items) / 64}}) {
+		for code, err := range client.Policy.MerchantCategoryCodes(t.Context(), prepaid.Paging{Prefetch: int(items) / 64}) {
 			if malformed {
 				_, ok := errors.AsType[*prepaid.DecodeError](err)
 				require.True(t, ok)

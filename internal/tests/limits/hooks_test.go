@@ -119,11 +119,11 @@ func TestValidationHookLists(t *testing.T) {
 	t.Parallel()
 	paging := func() prepaid.Paging { return prepaid.Paging{} }
 	refused(t, paging, func(ctx context.Context, c *prepaid.Client, p prepaid.Paging) error {
-		_, err := c.Hooks.ListPage(ctx, prepaid.ListHooksParams{Paging: p})
+		_, err := c.Hooks.ListPage(ctx, p)
 		return err
 	}, pagingLimits()...)
 	refused(t, paging, func(ctx context.Context, c *prepaid.Client, p prepaid.Paging) error {
-		_, err := prepaid.Collect(c.Hooks.Undeliverable(ctx, "hook", prepaid.ListUndeliverableParams{Paging: p}), 1)
+		_, err := prepaid.Collect(c.Hooks.Undeliverable(ctx, "hook", p), 1)
 		return err
 	}, pagingLimits()...)
 

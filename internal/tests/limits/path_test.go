@@ -113,11 +113,11 @@ func pathCalls() []pathCall {
 			return c.Hooks.Delete(ctx, prepaid.HookID(id))
 		}},
 		{"Hooks.Undeliverable", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := prepaid.Collect(c.Hooks.Undeliverable(ctx, prepaid.HookID(id), prepaid.ListUndeliverableParams{}), 1)
+			_, err := prepaid.Collect(c.Hooks.Undeliverable(ctx, prepaid.HookID(id), prepaid.Paging{}), 1)
 			return err
 		}},
 		{"Hooks.UndeliverablePage", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Hooks.UndeliverablePage(ctx, prepaid.HookID(id), prepaid.ListUndeliverableParams{})
+			_, err := c.Hooks.UndeliverablePage(ctx, prepaid.HookID(id), prepaid.Paging{})
 			return err
 		}},
 		{"Hooks.Dismiss", "id", "/hooks/{}/undeliverable/dismiss", func(ctx context.Context, c *prepaid.Client, id string) error {

@@ -59,11 +59,11 @@ func TestValidationPolicyReads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			refused(t, func() prepaid.Paging { return prepaid.Paging{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.Paging) error {
-				_, err := c.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{Paging: p})
+				_, err := c.Policy.MerchantCategoryCodesPage(ctx, p)
 				return err
 			}, rows...)
 			refused(t, func() prepaid.Paging { return prepaid.Paging{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.Paging) error {
-				_, err := prepaid.Collect(c.Policy.MerchantCategoryCodes(ctx, prepaid.ListMerchantCategoryCodesParams{Paging: p}), 1)
+				_, err := prepaid.Collect(c.Policy.MerchantCategoryCodes(ctx, p), 1)
 				return err
 			}, rows...)
 		})

@@ -170,10 +170,10 @@ func canaryCalls(t *testing.T) []canaryCall {
 			return c.Accounts.ExchangeKey(ctx, "eaid", key)
 		}},
 		{"Policy.MerchantCategoryCodes", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return prepaid.Collect(c.Policy.MerchantCategoryCodes(ctx, prepaid.ListMerchantCategoryCodesParams{}), 3)
+			return prepaid.Collect(c.Policy.MerchantCategoryCodes(ctx, prepaid.Paging{}), 3)
 		}},
 		{"Policy.MerchantCategoryCodesPage", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{})
+			return c.Policy.MerchantCategoryCodesPage(ctx, prepaid.Paging{})
 		}},
 		{"Policy.Get", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Policy.Get(ctx, 7) }},
 		{"Policy.Categories", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Policy.Categories(ctx, 7) }},
@@ -223,10 +223,10 @@ func canaryCalls(t *testing.T) []canaryCall {
 		{"PIN.Validate", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.PIN.Validate(ctx, sealed) }},
 		{"PIN.Execute", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.PIN.Execute(ctx, sealed) }},
 		{"Hooks.List", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return prepaid.Collect(c.Hooks.List(ctx, prepaid.ListHooksParams{}), 3)
+			return prepaid.Collect(c.Hooks.List(ctx, prepaid.Paging{}), 3)
 		}},
 		{"Hooks.ListPage", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Hooks.ListPage(ctx, prepaid.ListHooksParams{})
+			return c.Hooks.ListPage(ctx, prepaid.Paging{})
 		}},
 		{"Hooks.Get", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Hooks.Get(ctx, "hook") }},
 		{"Hooks.Create", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Hooks.Create(ctx, hook) }},
@@ -235,10 +235,10 @@ func canaryCalls(t *testing.T) []canaryCall {
 		}},
 		{"Hooks.Delete", func(ctx context.Context, c *prepaid.Client) (any, error) { return nil, c.Hooks.Delete(ctx, "hook") }},
 		{"Hooks.Undeliverable", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return prepaid.Collect(c.Hooks.Undeliverable(ctx, "hook", prepaid.ListUndeliverableParams{}), 3)
+			return prepaid.Collect(c.Hooks.Undeliverable(ctx, "hook", prepaid.Paging{}), 3)
 		}},
 		{"Hooks.UndeliverablePage", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Hooks.UndeliverablePage(ctx, "hook", prepaid.ListUndeliverableParams{})
+			return c.Hooks.UndeliverablePage(ctx, "hook", prepaid.Paging{})
 		}},
 		{"Hooks.Dismiss", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return nil, c.Hooks.Dismiss(ctx, "hook", "m")

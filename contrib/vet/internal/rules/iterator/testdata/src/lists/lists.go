@@ -44,23 +44,23 @@ func forgotten(ctx context.Context, client *prepaid.Client) (n int) {
 		}
 		fmt.Println(transaction.ID)
 	}
-	for hook, err := range client.Hooks.List(ctx, prepaid.ListHooksParams{}) { // want `forgotten`
+	for hook, err := range client.Hooks.List(ctx, prepaid.Paging{}) { // want `forgotten`
 		if err != nil {
 			continue
 		}
 		fmt.Println(hook.ID)
 	}
-	for hook, err := range client.Hooks.List(ctx, prepaid.ListHooksParams{}) { // want `forgotten`
+	for hook, err := range client.Hooks.List(ctx, prepaid.Paging{}) { // want `forgotten`
 		_ = err
 		fmt.Println(hook.ID)
 	}
-	for hook, err := range client.Hooks.List(ctx, prepaid.ListHooksParams{}) { // want `forgotten`
+	for hook, err := range client.Hooks.List(ctx, prepaid.Paging{}) { // want `forgotten`
 		if err == nil {
 			fmt.Println(hook.ID)
 		}
 	}
 	go func() {
-		for hook, err := range client.Hooks.List(ctx, prepaid.ListHooksParams{}) { // want `forgotten`
+		for hook, err := range client.Hooks.List(ctx, prepaid.Paging{}) { // want `forgotten`
 			if err != nil {
 				return
 			}
@@ -89,7 +89,7 @@ func looked(ctx context.Context, client *prepaid.Client, store *postgres.Store, 
 		}
 		fmt.Println(transaction.ID)
 	}
-	for hook, err := range client.Hooks.List(ctx, prepaid.ListHooksParams{}) {
+	for hook, err := range client.Hooks.List(ctx, prepaid.Paging{}) {
 		if err != nil {
 			log.Print(err)
 			break
