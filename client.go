@@ -81,7 +81,7 @@ type Overrides struct {
 	AttemptTimeout time.Duration
 	// Logger replaces the log. For no log, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger
-	// Trace replaces the trace. For no trace, use &Trace{}; to add one, [JoinTraces]. Its TokenRenewed is not called: the
+	// Trace replaces the trace. For no trace, use &Trace{}; to add one, [Trace.Join]. Its TokenRenewed is not called: the
 	// client that NewClient returned reports tokens.
 	Trace *Trace
 	// Lane is the limiter's queue for all calls, instead of the queue of each operation: in [ratelimit.Bulk], a nightly job gives

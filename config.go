@@ -150,7 +150,7 @@ type Config struct {
 	// outcome is unknown, otherwise debug (also for a report that is not ready yet). A record has operation, path template,
 	// status, duration and outcome, never a body, query or header. Default: no log.
 	Logger *slog.Logger `json:"-" yaml:"-"`
-	// Trace observes every call. For more than one, use [JoinTraces].
+	// Trace observes every call. For more than one, use [Trace.Join].
 	Trace *Trace `json:"-" yaml:"-"`
 	// Propagate returns the trace context of an attempt's context as headers to send, such as traceparent. Headers with another
 	// meaning for the service or a proxy (authorization, cookies, content, connection, idempotency) are dropped, and so are

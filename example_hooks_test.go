@@ -50,7 +50,7 @@ func missedMessages(count int) (srv *prepaidtest.Server, hook prepaid.HookID, er
 	if err != nil {
 		return nil, "", errors.Join(err, srv.Close())
 	}
-	return srv, created.ID, nil
+	return srv, created, nil
 }
 
 // Get returns a hook. The secret of its key is never returned.
@@ -64,7 +64,7 @@ func ExampleHooksService_Get() {
 		return
 	}
 
-	hook, err := client.Hooks.Get(ctx, created.ID)
+	hook, err := client.Hooks.Get(ctx, created)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -153,15 +153,15 @@ func ExampleHooksService_Update() {
 		return
 	}
 
-	if err := client.Hooks.Update(ctx, created.ID, prepaid.UpdateHookParams{
+	if err := client.Hooks.Update(ctx, created, prepaid.UpdateHookParams{
 		HMACKeyID: "k2", HMACKeySecret: prepaid.NewSecret(strings.Repeat("1e", 32)),
 	}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	err = client.Hooks.Update(ctx, created.ID, prepaid.UpdateHookParams{URI: "http://cards.example.com/hooks"})
+	err = client.Hooks.Update(ctx, created, prepaid.UpdateHookParams{URI: "http://cards.example.com/hooks"})
 	fmt.Println(err)
-	hook, err := client.Hooks.Get(ctx, created.ID)
+	hook, err := client.Hooks.Get(ctx, created)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -184,9 +184,9 @@ func ExampleHooksService_Delete() {
 	}
 
 	srv.Inject("DELETE /hooks/{id}", prepaidtest.CommitThenDrop())
-	err = client.Hooks.Delete(ctx, created.ID)
+	err = client.Hooks.Delete(ctx, created)
 	fmt.Println(prepaid.OutcomeOf(err))
-	_, err = client.Hooks.Get(ctx, created.ID)
+	_, err = client.Hooks.Get(ctx, created)
 	fmt.Println("gone:", errors.Is(err, prepaid.CodeInvalidHookID))
 	// Output:
 	// applied
@@ -327,7 +327,7 @@ func ExampleHooksService_Create() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("registered", created.ID != "")
+	fmt.Println("registered", created != "")
 	seed(srv, "25.50") // a load, of which the hook is notified
 	fmt.Println(srv.WaitIdle(ctx))
 	// Output:

@@ -153,22 +153,20 @@ func ExampleAccount_LogValue() {
 }
 
 // Two observers of one client: one counts, one logs. If one panics, the other still works.
-func ExampleJoinTraces() {
+func ExampleTrace_Join() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	id := seed(srv, "100.00")
 	config := srv.Config()
 	unknown := 0
-	config.Trace = prepaid.JoinTraces(
-		&prepaid.Trace{CallDone: func(_ context.Context, _ prepaid.Operation, c prepaid.CallSummary) {
-			if c.Outcome == prepaid.OutcomeUnknown {
-				unknown++ // guard it with a mutex when calls run in parallel
-			}
-		}},
-		&prepaid.Trace{CallDone: func(_ context.Context, op prepaid.Operation, c prepaid.CallSummary) {
-			fmt.Println(op.Name, c.Outcome)
-		}},
-	)
+	counts := &prepaid.Trace{CallDone: func(_ context.Context, _ prepaid.Operation, c prepaid.CallSummary) {
+		if c.Outcome == prepaid.OutcomeUnknown {
+			unknown++ // guard it with a mutex when calls run in parallel
+		}
+	}}
+	config.Trace = counts.Join(&prepaid.Trace{CallDone: func(_ context.Context, op prepaid.Operation, c prepaid.CallSummary) {
+		fmt.Println(op.Name, c.Outcome)
+	}})
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		fmt.Println(err)

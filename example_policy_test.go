@@ -280,9 +280,9 @@ func ExamplePolicyService_EnsureMerchants() {
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
-	want := prepaid.EnsureMerchantsParams{
+	want := prepaid.EnsureRulesParams[prepaid.MerchantRule]{
 		DefaultAction: prepaid.PolicyActionAllow, // rules block
-		Merchants: []prepaid.MerchantRule{
+		Rules: []prepaid.MerchantRule{
 			{AcquirerID: 100001, CardAcceptorID: "CASINO", Description: "Casino of Sydney"},
 			{AcquirerID: 100002, CardAcceptorID: "RACES", Description: "Race course"},
 		},
@@ -311,8 +311,8 @@ func ExamplePolicyService_EnsureCategories_dryRun() {
 		return
 	}
 
-	plan, err := client.Policy.EnsureCategories(ctx, 42, prepaid.EnsureCategoriesParams{
-		DefaultAction: prepaid.PolicyActionAllow, Categories: []prepaid.MCC{"7995", "5993"}, RemoveOthers: true, DryRun: true,
+	plan, err := client.Policy.EnsureCategories(ctx, 42, prepaid.EnsureRulesParams[prepaid.MCC]{
+		DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995", "5993"}, RemoveOthers: true, DryRun: true,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -328,9 +328,9 @@ func ExamplePolicyService_EnsureTerminals() {
 	defer srv.Close()
 	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
 
-	_, err := srv.Client().Policy.EnsureTerminals(context.Background(), 7, prepaid.EnsureTerminalsParams{
+	_, err := srv.Client().Policy.EnsureTerminals(context.Background(), 7, prepaid.EnsureRulesParams[prepaid.TerminalRule]{
 		DefaultAction: prepaid.PolicyActionAllow,
-		Terminals:     []prepaid.TerminalRule{{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T9"}},
+		Rules:         []prepaid.TerminalRule{{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T9"}},
 	})
 	fmt.Println(errors.Is(err, prepaid.ErrPolicyAction), err)
 	// Output: true prepaid: Policy.EnsureTerminals: rejected: another default action: the policy has deny, the list is for allow

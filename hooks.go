@@ -127,15 +127,13 @@ type CreateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret"`
 }
 
-// CreatedHook is the result of Create.
-type CreatedHook struct {
-	// ID identifies the new hook.
+type createdHook struct {
 	ID HookID `json:"id"`
 }
 
-func (h *CreatedHook) missing() bool { return h.ID == "" }
+func (h *createdHook) missing() bool { return h.ID == "" }
 
-// Create registers a hook. If the hook is enabled, the service pings its URI before it responds. After
+// Create registers a hook and returns its ID. If the hook is enabled, the service pings its URI before it responds. After
 // [OutcomeUnknown], look for the URI with List.
 //
 // Errors: [CodeNoResponse], [CodeInvalidURI], [CodeInvalidScope], [CodeInvalidFilterSpec], [CodeInvalidEnabled],
@@ -143,7 +141,7 @@ func (h *CreatedHook) missing() bool { return h.ID == "" }
 // [CodeUnauthorized] for a company this caller cannot access. Safety: never repeated once the request may have arrived.
 //
 // API: POST /hooks.
-func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*CreatedHook, error) {
+func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (HookID, error) {
 	v := s.client.validator()
 	v.required("uri", params.URI)
 	v.httpsURI("uri", params.URI)
@@ -158,7 +156,11 @@ func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*Cr
 		v.fault("hmac_key_secret", ruleRequired)
 	}
 	v.hmacKeySecret("hmac_key_secret", params.HMACKeySecret)
-	return fetch[CreatedHook](ctx, s.client, request{op: opHooksCreate, body: params, faults: v.faults})
+	created, err := fetch[createdHook](ctx, s.client, request{op: opHooksCreate, body: params, faults: v.faults})
+	if err != nil {
+		return "", err
+	}
+	return created.ID, nil
 }
 
 // UpdateHookParams changes a hook. Fields that are zero or nil are not sent and do not change.

@@ -47,9 +47,9 @@ type Trace struct {
 	joined []*Trace // instead of the fields
 }
 
-// JoinTraces combines several traces into one, for [Config].Trace. Their hooks are called in the given order; a panic in one
-// does not prevent the others. Nil traces are ignored. The fields of the result are nil: only a [Client] can call its hooks.
-func JoinTraces(traces ...*Trace) *Trace { return &Trace{joined: slices.Clone(traces)} }
+// Join returns a trace that calls the hooks of t, which may be nil, and then those of others; a panic in one does not prevent
+// the others. Nil traces are ignored. The fields of the result are nil: only a [Client] can call its hooks.
+func (t *Trace) Join(others ...*Trace) *Trace { return &Trace{joined: append([]*Trace{t}, others...)} }
 
 // flat returns t or, recursively, the traces joined in it, in order.
 func (t *Trace) flat() []*Trace {

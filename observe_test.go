@@ -304,18 +304,18 @@ func TestCallStartThatFails(t *testing.T) {
 }
 
 // Joined traces are called in order, however nested; a panic in one does not stop the others.
-func TestJoinTraces(t *testing.T) {
+func TestTraceJoin(t *testing.T) {
 	t.Parallel()
 	var j journal
 	called := func(name string) *prepaid.Trace {
 		return &prepaid.Trace{CallDone: func(context.Context, prepaid.Operation, prepaid.CallSummary) { j.note("%s", name) }}
 	}
 	broken := &prepaid.Trace{CallDone: func(context.Context, prepaid.Operation, prepaid.CallSummary) { panic("CANARY") }}
-	inner := prepaid.JoinTraces(called("B"), nil, broken, called("C"))
+	inner := called("B").Join(nil, broken, called("C"))
 	config := harness.Config("https://cards.example")
 	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
-	config.Trace = prepaid.JoinTraces(called("A"), inner, prepaid.JoinTraces(), called("D"))
-	ctx := prepaid.WithTrace(t.Context(), prepaid.JoinTraces(called("E"), called("F")))
+	config.Trace = called("A").Join(inner, (*prepaid.Trace)(nil).Join(), called("D"))
+	ctx := prepaid.WithTrace(t.Context(), called("E").Join(called("F")))
 	require.NoError(t, harness.OpGet().Call(ctx, harness.NewClient(t, config)))
 	require.Equal(t, []string{"A", "B", "C", "D", "E", "F"}, j.lines)
 }

@@ -9,53 +9,17 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// EnsureCategoriesParams are the category rules that a policy must have.
-type EnsureCategoriesParams struct {
-	// DefaultAction is the default action of the policy: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they
-	// allow. Required. If the policy has the other action, nothing is changed.
+// EnsureRulesParams are the rules that a policy must have.
+type EnsureRulesParams[Rule any] struct {
+	// DefaultAction is that of the policy: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required.
+	// If the policy has the other action, nothing is changed.
 	DefaultAction PolicyAction
-	// Categories must have a rule, each listed once.
-	Categories []MCC
-	// RemoveOthers removes the rules of all other categories. Categories must then not be nil. An empty list that is not nil removes
-	// all rules.
-	RemoveOthers bool
-	// Reason is stored with each change; optional.
-	Reason string
-	// DryRun only reads the policy, and returns the changes.
-	DryRun bool
-}
-
-// EnsureMerchantsParams are the merchant rules that a policy must have.
-type EnsureMerchantsParams struct {
-	// DefaultAction is the default action of the policy: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they
-	// allow. Required. If the policy has the other action, nothing is changed.
-	DefaultAction PolicyAction
-	// Merchants must have a rule, each listed once. AcquirerID and CardAcceptorID identify a merchant; ID is ignored.
-	Merchants []MerchantRule
-	// RemoveOthers removes the rules of all other merchants. Merchants must then not be nil. An empty list that is not nil removes
-	// all rules.
-	RemoveOthers bool
-	// ReplaceTexts replaces rules that have another description. The service cannot change a rule: the rules are removed by one
-	// call and added by the next, and have no effect in between.
-	ReplaceTexts bool
-	// Reason is stored with each change; optional.
-	Reason string
-	// DryRun only reads the policy, and returns the changes.
-	DryRun bool
-}
-
-// EnsureTerminalsParams are the terminal rules that a policy must have.
-type EnsureTerminalsParams struct {
-	// DefaultAction is the default action of the policy: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they
-	// allow. Required. If the policy has the other action, nothing is changed.
-	DefaultAction PolicyAction
-	// Terminals must have a rule, each listed once. AcquirerID, CardAcceptorID and TerminalID identify a terminal; ID is ignored.
-	Terminals []TerminalRule
-	// RemoveOthers removes the rules of all other terminals. Terminals must then not be nil. An empty list that is not nil removes
-	// all rules.
+	// Rules must exist. List each [MCC], merchant (AcquirerID, CardAcceptorID) or terminal (also TerminalID) once; ID is ignored.
+	Rules []Rule
+	// RemoveOthers removes all other rules. Rules must then not be nil. An empty list that is not nil removes all.
 	RemoveOthers bool
 	// ReplaceTexts replaces rules that have another description, name or location. The service cannot change a rule: the rules
-	// are removed by one call and added by the next, and have no effect in between.
+	// are removed by one call and added by the next, and have no effect in between. An MCC has no text.
 	ReplaceTexts bool
 	// Reason is stored with each change; optional.
 	Reason string
@@ -102,7 +66,7 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // once they may have arrived.
 //
 // API: GET /policy/{id}/categories, POST /policy/{id}/categories.
-func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureCategoriesParams) (*EnsuredRules[MCC], error) {
+func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsuredRules[MCC], error) {
 	set := ruleSet[MCC, MCC]{
 		name: "Policy.EnsureCategories", list: "categories", removeOthers: params.RemoveOthers, dryRun: params.DryRun,
 		key:   func(code MCC) MCC { return code },
@@ -119,7 +83,7 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 			return s.ChangeCategories(ctx, company, ChangeCategoriesParams{Reason: params.Reason, Add: add, Remove: remove})
 		},
 	}
-	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Categories)
+	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
 // EnsureMerchants makes sure that the wanted merchants have a rule, as [PolicyService.EnsureCategories] does for categories.
@@ -129,7 +93,7 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 // Errors and safety: as [PolicyService.EnsureCategories].
 //
 // API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
-func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureMerchantsParams) (*EnsuredRules[MerchantRule], error) {
+func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
 	set := ruleSet[MerchantKey, MerchantRule]{
 		name: "Policy.EnsureMerchants", list: "merchants",
 		removeOthers: params.RemoveOthers, replaceTexts: params.ReplaceTexts, dryRun: params.DryRun,
@@ -142,7 +106,7 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 			return s.ChangeMerchants(ctx, company, ChangeMerchantsParams{Reason: params.Reason, Add: add, Remove: remove})
 		},
 	}
-	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Merchants)
+	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
 // EnsureTerminals makes sure that the wanted terminals have a rule, as [PolicyService.EnsureMerchants] does for merchants.
@@ -150,7 +114,7 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 // Errors and safety: as [PolicyService.EnsureCategories].
 //
 // API: GET /policy/{id}/terminals, POST /policy/{id}/terminals.
-func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureTerminalsParams) (*EnsuredRules[TerminalRule], error) {
+func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[TerminalKey, TerminalRule]{
 		name: "Policy.EnsureTerminals", list: "terminals",
 		removeOthers: params.RemoveOthers, replaceTexts: params.ReplaceTexts, dryRun: params.DryRun,
@@ -165,7 +129,7 @@ func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, 
 			return s.ChangeTerminals(ctx, company, ChangeTerminalsParams{Reason: params.Reason, Add: add, Remove: remove})
 		},
 	}
-	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Terminals)
+	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
 // ruleSet is one list of a policy, with the differences of the three Ensure methods.

@@ -237,7 +237,7 @@ func TestOptionsKnowEveryStringType(t *testing.T) {
 	}
 	for _, response := range []any{
 		Account{}, AccountSummary{}, Transaction{}, WalletToken{}, WalletProvisioning{}, MerchantCategory{}, Policy{}, Restrictions{},
-		FundingResult{}, SimulationResult{}, Hook{}, CreatedHook{}, Message{}, transferResponse{},
+		FundingResult{}, SimulationResult{}, Hook{}, createdHook{}, Message{}, transferResponse{},
 	} {
 		walk(reflect.TypeOf(response))
 	}

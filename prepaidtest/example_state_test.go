@@ -99,7 +99,7 @@ func ExampleServer_InjectDelivery() {
 		return
 	}
 
-	srv.InjectDelivery(hook.ID, prepaidtest.DuplicateMessage(1))
+	srv.InjectDelivery(hook, prepaidtest.DuplicateMessage(1))
 	srv.AddAccount(prepaidtest.SeedAccount{Balance: "25.50"}) // a load, which the hook receives
 	if err := srv.WaitIdle(ctx); err != nil {
 		fmt.Println(err)

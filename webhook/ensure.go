@@ -19,7 +19,7 @@ type Registrations interface {
 	// Get returns one hook.
 	Get(ctx context.Context, id prepaid.HookID) (*prepaid.Hook, error)
 	// Create makes a hook.
-	Create(ctx context.Context, params prepaid.CreateHookParams) (*prepaid.CreatedHook, error)
+	Create(ctx context.Context, params prepaid.CreateHookParams) (prepaid.HookID, error)
 	// Update changes a hook.
 	Update(ctx context.Context, id prepaid.HookID, params prepaid.UpdateHookParams) error
 }
@@ -63,7 +63,7 @@ func Ensure(ctx context.Context, hooks Registrations, want prepaid.CreateHookPar
 	if found == nil {
 		created, failure := hooks.Create(ctx, want)
 		if failure == nil {
-			return created.ID, nil
+			return created, nil
 		}
 		if found, err = findCreated(ctx, hooks, want.URI, failure); err != nil {
 			return "", err

@@ -188,11 +188,11 @@ func (r *registered) Get(_ context.Context, id prepaid.HookID) (*prepaid.Hook, e
 	return nil, &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.APIError{StatusCode: 404}}
 }
 
-func (r *registered) Create(_ context.Context, p prepaid.CreateHookParams) (*prepaid.CreatedHook, error) {
+func (r *registered) Create(_ context.Context, p prepaid.CreateHookParams) (prepaid.HookID, error) {
 	r.hooks = append(r.hooks, &prepaid.Hook{
 		ID: "h-1", URI: p.URI, Scope: p.Scope, FilterSpec: p.FilterSpec, Enabled: p.Enabled, ReliabilityMode: p.ReliabilityMode, HMACKeyID: p.HMACKeyID,
 	})
-	return &prepaid.CreatedHook{ID: "h-1"}, nil
+	return "h-1", nil
 }
 
 func (r *registered) Update(ctx context.Context, id prepaid.HookID, p prepaid.UpdateHookParams) error {

@@ -51,7 +51,7 @@ func Instrument(config prepaid.Config, options Options) prepaid.Config {
 			metric.WithInstrumentationVersion(version), metric.WithSchemaURL(semconv.SchemaURL))),
 		server: serverOf(config.BaseURL),
 	}
-	config.Trace = prepaid.JoinTraces(o.trace(), config.Trace)
+	config.Trace = o.trace().Join(config.Trace)
 	if options.Propagator != nil {
 		config.Propagate = propagate(options.Propagator, config.Propagate)
 	}

@@ -127,8 +127,8 @@ type pass struct{ dryRun, removeOthers bool }
 func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, error) {
 	p, policies, texts := &plan{}, s.client.Policy, pass.removeOthers && !s.ignoreTexts
 	err := list(ctx, p, "categories", d.Categories != nil, func(ctx context.Context) (*prepaid.EnsuredRules[prepaid.MCC], error) {
-		return policies.EnsureCategories(ctx, d.Company, prepaid.EnsureCategoriesParams{
-			DefaultAction: d.DefaultAction, Categories: d.Categories, RemoveOthers: pass.removeOthers, Reason: s.reason, DryRun: pass.dryRun,
+		return policies.EnsureCategories(ctx, d.Company, prepaid.EnsureRulesParams[prepaid.MCC]{
+			DefaultAction: d.DefaultAction, Rules: d.Categories, RemoveOthers: pass.removeOthers, Reason: s.reason, DryRun: pass.dryRun,
 		})
 	}, func(code prepaid.MCC) string { return fmt.Sprintf("%q", code) })
 	if err != nil {
@@ -139,8 +139,8 @@ func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, er
 		for _, m := range d.Merchants {
 			rules = append(rules, prepaid.MerchantRule{AcquirerID: m.AcquirerID, CardAcceptorID: m.CardAcceptorID, Description: m.Description})
 		}
-		return policies.EnsureMerchants(ctx, d.Company, prepaid.EnsureMerchantsParams{
-			DefaultAction: d.DefaultAction, Merchants: rules, RemoveOthers: pass.removeOthers, ReplaceTexts: texts,
+		return policies.EnsureMerchants(ctx, d.Company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+			DefaultAction: d.DefaultAction, Rules: rules, RemoveOthers: pass.removeOthers, ReplaceTexts: texts,
 			Reason: s.reason, DryRun: pass.dryRun,
 		})
 	}, func(r prepaid.MerchantRule) string {
@@ -157,8 +157,8 @@ func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, er
 				CardAcceptorNameLocation: t.NameLocation, Description: t.Description,
 			})
 		}
-		return policies.EnsureTerminals(ctx, d.Company, prepaid.EnsureTerminalsParams{
-			DefaultAction: d.DefaultAction, Terminals: rules, RemoveOthers: pass.removeOthers, ReplaceTexts: texts,
+		return policies.EnsureTerminals(ctx, d.Company, prepaid.EnsureRulesParams[prepaid.TerminalRule]{
+			DefaultAction: d.DefaultAction, Rules: rules, RemoveOthers: pass.removeOthers, ReplaceTexts: texts,
 			Reason: s.reason, DryRun: pass.dryRun,
 		})
 	}, func(r prepaid.TerminalRule) string {

@@ -155,7 +155,7 @@ func TestFixturesSetEveryField(t *testing.T) {
 		reflect.TypeFor[prepaid.Policy](), reflect.TypeFor[prepaid.CategoryRule](), reflect.TypeFor[prepaid.MerchantRule](),
 		reflect.TypeFor[prepaid.TerminalRule](), reflect.TypeFor[prepaid.Restrictions](), reflect.TypeFor[prepaid.Report](),
 		reflect.TypeFor[prepaid.FundingResult](), reflect.TypeFor[prepaid.SimulationResult](), reflect.TypeFor[prepaid.PINResponse](),
-		reflect.TypeFor[prepaid.Hook](), reflect.TypeFor[prepaid.CreatedHook](), reflect.TypeFor[prepaid.Message](),
+		reflect.TypeFor[prepaid.Hook](), reflect.TypeFor[prepaid.Message](),
 	} {
 		require.Contains(t, set, kind)
 	}

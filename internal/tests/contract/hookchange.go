@@ -8,8 +8,8 @@ import (
 )
 
 func hookChangeFixtures() []Case {
-	create := func(enabled bool, mode prepaid.ReliabilityMode) fixtureCall[*prepaid.CreatedHook] {
-		return fixtureOf("Hooks.Create", func(ctx context.Context, client *prepaid.Client) (*prepaid.CreatedHook, error) {
+	create := func(enabled bool, mode prepaid.ReliabilityMode) fixtureCall[prepaid.HookID] {
+		return fixtureOf("Hooks.Create", func(ctx context.Context, client *prepaid.Client) (prepaid.HookID, error) {
 			return client.Hooks.Create(ctx, prepaid.CreateHookParams{
 				URI: "https://hooks.example.com/prepaid?tenant=7", Scope: []prepaid.CompanyID{4217, 4218}, FilterSpec: prepaid.FilterAll,
 				Enabled: enabled, ReliabilityMode: mode, HMACKeyID: "key-2026/11", HMACKeySecret: prepaid.NewSecret(strings.Repeat("c0ffee00", 8)),
@@ -35,8 +35,8 @@ func hookChangeFixtures() []Case {
 		hookErrors(every), every.usual(prepaid.CodeUnauthorized, prepaid.OutcomeUnknown),
 		remove.usual(prepaid.CodeUnauthorized, prepaid.OutcomeUnknown),
 		[]Case{
-			enabled.gives("201", &prepaid.CreatedHook{ID: fixtureHookID}),
-			create(false, prepaid.ReliabilityModeNone).gives("201-disabled", &prepaid.CreatedHook{ID: fixtureHookID}),
+			enabled.gives("201", fixtureHookID),
+			create(false, prepaid.ReliabilityModeNone).gives("201-disabled", fixtureHookID),
 			enabled.throttled(),
 			every.gives("200", struct{}{}),
 			update(prepaid.UpdateHookParams{Enabled: new(false)}).gives("200-disabled", struct{}{}),

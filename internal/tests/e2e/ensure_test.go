@@ -51,12 +51,12 @@ func TestE2EEnsurePolicy(t *testing.T) {
 
 			other := casino
 			other.Description, other.ID = "Casino of Sydney", 99 // of an earlier reading
-			categories := prepaid.EnsureCategoriesParams{DefaultAction: action, Categories: []prepaid.MCC{"7995", "0742"}, RemoveOthers: true, Reason: "audit"}
-			merchants := prepaid.EnsureMerchantsParams{
-				DefaultAction: action, Merchants: []prepaid.MerchantRule{other, hotel}, RemoveOthers: true, ReplaceTexts: true, Reason: "audit",
+			categories := prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: action, Rules: []prepaid.MCC{"7995", "0742"}, RemoveOthers: true, Reason: "audit"}
+			merchants := prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+				DefaultAction: action, Rules: []prepaid.MerchantRule{other, hotel}, RemoveOthers: true, ReplaceTexts: true, Reason: "audit",
 			}
-			terminals := prepaid.EnsureTerminalsParams{
-				DefaultAction: action, Terminals: []prepaid.TerminalRule{till("T2", "till 2"), till("T3", "")}, RemoveOthers: true, ReplaceTexts: true, Reason: "audit",
+			terminals := prepaid.EnsureRulesParams[prepaid.TerminalRule]{
+				DefaultAction: action, Rules: []prepaid.TerminalRule{till("T2", "till 2"), till("T3", "")}, RemoveOthers: true, ReplaceTexts: true, Reason: "audit",
 			}
 			other.ID = 0
 			wantCategories := &prepaid.EnsuredRules[prepaid.MCC]{Added: []prepaid.MCC{"7995"}, Removed: []prepaid.MCC{"5933"}, Unchanged: []prepaid.MCC{"0742"}}
@@ -131,18 +131,18 @@ func TestE2EEnsureLeavesOthers(t *testing.T) {
 	require.NoError(t, policies.ChangeMerchants(ctx, company, prepaid.ChangeMerchantsParams{Add: []prepaid.MerchantRule{casino, races}}))
 	other := casino
 	other.Description = "another text"
-	result, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureMerchantsParams{
-		DefaultAction: prepaid.PolicyActionAllow, Merchants: []prepaid.MerchantRule{other, hotel},
+	result, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+		DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{other, hotel},
 	})
 	require.NoError(t, err)
 	require.Equal(t, &prepaid.EnsuredRules[prepaid.MerchantRule]{
 		Added: []prepaid.MerchantRule{hotel}, Left: []prepaid.MerchantRule{casino, races},
 	}, result)
-	nothing, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureMerchantsParams{DefaultAction: prepaid.PolicyActionAllow})
+	nothing, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow})
 	require.NoError(t, err)
 	require.Len(t, nothing.Left, 3)
-	all, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureMerchantsParams{
-		DefaultAction: prepaid.PolicyActionAllow, Merchants: []prepaid.MerchantRule{}, RemoveOthers: true,
+	all, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+		DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{}, RemoveOthers: true,
 	})
 	require.NoError(t, err)
 	require.Len(t, all.Removed, 3)
@@ -153,36 +153,36 @@ func TestE2EEnsureRefuses(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.Options{})
 	ctx, policies := t.Context(), s.client.Policy
-	_, err := policies.EnsureMerchants(ctx, 0, prepaid.EnsureMerchantsParams{
-		Merchants: []prepaid.MerchantRule{{}, casino, {AcquirerID: 1, CardAcceptorID: "CASINO", Description: "again"}}, Reason: "\xff",
+	_, err := policies.EnsureMerchants(ctx, 0, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+		Rules: []prepaid.MerchantRule{{}, casino, {AcquirerID: 1, CardAcceptorID: "CASINO", Description: "again"}}, Reason: "\xff",
 	})
 	invalid(t, err, "company", "default_action", "merchants[0].acquirer_id", "merchants[0].card_acceptor_id", "merchants[0].description", "merchants[2]", "reason")
 	require.ErrorContains(t, err, "merchants[2] is listed twice")
-	_, err = policies.EnsureTerminals(ctx, company, prepaid.EnsureTerminalsParams{DefaultAction: "close", Terminals: []prepaid.TerminalRule{{Description: "\xff"}}})
+	_, err = policies.EnsureTerminals(ctx, company, prepaid.EnsureRulesParams[prepaid.TerminalRule]{DefaultAction: "close", Rules: []prepaid.TerminalRule{{Description: "\xff"}}})
 	invalid(t, err, "default_action", "terminals[0].acquirer_id", "terminals[0].card_acceptor_id", "terminals[0].terminal_id", "terminals[0].description")
-	_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureCategoriesParams{DefaultAction: prepaid.PolicyActionAllow, Categories: []prepaid.MCC{"742"}})
+	_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"742"}})
 	invalid(t, err, "categories[0]")
-	_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureCategoriesParams{DefaultAction: prepaid.PolicyActionAllow, RemoveOthers: true})
+	_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, RemoveOthers: true})
 	invalid(t, err, "categories")
 	require.Empty(t, s.Requests())
 
-	_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureCategoriesParams{DefaultAction: prepaid.PolicyActionDeny, Categories: []prepaid.MCC{"7995"}})
+	_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionDeny, Rules: []prepaid.MCC{"7995"}})
 	require.ErrorIs(t, err, prepaid.ErrPolicyAction)
 	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
 	const twice = `{"default_action":"allow","description":"","merchants":[` +
 		`{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"a","id":1},{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"b","id":2}]}`
 	s.Inject("GET /policy/{id}/merchants", prepaidtest.RespondBody(200, "application/vnd.vendor+json", twice))
-	_, err = policies.EnsureMerchants(ctx, company, prepaid.EnsureMerchantsParams{DefaultAction: prepaid.PolicyActionAllow, Merchants: []prepaid.MerchantRule{casino}})
+	_, err = policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{casino}})
 	require.ErrorIs(t, err, prepaid.ErrAmbiguous)
 	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
 	s.AddCompany(prepaidtest.Company{ID: 8, Loop: prepaidtest.NoPolicy})
-	_, err = policies.EnsureCategories(ctx, 8, prepaid.EnsureCategoriesParams{DefaultAction: prepaid.PolicyActionAllow})
+	_, err = policies.EnsureCategories(ctx, 8, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow})
 	require.ErrorIs(t, err, prepaid.ErrNotFound)
 	require.Empty(t, s.writes())
 
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err = policies.EnsureCategories(cancelled, company, prepaid.EnsureCategoriesParams{DefaultAction: prepaid.PolicyActionAllow, Categories: []prepaid.MCC{"7995"}})
+	_, err = policies.EnsureCategories(cancelled, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995"}})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }

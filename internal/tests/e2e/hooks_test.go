@@ -129,12 +129,12 @@ func TestE2EHookAddressWithUser(t *testing.T) {
 	made, err := client.Hooks.Create(t.Context(), params)
 	require.NoError(t, err)
 	require.Equal(t, 1, s.users["ann:hunter2"], "the ping")
-	hook, err := client.Hooks.Get(t.Context(), made.ID)
+	hook, err := client.Hooks.Get(t.Context(), made)
 	require.NoError(t, err)
 	require.Equal(t, params.URI, hook.URI)
 
 	s.response(http.StatusInternalServerError)
-	refusal := client.Hooks.Update(t.Context(), made.ID, prepaid.UpdateHookParams{URI: params.URI + "/2"})
+	refusal := client.Hooks.Update(t.Context(), made, prepaid.UpdateHookParams{URI: params.URI + "/2"})
 	require.ErrorIs(t, refusal, prepaid.CodeNoResponse)
 	params.HMACKeyID = ";"
 	_, invalid := client.Hooks.Create(t.Context(), params)
@@ -150,7 +150,7 @@ func (s *hookStage) register(enabled bool) prepaid.HookID {
 	s.t.Helper()
 	created, err := s.client.Hooks.Create(s.t.Context(), s.hook(enabled))
 	require.NoError(s.t, err)
-	return created.ID
+	return created
 }
 
 // undelivered makes a hook with n messages that could not be delivered, and returns their ids, oldest first.
@@ -374,7 +374,7 @@ func TestE2EHookReliabilityNone(t *testing.T) {
 	s.response(http.StatusInternalServerError)
 	s.seed("1.00")
 	s.quiet()
-	page, err := s.client.Hooks.UndeliverablePage(t.Context(), created.ID, prepaid.Paging{})
+	page, err := s.client.Hooks.UndeliverablePage(t.Context(), created, prepaid.Paging{})
 	require.NoError(t, err)
 	require.Empty(t, page.Items)
 	require.Equal(t, []int{204}, s.statuses("GET /hooks/{id}/undeliverable"))

@@ -22,16 +22,16 @@ const company = prepaidtest.DefaultCompany
 func ensureAll(ctx context.Context, c *prepaid.Client, list string) (counts [4]int, err error) {
 	switch list {
 	case "categories":
-		return countsOf(c.Policy.EnsureCategories(ctx, company, prepaid.EnsureCategoriesParams{
-			DefaultAction: prepaid.PolicyActionAllow, Categories: []prepaid.MCC{"7995"}, RemoveOthers: true,
+		return countsOf(c.Policy.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{
+			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995"}, RemoveOthers: true,
 		}))
 	case "merchants":
-		return countsOf(c.Policy.EnsureMerchants(ctx, company, prepaid.EnsureMerchantsParams{
-			DefaultAction: prepaid.PolicyActionAllow, Merchants: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "CASINO", Description: "Casino"}}, RemoveOthers: true,
+		return countsOf(c.Policy.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+			DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "CASINO", Description: "Casino"}}, RemoveOthers: true,
 		}))
 	}
-	return countsOf(c.Policy.EnsureTerminals(ctx, company, prepaid.EnsureTerminalsParams{
-		DefaultAction: prepaid.PolicyActionAllow, Terminals: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1"}}, RemoveOthers: true,
+	return countsOf(c.Policy.EnsureTerminals(ctx, company, prepaid.EnsureRulesParams[prepaid.TerminalRule]{
+		DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1"}}, RemoveOthers: true,
 	}))
 }
 

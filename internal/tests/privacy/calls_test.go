@@ -123,20 +123,20 @@ func canaryCalls(t *testing.T) []canaryCall {
 			return c.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "client", ClientAccountKey: "key", VisibleWithin: 1})
 		}},
 		{"Policy.EnsureCategories", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Policy.EnsureCategories(ctx, 42, prepaid.EnsureCategoriesParams{
-				DefaultAction: prepaid.PolicyActionAllow, Categories: []prepaid.MCC{"7995"}, Reason: canaryOf("Sent", "Reason"),
+			return c.Policy.EnsureCategories(ctx, 42, prepaid.EnsureRulesParams[prepaid.MCC]{
+				DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995"}, Reason: canaryOf("Sent", "Reason"),
 			})
 		}},
 		{"Policy.EnsureMerchants", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Policy.EnsureMerchants(ctx, 42, prepaid.EnsureMerchantsParams{
-				DefaultAction: prepaid.PolicyActionAllow, Reason: canaryOf("Sent", "Reason"), Merchants: []prepaid.MerchantRule{
+			return c.Policy.EnsureMerchants(ctx, 42, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
+				DefaultAction: prepaid.PolicyActionAllow, Reason: canaryOf("Sent", "Reason"), Rules: []prepaid.MerchantRule{
 					{AcquirerID: 1, CardAcceptorID: canaryOf("Sent", "Acceptor"), Description: canaryOf("Sent", "Description")},
 				},
 			})
 		}},
 		{"Policy.EnsureTerminals", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Policy.EnsureTerminals(ctx, 42, prepaid.EnsureTerminalsParams{
-				DefaultAction: prepaid.PolicyActionAllow, Reason: canaryOf("Sent", "Reason"), Terminals: []prepaid.TerminalRule{
+			return c.Policy.EnsureTerminals(ctx, 42, prepaid.EnsureRulesParams[prepaid.TerminalRule]{
+				DefaultAction: prepaid.PolicyActionAllow, Reason: canaryOf("Sent", "Reason"), Rules: []prepaid.TerminalRule{
 					{AcquirerID: 1, CardAcceptorID: canaryOf("Sent", "Acceptor"), TerminalID: canaryOf("Sent", "Terminal"), Description: canaryOf("Sent", "Description")},
 				},
 			})

@@ -41,8 +41,8 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			APIError.Code Config.RefusalCodes Config.MediaTypes CreateAccountParams.RequestType CreateHookParams.ReliabilityMode Hook.ReliabilityMode UpdateHookParams.ReliabilityMode
 			CreateHookParams.FilterSpec Hook.FilterSpec UpdateHookParams.FilterSpec FundingResult.Outcome RedeemFundingParams.Exception
 			RedeemFundingParams.Currency RefundFundingParams.Currency InitiatePINParams.CommunicationMethod Message.Type
-			FindMovementParams.Types EnsureCategoriesParams.DefaultAction EnsureMerchantsParams.DefaultAction
-			EnsureTerminalsParams.DefaultAction Policy.DefaultAction Restrictions.Type RestrictionCategoryRule.RuleType RestrictionTerminalRule.RuleType
+			FindMovementParams.Types EnsureRulesParams.DefaultAction
+			Policy.DefaultAction Restrictions.Type RestrictionCategoryRule.RuleType RestrictionTerminalRule.RuleType
 			SearchAccountsParams.Include SearchCompanyParams.Include SearchCompanyParams.Status SetStatusParams.Status SimulateParams.Type SimulateParams.CurrencyCode
 			Transaction.Type Transaction.TypeDescription Transaction.AmountCurrency Transaction.FeeAmountCurrency
 			Transaction.RunningBalanceCurrency WalletProvisioning.ProductType WalletProvisioning.Provider PINKeyOptions.Hash
@@ -57,7 +57,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			DirectEntryOutParams.DestinationReference FindMovementParams.Reference Transaction.Reference`,
 		"a merchant, terminal or acquirer, and the operator's words about them": `
 			CategoryRule.MerchantCategoryCode ChangeCategoriesParams.Add ChangeCategoriesParams.Remove ChangeCategoriesParams.Reason
-			EnsureCategoriesParams.Categories EnsureCategoriesParams.Reason EnsureMerchantsParams.Reason EnsureTerminalsParams.Reason
+			EnsureRulesParams.Rules EnsureRulesParams.Reason
 			ChangeMerchantsParams.Reason ChangeTerminalsParams.Reason MerchantCategory.Code MerchantCategory.Description
 			MerchantKey.CardAcceptorID MerchantRule.CardAcceptorID MerchantRule.Description TerminalKey.CardAcceptorID
 			TerminalKey.TerminalID TerminalRule.CardAcceptorID TerminalRule.TerminalID TerminalRule.CardAcceptorNameLocation
@@ -74,7 +74,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			SimulateParams.MerchantCategoryCode SimulateParams.MerchantID SimulateParams.TerminalID SimulationResult.Message`,
 		"the caller's own set-up": `
 			Config.BaseURL Config.Environment Config.UserAgent Config.Vendor Credentials.ClientID CheckResult.MediaType
-			CreateHookParams.HMACKeyID CreatedHook.ID Hook.ID Hook.HMACKeyID Hook.LastUndeliverable
+			CreateHookParams.HMACKeyID Hook.ID Hook.HMACKeyID Hook.LastUndeliverable
 			UpdateHookParams.HMACKeyID Message.ID Message.HookID ExchangeKeyParams.ApplicationID
 			ExchangeKeyParams.KeyID`,
 		"a device or token, not a person or card": `

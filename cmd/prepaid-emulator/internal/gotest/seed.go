@@ -138,12 +138,12 @@ func (w *writer) prepareHook() {
 		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: prepaid.NewSecret(strings.Repeat("0123456789abcdef", 4)),
 	}
 	w.before = append(w.before, "hook, err := client.Hooks.Create(t.Context(), "+literal(reflect.ValueOf(hook))+")", failOn)
-	w.call.arguments[0] = reflect.ValueOf(w.expression("hook.ID")).Convert(w.call.arguments[0].Type())
+	w.call.arguments[0] = reflect.ValueOf(w.expression("hook")).Convert(w.call.arguments[0].Type())
 	w.receive()
 	if !strings.Contains(w.request.Template, "/undeliverable") {
 		return
 	}
-	w.before = append(w.before, "// One message stays undelivered.", "server.InjectDelivery(hook.ID, prepaidtest.LoseResponse())",
+	w.before = append(w.before, "// One message stays undelivered.", "server.InjectDelivery(hook, prepaidtest.LoseResponse())",
 		"server.Adjust(server.AddAccount(prepaidtest.SeedAccount{}), \"1.00\")", "if err := server.WaitIdle(t.Context()); err != nil { t.Fatal(err) }")
 	if len(w.call.arguments) > 1 && w.call.arguments[1].Kind() == reflect.String {
 		kind := w.call.arguments[1].Type()

@@ -333,17 +333,15 @@ func (*FundingService) Refund(context.Context, RefundFundingParams) (*FundingRes
 
 type (
 	Hook             struct{ ID HookID }
-	ListHooksParams  struct{ Paging Paging }
 	CreateHookParams struct {
 		URI           string
 		HMACKeySecret Secret
 	}
-	CreatedHook struct{ ID HookID }
 )
 
-func (*HooksService) List(context.Context, ListHooksParams) iter.Seq2[*Hook, error] { return nil }
-func (*HooksService) Create(context.Context, CreateHookParams) (*CreatedHook, error) {
-	return nil, nil
+func (*HooksService) List(context.Context, Paging) iter.Seq2[*Hook, error] { return nil }
+func (*HooksService) Create(context.Context, CreateHookParams) (HookID, error) {
+	return "", nil
 }
 
 type (
