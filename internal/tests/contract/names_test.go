@@ -18,7 +18,7 @@ import (
 func TestFixturesComeBack(t *testing.T) {
 	t.Parallel()
 	plain := []string{"200", "200-required-only", "201", "201-required-only", "200-approved"}
-	other := []string{"Token", "Reporting.Start", "Accounts.ExchangeKey", "PIN."} // no JSON of a documented shape
+	other := []string{"Token", "Reporting.Start", "Hooks.Create", "Accounts.ExchangeKey", "PIN."} // results that are not the JSON
 	fixtures := ReadFixtures(t)
 	compared := 0
 	for _, c := range Cases() {

@@ -106,7 +106,7 @@ func TestE2EEnsurePolicy(t *testing.T) {
 				first[2], replaces[1][0], replaces[1][1], last[2],
 			}, s.writes()[before:])
 
-			require.Equal(t, int64(99), merchants.Merchants[0].ID, "the caller's list is the caller's")
+			require.Equal(t, int64(99), merchants.Rules[0].ID, "the caller's list is the caller's")
 
 			read := len(s.Requests())
 			s.AllowOnly("GET /policy/{id}/categories", "GET /policy/{id}/merchants", "GET /policy/{id}/terminals")
