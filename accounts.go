@@ -106,8 +106,7 @@ const (
 // Account is a card account (reference section 2.2). It round-trips through JSON; fmt and slog hide card and bank
 // numbers, names and the personal group.
 type Account struct {
-	// ID is the EAID (External Account ID), which identifies the account in every operation. A response without it is
-	// an error.
+	// ID is the EAID (External Account ID), which identifies the account in every operation. A response without it is an error.
 	ID AccountID `json:"account_id"`
 	// ExternalAccountID is an external reference, not the EAID.
 	ExternalAccountID string `json:"external_account_id"`
@@ -209,9 +208,7 @@ func (a *AccountSummary) missing() bool { return a.Balance.unset() || a.Status =
 
 // Get returns an account with the requested groups. All seven groups are permitted.
 //
-// Errors: [ErrNotFound]. Safety: read.
-//
-// API: GET /accounts/{id}.
+// Errors: [ErrNotFound]. Safety: read. API: GET /accounts/{id}.
 func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Include) (*Account, error) {
 	v := s.client.validator()
 	v.readID("id", string(id))
@@ -234,9 +231,7 @@ func includeQuery(include []Include) query {
 // Summary returns the account's status, balance and other reduced data, without an ID and without the times of the first
 // and last transaction.
 //
-// Errors: [ErrNotFound]. Safety: read.
-//
-// API: GET /accounts/{id}/status.
+// Errors: [ErrNotFound]. Safety: read. API: GET /accounts/{id}/status.
 func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSummary, error) {
 	var v validator
 	v.readID("id", string(id))
@@ -260,7 +255,6 @@ type TransferDiagnosis struct {
 // transfer, and other reasons leave no trace. Never take them for the outcome of a transfer.
 //
 // Errors: [ErrNotFound]; [CallError].AccountID says which account is unknown. Safety: read.
-//
 // API: GET /accounts/{id}/status, twice.
 func (s *AccountsService) DiagnoseTransfer(ctx context.Context, source AccountID, params TransferParams) (*TransferDiagnosis, error) {
 	payer, err := s.Summary(ctx, source)
@@ -284,9 +278,7 @@ type SetStatusParams struct {
 //
 // Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again. A request for
 // [AccountStatusActive] or [AccountStatusPreActive] (the cardholder can then activate the account) is never repeated
-// once it may have arrived: a late repeat could lift a block set in the meantime.
-//
-// API: PUT /accounts/{id}/status.
+// once it may have arrived: a late repeat could lift a block set in the meantime. API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
@@ -310,9 +302,7 @@ type SetPlasticEnabledParams struct {
 // SetPlasticEnabled sets the plastic flag of an account. After [OutcomeUnknown] read the flag with Summary.
 //
 // Errors: [ErrNotFound]. Safety: disabling is repeated. Enabling is never repeated once it may have arrived: a late
-// repeat could lift a block set in the meantime.
-//
-// API: PUT /accounts/{id}/plastic.
+// repeat could lift a block set in the meantime. API: PUT /accounts/{id}/plastic.
 func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
 	var v validator
 	v.pathID("id", string(id))

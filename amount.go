@@ -179,22 +179,20 @@ func (a *Amount) UnmarshalJSON(data []byte) error {
 	}
 }
 
-// AppendText appends the form of [Amount.String] to b. It implements [encoding.TextAppender].
+// AppendText appends the form of [Amount.String] to b.
 func (a Amount) AppendText(b []byte) ([]byte, error) { return a.appendPlain(b), nil }
 
-// MarshalText returns the form of [Amount.String]. It implements [encoding.TextMarshaler].
+// MarshalText returns the form of [Amount.String].
 func (a Amount) MarshalText() ([]byte, error) { return a.appendPlain(make([]byte, 0, 24)), nil }
 
-// UnmarshalText reads the form of [ParseAmount], with the same errors. It implements
-// [encoding.TextUnmarshaler].
+// UnmarshalText reads the form of [ParseAmount], with the same errors.
 func (a *Amount) UnmarshalText(text []byte) error { return a.set(number.Parse(text, false)) }
 
-// Value returns the form of [Amount.String] for a database, best stored in a NUMERIC, DECIMAL or text column. It
-// implements [driver.Valuer].
+// Value returns the form of [Amount.String] for a database, best stored in a NUMERIC, DECIMAL or text column.
 func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
 
 // Scan reads a string in the form of [ParseAmount] or an int64 of whole units. It refuses a float64, which may have
-// been rounded, and NULL: use sql.Null[Amount] for a column that can be NULL. It implements [database/sql.Scanner].
+// been rounded, and NULL: use sql.Null[Amount] for a column that can be NULL.
 //
 // Errors: [ErrSyntax], [ErrAmountRange].
 func (a *Amount) Scan(src any) error {

@@ -166,9 +166,7 @@ func (c *Client) Close() error {
 
 // Token returns the access token that a call would use now. Treat it as a secret.
 //
-// Errors: *[TokenError]. Safety: repeated.
-//
-// API: POST /token.
+// Errors: *[TokenError]. Safety: repeated. API: POST /token.
 func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if c.over() {
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
@@ -207,9 +205,7 @@ type CheckResult struct {
 //
 // Errors: *[TokenError] if the credentials or the token address are wrong, *[TransportError] if the service is
 // unreachable, [ErrUnauthorized] or [ErrForbidden] if this address may not call it, *[DecodeError] if something else
-// responds. Safety: read.
-//
-// API: POST /token, GET /policy/mccodes.
+// responds. Safety: read. API: POST /token, GET /policy/mccodes.
 func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	current, err := c.Token(ctx)
 	if err != nil {

@@ -33,8 +33,7 @@ const (
 	EnvironmentTest Environment = "test"
 )
 
-// UnmarshalText reads "test" and "production" (the zero value). [Config.Validate] refuses any other text. It implements
-// [encoding.TextUnmarshaler].
+// UnmarshalText reads "test" and "production" (the zero value). [Config.Validate] refuses any other text.
 func (e *Environment) UnmarshalText(text []byte) error {
 	*e = Environment(text)
 	if *e == "production" {

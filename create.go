@@ -91,9 +91,7 @@ func (p CreateAccountParams) check(v *validator) {
 // ID.
 //
 // Errors: a 404 may mean bad input or an unknown account to replace, so it is not [ErrNotFound]. After [OutcomeUnknown]
-// look with [AccountsService.FindCreated]. Safety: never repeated once the request may have arrived.
-//
-// API: POST /accounts.
+// look with [AccountsService.FindCreated]. Safety: never repeated. API: POST /accounts.
 func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams) (*AccountSummary, error) {
 	v := s.client.validator()
 	params.check(&v)
@@ -121,10 +119,7 @@ type UpdateAccountParams struct {
 // Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludeCardholder].
 // Update again only if your data is still current.
 //
-// Errors: [ErrNotFound]. Safety: never repeated once the request may have arrived: a late repeat would overwrite a
-// newer change.
-//
-// API: PUT /accounts/{id}.
+// Errors: [ErrNotFound]. Safety: never repeated: a late repeat would overwrite a newer change. API: PUT /accounts/{id}.
 func (s *AccountsService) Update(ctx context.Context, id AccountID, params UpdateAccountParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
@@ -183,14 +178,13 @@ const (
 // With RequestTypeReplace, accounts that are lost or stolen, replaced or closed do not match, nor does the account
 // being replaced.
 //
-// Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the
-// account was created for certain, but is not visible within VisibleWithin. If the company has it under another client_id,
-// the wait ends early, also with ErrNotSeen. The error names ProgramClientID and the company; fix the client_id first. With
-// Again, Issue also returns ErrNotSeen, and creates nothing ([OutcomeNotProcessed]), if the company has an account with the
-// key under another client_id: if that account belongs to another program, run Issue without Again. If the creation
-// has an unknown outcome, Issue does not return ErrNotSeen. Safety: the creation is never repeated once it may have arrived.
-//
-// API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
+// Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when
+// the account was created for certain, but is not visible within VisibleWithin. If the company has it under another
+// client_id, the wait ends early, also with ErrNotSeen. The error names ProgramClientID and the company; fix the
+// client_id first. With Again, Issue also returns ErrNotSeen, and creates nothing ([OutcomeNotProcessed]), if the
+// company has an account with the key under another client_id: if that account belongs to another program, run Issue
+// without Again. If the creation has an unknown outcome, Issue does not return ErrNotSeen. Safety: the creation is
+// never repeated once it may have arrived. API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
 	v := s.client.validator()
 	v.required("program_client_id", params.ProgramClientID)
@@ -325,10 +319,9 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 // FindCreated looks for an account after an unknown outcome of Create. It creates nothing. It returns the account if
 // exactly one matches, as [AccountsService.FindMovement] does for money.
 //
-// Errors: [ErrNotSeen] when nothing matched within VisibleWithin: the outcome is unknown, as the account may still exist;
-// [ErrAmbiguous] when several match; the context's error together with ErrNotSeen when the context ended the search. The
-// outcome is that of the creation: unknown after all errors but a *[ValidationError]. Safety: read.
-//
+// Errors: [ErrNotSeen] when nothing matched within VisibleWithin: the outcome is unknown, as the account may still
+// exist; [ErrAmbiguous] when several match; the context's error together with ErrNotSeen when the context ended the
+// search. The outcome is that of the creation: unknown after all errors but a *[ValidationError]. Safety: read.
 // API: GET /accounts, or GET /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	v := s.client.validator()

@@ -99,7 +99,7 @@ func (d Date) String() string {
 	return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day)
 }
 
-// AppendText appends the form of [Date.MarshalText] to b. It implements [encoding.TextAppender].
+// AppendText appends the form of [Date.MarshalText] to b.
 func (d Date) AppendText(b []byte) ([]byte, error) {
 	switch {
 	case d.IsZero():
@@ -110,8 +110,7 @@ func (d Date) AppendText(b []byte) ([]byte, error) {
 	return append(append(b, d.String()...), "T00:00:00Z"...), nil
 }
 
-// MarshalText returns the wire form, <YYYY-MM-DD>T00:00:00Z, or nothing for the zero Date. It implements
-// [encoding.TextMarshaler], which covers JSON.
+// MarshalText returns the wire form, <YYYY-MM-DD>T00:00:00Z, or nothing for the zero Date.
 //
 // Errors: [ErrSyntax] when the fields are not an existing day.
 func (d Date) MarshalText() ([]byte, error) {
@@ -119,7 +118,7 @@ func (d Date) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads YYYY-MM-DD or a date-time that begins with it, with or without seconds, fraction and offset, and
-// keeps the day as written; 24:00:00 means the next day. Empty text is the zero Date. It implements [encoding.TextUnmarshaler].
+// keeps the day as written; 24:00:00 means the next day. Empty text is the zero Date.
 //
 // Errors: [ErrSyntax].
 func (d *Date) UnmarshalText(text []byte) error {
@@ -155,7 +154,7 @@ func (d *Date) UnmarshalJSON(data []byte) error {
 	}
 }
 
-// Value returns YYYY-MM-DD for a database, or NULL for the zero Date. It implements [driver.Valuer].
+// Value returns YYYY-MM-DD for a database, or NULL for the zero Date.
 //
 // Errors: [ErrSyntax] when the fields are not an existing day.
 func (d Date) Value() (driver.Value, error) {
@@ -169,7 +168,6 @@ func (d Date) Value() (driver.Value, error) {
 }
 
 // Scan reads a time as the day in its own location, a string as [Date.UnmarshalText] does, and NULL as the zero Date.
-// It implements [database/sql.Scanner].
 //
 // Errors: [ErrSyntax].
 func (d *Date) Scan(src any) error {

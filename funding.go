@@ -86,9 +86,7 @@ type RedeemFundingParams struct {
 // Redeem posts a redemption. A decline is a result. After [OutcomeUnknown] look with [AccountsService.FindMovement].
 // CorrelationID is not a key: sending the same params again may take the money twice.
 //
-// Errors: none specific to this call. Safety: never repeated once the request may have arrived.
-//
-// API: POST /funding/redemptions.
+// Errors: none specific. Safety: never repeated. API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)
@@ -127,9 +125,7 @@ type ReverseFundingParams struct {
 // Reverse posts a reversal of an earlier redemption. A decline is a result. Resolve an unknown outcome as for
 // [FundingService.Redeem].
 //
-// Errors and safety: as [FundingService.Redeem].
-//
-// API: POST /funding/reversals.
+// Errors and safety: as [FundingService.Redeem]. API: POST /funding/reversals.
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.accountID("account_id", params.AccountID)
@@ -181,9 +177,7 @@ type RefundFundingParams struct {
 
 // Refund posts a refund. A decline is a result. Resolve an unknown outcome as for [FundingService.Redeem].
 //
-// Errors and safety: as [FundingService.Redeem].
-//
-// API: POST /funding/refunds.
+// Errors and safety: as [FundingService.Redeem]. API: POST /funding/refunds.
 func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)

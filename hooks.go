@@ -72,18 +72,14 @@ func listHooks(paging Paging) pageList[Hook] {
 //
 // Errors: [ErrListIncomplete] as a *[IncompleteListError], after all received hooks, when fewer were seen than the
 // service counted, for example because one was deleted in the meantime; [ErrPageRepeated] when the service ignores the
-// page number. Safety: read.
-//
-// API: GET /hooks.
+// page number. Safety: read. API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, paging Paging) iter.Seq2[*Hook, error] {
 	return listHooks(paging).all(ctx, &s.client.core)
 }
 
 // ListPage returns one page of [HooksService.List].
 //
-// Errors: none specific to this call. Safety: read.
-//
-// API: GET /hooks.
+// Errors: none specific. Safety: read. API: GET /hooks.
 func (s *HooksService) ListPage(ctx context.Context, paging Paging) (*Page[Hook], error) {
 	return listHooks(paging).page(ctx, &s.client.core)
 }
@@ -100,8 +96,7 @@ func hookRequest(op operation, id HookID) (request, validator) {
 
 // Get returns a hook.
 //
-// Errors: none specific to this call; the reference does not specify the response for an unknown ID. Safety: read.
-//
+// Errors: none specific; the reference does not specify the response for an unknown ID. Safety: read.
 // API: GET /hooks/{id}.
 func (s *HooksService) Get(ctx context.Context, id HookID) (*Hook, error) {
 	r, v := hookRequest(opHooksGet, id)
@@ -138,9 +133,7 @@ func (h *createdHook) missing() bool { return h.ID == "" }
 //
 // Errors: [CodeNoResponse], [CodeInvalidURI], [CodeInvalidScope], [CodeInvalidFilterSpec], [CodeInvalidEnabled],
 // [CodeInvalidReliabilityMode], [CodeInvalidHMACKeyID], [CodeInvalidHMACKeySecret], [CodeInvalidRequest],
-// [CodeUnauthorized] for a company this caller cannot access. Safety: never repeated once the request may have arrived.
-//
-// API: POST /hooks.
+// [CodeUnauthorized] for a company this caller cannot access. Safety: never repeated. API: POST /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (HookID, error) {
 	v := s.client.validator()
 	v.required("uri", params.URI)
@@ -184,10 +177,8 @@ type UpdateHookParams struct {
 // Update changes a hook. After [OutcomeUnknown], read the hook with Get. A new HMACKeySecret can be recognised only
 // by its HMACKeyID.
 //
-// Errors: those of Create; [CodeInvalidScope] also for a company this caller cannot access. Safety: never repeated
-// once the request may have arrived: a late repeat would overwrite a newer change.
-//
-// API: PATCH /hooks/{id}.
+// Errors: those of Create; [CodeInvalidScope] also for a company this caller cannot access. Safety: never repeated: a
+// late repeat would overwrite a newer change. API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {
 	r, v := hookRequest(opHooksUpdate, id)
 	v.lax = s.client.config.SkipValueChecks
@@ -205,9 +196,7 @@ func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookP
 // Delete removes a hook.
 //
 // Errors: [ErrUnauthorized]. Safety: repeated, since a late repeat deletes nothing else. If a repeat after a cut-off
-// attempt finds no hook, the outcome is [OutcomeUnknown].
-//
-// API: DELETE /hooks/{id}.
+// attempt finds no hook, the outcome is [OutcomeUnknown]. API: DELETE /hooks/{id}.
 func (s *HooksService) Delete(ctx context.Context, id HookID) error {
 	r, v := hookRequest(opHooksDelete, id)
 	r.faults = v.faults
@@ -230,18 +219,14 @@ func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.R
 //
 // Errors: [CodeInvalidHookID]; [ErrListIncomplete] as a *[IncompleteListError], after all received messages, when fewer
 // were seen than the service counted, for example because some were dismissed in the meantime; [ErrPageRepeated] when
-// the service ignores the page number. Safety: read.
-//
-// API: GET /hooks/{id}/undeliverable.
+// the service ignores the page number. Safety: read. API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id HookID, paging Paging) iter.Seq2[*Message, error] {
 	return listUndeliverable(id, paging).all(ctx, &s.client.core)
 }
 
 // UndeliverablePage returns one page of [HooksService.Undeliverable].
 //
-// Errors: [CodeInvalidHookID]. Safety: read.
-//
-// API: GET /hooks/{id}/undeliverable.
+// Errors: [CodeInvalidHookID]. Safety: read. API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, paging Paging) (*Page[Message], error) {
 	return listUndeliverable(id, paging).page(ctx, &s.client.core)
 }
@@ -249,9 +234,7 @@ func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, paging 
 // Dismiss removes one or more stored messages. After [OutcomeUnknown], list the messages again.
 //
 // Errors: [CodeInvalidHookID]; [CodeInvalidMessageID], also for a message that was already dismissed. Safety: never
-// repeated once the request may have arrived.
-//
-// API: POST /hooks/{id}/undeliverable/dismiss.
+// repeated. API: POST /hooks/{id}/undeliverable/dismiss.
 func (s *HooksService) Dismiss(ctx context.Context, id HookID, messageIDs ...MessageID) error {
 	r, v := hookRequest(opHooksDismiss, id)
 	if len(messageIDs) == 0 {

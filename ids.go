@@ -43,7 +43,7 @@ type CompanyID int64
 type TransactionID string
 
 // UnmarshalJSON reads a number or a string. An integer is stored in its plain form, 12 for 12.0 and 1.2e1. Other
-// numbers, and strings, are kept as received. JSON null is the empty ID.
+// numbers, and strings, are kept as received. null is the empty ID.
 //
 // Errors: [ErrSyntax] for a boolean, array or object.
 func (id *TransactionID) UnmarshalJSON(data []byte) error {
@@ -205,7 +205,7 @@ func ParseMCC(s string) (MCC, error) {
 }
 
 // UnmarshalJSON reads a number or a string, with or without leading zeros: 742, "742" and "0742" are the same code.
-// JSON null is the empty code.
+// null is the empty code.
 //
 // Errors: [ErrSyntax] for a boolean, array or object.
 func (m *MCC) UnmarshalJSON(data []byte) error {
@@ -311,20 +311,19 @@ func (s Secret) Equal(other Secret) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// Format writes [REDACTED], whatever the verb and flags. It implements [fmt.Formatter].
+// Format writes [REDACTED], whatever the verb and flags.
 func (s Secret) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, redact.Mark) // a formatter has no way to return an error
 }
 
-// LogValue returns [REDACTED]. It implements [slog.LogValuer].
+// LogValue returns [REDACTED].
 func (s Secret) LogValue() slog.Value { return slog.StringValue(redact.Mark) }
 
-// MarshalText returns [REDACTED], even if s is empty. It implements [encoding.TextMarshaler], which covers JSON and
-// XML.
+// MarshalText returns [REDACTED], even if s is empty.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(redact.Mark), nil }
 
 // UnmarshalText reads a value, so that configuration files can contain one. It returns [ErrRedactedSecret] for
-// [REDACTED], so that a dumped configuration cannot be loaded by mistake. It implements [encoding.TextUnmarshaler].
+// [REDACTED], so that a dumped configuration cannot be loaded by mistake.
 func (s *Secret) UnmarshalText(text []byte) error {
 	if string(text) == redact.Mark {
 		return ErrRedactedSecret

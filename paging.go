@@ -26,10 +26,9 @@ type Paging struct {
 	// Size is the requested page size, in items. Default: 100. If it is outside the service's limits, which the reference does
 	// not state, the service applies another size: see [Page].Size.
 	Size int
-	// Prefetch is the number of pages to fetch ahead while you work on one; they are delivered in order. Default: 0. The
-	// first page is requested alone, since it counts the pages: n pages take the time of 1 + ceil((n-1) / (Prefetch+1))
-	// requests, and up to Prefetch pages wait in memory. A list that does not count its pages and items is read one page at
-	// a time.
+	// Prefetch is the number of pages to fetch ahead while you work on one; they are delivered in order. Default: 0. The first
+	// page is requested alone, since it counts the pages: n pages take the time of 1 + ceil((n-1) / (Prefetch+1)) requests, and
+	// up to Prefetch pages wait in memory. A list that does not count its pages and items is read one page at a time.
 	//
 	// If you leave the loop early, even on the first page, up to Prefetch pages were requested for nothing and count against the
 	// rate limit. A page that you do not wait for yet is requested in [ratelimit.Bulk]. The ...Page methods ignore Prefetch.

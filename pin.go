@@ -43,17 +43,14 @@ type InitiatePINParams struct {
 	DeviceID string `json:"device_id"`
 	// IPAddress is the cardholder's IP address.
 	IPAddress string `json:"ip_address" redact:"personal"`
-	// CommunicationMethod is how the one-time password is sent. The reference does not list its values: ask the
-	// operator.
+	// CommunicationMethod is how the one-time password is sent. The reference does not list its values: ask the operator.
 	CommunicationMethod string `json:"communication_method"`
 }
 
 // Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start
 // again with the cardholder, who may receive a second password.
 //
-// Errors: none specific to this call; the reference specifies no statuses for the PIN operations. Safety: never
-// repeated once the request may have arrived.
-//
+// Errors: none specific; the reference specifies no statuses for the PIN operations. Safety: never repeated.
 // API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*PINResponse, error) {
 	var v validator
@@ -72,14 +69,11 @@ type SealedPINParams struct {
 	DeviceID string `json:"device_id"`
 	// IPAddress is the cardholder's IP address.
 	IPAddress string `json:"ip_address" redact:"personal"`
-	// Envelope is the result of PINKey.Seal; use each envelope once. In the request, its members are next to the other
-	// fields.
+	// Envelope is the result of PINKey.Seal; use each envelope once. In the request, its members are next to the other fields.
 	Envelope *PINEnvelope `json:"envelope"`
 }
 
-// Validate checks the one-time password. Errors and safety: as [PINService.Execute].
-//
-// API: POST /pin/validate.
+// Validate checks the one-time password. Errors and safety: as [PINService.Execute]. API: POST /pin/validate.
 func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
 	return s.sealed(ctx, opPINValidate, params)
 }
@@ -87,9 +81,7 @@ func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*PIN
 // Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card: the service cannot be asked which
 // PIN is valid.
 //
-// Errors: none specific to this call; the reference specifies no statuses for the PIN operations. Safety: never
-// repeated once the request may have arrived.
-//
+// Errors: none specific; the reference specifies no statuses for the PIN operations. Safety: never repeated.
 // API: POST /pin/execute.
 func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
 	return s.sealed(ctx, opPINExecute, params)

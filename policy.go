@@ -30,18 +30,14 @@ func listMerchantCategoryCodes(paging Paging) pageList[MerchantCategory] {
 // MerchantCategoryCodes iterates over all merchant category codes that the service knows.
 //
 // Errors: [ErrListIncomplete] as a *[IncompleteListError] when fewer codes were seen than the service counted;
-// [ErrPageRepeated] when the service ignores the page number. Safety: read.
-//
-// API: GET /policy/mccodes.
+// [ErrPageRepeated] when the service ignores the page number. Safety: read. API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, paging Paging) iter.Seq2[*MerchantCategory, error] {
 	return listMerchantCategoryCodes(paging).all(ctx, &s.client.core)
 }
 
 // MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
 //
-// Errors: none specific to this call. Safety: read.
-//
-// API: GET /policy/mccodes.
+// Errors: none specific. Safety: read. API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, paging Paging) (*Page[MerchantCategory], error) {
 	return listMerchantCategoryCodes(paging).page(ctx, &s.client.core)
 }
@@ -116,9 +112,7 @@ func policyRequest(op operation, company CompanyID) request {
 // Get returns the whole policy: categories, merchants and terminals.
 //
 // Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which error. Safety: read.
-//
-// API: GET /policy/{id}/policy.
+// which error. Safety: read. API: GET /policy/{id}/policy.
 func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyGet, company))
 }
@@ -126,9 +120,7 @@ func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, er
 // Categories returns the policy with its categories only.
 //
 // Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which error. Safety: read.
-//
-// API: GET /policy/{id}/categories.
+// which error. Safety: read. API: GET /policy/{id}/categories.
 func (s *PolicyService) Categories(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyCategories, company))
 }
@@ -136,9 +128,7 @@ func (s *PolicyService) Categories(ctx context.Context, company CompanyID) (*Pol
 // Merchants returns the policy with its merchants only.
 //
 // Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which error. Safety: read.
-//
-// API: GET /policy/{id}/merchants.
+// which error. Safety: read. API: GET /policy/{id}/merchants.
 func (s *PolicyService) Merchants(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyMerchants, company))
 }
@@ -146,9 +136,7 @@ func (s *PolicyService) Merchants(ctx context.Context, company CompanyID) (*Poli
 // Terminals returns the policy with its terminals only.
 //
 // Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which error. Safety: read.
-//
-// API: GET /policy/{id}/terminals.
+// which error. Safety: read. API: GET /policy/{id}/terminals.
 func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
 }
@@ -177,9 +165,7 @@ type ChangeCategoriesParams struct {
 // ChangeCategories changes category rules. After [OutcomeUnknown] read back with Categories.
 //
 // Errors: [ErrBadRequest] with the invalid fields in APIError.Description, [ErrForbidden] without permission on the
-// company, [ErrNotFound] for a company without a policy. Safety: never repeated once the request may have arrived.
-//
-// API: POST /policy/{id}/categories.
+// company, [ErrNotFound] for a company without a policy. Safety: never repeated. API: POST /policy/{id}/categories.
 func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeCategoriesParams) error {
 	r := policyRequest(opPolicyChangeCategories, company)
 	v := validator{faults: r.faults}
@@ -223,9 +209,7 @@ type ChangeMerchantsParams struct {
 
 // ChangeMerchants changes merchant rules. After [OutcomeUnknown] read back with Merchants.
 //
-// Errors and safety: as [PolicyService.ChangeCategories].
-//
-// API: POST /policy/{id}/merchants.
+// Errors and safety: as [PolicyService.ChangeCategories]. API: POST /policy/{id}/merchants.
 func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, params ChangeMerchantsParams) error {
 	r := policyRequest(opPolicyChangeMerchants, company)
 	v := validator{faults: r.faults}
@@ -277,9 +261,7 @@ type ChangeTerminalsParams struct {
 
 // ChangeTerminals changes terminal rules. After [OutcomeUnknown] read back with Terminals.
 //
-// Errors and safety: as [PolicyService.ChangeCategories].
-//
-// API: POST /policy/{id}/terminals.
+// Errors and safety: as [PolicyService.ChangeCategories]. API: POST /policy/{id}/terminals.
 func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, params ChangeTerminalsParams) error {
 	r := policyRequest(opPolicyChangeTerminals, company)
 	v := validator{faults: r.faults}
@@ -382,9 +364,7 @@ type RestrictionCategoryRule struct {
 // Restrictions returns the old ruleset.
 //
 // Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which error. Safety: read.
-//
-// API: GET /policy/{id}/restrictions.
+// which error. Safety: read. API: GET /policy/{id}/restrictions.
 //
 // Deprecated: use Get.
 func (s *PolicyService) Restrictions(ctx context.Context, company CompanyID) (*Restrictions, error) {

@@ -59,13 +59,12 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // the other changes are sent; otherwise the error is of [OutcomeUnknown]: run again later. With every error after a change, the
 // result lists existing and missing rules.
 //
-// Errors: [*ValidationError]; [ErrPolicyAction] for another default action and [ErrAmbiguous] if the service has several rules
-// for a category, both before anything is sent; [ErrPolicyChanged] if the final rules are not the initial ones with the sent
-// changes; those of [PolicyService.Categories] and [PolicyService.ChangeCategories]. If an earlier change of the same run was
-// applied, the outcome of an error is [OutcomeApplied], or OutcomeUnknown. Safety: reads, and changes that are never repeated
-// once they may have arrived.
-//
-// API: GET /policy/{id}/categories, POST /policy/{id}/categories.
+// Errors: [*ValidationError]; [ErrPolicyAction] for another default action and [ErrAmbiguous] if the service has
+// several rules for a category, both before anything is sent; [ErrPolicyChanged] if the final rules are not the initial
+// ones with the sent changes; those of [PolicyService.Categories] and [PolicyService.ChangeCategories]. If an earlier
+// change of the same run was applied, the outcome of an error is [OutcomeApplied], or OutcomeUnknown. Safety: reads,
+// and changes that are never repeated once they may have arrived. API: GET /policy/{id}/categories,
+// POST /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsuredRules[MCC], error) {
 	set := ruleSet[MCC, MCC]{
 		name: "Policy.EnsureCategories", list: "categories", removeOthers: params.RemoveOthers, dryRun: params.DryRun,
@@ -90,9 +89,7 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 // Without ReplaceTexts no text of a rule is changed; replacements are sent between the changes that restrict and those that
 // permit.
 //
-// Errors and safety: as [PolicyService.EnsureCategories].
-//
-// API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
+// Errors and safety: as [PolicyService.EnsureCategories]. API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
 	set := ruleSet[MerchantKey, MerchantRule]{
 		name: "Policy.EnsureMerchants", list: "merchants",
@@ -111,9 +108,7 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 
 // EnsureTerminals makes sure that the wanted terminals have a rule, as [PolicyService.EnsureMerchants] does for merchants.
 //
-// Errors and safety: as [PolicyService.EnsureCategories].
-//
-// API: GET /policy/{id}/terminals, POST /policy/{id}/terminals.
+// Errors and safety: as [PolicyService.EnsureCategories]. API: GET /policy/{id}/terminals, POST /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[TerminalKey, TerminalRule]{
 		name: "Policy.EnsureTerminals", list: "terminals",

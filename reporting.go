@@ -30,13 +30,12 @@ type StartReportParams struct {
 // Start starts a run. Although it is a GET, it has an effect: each start makes a run, and the template accepts no other
 // run until that run has finished.
 //
-// Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also
-// be about the token (section 4.2): the built-in token manager then fetches a new one, at most one per second, and the start
-// is sent once more. The new token is then shared only if that start succeeds. After [OutcomeUnknown] the run's ID is lost:
-// Run with WaitForPrevious waits until the lost run has finished, and then starts a new one. If the ID of a started run cannot
-// be sent, the error is a *[ReportRunError] with outcome applied. Safety: never repeated once it may have started a run.
-//
-// API: GET /reporting/templates/{templatename}.
+// Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400
+// may also be about the token (section 4.2): the built-in token manager then fetches a new one, at most one per second,
+// and the start is sent once more. The new token is then shared only if that start succeeds. After [OutcomeUnknown] the
+// run's ID is lost: Run with WaitForPrevious waits until the lost run has finished, and then starts a new one. If the
+// ID of a started run cannot be sent, the error is a *[ReportRunError] with outcome applied. Safety: never repeated
+// once it may have started a run. API: GET /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
 	var v validator
 	v.pathID("template", template)
@@ -101,7 +100,6 @@ func resultRequest(run ReportRun, kind responseKind) request {
 //
 // Errors: a *[ReportError] when that check fails, [ErrReportNotReady] while the run is processing, [ErrReportFailed]
 // when the run must be started again, [ErrBadRequest] when the report is unknown or older than 4 hours. Safety: read.
-//
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
 	r := resultRequest(run, responseJSON)
@@ -151,7 +149,6 @@ func (w WaitOptions) pause(poll int) time.Duration {
 //
 // Errors: [ErrReportFailed] when the report must be started again, best with WaitForPrevious; [ErrReportNotReady] when
 // the deadline would pass before the next poll, [ErrBadRequest] when the report is unknown or too old. Safety: read.
-//
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOptions) (*ReportReader, error) {
 	for poll := 1; ; poll++ {
@@ -197,8 +194,7 @@ type RunReportParams struct {
 	WaitForPrevious bool
 	// Wait controls polling.
 	Wait WaitOptions
-	// OnStart, if not nil, is called with the run before waiting, so that you can store it. If it returns an error, Run
-	// ends.
+	// OnStart, if not nil, is called with the run before waiting, so that you can store it. If it returns an error, Run ends.
 	OnStart func(ReportRun) error
 }
 
@@ -207,7 +203,6 @@ type RunReportParams struct {
 // Errors: those of Start and Open. After the start, a *[ReportRunError] with the run wraps the error. Unless the error
 // is [ErrReportFailed], the outcome is then [OutcomeApplied]: the run can be opened again, and another start is a
 // conflict until that run is finished. Safety: the start is never repeated once it may have arrived.
-//
 // API: GET /reporting/templates/{templatename}, then GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Run(ctx context.Context, template string, params RunReportParams) (*ReportReader, error) {
 	run, err := s.startInTurn(ctx, template, params)

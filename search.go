@@ -41,18 +41,14 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 // unique.
 //
 // Errors: [ErrListIncomplete] as a *[IncompleteListError] when fewer accounts were seen than the service counted;
-// [ErrPageRepeated] when the service ignores the page number. Safety: read.
-//
-// API: GET /accounts.
+// [ErrPageRepeated] when the service ignores the page number. Safety: read. API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator()).all(ctx, &s.client.core)
 }
 
 // SearchPage returns one page of [AccountsService.Search].
 //
-// Errors: none specific to this call. Safety: read.
-//
-// API: GET /accounts.
+// Errors: none specific. Safety: read. API: GET /accounts.
 func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
 	return params.list(s.client.validator()).page(ctx, &s.client.core)
 }
@@ -104,18 +100,14 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 //
 // Errors: [ErrListIncomplete] as a *[IncompleteListError], after all received accounts, when fewer were seen than the
 // service counted, for example because some changed status in the meantime; [ErrPageRepeated] when the service ignores
-// the page number. Safety: read.
-//
-// API: GET /accounts/company/{companyid}.
+// the page number. Safety: read. API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
 }
 
 // SearchCompanyPage returns one page of [AccountsService.SearchCompany].
 //
-// Errors: none specific to this call. Safety: read.
-//
-// API: GET /accounts/company/{companyid}.
+// Errors: none specific. Safety: read. API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompanyPage(ctx context.Context, company CompanyID, params SearchCompanyParams) (*Page[Account], error) {
 	return params.list(s.client.validator(), company).page(ctx, &s.client.core)
 }
@@ -189,12 +181,11 @@ type Finding struct {
 // It measures the difference between the service's clock and the local one by the Date header of the history. Without
 // that header, Around covers a difference of up to 2 minutes.
 //
-// Errors: [ErrNotSeen] when nothing matched up to Finding.To: a history cannot show that a movement did not happen, so its
-// outcome is unknown; [ErrAmbiguous] when several match: a person must decide; the context's error together with
-// ErrNotSeen when the context ended the search; [ErrNotFound], and those of [AccountsService.Transactions], for a history
-// that was not read to its end. The outcome of all these is unknown, since no search shows that the movement did not
-// happen. A *[ValidationError] is rejected: that concerns the params only. Safety: read.
-//
+// Errors: [ErrNotSeen] when nothing matched up to Finding.To: a history cannot show that a movement did not happen, so
+// its outcome is unknown; [ErrAmbiguous] when several match: a person must decide; the context's error together with
+// ErrNotSeen when the context ended the search; [ErrNotFound], and those of [AccountsService.Transactions], for a
+// history that was not read to its end. The outcome of all these is unknown, since no search shows that the movement
+// did not happen. A *[ValidationError] is rejected: that concerns the params only. Safety: read.
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown

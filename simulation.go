@@ -30,8 +30,7 @@ type SimulateParams struct {
 	Type SimulatedType `json:"transaction_type"`
 	// AccountID is the EAID. Required.
 	AccountID AccountID `json:"account_id"`
-	// Amount is in currency units. Required. It may be negative and, with ZeroAmount, zero: the reference sets no
-	// limit.
+	// Amount is in currency units. Required. It may be negative and, with ZeroAmount, zero: the reference sets no limit.
 	Amount Amount `json:"amount"`
 	// ZeroAmount allows an Amount of zero, which is otherwise refused because the amount may have been forgotten. It is
 	// not part of the JSON.
@@ -70,40 +69,32 @@ type SimulationResult struct {
 
 // Transact simulates a purchase authorisation, an ATM cash authorisation or a point-of-sale credit, depending on Type.
 //
-// Errors: [ErrTestOnly]. Safety: never repeated once the request may have arrived; look with
-// [AccountsService.FindMovement].
-//
+// Errors: [ErrTestOnly]. Safety: never repeated; look with [AccountsService.FindMovement].
 // API: POST /simulation/transact.
 func (s *SimulationService) Transact(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationTransact, params, true, false)
 }
 
 // Advise adjusts an earlier purchase. If a matching authorisation exists, it makes a reversal (1120) and an advice
-// (1118), otherwise only the advice. Errors and safety: as Transact.
-//
-// API: POST /simulation/advice.
+// (1118), otherwise only the advice. Errors and safety: as Transact. API: POST /simulation/advice.
 func (s *SimulationService) Advise(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationAdvise, params, true, true)
 }
 
 // Reverse makes a purchase authorisation reversal (1120) if a matching authorisation exists. Errors and safety: as
-// Transact.
-//
-// API: POST /simulation/reverse.
+// Transact. API: POST /simulation/reverse.
 func (s *SimulationService) Reverse(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationReverse, params, true, true)
 }
 
 // Clear clears a transaction some time after the response. If a matching authorisation exists, it makes a credit back
 // (1117) and a clearing (1115), otherwise a forced-post clearing (1115). Errors and safety: as Transact.
-//
 // API: POST /simulation/clear.
 func (s *SimulationService) Clear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationClear, params, false, true)
 }
 
 // ReverseClear makes a clearing reversal (1125) some time after the response. Errors and safety: as Transact.
-//
 // API: POST /simulation/reverse_clear.
 func (s *SimulationService) ReverseClear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationReverseClear, params, false, true)

@@ -151,18 +151,14 @@ func (p ListTransactionsParams) filter() func(*Transaction) bool {
 //
 // Errors: [ErrNotFound]; [ErrListIncomplete] as a *[IncompleteListError] when fewer transactions arrived than the
 // service had counted: a transaction that was not seen may still exist; [ErrPageRepeated] when the service ignores the
-// page number. Safety: read.
-//
-// API: GET /accounts/{id}/transactions.
+// page number. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params ListTransactionsParams) iter.Seq2[*Transaction, error] {
 	return params.list(id).all(ctx, &s.client.core)
 }
 
 // TransactionsPage returns one page of [AccountsService.Transactions].
 //
-// Errors: [ErrNotFound]. Safety: read.
-//
-// API: GET /accounts/{id}/transactions.
+// Errors: [ErrNotFound]. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) TransactionsPage(ctx context.Context, id AccountID, params ListTransactionsParams) (*Page[Transaction], error) {
 	return params.list(id).page(ctx, &s.client.core)
 }

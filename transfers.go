@@ -92,9 +92,7 @@ type TransferResult struct {
 // for another payment (the outcome is rejected: see there before you pay under a new ID); [ErrBadRequest] with the
 // invalid fields in APIError.Description. Safety: keyed. After a cut-off attempt or a 502, 503 or 504 the same bytes
 // are sent again, no earlier than [AccountsService.NotBefore]: 40 s after the last attempt was sent. After a 500 they
-// are not: the call ends with [OutcomeUnknown].
-//
-// API: POST /accounts/{id}/transfer.
+// are not: the call ends with [OutcomeUnknown]. API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
@@ -144,8 +142,7 @@ type DirectEntryOutParams struct {
 	DestinationReference string `json:"destination_reference"`
 	// Destination is the receiving bank account. Required.
 	Destination BankAccount `json:"destination_account_info"`
-	// BSB is required and sent as given. The reference does not explain how it differs from Destination.BSB: ask the
-	// operator.
+	// BSB is required and sent as given. The reference does not explain how it differs from Destination.BSB: ask the operator.
 	BSB string `json:"bsb"`
 	// InitiatingUserID identifies the user who initiated the request; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
@@ -159,7 +156,6 @@ type DirectEntryOutParams struct {
 // A response without a transaction ID leaves the outcome unknown: section 4.4 does not define it as a failure here.
 //
 // Errors: [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed.
-//
 // API: POST /accounts/{id}/directentryout.
 func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, params DirectEntryOutParams) (*TransferResult, error) {
 	v := s.client.validator()
@@ -362,11 +358,10 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 // If another process may have sent the payment, lastSent is the latest time at which it can have done so, such as when you
 // took over its lock.
 //
-// Errors: that of ctx, at once if the wait would outlast its deadline; if the service has not responded for twice the sum of
-// AttemptTimeout and InFlightWait, an error that wraps the *[TransportError], *[APIError] or *[TokenError] of the last read, if
-// this call made one; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all but the last. Safety: read.
-//
-// API: GET /accounts/{id}/status.
+// Errors: that of ctx, at once if the wait would outlast its deadline; if the service has not responded for twice the
+// sum of AttemptTimeout and InFlightWait, an error that wraps the *[TransportError], *[APIError] or *[TokenError] of
+// the last read, if this call made one; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all but the last.
+// Safety: read. API: GET /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {
 	v := s.client.validator()
 	v.pathID("id", string(source))

@@ -124,9 +124,7 @@ func (t *WalletToken) missing() bool { return t.TokenUniqueReference == "" || t.
 
 // WalletTokens returns the wallet tokens of an account, or nil if it has none.
 //
-// Errors: [ErrNotFound]. Safety: read.
-//
-// API: GET /accounts/{id}/tokens.
+// Errors: [ErrNotFound]. Safety: read. API: GET /accounts/{id}/tokens.
 func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]WalletToken, error) {
 	var v validator
 	v.readID("id", string(id))
@@ -192,9 +190,7 @@ type WalletProvider string
 // ProvisionWallet returns the data that a wallet app needs to add the card.
 //
 // Errors: a 404 may mean an unsupported provider or bad input, so it is not [ErrNotFound]. After [OutcomeUnknown] check
-// with WalletTokens. Safety: never repeated once the request may have arrived.
-//
-// API: POST /accounts/{id}/wallet/{provider}.
+// with WalletTokens. Safety: never repeated. API: POST /accounts/{id}/wallet/{provider}.
 func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider WalletProvider, params ProvisionWalletParams) (*WalletProvisioning, error) {
 	var v validator
 	v.pathID("id", string(id))
@@ -247,10 +243,10 @@ func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
 // Bytes returns the 32 bytes of the key, to decrypt [KeyExchange].Data. Keep them out of logs and errors.
 func (k EphemeralKey) Bytes() []byte { return []byte(k.secret.Reveal()) }
 
-// Format writes [REDACTED], whatever the verb and flags. It implements [fmt.Formatter].
+// Format writes [REDACTED], whatever the verb and flags.
 func (k EphemeralKey) Format(f fmt.State, verb rune) { k.secret.Format(f, verb) }
 
-// LogValue returns [REDACTED]. It implements [slog.LogValuer].
+// LogValue returns [REDACTED].
 func (k EphemeralKey) LogValue() slog.Value { return k.secret.LogValue() }
 
 // MarshalText returns [REDACTED]. It implements encoding.TextMarshaler, which covers JSON and XML.
@@ -295,9 +291,7 @@ type KeyExchange struct {
 // type: decrypting it shows whether it is the requested data. Only an empty body and declared HTML (a page from a proxy
 // or gateway) are refused with a *[DecodeError].
 //
-// Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated once
-// the request may have arrived.
-//
+// Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated.
 // API: POST /accounts/{id}/dip.
 func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*KeyExchange, error) {
 	v := s.client.validator()
