@@ -11,8 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AccountsService manages card accounts, their transfers, wallets and key exchange. Use [Client].Accounts; the zero
-// value is not usable.
+// AccountsService manages card accounts, their transfers, wallets and key exchange. Use [Client].Accounts.
 type AccountsService struct{ client *Client }
 
 // AccountStatus is a state of reference section 3.1: active, pre_active, inactive, deactivated, lost_or_stolen, expired,
@@ -103,8 +102,7 @@ const (
 	IncludeCardholderType Include = "with_cardholdertype"
 )
 
-// Account is a card account (reference section 2.2). It round-trips through JSON; fmt and slog hide card and bank
-// numbers, names and the personal group.
+// Account is a card account (reference section 2.2). It round-trips through JSON.
 type Account struct {
 	// ID is the EAID (External Account ID), which identifies the account in every operation. A response without it is an error.
 	ID AccountID `json:"account_id"`

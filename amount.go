@@ -15,11 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-var (
-	errAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal number"}
-	// ErrAmountRange means that an amount needs more than 19 digits or 19 decimals and would have to be rounded.
-	ErrAmountRange error = &valueError{"prepaid: amount: needs more than 19 digits"}
-)
+var errAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal number"}
 
 // Amount is an exact decimal number of currency units, such as dollars. It holds up to 19 digits in total, before and
 // after the point, and at most 19 decimals; leading zeros, and trailing zeros after the point, do not count. It is

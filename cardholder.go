@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// Sex is M or F. Unlisted values are kept as received.
+// Sex is M or F.
 type Sex string
 
 const (
@@ -23,8 +23,7 @@ const (
 	SexFemale Sex = "F"
 )
 
-// Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through JSON;
-// fmt and slog print only which fields are set.
+// Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through JSON.
 //
 // The limits below apply to new values. A Cardholder that the client read, and each copy of it, also keeps the JSON
 // that the service sent. An unchanged field is not checked and is sent back as received, such as a postcode with a
@@ -175,8 +174,7 @@ func (p Passport) check(v *validator) {
 	v.countryAlpha3("passport.passport_issuing_country", p.IssuingCountry)
 }
 
-// FreeText is the program's own data on an account (reference section 2.6). The service sends all fields together. fmt
-// and slog print only which fields are set, since they may hold anything.
+// FreeText is the program's own data on an account (reference section 2.6). The service sends all fields together.
 type FreeText struct {
 	// Text1 is the program's own text.
 	Text1 string `json:"free_text1" redact:"content"`

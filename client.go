@@ -17,7 +17,7 @@ import (
 )
 
 // Client calls the service. It is immutable and safe for concurrent use: create one per process with [NewClient].
-// The zero value is not usable.
+// The zero value of a Client or a service is not usable.
 type Client struct {
 	// Accounts manages card accounts, their transfers and wallets.
 	Accounts *AccountsService

@@ -122,9 +122,11 @@
 // An [Amount] is an exact decimal number of currency units, never a float. Times are time.Time, sent in UTC with a resolution
 // of one second. A birthday is a [Date], which is the same day in every time zone.
 //
+// A value of an enumeration that the reference does not list is kept as received; its method Known returns false.
+//
 // # Secrets and personal data
 //
-// A [Secret] is never printed, not even in JSON. In fmt and slog, types that hold personal data print only which fields
+// A [Secret] is never printed, not even in JSON. In fmt and slog, types that hold personal data or any content print only which fields
 // are set. Their JSON is not redacted, because a queue between two services must receive the real data. Log such
 // values one by one: a JSON log writes a slice as JSON.
 //

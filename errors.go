@@ -221,6 +221,10 @@ const (
 var (
 	// ErrSyntax: text or JSON is not an [Amount], a [Date] from 0001-01-01 to 9999-12-31, an [MCC] or a [TransactionID].
 	ErrSyntax = errors.New("prepaid: syntax")
+	// ErrAmountRange: an amount needs more than 19 digits or 19 decimals and would have to be rounded.
+	ErrAmountRange error = &valueError{"prepaid: amount: needs more than 19 digits"}
+	// ErrRedactedSecret: the text of a secret is "[REDACTED]", so it was printed or marshalled before.
+	ErrRedactedSecret = errors.New("prepaid: secret: the text is a redacted secret, [REDACTED]")
 	// ErrOutcomeUnknown: the call may have been applied; see [OutcomeUnknown].
 	ErrOutcomeUnknown = errors.New("prepaid: outcome unknown")
 	// ErrBadRequest: status 400.
@@ -243,6 +247,10 @@ var (
 	ErrReportNotReady = errors.New("prepaid: report not ready")
 	// ErrReportFailed: a report poll returned 500: the report must be requested again.
 	ErrReportFailed = errors.New("prepaid: report failed")
+	// ErrReportIncomplete: the report could not be read and checked to its end. Every *[ReportError] matches it.
+	ErrReportIncomplete = errors.New("prepaid: report incomplete")
+	// ErrReportUsed: the [ReportReader] was already used, or is closed.
+	ErrReportUsed = errors.New("prepaid: report reader already used or closed")
 	// ErrTestOnly: the simulator exists only in the test environment.
 	ErrTestOnly = errors.New("prepaid: test environment only")
 	// ErrRequestIDExpired: the day in the request ID, or LastSent of the params, is so old that the service may have forgotten

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FundingService posts funding movements. Use [Client].Funding; the zero value is not usable.
+// FundingService posts funding movements. Use [Client].Funding.
 type FundingService struct{ client *Client }
 
 // FundingOutcome is approved or declined. A response without an outcome is an error with [OutcomeUnknown].

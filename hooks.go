@@ -70,9 +70,7 @@ func listHooks(paging Paging) pageList[Hook] {
 
 // List iterates over the hooks.
 //
-// Errors: [ErrListIncomplete] as a *[IncompleteListError], after all received hooks, when fewer were seen than the
-// service counted, for example because one was deleted in the meantime; [ErrPageRepeated] when the service ignores the
-// page number. Safety: read. API: GET /hooks.
+// Errors: those of [Paging]. Safety: read. API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, paging Paging) iter.Seq2[*Hook, error] {
 	return listHooks(paging).all(ctx, &s.client.core)
 }
@@ -217,9 +215,7 @@ func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.R
 // Undeliverable iterates over the stored messages of a hook. To iterate and dismiss, use webhook.Drain: each dismissal
 // shifts the pages.
 //
-// Errors: [CodeInvalidHookID]; [ErrListIncomplete] as a *[IncompleteListError], after all received messages, when fewer
-// were seen than the service counted, for example because some were dismissed in the meantime; [ErrPageRepeated] when
-// the service ignores the page number. Safety: read. API: GET /hooks/{id}/undeliverable.
+// Errors: [CodeInvalidHookID]; those of [Paging]. Safety: read. API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id HookID, paging Paging) iter.Seq2[*Message, error] {
 	return listUndeliverable(id, paging).all(ctx, &s.client.core)
 }
@@ -256,8 +252,7 @@ type MessageType string
 // MessageTypeTransaction is a transaction on a company in the hook's scope.
 const MessageTypeTransaction MessageType = "transaction"
 
-// Message is a webhook message (reference sections 2.14 and 6): its envelope and its JSON as received. fmt and slog
-// print only the envelope.
+// Message is a webhook message (reference sections 2.14 and 6): its envelope and its JSON as received.
 type Message struct {
 	// ID identifies the message; a ping may have none.
 	ID MessageID

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -262,9 +261,6 @@ func setCode(r *wire.Reader, to *string, text []byte) {
 	}
 	r.Set(to, text)
 }
-
-// ErrRedactedSecret means that the text of a secret is "[REDACTED]", so it was printed or marshalled before.
-var ErrRedactedSecret = errors.New("prepaid: secret: the text is a redacted secret, [REDACTED]")
 
 // Secret holds a value that is never printed: not by fmt, log/slog, encoding/json or a dumper that uses reflection, nor
 // from an unexported field of another struct. It prints as [REDACTED], even if empty. The zero value is the empty

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Response is one response as received, for [Trace].Response. It prints without header and body.
+// Response is one response as received, for [Trace].Response.
 type Response struct {
 	// StatusCode is the HTTP status.
 	StatusCode int

@@ -20,6 +20,10 @@ import (
 const defaultPageSize = 100
 
 // Paging controls a paged operation. The zero value starts at page 1 with 100 items a page, one page at a time.
+//
+// An iterator ends, after all received items, with [ErrListIncomplete] (an *[IncompleteListError]) when fewer were seen
+// than the service counted, for example because some left the list meanwhile, and with [ErrPageRepeated] when the
+// service ignores the page number.
 type Paging struct {
 	// Page is the first page to read, or the only one for the ...Page methods; pages count from 1. Default: 1.
 	Page int

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// PolicyService manages the restriction policy of a program. Use [Client].Policy; the zero value is not usable.
+// PolicyService manages the restriction policy of a program. Use [Client].Policy.
 type PolicyService struct{ client *Client }
 
 // MerchantCategory is a merchant category code with its description.
@@ -29,8 +29,7 @@ func listMerchantCategoryCodes(paging Paging) pageList[MerchantCategory] {
 
 // MerchantCategoryCodes iterates over all merchant category codes that the service knows.
 //
-// Errors: [ErrListIncomplete] as a *[IncompleteListError] when fewer codes were seen than the service counted;
-// [ErrPageRepeated] when the service ignores the page number. Safety: read. API: GET /policy/mccodes.
+// Errors: those of [Paging]. Safety: read. API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, paging Paging) iter.Seq2[*MerchantCategory, error] {
 	return listMerchantCategoryCodes(paging).all(ctx, &s.client.core)
 }
@@ -119,24 +118,21 @@ func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, er
 
 // Categories returns the policy with its categories only.
 //
-// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which error. Safety: read. API: GET /policy/{id}/categories.
+// Errors: as [PolicyService.Get]. Safety: read. API: GET /policy/{id}/categories.
 func (s *PolicyService) Categories(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyCategories, company))
 }
 
 // Merchants returns the policy with its merchants only.
 //
-// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which error. Safety: read. API: GET /policy/{id}/merchants.
+// Errors: as [PolicyService.Get]. Safety: read. API: GET /policy/{id}/merchants.
 func (s *PolicyService) Merchants(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyMerchants, company))
 }
 
 // Terminals returns the policy with its terminals only.
 //
-// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which error. Safety: read. API: GET /policy/{id}/terminals.
+// Errors: as [PolicyService.Get]. Safety: read. API: GET /policy/{id}/terminals.
 func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
 }
@@ -363,8 +359,7 @@ type RestrictionCategoryRule struct {
 
 // Restrictions returns the old ruleset.
 //
-// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which error. Safety: read. API: GET /policy/{id}/restrictions.
+// Errors: as [PolicyService.Get]. Safety: read. API: GET /policy/{id}/restrictions.
 //
 // Deprecated: use Get.
 func (s *PolicyService) Restrictions(ctx context.Context, company CompanyID) (*Restrictions, error) {

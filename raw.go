@@ -57,8 +57,7 @@ func (s Safety) class() class {
 	return classNever
 }
 
-// RawRequest describes a call of [Client.Do]. Method and Path are required. Printing it shows no values, query, body
-// or headers.
+// RawRequest describes a call of [Client.Do]. Method and Path are required.
 type RawRequest struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string

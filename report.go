@@ -346,14 +346,6 @@ func readerError(err error) error {
 	return &CallError{Operation: "Reporting.Result", Outcome: OutcomeNotProcessed, Err: err}
 }
 
-// Errors of a report download, for errors.Is.
-var (
-	// ErrReportIncomplete: the report could not be read and checked to its end. Every *ReportError matches it.
-	ErrReportIncomplete = errors.New("prepaid: report incomplete")
-	// ErrReportUsed: the ReportReader was already used, or is closed.
-	ErrReportUsed = errors.New("prepaid: report reader already used or closed")
-)
-
 // ReportRunError means that a run was started and its report was not returned. Use the field Run to open the report
 // again, or to ask the operator.
 type ReportRunError struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// ReportingService runs reports from templates. Use [Client].Reporting; the zero value is not usable.
+// ReportingService runs reports from templates. Use [Client].Reporting.
 type ReportingService struct{ client *Client }
 
 // StartReportParams is the input of a run.

@@ -40,8 +40,7 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 // Search iterates over the matching accounts, starting at Paging.Page. The service does not promise that keys are
 // unique.
 //
-// Errors: [ErrListIncomplete] as a *[IncompleteListError] when fewer accounts were seen than the service counted;
-// [ErrPageRepeated] when the service ignores the page number. Safety: read. API: GET /accounts.
+// Errors: those of [Paging]. Safety: read. API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator()).all(ctx, &s.client.core)
 }
@@ -98,9 +97,7 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 // here. Without them the iteration ends at an empty page, a page shorter than the first, or when the service refuses a
 // later page with 400. A single account instead of a list is the whole list.
 //
-// Errors: [ErrListIncomplete] as a *[IncompleteListError], after all received accounts, when fewer were seen than the
-// service counted, for example because some changed status in the meantime; [ErrPageRepeated] when the service ignores
-// the page number. Safety: read. API: GET /accounts/company/{companyid}.
+// Errors: those of [Paging]. Safety: read. API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
 }

@@ -5,7 +5,7 @@ import (
 )
 
 // SimulationService simulates card activity in the test environment. In any other environment, each call returns
-// [ErrTestOnly] before any I/O. Use [Client].Simulation; the zero value is not usable.
+// [ErrTestOnly] before any I/O. Use [Client].Simulation.
 //
 // The account must be active and plastic-enabled. Wait 30 to 90 seconds between related calls: the service processes
 // them in the background.

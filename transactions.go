@@ -149,9 +149,8 @@ func (p ListTransactionsParams) filter() func(*Transaction) bool {
 // has yielded, about 40 bytes each. It stops if the history has more than doubled, and grown by more than 1000
 // transactions, since the first page.
 //
-// Errors: [ErrNotFound]; [ErrListIncomplete] as a *[IncompleteListError] when fewer transactions arrived than the
-// service had counted: a transaction that was not seen may still exist; [ErrPageRepeated] when the service ignores the
-// page number. Safety: read. API: GET /accounts/{id}/transactions.
+// Errors: [ErrNotFound]; those of [Paging], and a transaction that was not seen may still exist. Safety: read.
+// API: GET /accounts/{id}/transactions.
 func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params ListTransactionsParams) iter.Seq2[*Transaction, error] {
 	return params.list(id).all(ctx, &s.client.core)
 }

@@ -1,9 +1,8 @@
 package prepaid
 
-// StorageTechnology is where a wallet keeps a token. Unlisted values are kept as received.
+// StorageTechnology is where a wallet keeps a token.
 type StorageTechnology string
 
-// The values of StorageTechnology that the reference lists.
 const (
 	// StorageTechnologyUnknown is "unknown".
 	StorageTechnologyUnknown StorageTechnology = "unknown"
@@ -21,10 +20,9 @@ const (
 	StorageTechnologyVirtualExecutionEnvironment StorageTechnology = "virtual_execution_environment"
 )
 
-// WalletTokenType is the kind of a wallet token. Unlisted values are kept as received.
+// WalletTokenType is the kind of a wallet token.
 type WalletTokenType string
 
-// The values of WalletTokenType that the reference lists.
 const (
 	// WalletTokenTypeUnknown is "unknown".
 	WalletTokenTypeUnknown WalletTokenType = "unknown"
@@ -36,10 +34,9 @@ const (
 	WalletTokenTypeCOFToken WalletTokenType = "cof_token"
 )
 
-// WalletDeviceType is the kind of a device. Unlisted values are kept as received.
+// WalletDeviceType is the kind of a device.
 type WalletDeviceType string
 
-// The values of WalletDeviceType that the reference lists.
 const (
 	// WalletDeviceTypeUnknown is "unknown".
 	WalletDeviceTypeUnknown WalletDeviceType = "unknown"
@@ -87,10 +84,9 @@ const (
 	WalletDeviceTypeUndefined WalletDeviceType = "undefined"
 )
 
-// ProvisioningStatus is the state of a provisioning. Unlisted values are kept as received.
+// ProvisioningStatus is the state of a provisioning.
 type ProvisioningStatus string
 
-// The values of ProvisioningStatus that the reference lists.
 const (
 	// ProvisioningStatusUnknown is "unknown".
 	ProvisioningStatusUnknown ProvisioningStatus = "unknown"
@@ -108,10 +104,9 @@ const (
 	ProvisioningStatusFailed ProvisioningStatus = "failed"
 )
 
-// WalletTokenStatus is the state of a wallet token. Unlisted values are kept as received.
+// WalletTokenStatus is the state of a wallet token.
 type WalletTokenStatus string
 
-// The values of WalletTokenStatus that the reference lists.
 const (
 	// WalletTokenStatusUnknown is "unknown".
 	WalletTokenStatusUnknown WalletTokenStatus = "unknown"
@@ -125,10 +120,9 @@ const (
 	WalletTokenStatusDeleted WalletTokenStatus = "deleted"
 )
 
-// TokenizationDecision is the issuer's decision. Unlisted values are kept as received.
+// TokenizationDecision is the issuer's decision.
 type TokenizationDecision string
 
-// The values of TokenizationDecision that the reference lists.
 const (
 	// TokenizationDecisionUnknown is "unknown".
 	TokenizationDecisionUnknown TokenizationDecision = "unknown"

@@ -156,9 +156,8 @@ type ProvisionWalletParams struct {
 	Certificates []string `json:"certificates,omitzero" redact:"content"`
 }
 
-// WalletProvisioning is the data with which a wallet app adds the card: IssuerInitiatedDigitizationData, or the three members
-// after it. A response with neither is an error. It round-trips through JSON; fmt and slog show provider and product
-// type only.
+// WalletProvisioning is the data with which a wallet app adds the card: IssuerInitiatedDigitizationData, or the three
+// members after it. A response with neither is an error. It round-trips through JSON.
 type WalletProvisioning struct {
 	// PANLastFour is the end of the card number.
 	PANLastFour string `json:"pan_last_four" redact:"personal"`
