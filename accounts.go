@@ -204,9 +204,8 @@ func (a *AccountSummary) startUnset() { a.Balance = amountUnset() }
 
 func (a *AccountSummary) missing() bool { return a.Balance.unset() || a.Status == "" }
 
-// Get returns an account with the requested groups. All seven groups are permitted.
-//
-// Errors: [ErrNotFound]. Safety: read. API: GET /accounts/{id}.
+// Get returns an account with the requested groups. All seven groups are permitted. Errors: [ErrNotFound]. Safety:
+// read. API: GET /accounts/{id}.
 func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Include) (*Account, error) {
 	v := s.client.validator()
 	v.readID("id", string(id))
@@ -226,10 +225,8 @@ func includeQuery(include []Include) query {
 	return q
 }
 
-// Summary returns the account's status, balance and other reduced data, without an ID and without the times of the first
-// and last transaction.
-//
-// Errors: [ErrNotFound]. Safety: read. API: GET /accounts/{id}/status.
+// Summary returns the account's status, balance and other reduced data, without an ID and without the times of the
+// first and last transaction. Errors: [ErrNotFound]. Safety: read. API: GET /accounts/{id}/status.
 func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSummary, error) {
 	var v validator
 	v.readID("id", string(id))
@@ -297,10 +294,9 @@ type SetPlasticEnabledParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
-// SetPlasticEnabled sets the plastic flag of an account. After [OutcomeUnknown] read the flag with Summary.
-//
-// Errors: [ErrNotFound]. Safety: disabling is repeated. Enabling is never repeated once it may have arrived: a late
-// repeat could lift a block set in the meantime. API: PUT /accounts/{id}/plastic.
+// SetPlasticEnabled sets the plastic flag of an account. After [OutcomeUnknown] read the flag with Summary. Errors:
+// [ErrNotFound]. Safety: disabling is repeated. Enabling is never repeated once it may have arrived: a late repeat
+// could lift a block set in the meantime. API: PUT /accounts/{id}/plastic.
 func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
 	var v validator
 	v.pathID("id", string(id))

@@ -47,11 +47,9 @@ func amountUnset() Amount { return Amount{decimal.MustNew(0, decimal.MaxScale)} 
 // unset reports whether a is still amountUnset.
 func (a Amount) unset() bool { return a == amountUnset() }
 
-// ParseAmount reads a plain decimal number, such as "25.50", "-3" or "0.125": an optional minus sign, digits
-// without a leading zero, and optionally a point followed by digits. It takes no plus sign, exponent,
-// hexadecimal, separator or space.
-//
-// Errors: [ErrSyntax], [ErrAmountRange].
+// ParseAmount reads a plain decimal number, such as "25.50", "-3" or "0.125": an optional minus sign, digits without a
+// leading zero, and optionally a point followed by digits. It takes no plus sign, exponent, hexadecimal, separator or
+// space. Errors: [ErrSyntax], [ErrAmountRange].
 func ParseAmount(s string) (Amount, error) {
 	var a Amount
 	err := a.set(number.Parse(s, false))
@@ -159,9 +157,7 @@ func (a Amount) GoString() string { return `prepaid.MustAmount("` + a.String() +
 func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
 
 // UnmarshalJSON reads a JSON number, also with an exponent if it converts exactly, or a JSON string in the form of
-// [ParseAmount]. JSON null leaves a unchanged.
-//
-// Errors: [ErrSyntax], [ErrAmountRange].
+// [ParseAmount]. JSON null leaves a unchanged. Errors: [ErrSyntax], [ErrAmountRange].
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	switch kind, text := number.Scalar(data); kind {
 	case number.Null:
@@ -188,9 +184,7 @@ func (a *Amount) UnmarshalText(text []byte) error { return a.set(number.Parse(te
 func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
 
 // Scan reads a string in the form of [ParseAmount] or an int64 of whole units. It refuses a float64, which may have
-// been rounded, and NULL: use sql.Null[Amount] for a column that can be NULL.
-//
-// Errors: [ErrSyntax], [ErrAmountRange].
+// been rounded, and NULL: use sql.Null[Amount] for a column that can be NULL. Errors: [ErrSyntax], [ErrAmountRange].
 func (a *Amount) Scan(src any) error {
 	switch src := src.(type) {
 	case string:

@@ -132,7 +132,7 @@ func (c *Client) With(o Overrides) (*Client, error) {
 	return other.serve(), nil
 }
 
-// Format prints only the address, so that no verb can reach the token through a client.
+// Format prints only the address.
 func (c *Client) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(c.LogValue().String())) }
 
 // LogValue logs only the address.
@@ -164,9 +164,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Token returns the access token that a call would use now. Treat it as a secret.
-//
-// Errors: *[TokenError]. Safety: repeated. API: POST /token.
+// Token returns the access token that a call would use now. Treat it as a secret. Errors: *[TokenError]. Safety:
+// repeated. API: POST /token.
 func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if c.over() {
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}

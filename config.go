@@ -176,9 +176,8 @@ type RetryPolicy struct {
 	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended.
 	// Default: 10 s. A payment of unknown outcome is sent again no earlier than AttemptTimeout plus InFlightWait after its last
 	// attempt (40 s with the defaults, see [AccountsService.NotBefore]), and no earlier than InFlightWait after the response to
-	// a later request (see [AccountsService.AwaitRepeat]): the service caches only finished payments. This holds for every kind
-	// of failure. A call whose deadline is earlier ends at once, with unknown outcome. The reference states no limit: raise this
-	// if the operator names one.
+	// a later request (see [AccountsService.AwaitRepeat]): the service caches only finished payments. A call whose deadline is
+	// earlier ends at once, with unknown outcome. The reference states no limit: raise this if the operator names one.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials
 	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. A token that the

@@ -117,9 +117,8 @@ type UpdateAccountParams struct {
 }
 
 // Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludeCardholder].
-// Update again only if your data is still current.
-//
-// Errors: [ErrNotFound]. Safety: never repeated: a late repeat would overwrite a newer change. API: PUT /accounts/{id}.
+// Update again only if your data is still current. Errors: [ErrNotFound]. Safety: never repeated: a late repeat would
+// overwrite a newer change. API: PUT /accounts/{id}.
 func (s *AccountsService) Update(ctx context.Context, id AccountID, params UpdateAccountParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))

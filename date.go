@@ -41,7 +41,6 @@ var (
 )
 
 // ParseDate reads a date as YYYY-MM-DD. For a date that is known, write Date{Year: 1990, Month: time.May, Day: 1}.
-//
 // Errors: [ErrSyntax], also for a day that does not exist.
 func ParseDate(s string) (Date, error) {
 	d, rest, ok := cutDate(s)
@@ -110,17 +109,14 @@ func (d Date) AppendText(b []byte) ([]byte, error) {
 	return append(append(b, d.String()...), "T00:00:00Z"...), nil
 }
 
-// MarshalText returns the wire form, <YYYY-MM-DD>T00:00:00Z, or nothing for the zero Date.
-//
-// Errors: [ErrSyntax] when the fields are not an existing day.
+// MarshalText returns the wire form, <YYYY-MM-DD>T00:00:00Z, or nothing for the zero Date. Errors: [ErrSyntax] when the
+// fields are not an existing day.
 func (d Date) MarshalText() ([]byte, error) {
 	return d.AppendText(make([]byte, 0, len("YYYY-MM-DDT00:00:00Z")))
 }
 
 // UnmarshalText reads YYYY-MM-DD or a date-time that begins with it, with or without seconds, fraction and offset, and
-// keeps the day as written; 24:00:00 means the next day. Empty text is the zero Date.
-//
-// Errors: [ErrSyntax].
+// keeps the day as written; 24:00:00 means the next day. Empty text is the zero Date. Errors: [ErrSyntax].
 func (d *Date) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*d = Date{}
@@ -139,9 +135,7 @@ func (d *Date) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads a JSON string as [Date.UnmarshalText] does. JSON null is the zero Date.
-//
-// Errors: [ErrSyntax].
+// UnmarshalJSON reads a string as [Date.UnmarshalText] does. null is the zero Date. Errors: [ErrSyntax].
 func (d *Date) UnmarshalJSON(data []byte) error {
 	switch kind, text := number.Scalar(data); kind {
 	case number.Null:
@@ -154,9 +148,8 @@ func (d *Date) UnmarshalJSON(data []byte) error {
 	}
 }
 
-// Value returns YYYY-MM-DD for a database, or NULL for the zero Date.
-//
-// Errors: [ErrSyntax] when the fields are not an existing day.
+// Value returns YYYY-MM-DD for a database, or NULL for the zero Date. Errors: [ErrSyntax] when the fields are not an
+// existing day.
 func (d Date) Value() (driver.Value, error) {
 	switch {
 	case d.IsZero():
@@ -168,7 +161,6 @@ func (d Date) Value() (driver.Value, error) {
 }
 
 // Scan reads a time as the day in its own location, a string as [Date.UnmarshalText] does, and NULL as the zero Date.
-//
 // Errors: [ErrSyntax].
 func (d *Date) Scan(src any) error {
 	switch src := src.(type) {

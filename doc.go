@@ -126,9 +126,9 @@
 //
 // # Secrets and personal data
 //
-// A [Secret] is never printed, not even in JSON. In fmt and slog, types that hold personal data or any content print only which fields
-// are set. Their JSON is not redacted, because a queue between two services must receive the real data. Log such
-// values one by one: a JSON log writes a slice as JSON.
+// A [Secret] is never printed, not even in JSON. In fmt and slog, types that hold personal data or any content print only
+// which fields are set. Their JSON is not redacted, because a queue between two services must receive the real data. Log
+// such values one by one: a JSON log writes a slice as JSON.
 //
 // # Observing
 //

@@ -127,10 +127,10 @@ func (e *APIError) Error() string {
 	return text
 }
 
-// Format prints Error for every verb, so that %#v and %+v do not print the body.
+// Format prints Error for every verb.
 func (e APIError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
-// MarshalText returns the text of Error, so that a JSON log contains nothing else.
+// MarshalText returns the text of Error, for JSON logs.
 func (e APIError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Is matches the code and the sentinel of the status.

@@ -52,8 +52,7 @@ const (
 type RedeemFundingParams struct {
 	// Amount is in currency units, above zero. With ZeroAmount it may be zero, as in a clearing adjustment.
 	Amount Amount `json:"amount"`
-	// ZeroAmount allows an Amount of zero, which is otherwise refused because the amount may have been forgotten. It is
-	// not part of the JSON.
+	// ZeroAmount allows an Amount of zero, which is otherwise refused as possibly forgotten. Not part of the JSON.
 	ZeroAmount bool `json:"-"`
 	// NegativeAmount allows an Amount below zero, to which the reference gives no meaning; ask the operator. Not part of the JSON.
 	NegativeAmount bool `json:"-"`
@@ -84,9 +83,8 @@ type RedeemFundingParams struct {
 }
 
 // Redeem posts a redemption. A decline is a result. After [OutcomeUnknown] look with [AccountsService.FindMovement].
-// CorrelationID is not a key: sending the same params again may take the money twice.
-//
-// Errors: none specific. Safety: never repeated. API: POST /funding/redemptions.
+// CorrelationID is not a key: sending the same params again may take the money twice. Errors: none specific. Safety:
+// never repeated. API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)
@@ -122,10 +120,8 @@ type ReverseFundingParams struct {
 	ClearingAdjustment bool `json:"clearing_adjustment"`
 }
 
-// Reverse posts a reversal of an earlier redemption. A decline is a result. Resolve an unknown outcome as for
-// [FundingService.Redeem].
-//
-// Errors and safety: as [FundingService.Redeem]. API: POST /funding/reversals.
+// Reverse posts a reversal of an earlier redemption. A decline is a result. Errors and safety: as
+// [FundingService.Redeem]. API: POST /funding/reversals.
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.accountID("account_id", params.AccountID)
@@ -146,8 +142,7 @@ func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParam
 type RefundFundingParams struct {
 	// Amount is the value to credit, in currency units, above zero. With ZeroAmount it may be zero.
 	Amount Amount `json:"amount"`
-	// ZeroAmount allows an Amount of zero, which is otherwise refused because the amount may have been forgotten. It is
-	// not part of the JSON.
+	// ZeroAmount allows an Amount of zero, which is otherwise refused as possibly forgotten. Not part of the JSON.
 	ZeroAmount bool `json:"-"`
 	// NegativeAmount allows an Amount below zero, to which the reference gives no meaning; ask the operator. Not part of the JSON.
 	NegativeAmount bool `json:"-"`
@@ -175,9 +170,8 @@ type RefundFundingParams struct {
 	AcquirerID string `json:"acquirer_id"`
 }
 
-// Refund posts a refund. A decline is a result. Resolve an unknown outcome as for [FundingService.Redeem].
-//
-// Errors and safety: as [FundingService.Redeem]. API: POST /funding/refunds.
+// Refund posts a refund. A decline is a result. Errors and safety: as [FundingService.Redeem].
+// API: POST /funding/refunds.
 func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)

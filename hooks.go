@@ -17,8 +17,7 @@ import (
 // usable.
 type HooksService struct{ client *Client }
 
-// ReliabilityMode decides how undeliverable messages are treated. Create requires it. In Update, empty keeps the current
-// mode.
+// ReliabilityMode decides how undeliverable messages are treated. Create requires it. In Update, empty keeps the mode.
 type ReliabilityMode string
 
 const (
@@ -36,8 +35,7 @@ const FilterAll = "*"
 type Hook struct {
 	// ID identifies the hook. A response without it is an error.
 	ID HookID `json:"id"`
-	// URI is the https address that receives messages. A response without it is an error. fmt and slog print it without
-	// user information.
+	// URI is the https address that receives messages. Required in a response. Printed without user information.
 	URI string `json:"uri" redact:"user"`
 	// Scope are the monitored companies.
 	Scope []CompanyID `json:"scope"`
@@ -68,16 +66,12 @@ func listHooks(paging Paging) pageList[Hook] {
 	}
 }
 
-// List iterates over the hooks.
-//
-// Errors: those of [Paging]. Safety: read. API: GET /hooks.
+// List iterates over the hooks. Errors: those of [Paging]. Safety: read. API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, paging Paging) iter.Seq2[*Hook, error] {
 	return listHooks(paging).all(ctx, &s.client.core)
 }
 
-// ListPage returns one page of [HooksService.List].
-//
-// Errors: none specific. Safety: read. API: GET /hooks.
+// ListPage returns one page of [HooksService.List]. Errors: none specific. Safety: read. API: GET /hooks.
 func (s *HooksService) ListPage(ctx context.Context, paging Paging) (*Page[Hook], error) {
 	return listHooks(paging).page(ctx, &s.client.core)
 }
@@ -92,9 +86,7 @@ func hookRequest(op operation, id HookID) (request, validator) {
 	return request{op: op, path: pathValues{string(id)}}, v
 }
 
-// Get returns a hook.
-//
-// Errors: none specific; the reference does not specify the response for an unknown ID. Safety: read.
+// Get returns a hook. Errors: none specific; that for an unknown ID is not specified. Safety: read.
 // API: GET /hooks/{id}.
 func (s *HooksService) Get(ctx context.Context, id HookID) (*Hook, error) {
 	r, v := hookRequest(opHooksGet, id)
@@ -104,7 +96,7 @@ func (s *HooksService) Get(ctx context.Context, id HookID) (*Hook, error) {
 
 // CreateHookParams registers a hook; all seven fields are required, and Enabled is always sent.
 type CreateHookParams struct {
-	// URI is an https address. User information in it is sent unchanged; fmt and slog print the address without it.
+	// URI is an https address. User information in it is sent, but not printed.
 	URI string `json:"uri" redact:"user"`
 	// Scope are the companies to monitor. It is required; an empty list that is not nil monitors none.
 	Scope []CompanyID `json:"scope"`
@@ -156,7 +148,7 @@ func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (Hoo
 
 // UpdateHookParams changes a hook. Fields that are zero or nil are not sent and do not change.
 type UpdateHookParams struct {
-	// URI is an https address. User information in it is sent unchanged; fmt and slog print the address without it.
+	// URI is an https address. User information in it is sent, but not printed.
 	URI string `json:"uri,omitzero" redact:"user"`
 	// Scope are the companies to monitor; nil keeps them.
 	Scope []CompanyID `json:"scope,omitzero"`
@@ -191,10 +183,8 @@ func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookP
 	return send(ctx, s.client, r)
 }
 
-// Delete removes a hook.
-//
-// Errors: [ErrUnauthorized]. Safety: repeated, since a late repeat deletes nothing else. If a repeat after a cut-off
-// attempt finds no hook, the outcome is [OutcomeUnknown]. API: DELETE /hooks/{id}.
+// Delete removes a hook. Errors: [ErrUnauthorized]. Safety: repeated, since a late repeat deletes nothing else. If a
+// repeat after a cut-off attempt finds no hook, the outcome is [OutcomeUnknown]. API: DELETE /hooks/{id}.
 func (s *HooksService) Delete(ctx context.Context, id HookID) error {
 	r, v := hookRequest(opHooksDelete, id)
 	r.faults = v.faults
@@ -213,24 +203,20 @@ func listUndeliverable(id HookID, paging Paging) pageList[Message] {
 func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.Raw)) }
 
 // Undeliverable iterates over the stored messages of a hook. To iterate and dismiss, use webhook.Drain: each dismissal
-// shifts the pages.
-//
-// Errors: [CodeInvalidHookID]; those of [Paging]. Safety: read. API: GET /hooks/{id}/undeliverable.
+// shifts the pages. Errors: [CodeInvalidHookID]; those of [Paging]. Safety: read. API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id HookID, paging Paging) iter.Seq2[*Message, error] {
 	return listUndeliverable(id, paging).all(ctx, &s.client.core)
 }
 
-// UndeliverablePage returns one page of [HooksService.Undeliverable].
-//
-// Errors: [CodeInvalidHookID]. Safety: read. API: GET /hooks/{id}/undeliverable.
+// UndeliverablePage returns one page of [HooksService.Undeliverable]. Errors: [CodeInvalidHookID]. Safety: read.
+// API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, paging Paging) (*Page[Message], error) {
 	return listUndeliverable(id, paging).page(ctx, &s.client.core)
 }
 
-// Dismiss removes one or more stored messages. After [OutcomeUnknown], list the messages again.
-//
-// Errors: [CodeInvalidHookID]; [CodeInvalidMessageID], also for a message that was already dismissed. Safety: never
-// repeated. API: POST /hooks/{id}/undeliverable/dismiss.
+// Dismiss removes one or more stored messages. After [OutcomeUnknown], list the messages again. Errors:
+// [CodeInvalidHookID]; [CodeInvalidMessageID], also for a message that was already dismissed. Safety: never repeated.
+// API: POST /hooks/{id}/undeliverable/dismiss.
 func (s *HooksService) Dismiss(ctx context.Context, id HookID, messageIDs ...MessageID) error {
 	r, v := hookRequest(opHooksDismiss, id)
 	if len(messageIDs) == 0 {

@@ -42,9 +42,7 @@ type CompanyID int64
 type TransactionID string
 
 // UnmarshalJSON reads a number or a string. An integer is stored in its plain form, 12 for 12.0 and 1.2e1. Other
-// numbers, and strings, are kept as received. null is the empty ID.
-//
-// Errors: [ErrSyntax] for a boolean, array or object.
+// numbers, and strings, are kept as received. null is the empty ID. Errors: [ErrSyntax] for a boolean, array or object.
 func (id *TransactionID) UnmarshalJSON(data []byte) error {
 	text, ok := scalarText(data)
 	if !ok {
@@ -193,9 +191,7 @@ var errMCCSyntax error = &valueError{"prepaid: merchant category code: not four 
 // received.
 type MCC string
 
-// ParseMCC reads one to four digits and adds leading zeros: "742" is 0742.
-//
-// Errors: [ErrSyntax].
+// ParseMCC reads one to four digits and adds leading zeros: "742" is 0742. Errors: [ErrSyntax].
 func ParseMCC(s string) (MCC, error) {
 	if m := MCC(padCode(s)); m.valid() {
 		return m, nil
@@ -204,9 +200,7 @@ func ParseMCC(s string) (MCC, error) {
 }
 
 // UnmarshalJSON reads a number or a string, with or without leading zeros: 742, "742" and "0742" are the same code.
-// null is the empty code.
-//
-// Errors: [ErrSyntax] for a boolean, array or object.
+// null is the empty code. Errors: [ErrSyntax] for a boolean, array or object.
 func (m *MCC) UnmarshalJSON(data []byte) error {
 	text, ok := scalarText(data)
 	if !ok {

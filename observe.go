@@ -23,7 +23,7 @@ type Response struct {
 	Body []byte `redact:"content"`
 }
 
-// Trace observes calls. Nil hooks are skipped; a panic in a hook is recovered and logged. New fields may be added.
+// Trace observes calls. Nil hooks are skipped; a panic in a hook is recovered and logged.
 type Trace struct {
 	// CallStart is called first in a call, before validation. The whole call and all later hooks use the context that it
 	// returns, which must be derived from ctx.

@@ -56,9 +56,8 @@ func (o Outcome) String() string {
 // MarshalText returns the words of String, for logs and stores in JSON. It implements encoding.TextMarshaler.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText reads the words of String. It implements encoding.TextUnmarshaler.
-//
-// Errors: a *[ValidationError] for any other text.
+// UnmarshalText reads the words of String. It implements encoding.TextUnmarshaler. Errors: a *[ValidationError] for any
+// other text.
 func (o *Outcome) UnmarshalText(text []byte) error {
 	for known := OutcomeUnknown; known <= OutcomeNotProcessed; known++ {
 		if known.String() == string(text) {

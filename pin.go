@@ -15,8 +15,9 @@ import (
 	"github.com/cardprograms/prepaid/internal/envelope"
 )
 
-// PINService changes PINs. Use [Client].PIN. The reference specifies no statuses for its operations. [PINKey] makes the
-// envelopes. It needs no client: seal where the PIN is typed.
+// PINService changes PINs. Use [Client].PIN. The reference specifies no statuses for its operations. The reference
+// specifies no statuses for its operations. [PINKey] makes the envelopes. It needs no client: seal where the PIN is
+// typed.
 type PINService struct{ client *Client }
 
 // PINResponse is a response whose format the reference does not specify.
@@ -48,9 +49,8 @@ type InitiatePINParams struct {
 }
 
 // Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start
-// again with the cardholder, who may receive a second password.
-//
-// Errors: none specific. Safety: never repeated. API: POST /pin/initiate.
+// again with the cardholder, who may receive a second password. Errors: none specific. Safety: never repeated.
+// API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*PINResponse, error) {
 	var v validator
 	v.accountID("eaid", params.AccountID)
@@ -78,9 +78,7 @@ func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*PIN
 }
 
 // Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card: the service cannot be asked which
-// PIN is valid.
-//
-// Errors: none specific. Safety: never repeated. API: POST /pin/execute.
+// PIN is valid. Errors: none specific. Safety: never repeated. API: POST /pin/execute.
 func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
 	return s.sealed(ctx, opPINExecute, params)
 }

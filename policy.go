@@ -27,16 +27,14 @@ func listMerchantCategoryCodes(paging Paging) pageList[MerchantCategory] {
 	}
 }
 
-// MerchantCategoryCodes iterates over all merchant category codes that the service knows.
-//
-// Errors: those of [Paging]. Safety: read. API: GET /policy/mccodes.
+// MerchantCategoryCodes iterates over all merchant category codes that the service knows. Errors: those of [Paging].
+// Safety: read. API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, paging Paging) iter.Seq2[*MerchantCategory, error] {
 	return listMerchantCategoryCodes(paging).all(ctx, &s.client.core)
 }
 
-// MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
-//
-// Errors: none specific. Safety: read. API: GET /policy/mccodes.
+// MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes]. Errors: none specific. Safety:
+// read. API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, paging Paging) (*Page[MerchantCategory], error) {
 	return listMerchantCategoryCodes(paging).page(ctx, &s.client.core)
 }
@@ -108,31 +106,27 @@ func policyRequest(op operation, company CompanyID) request {
 	return request{op: op, path: pathValues{company.String()}, faults: v.faults}
 }
 
-// Get returns the whole policy: categories, merchants and terminals.
-//
-// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
-// which error. Safety: read. API: GET /policy/{id}/policy.
+// Get returns the whole policy: categories, merchants and terminals. Errors: [ErrNotFound] for a company without a
+// policy, [ErrForbidden]; the reference does not say when a read returns which error. Safety: read.
+// API: GET /policy/{id}/policy.
 func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyGet, company))
 }
 
-// Categories returns the policy with its categories only.
-//
-// Errors: as [PolicyService.Get]. Safety: read. API: GET /policy/{id}/categories.
+// Categories returns the policy with its categories only. Errors: as [PolicyService.Get]. Safety: read.
+// API: GET /policy/{id}/categories.
 func (s *PolicyService) Categories(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyCategories, company))
 }
 
-// Merchants returns the policy with its merchants only.
-//
-// Errors: as [PolicyService.Get]. Safety: read. API: GET /policy/{id}/merchants.
+// Merchants returns the policy with its merchants only. Errors: as [PolicyService.Get]. Safety: read.
+// API: GET /policy/{id}/merchants.
 func (s *PolicyService) Merchants(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyMerchants, company))
 }
 
-// Terminals returns the policy with its terminals only.
-//
-// Errors: as [PolicyService.Get]. Safety: read. API: GET /policy/{id}/terminals.
+// Terminals returns the policy with its terminals only. Errors: as [PolicyService.Get]. Safety: read.
+// API: GET /policy/{id}/terminals.
 func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
 }
@@ -203,9 +197,8 @@ type ChangeMerchantsParams struct {
 	Remove []MerchantKey
 }
 
-// ChangeMerchants changes merchant rules. After [OutcomeUnknown] read back with Merchants.
-//
-// Errors and safety: as [PolicyService.ChangeCategories]. API: POST /policy/{id}/merchants.
+// ChangeMerchants changes merchant rules. After [OutcomeUnknown] read back with Merchants. Errors and safety: as
+// [PolicyService.ChangeCategories]. API: POST /policy/{id}/merchants.
 func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, params ChangeMerchantsParams) error {
 	r := policyRequest(opPolicyChangeMerchants, company)
 	v := validator{faults: r.faults}
@@ -255,9 +248,8 @@ type ChangeTerminalsParams struct {
 	Remove []TerminalKey
 }
 
-// ChangeTerminals changes terminal rules. After [OutcomeUnknown] read back with Terminals.
-//
-// Errors and safety: as [PolicyService.ChangeCategories]. API: POST /policy/{id}/terminals.
+// ChangeTerminals changes terminal rules. After [OutcomeUnknown] read back with Terminals. Errors and safety: as
+// [PolicyService.ChangeCategories]. API: POST /policy/{id}/terminals.
 func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, params ChangeTerminalsParams) error {
 	r := policyRequest(opPolicyChangeTerminals, company)
 	v := validator{faults: r.faults}

@@ -106,9 +106,9 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
-// EnsureTerminals makes sure that the wanted terminals have a rule, as [PolicyService.EnsureMerchants] does for merchants.
-//
-// Errors and safety: as [PolicyService.EnsureCategories]. API: GET /policy/{id}/terminals, POST /policy/{id}/terminals.
+// EnsureTerminals makes sure that the wanted terminals have a rule, as [PolicyService.EnsureMerchants] does for
+// merchants. Errors and safety: as [PolicyService.EnsureCategories]. API: GET /policy/{id}/terminals,
+// POST /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[TerminalKey, TerminalRule]{
 		name: "Policy.EnsureTerminals", list: "terminals",

@@ -363,7 +363,7 @@ func (e *ReportRunError) Error() string {
 // Format prints Error for every verb: the ID, a text from the service, is never printed.
 func (e ReportRunError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
-// MarshalText returns the text of Error, so that a JSON log contains nothing else.
+// MarshalText returns the text of Error, for JSON logs.
 func (e ReportRunError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Unwrap returns Err.

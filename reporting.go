@@ -123,7 +123,7 @@ func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, 
 	return report, nil
 }
 
-// WaitOptions controls polling. The zero value is a useful default.
+// WaitOptions controls polling.
 type WaitOptions struct {
 	// Interval is the pause between polls. Zero means a pause that grows from 1 s to 15 s.
 	Interval time.Duration

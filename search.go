@@ -38,16 +38,12 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 }
 
 // Search iterates over the matching accounts, starting at Paging.Page. The service does not promise that keys are
-// unique.
-//
-// Errors: those of [Paging]. Safety: read. API: GET /accounts.
+// unique. Errors: those of [Paging]. Safety: read. API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator()).all(ctx, &s.client.core)
 }
 
-// SearchPage returns one page of [AccountsService.Search].
-//
-// Errors: none specific. Safety: read. API: GET /accounts.
+// SearchPage returns one page of [AccountsService.Search]. Errors: none specific. Safety: read. API: GET /accounts.
 func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
 	return params.list(s.client.validator()).page(ctx, &s.client.core)
 }
@@ -102,9 +98,8 @@ func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, 
 	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
 }
 
-// SearchCompanyPage returns one page of [AccountsService.SearchCompany].
-//
-// Errors: none specific. Safety: read. API: GET /accounts/company/{companyid}.
+// SearchCompanyPage returns one page of [AccountsService.SearchCompany]. Errors: none specific. Safety: read.
+// API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompanyPage(ctx context.Context, company CompanyID, params SearchCompanyParams) (*Page[Account], error) {
 	return params.list(s.client.validator(), company).page(ctx, &s.client.core)
 }

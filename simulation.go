@@ -32,8 +32,7 @@ type SimulateParams struct {
 	AccountID AccountID `json:"account_id"`
 	// Amount is in currency units. Required. It may be negative and, with ZeroAmount, zero: the reference sets no limit.
 	Amount Amount `json:"amount"`
-	// ZeroAmount allows an Amount of zero, which is otherwise refused because the amount may have been forgotten. It is
-	// not part of the JSON.
+	// ZeroAmount allows an Amount of zero, which is otherwise refused as possibly forgotten. Not part of the JSON.
 	ZeroAmount bool `json:"-"`
 	// AcquirerID is the acquirer.
 	AcquirerID string `json:"acquirer_id,omitzero"`
@@ -68,7 +67,6 @@ type SimulationResult struct {
 }
 
 // Transact simulates a purchase authorisation, an ATM cash authorisation or a point-of-sale credit, depending on Type.
-//
 // Errors: [ErrTestOnly]. Safety: never repeated; look with [AccountsService.FindMovement].
 // API: POST /simulation/transact.
 func (s *SimulationService) Transact(ctx context.Context, params SimulateParams) (*SimulationResult, error) {

@@ -155,9 +155,8 @@ func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params
 	return params.list(id).all(ctx, &s.client.core)
 }
 
-// TransactionsPage returns one page of [AccountsService.Transactions].
-//
-// Errors: [ErrNotFound]. Safety: read. API: GET /accounts/{id}/transactions.
+// TransactionsPage returns one page of [AccountsService.Transactions]. Errors: [ErrNotFound]. Safety: read.
+// API: GET /accounts/{id}/transactions.
 func (s *AccountsService) TransactionsPage(ctx context.Context, id AccountID, params ListTransactionsParams) (*Page[Transaction], error) {
 	return params.list(id).page(ctx, &s.client.core)
 }

@@ -122,9 +122,8 @@ type WalletToken struct {
 // missing refuses a token without identity or status.
 func (t *WalletToken) missing() bool { return t.TokenUniqueReference == "" || t.Status == "" }
 
-// WalletTokens returns the wallet tokens of an account, or nil if it has none.
-//
-// Errors: [ErrNotFound]. Safety: read. API: GET /accounts/{id}/tokens.
+// WalletTokens returns the wallet tokens of an account, or nil if it has none. Errors: [ErrNotFound]. Safety: read.
+// API: GET /accounts/{id}/tokens.
 func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]WalletToken, error) {
 	var v validator
 	v.readID("id", string(id))
@@ -186,10 +185,9 @@ func (w *WalletProvisioning) missing() bool {
 // WalletProvider names one of the three mobile wallet services that ProvisionWallet supports. The operator defines the names.
 type WalletProvider string
 
-// ProvisionWallet returns the data that a wallet app needs to add the card.
-//
-// Errors: a 404 may mean an unsupported provider or bad input, so it is not [ErrNotFound]. After [OutcomeUnknown] check
-// with WalletTokens. Safety: never repeated. API: POST /accounts/{id}/wallet/{provider}.
+// ProvisionWallet returns the data that a wallet app needs to add the card. Errors: a 404 may mean an unsupported
+// provider or bad input, so it is not [ErrNotFound]. After [OutcomeUnknown] check with WalletTokens. Safety: never
+// repeated. API: POST /accounts/{id}/wallet/{provider}.
 func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider WalletProvider, params ProvisionWalletParams) (*WalletProvisioning, error) {
 	var v validator
 	v.pathID("id", string(id))
@@ -229,9 +227,8 @@ func NewEphemeralKey() EphemeralKey {
 	return EphemeralKey{NewSecret(string(key[:]))}
 }
 
-// EphemeralKeyFrom returns the key with these 32 random bytes, made elsewhere. It keeps a copy.
-//
-// Errors: a *[ValidationError] for any other length.
+// EphemeralKeyFrom returns the key with these 32 random bytes, made elsewhere. It keeps a copy. Errors: a
+// *[ValidationError] for any other length.
 func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
 	if len(key) != ephemeralKeySize {
 		return EphemeralKey{}, &ValidationError{Faults: []Fault{{"ephemeral_key", "must be 32 bytes"}}}
@@ -256,9 +253,8 @@ func (k EphemeralKey) encode(e *jsontext.Encoder) error {
 	return e.WriteToken(jsontext.String(base64.StdEncoding.EncodeToString(k.Bytes())))
 }
 
-// UnmarshalText reads 32 bytes in Base64. It implements encoding.TextUnmarshaler.
-//
-// Errors: [ErrRedactedSecret] for [REDACTED], a *[ValidationError] for any other text.
+// UnmarshalText reads 32 bytes in Base64. It implements encoding.TextUnmarshaler. Errors: [ErrRedactedSecret] for
+// [REDACTED], a *[ValidationError] for any other text.
 func (k *EphemeralKey) UnmarshalText(text []byte) error {
 	if string(text) == redact.Mark {
 		return ErrRedactedSecret
