@@ -94,6 +94,7 @@ func exceptions() map[string]operation {
 		"PIN.Initiate":                 {response: pinResponse()},
 		"PIN.Validate":                 {request: sealedShape(), response: pinResponse()},
 		"PIN.Execute":                  {request: sealedShape(), response: pinResponse()},
+		"Hooks.Create":                 {response: object(map[string]*shape{"id": of[prepaid.HookID]()})},
 		"Hooks.List":                   {query: paged(queryOf())},
 		"Hooks.Undeliverable":          {query: paged(queryOf()), response: messageShape()},
 		"Hooks.Dismiss":                {request: object(map[string]*shape{"message_ids": of[string]()})},
