@@ -18,14 +18,12 @@ import (
 // The program starts, responds, stops on each signal and returns 0.
 func TestSignalsEndTheProgram(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "prepaid-emulator")
-	build(t, binary)
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		p, command, lines := begin(t, binary)
+		p, command, lines := begin(t)
 		require.Equal(t, 200, p.call("GET", "accounts/"+ada, "").status)
 		require.Contains(t, p.get("/").body, "<h1>Overview</h1>")
 		health := func() ([]byte, error) {
-			return exec.CommandContext(t.Context(), binary, "-health", "-listen", strings.Trim(strings.TrimPrefix(p.page, "http://"), "/")).CombinedOutput()
+			return process(t, "-health", "-listen", strings.Trim(strings.TrimPrefix(p.page, "http://"), "/")).CombinedOutput()
 		}
 		printed, err := health()
 		require.NoError(t, err, string(printed))
@@ -45,9 +43,7 @@ func TestSignalsEndTheProgram(t *testing.T) {
 // The program prints the document to standard output alone, and does not listen.
 func TestOpenAPIOfTheProgram(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "prepaid-emulator")
-	build(t, binary)
-	printed, err := exec.CommandContext(t.Context(), binary, "-openapi", "-listen", "127.0.0.1:1").CombinedOutput()
+	printed, err := process(t, "-openapi", "-listen", "127.0.0.1:1").CombinedOutput()
 	require.NoError(t, err, string(printed))
 	committed, err := os.ReadFile("../../api/openapi.json")
 	require.NoError(t, err)
@@ -56,23 +52,25 @@ func TestOpenAPIOfTheProgram(t *testing.T) {
 	if err != nil {
 		t.Skip("no /dev/full on this system")
 	}
-	command := exec.CommandContext(t.Context(), binary, "-openapi")
+	command := process(t, "-openapi")
 	command.Stdout = full
 	require.ErrorContains(t, command.Run(), "exit status 1")
 	require.NoError(t, full.Close())
 }
 
-func build(t *testing.T, binary string) {
+// process is a run of main in a process.
+func process(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
-	built, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", binary, ".").CombinedOutput()
-	require.NoError(t, err, string(built))
+	command := exec.CommandContext(t.Context(), os.Args[0], arguments...)
+	command.Env = append(os.Environ(), "EMULATOR_TEST_MAIN=1")
+	return command
 }
 
 // begin starts the program on a free port and waits for its greeting.
-func begin(t *testing.T, binary string, arguments ...string) (*program, *exec.Cmd, *bufio.Scanner) {
+func begin(t *testing.T, arguments ...string) (*program, *exec.Cmd, *bufio.Scanner) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), binary, append([]string{"-log", "off"}, arguments...)...)
-	command.Env = append(os.Environ(), "PREPAID_EMULATOR_LISTEN=127.0.0.1:0")
+	command := process(t, append([]string{"-log", "off"}, arguments...)...)
+	command.Env = append(command.Env, "PREPAID_EMULATOR_LISTEN=127.0.0.1:0")
 	out, err := command.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())
@@ -90,11 +88,10 @@ func begin(t *testing.T, binary string, arguments ...string) (*program, *exec.Cm
 // before.
 func TestStateSurvivesStopAndKill(t *testing.T) {
 	t.Parallel()
-	binary, file := filepath.Join(t.TempDir(), "prepaid-emulator"), filepath.Join(t.TempDir(), "emulator.state")
-	build(t, binary)
+	file := filepath.Join(t.TempDir(), "emulator.state")
 	const transfer = `{"request_id":"r-1","amount":1.25,"source_reference":"s","destination_reference":"d",
 		"destination_account_id":"EA10000000000002","transaction_type":1}`
-	p, command, _ := begin(t, binary, "-state", file)
+	p, command, _ := begin(t, "-state", file)
 	before := p.call("POST", "accounts/"+ada+"/transfer", transfer)
 	require.Equal(t, 200, before.status, before.body)
 	balance := p.call("GET", "accounts/"+ada+"/status", "").body
@@ -109,12 +106,12 @@ func TestStateSurvivesStopAndKill(t *testing.T) {
 	}
 	for _, end := range []func(){stop, kill, stop} {
 		end()
-		p, command, _ = begin(t, binary, "-state", file)
+		p, command, _ = begin(t, "-state", file)
 		p.token = token
 		require.Equal(t, before.body, p.call("POST", "accounts/"+ada+"/transfer", transfer).body)
 		require.Equal(t, balance, p.call("GET", "accounts/"+ada+"/status", "").body)
 	}
-	second := exec.CommandContext(t.Context(), binary, "-listen", "127.0.0.1:0", "-state", file)
+	second := process(t, "-listen", "127.0.0.1:0", "-state", file)
 	said, err := second.CombinedOutput()
 	require.Error(t, err, "two programs on one file")
 	require.Contains(t, string(said), "another")

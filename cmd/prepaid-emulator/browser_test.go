@@ -16,8 +16,17 @@ const (
 	grace = "EA10000000000002"
 )
 
+// TestInABrowser needs a browser of each form, which all its parts use in turn.
 func TestInABrowser(t *testing.T) {
+	t.Parallel()
 	d := startBrowser(t)
+	t.Run("overview", func(t *testing.T) { theOverview(t, d) })
+	t.Run("requests", func(t *testing.T) { theRequests(t, d) })
+	t.Run("state", func(t *testing.T) { theState(t, d) })
+}
+
+func theOverview(t *testing.T, d *driver) {
+	t.Helper()
 	p := launch(t, "-log", "off")
 
 	t.Run("live update", func(t *testing.T) {

@@ -19,8 +19,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A connection whose request was not read to the end is closed half a second later.
+// TestMain is also the program that tests start.
 func TestMain(m *testing.M) {
+	if os.Getenv("EMULATOR_TEST_MAIN") != "" {
+		main()
+	}
+	// A connection whose request was not read to the end is closed half a second later.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 

@@ -25,8 +25,8 @@ func (p *program) pays(amount, requestID string) {
 	}
 }
 
-func TestInABrowserTheRequests(t *testing.T) {
-	d := startBrowser(t)
+func theRequests(t *testing.T, d *driver) {
+	t.Helper()
 	p := launch(t, "-log", "off")
 	p.call("GET", "accounts/EA404", "")
 	p.pays("25.50", "r-1")
@@ -35,6 +35,12 @@ func TestInABrowserTheRequests(t *testing.T) {
 	p.pays("40", "r-2") // request 5
 	for range 30 {
 		p.call("GET", "accounts/"+grace+"/status", "")
+	}
+	for query, row := range map[string]string{
+		"text=account_not_found": "r2", "text=EA404": "r2", "text=%235": "r5", "outcome=cut": "r5", "outcome=fault": "r5", "outcome=repeat": "r4",
+		"operation=POST+%2Ftoken": "r1", "outcome=refused&text=404": "r2",
+	} {
+		require.Regexp(t, `>1 of (?s:.*)<tr[^>]* data-key="`+row+`"`, p.get("requests?"+query).body, query)
 	}
 	for _, form := range []browserForm{{}, {noJavaScript: true}, {phone: true}} {
 		t.Run(form.name(), func(t *testing.T) { requestsAreFound(t, d.open(t, form), p) })
@@ -47,9 +53,9 @@ func TestInABrowserTheRequests(t *testing.T) {
 	for _, form := range []browserForm{{}, {phone: true}, {noJavaScript: true}} {
 		t.Run("send, "+form.name(), func(t *testing.T) { requestsAreSentAgain(t, d.open(t, form), p, form.phone) })
 	}
-	t.Run("dark", func(t *testing.T) { darkIsDark(t, d.open(t, browserForm{dark: true}), p) })
+	t.Run("dark", func(t *testing.T) { darkIsDark(t, d.open(t, browserForm{}), p) })
 	t.Run("dark phone", func(t *testing.T) {
-		b := d.open(t, browserForm{dark: true, phone: true})
+		b := d.open(t, browserForm{phone: true})
 		darkIsDark(t, b, p)
 		b.visit(p.page + "clock")
 		var row []float64
@@ -79,14 +85,6 @@ func requestsAreFound(t *testing.T, b *browser, p *program) {
 	var address string
 	b.eval(`return location.search`, &address)
 	require.Contains(t, address, "text=r-1")
-	for query, row := range map[string]string{
-		"text=account_not_found": "r2", "text=EA404": "r2", "text=%235": "r5", "outcome=cut": "r5", "outcome=fault": "r5", "outcome=repeat": "r4",
-		"operation=POST+%2Ftoken": "r1", "outcome=refused&text=404": "r2",
-	} {
-		b.visit(p.page + "requests?" + query)
-		b.shows("#live-main", "1 of ")
-		b.shows(`[data-key="`+row+`"]`, "/")
-	}
 	b.visit(p.page + "requests?outcome=twice")
 	b.shows("#live-main", "Nothing was paid twice")
 	require.Empty(t, b.console())
@@ -312,6 +310,8 @@ func balancesFit(t *testing.T, b *browser, p *program) {
 // darkIsDark checks each page, which loads no foreign files.
 func darkIsDark(t *testing.T, b *browser, p *program) {
 	t.Helper()
+	b.prefers("dark")
+	t.Cleanup(func() { b.prefers("light") })
 	for _, path := range []string{
 		"", "requests", "requests/5", "requests/test?n=4&n=5", "accounts", "accounts/" + ada, "companies", "companies/42", "transfers", "reports", "webhooks", "faults", "access", "clock",
 	} {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestInABrowserTheState(t *testing.T) {
-	d := startBrowser(t)
+func theState(t *testing.T, d *driver) {
+	t.Helper()
 	for _, form := range []browserForm{{}, {noJavaScript: true}, {phone: true}} {
 		t.Run("account, "+form.name(), func(t *testing.T) { cardWorks(t, d.open(t, form), launch(t, "-log", "off")) })
 	}

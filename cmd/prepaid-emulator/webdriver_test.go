@@ -26,7 +26,6 @@ type browser struct {
 type browserForm struct {
 	phone        bool // 390 by 844, touch
 	noJavaScript bool
-	dark         bool
 }
 
 // needBrowser skips the test if there is no browser, unless PREPAID_BROWSER=required demands one.
@@ -95,16 +94,11 @@ func (d *driver) begin(form browserForm) *browser {
 	t.Helper()
 	profile, err := os.MkdirTemp("", "prepaid-browser") // removed below, with retries
 	require.NoError(t, err)
-	args := []string{
+	options := map[string]any{"args": []string{
 		"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-prefers-reduced-motion",
 		"--user-data-dir=" + profile, "--window-size=1280,860", "--blink-settings=preferredColorScheme=1", // light
-	}
-	options := map[string]any{"args": args}
-	if form.dark {
-		args[len(args)-1] = "--blink-settings=preferredColorScheme=0"
-		options["args"] = args
-	}
+	}}
 	if form.phone {
 		options["mobileEmulation"] = map[string]any{"deviceMetrics": map[string]any{"width": 390, "height": 844, "pixelRatio": 2, "touch": true, "mobile": true}}
 	}
@@ -250,6 +244,13 @@ func (b *browser) console() []string {
 		messages = append(messages, entry.Level+": "+entry.Message)
 	}
 	return messages
+}
+
+// prefers sets the colour scheme that the user prefers.
+func (b *browser) prefers(scheme string) {
+	b.t.Helper()
+	media := map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}
+	b.call(http.MethodPost, "/goog/cdp/execute", map[string]any{"cmd": "Emulation.setEmulatedMedia", "params": media}, nil)
 }
 
 func (b *browser) screenshot() []byte {
