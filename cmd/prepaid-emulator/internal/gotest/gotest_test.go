@@ -221,13 +221,11 @@ func TestEveryOperationBecomesATestThatPasses(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "go.mod"), []byte(text), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "go.sum"), sums, 0o600))
-	for _, arguments := range [][]string{{"vet", "./..."}, {"test", "-count=1", "./..."}} {
-		command := exec.CommandContext(t.Context(), "go", arguments...)
-		command.Dir = directory
-		command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off")
-		out, err := command.CombinedOutput()
-		require.NoError(t, err, "%d files: %s", files, out)
-	}
+	command := exec.CommandContext(t.Context(), "go", "test", "-vet=all", "-count=1", "./...")
+	command.Dir = directory
+	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off")
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%d files: %s", files, out)
 }
 
 // For any program's request there is a test, or a plain reason why not.
