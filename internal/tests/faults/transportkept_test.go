@@ -42,10 +42,10 @@ func (c *attemptCount) trace() *prepaid.Trace {
 }
 
 // A service that closes its kept connections in the middle of an exchange: each request that it reads is an attempt
-// that was reported and took a slot, for thousands of calls, and every call succeeds.
+// that was reported and took a slot, for hundreds of calls, and every call succeeds.
 func TestNothingIsRepeatedBelowTheAttempts(t *testing.T) {
 	t.Parallel()
-	const workers, each = 8, 250
+	const workers, each = 8, 60
 	for name, last := range map[string]func(p *harness.Peer, op harness.Op){
 		"closed after reading": func(p *harness.Peer, _ harness.Op) { _ = p.Close() },
 		"reset after reading":  func(p *harness.Peer, _ harness.Op) { p.Reset() },
@@ -194,7 +194,7 @@ func TestReadOnClosedConnectionNeedsNoRetry(t *testing.T) {
 // of a request that the service did not read. Each request has its own connection.
 func TestUnrepeatedCallsOpenTheirOwnConnection(t *testing.T) {
 	t.Parallel()
-	const calls = 300
+	const calls = 60
 	for _, op := range []harness.Op{harness.OpRedeem(), harness.OpCreate(), harness.OpActivate(), harness.OpStart()} {
 		t.Run(op.Name, func(t *testing.T) {
 			t.Parallel()
