@@ -20,13 +20,8 @@ const (
 func TestInABrowser(t *testing.T) {
 	t.Parallel()
 	d := startBrowser(t)
-	t.Run("overview", func(t *testing.T) { theOverview(t, d) })
 	t.Run("requests", func(t *testing.T) { theRequests(t, d) })
 	t.Run("state", func(t *testing.T) { theState(t, d) })
-}
-
-func theOverview(t *testing.T, d *driver) {
-	t.Helper()
 	p := launch(t, "-log", "off")
 
 	t.Run("live update", func(t *testing.T) {
@@ -130,10 +125,7 @@ func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 		b.eval(`return document.querySelector("#live-control button") !== null`, &running)
 		require.Equal(t, !form.noJavaScript, running, path)
 		if form.phone {
-			var small []string
-			b.eval(`return [...document.querySelectorAll("button, .button, input:not([type=hidden]), select, nav a, tbody th a, summary")]
-				.filter(e => e.offsetParent && e.getBoundingClientRect().height < 43.5).map(e => e.outerHTML)`, &small)
-			require.Empty(t, small, "targets under 44 px on %q", path)
+			fitsAPhone(b, path)
 		}
 	}
 	require.Empty(t, b.console())
@@ -180,6 +172,6 @@ func TestScreenshots(t *testing.T) {
 	} {
 		b.visit(p.page + picture.path)
 		time.Sleep(1200 * time.Millisecond) // a live update
-		require.NoError(t, os.WriteFile(filepath.Join(directory, picture.file), b.screenshot(), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(directory, picture.file), b.picture("/screenshot"), 0o600))
 	}
 }

@@ -14,7 +14,5 @@ import (
 func main() {
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, release) // a second signal ends the program at once
-	code := run(ctx, os.Args[1:], os.LookupEnv, os.Stdout, os.Stderr)
-	release()
-	os.Exit(code)
+	os.Exit(run(ctx, os.Args[1:], os.LookupEnv, os.Stdout, os.Stderr))
 }

@@ -253,11 +253,6 @@ func (b *browser) prefers(scheme string) {
 	b.call(http.MethodPost, "/goog/cdp/execute", map[string]any{"cmd": "Emulation.setEmulatedMedia", "params": media}, nil)
 }
 
-func (b *browser) screenshot() []byte {
-	b.t.Helper()
-	return b.picture("/screenshot")
-}
-
 // pictureOf is a picture of an element with a margin.
 func (b *browser) pictureOf(selector string) []byte {
 	b.t.Helper()
