@@ -61,7 +61,9 @@ func TestOpenAPIOfTheProgram(t *testing.T) {
 // process is a run of main in a process.
 func process(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), os.Args[0], arguments...)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	command := exec.CommandContext(t.Context(), self, arguments...)
 	command.Env = append(os.Environ(), "EMULATOR_TEST_MAIN=1")
 	return command
 }
