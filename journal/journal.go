@@ -94,7 +94,7 @@ func Open(path string, options Options) (*Journal, error) {
 	}
 	f, unlock, err := openLocked(path, options.FileMode)
 	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
+		return nil, err
 	}
 	j, err := load(f, options)
 	if err == nil {

@@ -338,7 +338,7 @@ func TestJournalInUseOrDamaged(t *testing.T) {
 	require.NoError(t, err)
 	code, _, errOut := s.run()
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "nothing was sent: journal: journal: locked by another journal")
+	require.Contains(t, errOut, "nothing was sent: journal: locked by another journal")
 	require.NoError(t, j.Close())
 	require.NoError(t, os.WriteFile(s.journal(), []byte("prepaid-journal 1\nbroken\n"), 0o600))
 	code, _, errOut = s.run()

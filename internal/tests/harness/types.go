@@ -20,7 +20,8 @@ func Types(t testing.TB) []reflect.Type {
 	t.Helper()
 	found := map[string]reflect.Type{}
 	for _, root := range []reflect.Type{
-		reflect.TypeOf(prepaid.NewClient), reflect.TypeOf(prepaid.NewPINKey), reflect.TypeFor[prepaid.Message](), reflect.TypeFor[prepaid.CallError](),
+		reflect.TypeFor[prepaid.Client](), reflect.TypeFor[prepaid.Config](), reflect.TypeFor[prepaid.PINKeyOptions](), reflect.TypeFor[prepaid.PINKey](),
+		reflect.TypeFor[prepaid.Message](), reflect.TypeFor[prepaid.Fault](), reflect.TypeFor[prepaid.CallError](),
 		reflect.TypeFor[prepaid.APIError](), reflect.TypeFor[prepaid.DecodeError](), reflect.TypeFor[prepaid.IncompleteListError](),
 		reflect.TypeFor[prepaid.ReportError](), reflect.TypeFor[prepaid.ReportRunError](), reflect.TypeFor[prepaid.TokenError](),
 		reflect.TypeFor[prepaid.TransferFailedError](), reflect.TypeFor[prepaid.TransportError](), reflect.TypeFor[prepaid.ValidationError](),
