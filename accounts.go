@@ -14,9 +14,7 @@ import (
 // AccountsService manages card accounts, their transfers, wallets and key exchange. Use [Client].Accounts.
 type AccountsService struct{ client *Client }
 
-// AccountStatus is a state of reference section 3.1: active, pre_active, inactive, deactivated, lost_or_stolen, expired,
-// suspected_fraud, closed, inactive_pin_tries_exceeded, vendor_inactive or replaced. A state that the reference does not list
-// is kept as received.
+// AccountStatus is the state of an account (reference section 3.1).
 type AccountStatus string
 
 // The account states. The service decides which transitions SetStatus permits.
@@ -82,7 +80,7 @@ func (t CardholderType) Known() bool {
 	return t == CardholderTypePrimary || t == CardholderTypeSecondary
 }
 
-// Include requests an optional group of account fields. Fields of groups that are not requested are absent.
+// Include requests a group of account fields that are otherwise absent.
 type Include string
 
 const (
@@ -102,7 +100,7 @@ const (
 	IncludeCardholderType Include = "with_cardholdertype"
 )
 
-// Account is a card account (reference section 2.2). It round-trips through JSON.
+// Account is a card account (section 2.2). It round-trips through JSON.
 type Account struct {
 	// ID is the EAID (External Account ID), which identifies the account in every operation. A response without it is an error.
 	ID AccountID `json:"account_id"`
@@ -169,7 +167,7 @@ const companyUnset CompanyID = math.MinInt64
 
 func (a *Account) startUnset() { a.Balance, a.CompanyID = amountUnset(), companyUnset }
 
-// missing reports whether a required member is absent. Without ID or company callers could not use the account, and
+// missing reports whether a required member is absent. If the ID or the company is missing, callers cannot use the account, and
 // Issue would take it for another one.
 func (a *Account) missing() bool {
 	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == companyUnset
@@ -269,11 +267,10 @@ type SetStatusParams struct {
 	Status AccountStatus `json:"status"`
 }
 
-// SetStatus sets the state of an account. After [OutcomeUnknown] read the state with Summary.
-//
-// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again. A request for
-// [AccountStatusActive] or [AccountStatusPreActive] (the cardholder can then activate the account) is never repeated
-// once it may have arrived: a late repeat could lift a block set in the meantime. API: PUT /accounts/{id}/status.
+// SetStatus sets the state of an account. After [OutcomeUnknown] read the state with Summary. Errors: [ErrNotFound].
+// Safety: repeated, since a late repeat can only block again. A request for [AccountStatusActive] or
+// [AccountStatusPreActive] (the cardholder can then activate the account) is never repeated once it may have arrived:
+// a late repeat could lift a block set in the meantime. API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))

@@ -22,9 +22,8 @@ var errAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal nu
 // never rounded: a value that does not fit is [ErrAmountRange].
 //
 // Amounts with the same value are equal under ==, however they were written, so an Amount can be a map key and be
-// compared in tests. The zero value is 0. An Amount has no currency.
-//
-// In JSON it is a number. As text, in fmt (verbs v, s and q) and in databases it has the same digits.
+// compared in tests. The zero value is 0. An Amount has no currency. In JSON it is a number. As text, in fmt (verbs v, s
+// and q) and in databases it has the same digits.
 type Amount struct {
 	value decimal.Decimal // no trailing zeros after the point; see amountUnset for the exception
 }
@@ -56,7 +55,7 @@ func ParseAmount(s string) (Amount, error) {
 	return a, ofInput(err)
 }
 
-// MustAmount is [ParseAmount] for constants and tests. It panics if ParseAmount returns an error.
+// MustAmount is [ParseAmount] for constants and tests. It panics on an error.
 func MustAmount(s string) Amount {
 	a, err := ParseAmount(s)
 	if err != nil {
@@ -132,8 +131,7 @@ func (a Amount) Neg() Amount { return Amount{a.value.Neg()} }
 // Abs returns the absolute value of a.
 func (a Amount) Abs() Amount { return Amount{a.value.Abs()} }
 
-// Compare returns -1 if a is less than b, 0 if they are equal, and +1 if a is greater. It can be used with
-// [slices.SortFunc].
+// Compare returns -1 if a is less than b, 0 if equal and +1 if greater.
 func (a Amount) Compare(b Amount) int { return a.value.Cmp(b.value) }
 
 // Sign returns -1 if a is negative, 0 if it is 0, and +1 if it is positive.
@@ -149,11 +147,11 @@ func (a Amount) String() string {
 	return string(a.appendPlain(buffer[:0]))
 }
 
-// GoString returns the Go expression for a, for the verb %#v and test failures.
+// GoString returns the Go expression for a, for %#v and test failures.
 func (a Amount) GoString() string { return `prepaid.MustAmount("` + a.String() + `")` }
 
-// MarshalJSON writes the form of [Amount.String] as a JSON number. It always has a point: the service reads a number
-// with a point as decimal, but any other in the base that its first digits suggest.
+// MarshalJSON writes the form of [Amount.String] as a JSON number. The number always has a point, so that the service reads it
+// as decimal: without a point, the first digits decide the base.
 func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
 
 // UnmarshalJSON reads a JSON number, also with an exponent if it converts exactly, or a JSON string in the form of
@@ -180,11 +178,11 @@ func (a Amount) MarshalText() ([]byte, error) { return a.appendPlain(make([]byte
 // UnmarshalText reads the form of [ParseAmount], with the same errors.
 func (a *Amount) UnmarshalText(text []byte) error { return a.set(number.Parse(text, false)) }
 
-// Value returns the form of [Amount.String] for a database, best stored in a NUMERIC, DECIMAL or text column.
+// Value returns the form of String for a NUMERIC, DECIMAL or text column.
 func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
 
-// Scan reads a string in the form of [ParseAmount] or an int64 of whole units. It refuses a float64, which may have
-// been rounded, and NULL: use sql.Null[Amount] for a column that can be NULL. Errors: [ErrSyntax], [ErrAmountRange].
+// Scan reads a string in the form of [ParseAmount] or an int64 of whole units. It refuses a float64, which may be rounded, and
+// NULL: use sql.Null[Amount] for a nullable column. Errors: [ErrSyntax], [ErrAmountRange].
 func (a *Amount) Scan(src any) error {
 	switch src := src.(type) {
 	case string:

@@ -67,9 +67,9 @@ func (a *attempt) evidence(kind responseKind) evidence {
 	return e
 }
 
-// serviceForm reports whether the error has the form of section 7: a JSON object with a non-empty string `error`, with the
-// service's media type or application/json, which proxies substitute. Any other 4xx may come from a gateway, before or after
-// the service accepted the request. So may an error with the status text as code: many frameworks send it.
+// serviceForm reports whether the error has the form of section 7: a JSON object with a non-empty string `error`, sent as the
+// service's media type or as application/json, to which proxies change it. Any other 4xx may come from a gateway, before or
+// after the service accepted the request. A code that is the status text may too: many frameworks send it.
 func (a *attempt) serviceForm() bool {
 	return a.declared(responseJSON) && a.api.Code != "" && string(a.api.Code) != http.StatusText(a.status)
 }
@@ -87,8 +87,8 @@ type nextAttempt struct {
 	fresh    bool          // the attempt opens its own connection
 	rejected *oauth2.Token // refused with 401; send another token
 	suspect  *oauth2.Token // may have caused a 400; try another token
-	// notBefore is when a movement of unknown outcome, sent by this or an earlier call, may be repeated; zero if none. If set,
-	// the attempt itself awaits it and earliest.
+	// notBefore is when a movement of unknown outcome, sent by this or an earlier call, may be repeated; zero if there is none.
+	// If it is set, the attempt itself waits for notBefore and earliest.
 	notBefore, earliest time.Time
 }
 
@@ -173,8 +173,8 @@ func (c *call) admit(ctx context.Context, waiting *time.Time) (ratelimit.Slot, e
 	return nil, &TokenError{Err: token.ErrRefused}
 }
 
-// add counts an attempt that may have left. If the attempt outlasted its limit, because the RoundTripper ignores the context
-// or the process was suspended, the request may have left as late as the attempt's end: last is then its end minus limit.
+// add counts an attempt that may have left. If the attempt outlasted its limit, because the RoundTripper ignores the context or
+// the process was suspended, the request may have left as late as the attempt's end: last is then that end minus limit.
 func (s *sentRecord) add(at time.Time, limit time.Duration) {
 	if s.count++; s.count == 1 {
 		s.first = at
@@ -329,7 +329,7 @@ func (c *call) propagate(ctx context.Context, header http.Header) {
 	}
 }
 
-// authorize sets the token for this attempt, a new token after a 401.
+// authorize sets the token for this attempt. After a 401 it is a new token.
 func (c *call) authorize(ctx context.Context) error {
 	if err := c.core.ended(ctx); err != nil { // ended during a pause; the caller's token source does not know about Close
 		return err
@@ -361,8 +361,8 @@ func (c *call) authorize(ctx context.Context) error {
 	return nil
 }
 
-// requestToken returns the shared token or, if there is a suspect, a spare one. If it returns suspect itself, the response to it
-// is final.
+// requestToken returns the shared token or, if there is a suspect, a spare one. If it returns suspect itself, the response that
+// suspect got is final.
 func (c *call) requestToken(ctx context.Context, rejected, suspect *oauth2.Token) (*oauth2.Token, error) {
 	if suspect == nil {
 		return c.core.tokens.Token(ctx, rejected)

@@ -14,13 +14,13 @@ import (
 	"github.com/cardprograms/prepaid/internal/token"
 )
 
-// fetchToken calls POST /token, in as many attempts as Retry allows. The token manager sends nothing else.
+// fetchToken calls POST /token, in as many attempts as Retry allows. The token manager makes no other calls.
 func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	credentials := c.config.Credentials
 	described := request{
 		op:   opToken,
 		form: "grant_type=client_credentials",
-		// Both are unescaped, as the reference says: x/oauth2 would escape them.
+		// ID and secret are unescaped, as the reference says: x/oauth2 would escape them.
 		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
 	}
 	var granted struct {

@@ -95,7 +95,7 @@ func (c *core) join(f *family, config Config) {
 	c.repeats.share(&f.longest)
 }
 
-// over reports whether this client was closed, or the client that it derives from.
+// over reports whether this client, or the client that it derives from, was closed.
 func (c *core) over() bool { return c.family.closed.Load() || c.left.Load() }
 
 // ended returns why nothing may be sent any more, or nil. It compares the deadline with the clock: in a process that was
@@ -116,7 +116,7 @@ type bearerHeader struct {
 	header http.Header
 }
 
-// bearer returns a copy of the header of requests with a token. It is built once per token.
+// bearer returns a copy of the header of requests with a token. The header is built once per token.
 func (c *core) bearer(access string) http.Header {
 	last := c.authorization.Load()
 	if last == nil || last.token != access {
@@ -130,7 +130,7 @@ func (c *core) header(authorization string) http.Header {
 	return http.Header{"User-Agent": c.userAgent, "Accept": c.accept, "Authorization": {authorization}}
 }
 
-// sends reports whether a token was sent before and needs no check.
+// sends reports whether a token was sent before, so that it needs no check.
 func (c *core) sends(access string) bool {
 	last := c.authorization.Load()
 	return last != nil && last.token == access

@@ -25,11 +25,10 @@ const (
 
 // Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through JSON.
 //
-// The limits below apply to new values. A Cardholder that the client read, and each copy of it, also keeps the JSON
-// that the service sent. An unchanged field is not checked and is sent back as received, such as a postcode with a
-// space, an expired passport, or a date of birth with a time. Marshalling to JSON writes the values only, a date of
-// birth without its time. In a Cardholder read from that JSON or built from fields, all values are new. Members
-// that the reference does not list are dropped.
+// The limits below apply to new values. A Cardholder that the client read, and each copy of it, also keeps the JSON that the
+// service sent. An unchanged field is not checked and is sent back as received, such as a postcode with a space, an expired
+// passport, or a date of birth with a time. Marshalling to JSON writes only the values, and a date of birth loses its time. In a
+// Cardholder read from that JSON or built from fields, all values are new. Members that the reference does not list are dropped.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`
@@ -51,16 +50,14 @@ type Cardholder struct {
 	PhoneNumber string `json:"phone_number,omitzero" redact:"personal"`
 	// DateOfBirth is required. If the service sends a date-time, DateOfBirth is the day as written; see [Date].
 	DateOfBirth Date `json:"date_of_birth" redact:"personal"`
-	// EmailAddress is an e-mail address; optional (required by version 1.0 of the service). It is needed to reveal a
-	// PIN or to tokenise a card.
+	// EmailAddress is optional (required by version 1.0 of the service). It is needed to reveal a PIN or to tokenise a card.
 	EmailAddress string `json:"email_address,omitzero" redact:"personal"`
 	// DriverLicenceNumber is at most 30 characters.
 	DriverLicenceNumber string `json:"driver_licence_number,omitzero" redact:"personal"`
 	// Passport is optional.
 	Passport *Passport `json:"passport,omitzero" redact:"personal"`
 
-	// received is the JSON object that the service sent, if the fields alone cannot reproduce it. It is a string so
-	// that == works.
+	// received is the JSON object that the service sent, if the fields alone cannot reproduce it. It is a string so that == works.
 	received string
 }
 
@@ -132,7 +129,7 @@ func (a *Address) check(v *validator) {
 	v.postcode("primary_address.postcode", a.Postcode)
 }
 
-// AlternateAddress is an address without a third line; every field is optional.
+// AlternateAddress is an address without Line3; every field is optional.
 type AlternateAddress struct {
 	// Line1 is at most 50 characters.
 	Line1 string `json:"address_line1,omitzero" redact:"personal"`
@@ -157,7 +154,7 @@ func (a AlternateAddress) check(v *validator) {
 	v.postcode("alternate_address.postcode", a.Postcode)
 }
 
-// Passport is a cardholder's passport (reference section 2.5); all fields are required.
+// Passport is a cardholder's passport (section 2.5); all fields are required.
 type Passport struct {
 	// Number is at most 10 characters.
 	Number string `json:"passport_number" redact:"personal"`
@@ -231,8 +228,8 @@ const passportHorizon = 366 * 24 * time.Hour
 // plainCardholder is a Cardholder without the methods that keep and write received JSON.
 type plainCardholder Cardholder
 
-// retain keeps raw, the JSON that c was read from, if the client would refuse the values of c as new ones, or would
-// write them differently. exact means that it would write them in the same way.
+// retain keeps raw, the JSON that c was read from, if the client would refuse the values of c as new ones, or would write them
+// differently. exact means that the client would write them in the same way.
 func (c *Cardholder) retain(raw []byte, exact bool) {
 	var v validator
 	c.checkMembers(&v)
@@ -285,8 +282,8 @@ func (c *Cardholder) encode(e *jsontext.Encoder) error {
 	return writeUnchanged(e, reflect.ValueOf(c).Elem(), reflect.ValueOf(c.asReceived()).Elem(), jsontext.Value(c.received))
 }
 
-// writeUnchanged writes a struct (now). An older one (was) was read from received. Members that are equal in both
-// are written as received.
+// writeUnchanged writes a struct (now). Members that are equal in an older struct (was) are written as in received, the JSON of
+// the older struct.
 func writeUnchanged(e *jsontext.Encoder, now, was reflect.Value, received jsontext.Value) error {
 	members := membersOf(received)
 	err := e.WriteToken(jsontext.BeginObject)

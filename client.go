@@ -16,8 +16,8 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Client calls the service. It is immutable and safe for concurrent use: create one per process with [NewClient].
-// The zero value of a Client or a service is not usable.
+// Client calls the service. It is immutable and safe for concurrent use: create one per process with [NewClient]. The zero
+// value is not usable.
 type Client struct {
 	// Accounts manages card accounts, their transfers and wallets.
 	Accounts *AccountsService
@@ -76,8 +76,8 @@ type Overrides struct {
 	// zero or those of the client.
 	Retry RetryPolicy
 	// AttemptTimeout limits one attempt. If longer than the client's, it also lengthens the pause before a transfer is sent
-	// again. If shorter, it leaves that pause as it is: the service needs no less time for a transfer. The pause of the
-	// client that sent the transfer counts, even if another client repeats it.
+	// again. A shorter one does not shorten that pause: the service needs no less time for a transfer. The pause of the client
+	// that sent the transfer counts, even if another client repeats it.
 	AttemptTimeout time.Duration
 	// Logger replaces the log. For no log, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger
@@ -89,13 +89,9 @@ type Overrides struct {
 	Lane ratelimit.Lane
 }
 
-// With returns a client with the settings of c except for those in o, for example for a nightly job. Both clients share tokens,
-// limiter, connections and the memory of request IDs: calls with the same request ID wait for each other, as in one client.
-// Derive clients at startup, not per call.
-//
-// Closing the client that NewClient returned closes derived clients, too. Close of a derived client only makes its later calls fail.
-//
-// The error is a *[ValidationError] that lists all faults. With does no I/O.
+// With returns a client with the settings of c except for those in o. Both clients share tokens, limiter, connections and the
+// memory of request IDs: calls with the same request ID wait for each other, as in one client. Derive clients at startup, not
+// per call. For closing, see [Client.Close]. The error is a *[ValidationError] that lists all faults. With does no I/O.
 func (c *Client) With(o Overrides) (*Client, error) {
 	config := c.config
 	config.AttemptTimeout = cmp.Or(o.AttemptTimeout, config.AttemptTimeout)
@@ -146,9 +142,8 @@ func (c *Client) LogValue() slog.Value {
 
 // Close cancels a token renewal in progress and closes idle connections; other connections are closed when their calls end.
 // Later calls fail with [ErrClosed]. A call that waits before a retry fails after the wait: cancel its context to end it at
-// once. Close may be called more than once. An idle Client that is not closed leaks no goroutine.
-//
-// Clients derived by [Client.With] are closed with it. Close of a derived client only makes its later calls fail.
+// once. Close can be repeated. An idle Client leaks no goroutine if it is not closed. Clients derived by [Client.With]
+// are closed with it. Close of a derived client only makes its later calls fail.
 func (c *Client) Close() error {
 	if c.derived {
 		c.left.Store(true)

@@ -128,7 +128,7 @@ func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
 	return err
 }
 
-// readScalar returns the text of a string, or of a number as written, and its kind. Null has no text; other kinds return other.
+// readScalar returns text and kind of a string or of a number, as written. Null has no text; any other kind is the error other.
 func readScalar(d *jsontext.Decoder, other error) (text string, kind jsontext.Kind, err error) {
 	token, err := d.ReadToken()
 	if err != nil {
@@ -316,8 +316,8 @@ var (
 	errUnexpectedResponse = errors.New("unexpected status or unexpected body")
 )
 
-// fromService reports by the media type whether the response may come from the service. Proxies replace
-// application/json by another type, or send their own page.
+// fromService reports whether the service may have sent the response, judging by media type and first character. Proxies
+// replace application/json by another type, or send their own page.
 func (r *response) fromService() bool {
 	text := r.mediaType == "" || r.mediaType == "text/plain"
 	return r.declared(responseText) || text && !bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("<"))
@@ -360,8 +360,8 @@ func (r *response) errorWithin(kind responseKind) error {
 // syntaxOptions are the options for all JSON: duplicate names and invalid UTF-8 are accepted.
 var syntaxOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// errorShape reads the error shape of section 7. It is strict about the code, which is evidence of the response's sender:
-// any other shape has an empty code, and two codes are an error. A description of another type is ignored.
+// errorShape reads the error shape of section 7. It is strict about the code, which is evidence of the response's sender: any
+// other shape has an empty code, and two codes are an error. A description that is neither a string nor a number is ignored.
 func (r *response) errorShape() (code ErrorCode, description string, err error) {
 	var shape struct {
 		Error       ErrorCode      `json:"error"`

@@ -23,7 +23,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Environment is one of the service's two environments. The zero value is EnvironmentProduction.
+// Environment is production, the zero value, or test.
 type Environment string
 
 const (
@@ -42,21 +42,18 @@ func (e *Environment) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Config holds all settings of a [Client]. BaseURL, Vendor and Credentials (or TokenSource) are required; the zero value of
-// every other field means the default stated there. Fields that hold data can be read from JSON and YAML, with durations
-// such as "30s", and from the environment ([ConfigFromEnv]). Fields that hold code are set in code. A Config prints and
-// marshals without its secret.
+// Config holds all settings of a [Client]. BaseURL, Vendor and Credentials (or TokenSource) are required; zero in any other field
+// means the default stated there. Fields that hold data can be read from JSON and YAML, with durations such as "30s", and from the
+// environment ([ConfigFromEnv]). Fields that hold code are set in code. A Config prints and marshals without its secret.
 type Config struct {
-	// BaseURL is the service's address and ends in /3.0 or /3.0/. It must be https, unless it is on loopback or InsecureHTTP is
-	// set. Required.
+	// BaseURL is the service's address, which ends in /3.0 or /3.0/: https, or http on loopback or with InsecureHTTP. Required.
 	BaseURL string `json:"base_url" yaml:"base_url"`
 	// Vendor is the vendor in the media type application/vnd.<vendor>+json. Required.
 	Vendor string `json:"vendor" yaml:"vendor"`
 	// Environment is the environment of BaseURL. Default: production. The simulator requires EnvironmentTest.
 	Environment Environment `json:"environment,omitzero" yaml:"environment,omitempty"`
-	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It requires
-	// EnvironmentTest: the client secret, tokens and personal data are sent unencrypted. NewClient logs a warning if BaseURL
-	// is http and not on loopback.
+	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It requires EnvironmentTest:
+	// the client secret, tokens and personal data are sent unencrypted. NewClient logs a warning about such a BaseURL.
 	InsecureHTTP bool `json:"insecure_http,omitzero" yaml:"insecure_http,omitempty"`
 	// Credentials are the OAuth client credentials. Required unless TokenSource is set.
 	Credentials Credentials `json:"credentials,omitzero" yaml:"credentials,omitempty"`
@@ -72,17 +69,17 @@ type Config struct {
 	MaxResponseBytes int64 `json:"max_response_bytes,omitzero" yaml:"max_response_bytes,omitempty"`
 	// Retry bounds the attempts of one call.
 	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
-	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier request with the same request ID
-	// moved no money, see [ProvesNotApplied]. The reference lists no codes for transfers. List a code only if the operator
-	// confirms that the service never uses it to refuse a transfer that has been carried out or is still in progress: with
-	// a wrong code, a payment that was made is reported as rejected. In the environment variable, separate codes by commas.
+	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier request with the same request ID moved
+	// no money, see [ProvesNotApplied]. The reference lists no codes for transfers. List a code only if the operator confirms
+	// that the service never uses it to refuse a transfer that has been carried out or is still in progress: with a wrong code,
+	// a payment that was made is reported as rejected.
 	RefusalCodes []ErrorCode `json:"refusal_codes,omitzero" yaml:"refusal_codes,omitempty"`
 	// MediaTypes are further media types of responses that the client accepts as the service's, if a proxy replaces
 	// application/vnd.<vendor>+json. Write them in lower case, without parameters; "" accepts a response without a media type.
-	// Default: none; application/json is always accepted. A 200 of an operation that moves money with any other media type has an
-	// unknown outcome. Do not list the type of the proxy's own pages: such a page could then report that a payment failed. Responses
-	// of these types prove neither that the service has responded ([AccountsService.AwaitRepeat]) nor that an earlier request was
-	// not applied ([ProvesNotApplied]). In the environment variable, separate the types by commas.
+	// Default: none; application/json is always accepted. With any other media type, a 200 of an operation that moves money has
+	// an unknown outcome. Do not list the type of the proxy's own pages: such a page could then report that a payment failed.
+	// Responses of these types prove neither that the service has responded ([AccountsService.AwaitRepeat]) nor that an earlier
+	// request was not applied ([ProvesNotApplied]).
 	MediaTypes []string `json:"media_types,omitzero" yaml:"media_types,omitempty"`
 	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at most 1.
 	// Default: 1. For four replicas behind one address, use 0.25. A slot is free again 10 s after its response: if the reads of
@@ -95,12 +92,12 @@ type Config struct {
 	//   - A path value of an operation that changes something (also of a report start) is not "." or "..", and has no slash,
 	//     backslash, percent sign or control character: a gateway may decode such a value into another operation. A path value of
 	//     a read has no segment "." or "..".
-	//   - A required field is not empty and a required number is not zero. This rule excludes registrations, portal identifiers,
-	//     and source and destination references. IDs of companies and acquirers are set. Lists have at least one item.
-	//   - A request ID has at most 100 characters. The amount of a payment is above zero. Other amounts, except the
-	//     simulator's, are not below zero, and zero requires ZeroAmount where there is such a field.
-	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, a transaction ID, or a category code of a
-	//     policy rule, that is not a number.
+	//   - A required field is not empty and a required number is not zero. This rule does not apply to registrations, portal
+	//     identifiers, and source and destination references. IDs of companies and acquirers are set. Lists have at least one item.
+	//   - A request ID has at most 100 characters. The amount of a payment is above zero. Other amounts are not below zero,
+	//     except the simulator's and those with NegativeAmount. Zero requires ZeroAmount where there is such a field.
+	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, and any text but a number as a transaction
+	//     ID or as a category code of a policy rule.
 	//   - The fields of params do not contradict each other (windows, paging, lists of Ensure methods). [Client.Do] refuses the
 	//     known operations that move money.
 	//   - Secrets, keys and the PIN envelope have the required form, and the Config and [Overrides] are valid.
@@ -124,21 +121,20 @@ type Config struct {
 	// system discards undelivered bytes; otherwise the system would retransmit them for minutes, even after a payment was repeated.
 	// The Client must therefore reach the *net.TCPConn: a wrapper returned by your DialContext needs a method NetConn() net.Conn,
 	// like that of tls.Conn, and a RoundTripper of your own must pass on the request's context. [Client.Check] warns if the Client
-	// cannot. Behind a RoundTripper without [transport.Wrappable] that uses HTTP/2, payments share a connection, and closing it makes
-	// the outcome of the other payments unknown. Bytes in a proxy, the network or the service's receive queue are beyond reach.
+	// cannot. If your own RoundTripper uses HTTP/2 without [transport.Wrappable], payments share a connection: closing it makes the
+	// outcome of the others unknown. Bytes in a proxy, the network or the service's receive queue are beyond reach.
 	//
-	// With any other RoundTripper, only an error for which [transport.NotSent] is true means that the call was not processed; the
-	// Client does not repeat the call. After every other error, including a failed dial, the request may have arrived. If you wrap an
-	// *http.Transport, for example to trace, first wrap it with [transport.Wrappable]: the Client then knows which requests never left.
+	// With any other RoundTripper, only an error for which [transport.NotSent] is true means that the call was not processed; even
+	// then the Client does not repeat it. After every other error, including a failed dial, the request may have arrived. If you
+	// wrap an *http.Transport, wrap it with [transport.Wrappable] first: the Client then knows which requests never left.
 	//
 	// An attempt gets one connection. If the RoundTripper takes a second one, to repeat, to hedge or to fail over, the
 	// Client closes that connection and ends the attempt; the Client then repeats the request itself where that is safe.
 	// httputil.DumpRequestOut also takes a connection: pass it a req.Clone(context.Background()) with a body from req.GetBody.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
-	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s
-	// from each address, times RateShare. All its slots are free at the start, so an idle client may send its whole allowance at
-	// once. A process that starts within 10 s of the end of another on the same address does not know how many requests the
-	// other has sent.
+	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s from
+	// each address, times RateShare. All its slots are free at the start, so an idle client may send its whole allowance at once. A
+	// process that starts within 10 s of the end of another on the same address does not know how many requests the other has sent.
 	//
 	// A 429 pauses all lanes, including callers that already wait. The pause is the Retry-After of the 429 (at most
 	// RetryPolicy.MaxRetryAfter) or, without one, a random 2.5 to 10 s. After the first 429, requests are also spaced evenly in
@@ -158,8 +154,8 @@ type Config struct {
 	Propagate func(ctx context.Context) http.Header `json:"-" yaml:"-"`
 }
 
-// RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. The
-// zero value of each field means the default stated there.
+// RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. Zero means the
+// default.
 type RetryPolicy struct {
 	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. These requests do not count: those
 	// refused with 429; one refused with 401 (a report start: also 400) and repeated with another token; and the first
@@ -177,14 +173,14 @@ type RetryPolicy struct {
 	// Default: 10 s. A payment of unknown outcome is sent again no earlier than AttemptTimeout plus InFlightWait after its last
 	// attempt (40 s with the defaults, see [AccountsService.NotBefore]), and no earlier than InFlightWait after the response to
 	// a later request (see [AccountsService.AwaitRepeat]): the service caches only finished payments. A call whose deadline is
-	// earlier ends at once, with unknown outcome. The reference states no limit: raise this if the operator names one.
+	// earlier ends at once, with unknown outcome. The reference states no limit: ask the operator and raise InFlightWait.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials
-	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. A token that the
-	// service has refused is never sent again: all calls wait for a new token, or end unsent ([TokenError]) if it would arrive
-	// after their deadline. If several tokens are each refused within TokenHold (at most 1 s) of arriving, the next token
-	// is requested TokenHold (at most 1 s) after the last arrival. A nanosecond means practically no wait. After a failed
-	// renewal of a token that is still valid, the next renewal waits 1 s to 1 min, and no call waits for it.
+	// were refused, calls fail at once with that error; after any other failure they wait, first 250 ms, then longer. A token
+	// that the service has refused is never sent again: all calls wait for a new token, or end unsent ([TokenError]) if it
+	// would arrive after their deadline. If several tokens are each refused within TokenHold (at most 1 s) of arriving, the
+	// next token is requested TokenHold (at most 1 s) after the last arrival. A nanosecond means practically no wait. After a
+	// failed renewal of a token that is still valid, the next renewal waits 1 s to 1 min, and no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 
@@ -238,9 +234,8 @@ func (c Config) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON sets the fields that are present and leaves the others unchanged. An unknown member is an error: otherwise a
 // mistyped setting would have no effect. In a struct of your own, give the Config a field name: if it is embedded, this
-// method reads the whole struct.
-//
-// Errors: a *[ValidationError] that names the member and the rule, never the value; [ErrRedactedSecret].
+// method reads the whole struct. Errors: a *[ValidationError] that names the member and the rule, never the value;
+// [ErrRedactedSecret].
 func (c *Config) UnmarshalJSON(data []byte) error {
 	type plain Config
 	read := *c
@@ -268,7 +263,7 @@ func readDuration(d *jsontext.Decoder, to *time.Duration) error {
 	return errors.New("not a text")
 }
 
-// configFault returns a fault with the member that could not be read and the reason, without its value.
+// configFault returns a fault with the member that could not be read and the reason, without the member's value.
 func configFault(err error) error {
 	fault := Fault{Field: "config", Rule: "must be a JSON object"}
 	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(wrong, jsontext.ErrDuplicateName) {
@@ -319,16 +314,11 @@ func ruleOf(of reflect.Type) string {
 	return "must be a whole number"
 }
 
-// ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and the name of the JSON field in
-// capitals, without the group credentials: PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT ("test" or
-// "production", the default), PREPAID_INSECURE_HTTP, PREPAID_CLIENT_ID, PREPAID_CLIENT_SECRET or, if that is unset,
-// PREPAID_CLIENT_SECRET_FILE, which names a file with the secret; and, to change a default, PREPAID_USER_AGENT,
-// PREPAID_RATE_SHARE, PREPAID_ATTEMPT_TIMEOUT, PREPAID_BODY_IDLE_TIMEOUT, PREPAID_MAX_RESPONSE_BYTES,
-// PREPAID_RETRY_MAX_ATTEMPTS, PREPAID_RETRY_MIN_WAIT, PREPAID_RETRY_MAX_WAIT, PREPAID_RETRY_MAX_RETRY_AFTER,
-// PREPAID_RETRY_MAX_THROTTLE_WAIT, PREPAID_RETRY_IN_FLIGHT_WAIT, PREPAID_RETRY_TOKEN_HOLD, PREPAID_REFUSAL_CODES,
-// PREPAID_MEDIA_TYPES, PREPAID_SKIP_VALUE_CHECKS ("true") and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are written as
-// "30s"; codes and media types are separated by commas. An empty variable counts as unset. Unknown variables are ignored, even
-// if they begin with PREPAID_: check the spelling.
+// ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and the path of the JSON field in capitals,
+// without the group credentials: PREPAID_BASE_URL, PREPAID_CLIENT_ID, PREPAID_RETRY_MIN_WAIT. docs/wrapping.md lists them all. If
+// PREPAID_CLIENT_SECRET is unset, PREPAID_CLIENT_SECRET_FILE names a file with the secret. PREPAID_ENVIRONMENT is "test" or
+// "production", the default. Switches are "true" or "false", durations are written as "30s", codes and media types are separated by
+// commas. An empty variable counts as unset. Unknown variables are ignored, even if they begin with PREPAID_: check the spelling.
 //
 // If no variable of the credentials is set, Credentials stays empty, for a Config with a TokenSource; [NewClient] refuses a
 // Config that has neither.

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// RequestType says whether Create makes a new card or a replacement. Empty means new, the service's default.
+// RequestType says whether Create makes a new card or a replacement.
 type RequestType string
 
 const (
@@ -28,8 +28,7 @@ type CreateAccountParams struct {
 	InitialLoadAmount Amount `json:"initial_load_amount"`
 	// Cardholder is the cardholder. Required.
 	Cardholder *Cardholder `json:"registration"`
-	// NameOnCard is engraved on the card: 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop. No spaces or
-	// lower-case letters.
+	// NameOnCard is engraved on the card: 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop, no space.
 	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
 	// ClientAccountKey is your own key, at most 255 printable ASCII characters. Search and Issue use it: without it, an
 	// account cannot be found if the response to its creation was lost.
@@ -89,7 +88,6 @@ func (p CreateAccountParams) check(v *validator) {
 
 // Create makes an account. The response has no account ID. [AccountsService.Issue] creates the account and returns its
 // ID.
-//
 // Errors: a 404 may mean bad input or an unknown account to replace, so it is not [ErrNotFound]. After [OutcomeUnknown]
 // look with [AccountsService.FindCreated]. Safety: never repeated. API: POST /accounts.
 func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams) (*AccountSummary, error) {
@@ -141,8 +139,7 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 type IssueParams struct {
 	// Account is the input of Create. ClientAccountKey is required and must be unique within the program.
 	Account CreateAccountParams
-	// ProgramClientID is the client_id of the program, used to search for the account. Required. If it is wrong, the
-	// account is created and then not found.
+	// ProgramClientID is the client_id of the program, to search by. Required. If wrong, the account is created and then not found.
 	ProgramClientID string
 	// VisibleWithin is how long to look for an account that is not visible yet. Zero means 30 s.
 	VisibleWithin time.Duration
@@ -174,8 +171,7 @@ const (
 // first exists but becomes visible only after VisibleWithin: set VisibleWithin to minutes, keep InitialLoadAmount zero,
 // and load with a keyed Transfer.
 //
-// With RequestTypeReplace, accounts that are lost or stolen, replaced or closed do not match, nor does the account
-// being replaced.
+// With RequestTypeReplace, accounts that are lost or stolen (such as the one to replace), replaced or closed do not match.
 //
 // Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when
 // the account was created for certain, but is not visible within VisibleWithin. If the company has it under another
@@ -295,8 +291,8 @@ func seenElsewhere(err error) bool {
 	return ok && e.elsewhere != ""
 }
 
-// issueError returns err, the error of a search in a step of Issue, with the outcome of the creation and the failure of the
-// creation, if any. sent is the error of the call whose attempts and times the result has.
+// issueError returns err, the error of a search in a step of Issue, with the outcome of the creation and its failure, if any.
+// sent is the error of the call whose attempts and times the result has.
 func issueError(outcome Outcome, step string, err, sent error) error {
 	failure := &CallError{Operation: "Accounts.Issue", Outcome: outcome, Err: err}
 	if call, ok := errors.AsType[*CallError](sent); ok {
@@ -315,13 +311,12 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 	return failure
 }
 
-// FindCreated looks for an account after an unknown outcome of Create. It creates nothing. It returns the account if
-// exactly one matches, as [AccountsService.FindMovement] does for money.
+// FindCreated looks for an account after an unknown outcome of Create. It creates nothing. It returns the account if exactly
+// one matches.
 //
-// Errors: [ErrNotSeen] when nothing matched within VisibleWithin: the outcome is unknown, as the account may still
-// exist; [ErrAmbiguous] when several match; the context's error together with ErrNotSeen when the context ended the
-// search. The outcome is that of the creation: unknown after all errors but a *[ValidationError]. Safety: read.
-// API: GET /accounts, or GET /accounts/company/{companyid}.
+// Errors: [ErrNotSeen] when nothing matched within VisibleWithin: the account may still exist; [ErrAmbiguous] when several
+// match; the context's error together with ErrNotSeen when the context ended the search. The outcome is that of the creation:
+// unknown after all errors but a *[ValidationError]. Safety: read. API: GET /accounts, or GET /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	v := s.client.validator()
 	switch {

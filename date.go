@@ -18,10 +18,10 @@ var errDateSyntax error = &valueError{"prepaid: date: not a calendar day as YYYY
 // Date is a calendar day without time and zone, such as a date of birth: it is the same day in Sydney and in London.
 // Dates can be compared with == and be map keys. The zero Date means no date.
 //
-// The service has only date-times, so a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z. Reading any date-time
-// takes the day as written, without converting the zone. If the service stores midnight in Sydney and writes it in UTC,
-// 1990-05-03T14:00:00Z for 4 May, the Date is therefore 3 May: the reference does not specify the zone. A [Cardholder]
-// that was read keeps the date-time, and sends it back unchanged.
+// The service has only date-times, so a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z. Any date-time is read as the day
+// written in it, without converting the zone. If the service stores midnight in Sydney and writes it in UTC,
+// 1990-05-03T14:00:00Z for 4 May, the Date is therefore 3 May: the reference does not specify the zone. A [Cardholder] that was
+// read keeps the date-time, and sends it back unchanged.
 type Date struct {
 	// Year is the year, 1 to 9999.
 	Year int
@@ -40,8 +40,8 @@ var (
 	_ driver.Valuer            = Date{}
 )
 
-// ParseDate reads a date as YYYY-MM-DD. For a date that is known, write Date{Year: 1990, Month: time.May, Day: 1}.
-// Errors: [ErrSyntax], also for a day that does not exist.
+// ParseDate reads YYYY-MM-DD. For a known date, write Date{Year: 1990, Month: time.May, Day: 1}. Errors: [ErrSyntax], also for
+// a day that does not exist.
 func ParseDate(s string) (Date, error) {
 	d, rest, ok := cutDate(s)
 	if !ok || rest != "" {
@@ -50,7 +50,7 @@ func ParseDate(s string) (Date, error) {
 	return d, nil
 }
 
-// DateOf returns the day of t in t's own location. The zero time gives the zero Date.
+// DateOf returns the day of t in t's location, or zero for the zero time.
 func DateOf(t time.Time) Date {
 	if t.IsZero() {
 		return Date{}
@@ -75,8 +75,7 @@ func (d Date) Time(loc *time.Location) time.Time {
 	return t
 }
 
-// Compare returns -1 if d is before other, 0 if they are the same day, and +1 if d is after. The zero Date is before
-// every other. It can be used with [slices.SortFunc].
+// Compare returns -1 if d is before other, 0 if they are the same day, and +1 if d is after. The zero Date is before every other.
 func (d Date) Compare(other Date) int {
 	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day))
 }

@@ -20,10 +20,9 @@
 //
 // # Authentication
 //
-// Authentication is automatic. The client obtains its access token with the client-credentials grant and renews it in the
-// background 10 minutes before it expires, or halfway through a short lifetime. Calls continue with the old token
-// meanwhile. After a 401 the client renews the token once and sends the call again. [Config].TokenSource replaces all of
-// this.
+// The client obtains its access token with the client-credentials grant and renews it in the background 10 minutes before it
+// expires, or halfway through a short lifetime. Calls continue with the old token meanwhile. After a 401 the client renews the
+// token once and sends the call again. [Config].TokenSource replaces all this.
 //
 // # Money
 //
@@ -49,10 +48,10 @@
 // outcome is unknown, and set it as LastSent in the params of the next call ([TransferParams], whose example is a store that
 // survives restarts). Otherwise a refusal of the second call is reported as rejected although the first one moved the money.
 //
-// There are two ways to resolve an unknown outcome. Either send the keyed transfer again with the same params. Or look for its
-// effect: use [AccountsService.FindMovement] or [AccountsService.FindCreated], or read the changed data back. That never proves
-// absence. For payments in bulk, package journal keeps the records needed after a crash. Another run of the journal sends
-// rejected payments again, too: first take the payments that you made some other way off the list.
+// There are two ways to resolve an unknown outcome. Either send the keyed transfer again with the same params. Or look for the
+// effect of the call: use [AccountsService.FindMovement] or [AccountsService.FindCreated], or read the changed data back.
+// Finding nothing proves nothing. For payments in bulk, package journal keeps the records needed after a crash. Another run of
+// the journal sends rejected payments again, too: first remove from the list the payments that you made some other way.
 //
 // # Retries
 //

@@ -34,10 +34,9 @@ type CallError struct {
 	Attempts int
 	// FirstSent is when the first request may have left; zero if none did.
 	FirstSent time.Time
-	// LastSent is the start of the last attempt that may have left. If that attempt outlasted AttemptTimeout, LastSent is its
-	// end minus AttemptTimeout. The attempt may have been in progress until the call returned. If no attempt left, LastSent is
-	// zero or, for a transfer or direct entry out with unknown outcome, that of the params. Store it with the payment whenever
-	// the outcome is unknown.
+	// LastSent is the start of the last attempt that may have left. If that attempt outlasted AttemptTimeout, LastSent is its end
+	// minus AttemptTimeout. The attempt may have been in progress until the call returned. If no attempt left, LastSent is zero or,
+	// for a transfer or direct entry out with unknown outcome, that of the params. Store it with a payment of unknown outcome.
 	LastSent time.Time
 	// NotBefore is the earliest time to repeat, with its request ID, a transfer or direct entry out with unknown outcome: see
 	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since:
@@ -91,8 +90,8 @@ func (e *CallError) Is(target error) bool {
 	return target == ErrOutcomeUnknown && e.Outcome == OutcomeUnknown
 }
 
-// APIError is an error response of the service (reference section 7). It prints only status and code, because description
-// and body are the service's text and may repeat request data. With [Config].ShowDescriptions it also prints the description.
+// APIError is an error response of the service (reference section 7). By default it prints only status and code: description
+// and body may repeat request data.
 type APIError struct {
 	// StatusCode is the HTTP status.
 	StatusCode int
@@ -115,7 +114,7 @@ type APIError struct {
 	reportFailed bool
 }
 
-// Error returns status and code, and with [Config].ShowDescriptions the description.
+// Error returns status, code and, with ShowDescriptions, the description.
 func (e *APIError) Error() string {
 	text := "prepaid: status " + strconv.Itoa(e.StatusCode)
 	if e.Code != "" {
@@ -168,14 +167,13 @@ func printableCode(code ErrorCode) string {
 	return string(code)
 }
 
-// ErrorCode is the service's error code. It implements error, for errors.Is(err, prepaid.CodeInvalidURI). A code that
-// the reference does not list is kept as received.
+// ErrorCode is the service's error code. It implements error, for errors.Is(err, prepaid.CodeInvalidURI). Unlisted codes are kept.
 type ErrorCode string
 
 // Error returns the code.
 func (c ErrorCode) Error() string { return string(c) }
 
-// Codes of reference sections 4.8 and 7, each with the operations that return it.
+// Codes of sections 4.8 and 7, each with the operations that return it.
 const (
 	// CodeInvalidRequest: token, webhooks: the request is malformed.
 	CodeInvalidRequest ErrorCode = "invalid_request"
@@ -339,8 +337,8 @@ func (e *TransportError) Error() string {
 // Unwrap returns Err.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// DecodeError means that a response does not have the form that the operation declares, or that an error response has a
-// success status. Err is then the [ErrorCode] of that response.
+// DecodeError means that a response does not have the declared form, or that an error response has a success status. Err is
+// then its [ErrorCode].
 type DecodeError struct {
 	// StatusCode is the HTTP status of the response.
 	StatusCode int
@@ -364,8 +362,8 @@ func (e *DecodeError) Error() string {
 // Unwrap returns Err.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// TransferFailedError is the 200 of a transfer whose transaction_id is empty ("" or null): no money moved. The service does
-// not cache a failure, so the same request ID may be sent again. [AccountsService.DiagnoseTransfer] looks for a reason.
+// TransferFailedError is a transfer's 200 with an empty transaction_id ("" or null): no money moved. The service caches no
+// failure: the same request ID may be sent again. [AccountsService.DiagnoseTransfer] looks for a reason.
 type TransferFailedError struct {
 	// CorrelationID is the service's, for a support case.
 	CorrelationID string
@@ -379,7 +377,7 @@ func (e *TransferFailedError) Error() string {
 // Is matches [ErrTransferFailed].
 func (e *TransferFailedError) Is(target error) bool { return target == ErrTransferFailed }
 
-// TokenError means that no access token could be obtained, so the call was not sent.
+// TokenError means that the call was not sent: no token could be obtained.
 type TokenError struct {
 	// Err is the cause.
 	Err error
@@ -396,7 +394,7 @@ func (e *TokenError) Error() string {
 // Unwrap returns Err.
 func (e *TokenError) Unwrap() error { return e.Err }
 
-// Is matches [ErrUnauthorized] if the service refused the credentials, with 400 or 401, or the token.
+// Is matches [ErrUnauthorized] if the service refused the credentials or token.
 func (e *TokenError) Is(target error) bool {
 	return target == ErrUnauthorized && (errors.Is(e.Err, CodeInvalidClient) || errors.Is(e.Err, token.ErrRefused))
 }

@@ -8,7 +8,7 @@ import (
 // FundingService posts funding movements. Use [Client].Funding.
 type FundingService struct{ client *Client }
 
-// FundingOutcome is approved or declined. A response without an outcome is an error with [OutcomeUnknown].
+// FundingOutcome is approved or declined.
 type FundingOutcome string
 
 const (
@@ -18,8 +18,8 @@ const (
 	FundingOutcomeDeclined FundingOutcome = "declined"
 )
 
-// FundingResult is the result of Redeem, Reverse and Refund. A decline is a result, not an error. An outcome that the reference
-// does not list is an error with [OutcomeUnknown], and so is a decline with a transaction ID.
+// FundingResult is the result of Redeem, Reverse and Refund. A decline is a result, not an error. A missing or unlisted
+// outcome, or a decline with a transaction ID, is an error with [OutcomeUnknown].
 type FundingResult struct {
 	// Outcome is approved or declined.
 	Outcome FundingOutcome `json:"outcome"`
@@ -104,7 +104,7 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 	return s.post(ctx, opFundingRedeem, params.AccountID, params.CorrelationID, params, v)
 }
 
-// ReverseFundingParams describes the reversal of a redemption; every field is required.
+// ReverseFundingParams reverses a redemption; every field is required.
 type ReverseFundingParams struct {
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
@@ -120,8 +120,7 @@ type ReverseFundingParams struct {
 	ClearingAdjustment bool `json:"clearing_adjustment"`
 }
 
-// Reverse posts a reversal of an earlier redemption. A decline is a result. Errors and safety: as
-// [FundingService.Redeem]. API: POST /funding/reversals.
+// Reverse posts a reversal of an earlier redemption. Errors and safety: as [FundingService.Redeem]. API: POST /funding/reversals.
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.accountID("account_id", params.AccountID)
@@ -138,7 +137,7 @@ func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParam
 	return s.post(ctx, opFundingReverse, params.AccountID, params.CorrelationID, body, v)
 }
 
-// RefundFundingParams describes a refund; every field except ParentTransactionID is required.
+// RefundFundingParams is a refund; only ParentTransactionID is optional.
 type RefundFundingParams struct {
 	// Amount is the value to credit, in currency units, above zero. With ZeroAmount it may be zero.
 	Amount Amount `json:"amount"`
@@ -170,8 +169,7 @@ type RefundFundingParams struct {
 	AcquirerID string `json:"acquirer_id"`
 }
 
-// Refund posts a refund. A decline is a result. Errors and safety: as [FundingService.Redeem].
-// API: POST /funding/refunds.
+// Refund posts a refund. Errors and safety: as [FundingService.Redeem]. API: POST /funding/refunds.
 func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)

@@ -13,8 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// HooksService manages webhooks. Package webhook receives their messages. Use [Client].Hooks; the zero value is not
-// usable.
+// HooksService manages webhooks. Package webhook receives their messages. Use [Client].Hooks.
 type HooksService struct{ client *Client }
 
 // ReliabilityMode decides how undeliverable messages are treated. Create requires it. In Update, empty keeps the mode.
@@ -31,7 +30,7 @@ const (
 // rules.
 const FilterAll = "*"
 
-// Hook is a registered webhook (reference section 2.13). The key's secret is never returned.
+// Hook is a registered webhook (section 2.13), without the key's secret.
 type Hook struct {
 	// ID identifies the hook. A response without it is an error.
 	ID HookID `json:"id"`
@@ -45,8 +44,8 @@ type Hook struct {
 	Enabled bool `json:"enabled"`
 	// ReliabilityMode decides how undeliverable messages are treated.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
-	// LastUndeliverable is the latest undeliverable message that was not dismissed. It is empty if there is none or the
-	// mode is not store_undeliverable.
+	// LastUndeliverable is the latest undeliverable message that was not dismissed; empty if there is none or with
+	// ReliabilityModeNone.
 	LastUndeliverable MessageID `json:"last_undeliverable,omitzero"`
 	// LastUndeliverableAt is the time of LastUndeliverable; zero if there is none.
 	LastUndeliverableAt time.Time `json:"last_undeliverable_timestamp,omitzero"`
@@ -86,15 +85,14 @@ func hookRequest(op operation, id HookID) (request, validator) {
 	return request{op: op, path: pathValues{string(id)}}, v
 }
 
-// Get returns a hook. Errors: none specific; that for an unknown ID is not specified. Safety: read.
-// API: GET /hooks/{id}.
+// Get returns a hook. Errors: none specific; the error for an unknown ID is not specified. Safety: read. API: GET /hooks/{id}.
 func (s *HooksService) Get(ctx context.Context, id HookID) (*Hook, error) {
 	r, v := hookRequest(opHooksGet, id)
 	r.faults = v.faults
 	return fetch[Hook](ctx, s.client, r)
 }
 
-// CreateHookParams registers a hook; all seven fields are required, and Enabled is always sent.
+// CreateHookParams registers a hook; all seven fields are required.
 type CreateHookParams struct {
 	// URI is an https address. User information in it is sent, but not printed.
 	URI string `json:"uri" redact:"user"`
@@ -102,7 +100,7 @@ type CreateHookParams struct {
 	Scope []CompanyID `json:"scope"`
 	// FilterSpec is the filter rule; FilterAll matches everything.
 	FilterSpec string `json:"filter_spec"`
-	// Enabled true makes the service ping URI before it responds; false registers the hook without a ping.
+	// Enabled is always sent. If true, the service pings URI before it responds; if false, it registers the hook without a ping.
 	Enabled bool `json:"enabled"`
 	// ReliabilityMode decides how undeliverable messages are treated.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
@@ -118,12 +116,10 @@ type createdHook struct {
 
 func (h *createdHook) missing() bool { return h.ID == "" }
 
-// Create registers a hook and returns its ID. If the hook is enabled, the service pings its URI before it responds. After
-// [OutcomeUnknown], look for the URI with List.
-//
-// Errors: [CodeNoResponse], [CodeInvalidURI], [CodeInvalidScope], [CodeInvalidFilterSpec], [CodeInvalidEnabled],
-// [CodeInvalidReliabilityMode], [CodeInvalidHMACKeyID], [CodeInvalidHMACKeySecret], [CodeInvalidRequest],
-// [CodeUnauthorized] for a company this caller cannot access. Safety: never repeated. API: POST /hooks.
+// Create registers a hook and returns its ID. After [OutcomeUnknown], look for the URI with List. Errors: [CodeNoResponse],
+// [CodeInvalidURI], [CodeInvalidScope], [CodeInvalidFilterSpec], [CodeInvalidEnabled], [CodeInvalidReliabilityMode],
+// [CodeInvalidHMACKeyID], [CodeInvalidHMACKeySecret], [CodeInvalidRequest], [CodeUnauthorized] for a company this caller cannot
+// access. Safety: never repeated. API: POST /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (HookID, error) {
 	v := s.client.validator()
 	v.required("uri", params.URI)
@@ -146,7 +142,7 @@ func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (Hoo
 	return created.ID, nil
 }
 
-// UpdateHookParams changes a hook. Fields that are zero or nil are not sent and do not change.
+// UpdateHookParams changes a hook. Zero and nil fields are not sent.
 type UpdateHookParams struct {
 	// URI is an https address. User information in it is sent, but not printed.
 	URI string `json:"uri,omitzero" redact:"user"`
@@ -164,11 +160,9 @@ type UpdateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
 }
 
-// Update changes a hook. After [OutcomeUnknown], read the hook with Get. A new HMACKeySecret can be recognised only
-// by its HMACKeyID.
-//
-// Errors: those of Create; [CodeInvalidScope] also for a company this caller cannot access. Safety: never repeated: a
-// late repeat would overwrite a newer change. API: PATCH /hooks/{id}.
+// Update changes a hook. After [OutcomeUnknown], read the hook with Get. Only its HMACKeyID identifies a new HMACKeySecret.
+// Errors: those of Create; [CodeInvalidScope] also for an inaccessible company. Safety: never repeated: a late repeat would
+// overwrite a newer change. API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {
 	r, v := hookRequest(opHooksUpdate, id)
 	v.lax = s.client.config.SkipValueChecks
@@ -238,7 +232,7 @@ type MessageType string
 // MessageTypeTransaction is a transaction on a company in the hook's scope.
 const MessageTypeTransaction MessageType = "transaction"
 
-// Message is a webhook message (reference sections 2.14 and 6): its envelope and its JSON as received.
+// Message is a webhook message (sections 2.14 and 6): envelope and raw JSON.
 type Message struct {
 	// ID identifies the message; a ping may have none.
 	ID MessageID
@@ -261,7 +255,7 @@ type messageEnvelope struct {
 	Raw       json.RawMessage `json:"-"`
 }
 
-// ParseMessage reads the envelope of a message and keeps a copy of the complete message.
+// ParseMessage reads the envelope and keeps a copy of the complete message.
 func ParseMessage(data []byte) (*Message, error) {
 	m := &Message{}
 	if err := m.UnmarshalJSON(data); err != nil {
@@ -284,7 +278,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the message as received or, if Raw is empty, its envelope.
+// MarshalJSON writes Raw or, if Raw is empty, the envelope.
 func (m Message) MarshalJSON() ([]byte, error) {
 	if len(m.Raw) > 0 {
 		return m.Raw, nil

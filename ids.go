@@ -33,7 +33,7 @@ type MessageID string
 // account's external_account_id.
 type AccountID string
 
-// CompanyID identifies a program (company), which owns card accounts and one policy.
+// CompanyID identifies a program (company): it owns accounts and one policy.
 type CompanyID int64
 
 // TransactionID identifies a ledger transaction. The service sends it as a number in some responses and as a string in
@@ -41,8 +41,8 @@ type CompanyID int64
 // its own, a TransactionID marshals as a JSON string.
 type TransactionID string
 
-// UnmarshalJSON reads a number or a string. An integer is stored in its plain form, 12 for 12.0 and 1.2e1. Other
-// numbers, and strings, are kept as received. null is the empty ID. Errors: [ErrSyntax] for a boolean, array or object.
+// UnmarshalJSON reads a number or a string. An integer is stored in its plain form, 12 for 12.0 and 1.2e1. Strings and other
+// numbers are kept as received. null is the empty ID. Errors: [ErrSyntax] for a boolean, array or object.
 func (id *TransactionID) UnmarshalJSON(data []byte) error {
 	text, ok := scalarText(data)
 	if !ok {
@@ -88,10 +88,10 @@ func (n transactionNumber) MarshalJSON() ([]byte, error) {
 func (id CompanyID) String() string { return strconv.FormatInt(int64(id), 10) }
 
 const (
-	// requestIDMaxAge is how old a request ID may be when it is sent. requestIDMaxAhead is how far the day of a derived
-	// ID may be in the future: a run for Monday's payday is sent on Friday. The service remembers a response for 30
-	// days from the first request; after that it would pay again. The two limits add up to one day less: for differing
-	// clocks, zones and the call itself.
+	// requestIDMaxAge is how old a request ID may be when it is sent. requestIDMaxAhead is how far the day of a derived ID may
+	// be in the future: a run for Monday's payday is sent on Friday. The service remembers a response for 30 days from the
+	// first request; after that it would pay again. The two limits add up to one day less, for differing clocks and zones and
+	// for the call itself.
 	requestIDMaxAge   = 22 * 24 * time.Hour
 	requestIDMaxAhead = 7 * 24 * time.Hour
 
@@ -99,8 +99,8 @@ const (
 	requestIDTag = "7064"
 )
 
-// RequestID makes a transfer safe to repeat: for 30 days the service responds to a repeated ID with the first result,
-// and moves nothing. It has at most 100 characters. Make one with [NewRequestID] or [DeriveRequestID], or use your own.
+// RequestID makes a transfer safe to repeat: for 30 days the service responds to a repeated ID with the first result, and moves
+// nothing. It has at most 100 characters. Use [NewRequestID], [DeriveRequestID] or your own.
 type RequestID string
 
 // NewRequestID returns a new random ID that contains today's date (UTC). Store it, with the other params, before the
@@ -112,13 +112,12 @@ func NewRequestID() RequestID {
 	return formatRequestID(DateOf(time.Now().UTC()), random)
 }
 
-// DeriveRequestID returns the same ID for the same day and parts, on every machine and after every crash:
-// DeriveRequestID(payday, "payroll-2026-11", "emp-7"). Day and parts together must identify one payment. Choose a day
-// that belongs to the payment and stays the same when the run is repeated, such as its payday: the ID is accepted from 7
-// days before that day to 22 days after it.
+// DeriveRequestID returns the same ID for the same day and parts, on every machine and after every crash: DeriveRequestID(payday,
+// "payroll-2026-11", "emp-7"). Day and parts together must identify one payment. Choose a day that belongs to the payment and stays
+// the same in a repeated run, such as its payday: the ID is accepted from 7 days before to 22 days after it.
 //
-// Parts are separate: ("ab", "c") and ("a", "bc") give different IDs. If every part is empty, or day is not an existing
-// day, the ID is empty and a transfer refuses it.
+// Parts are separate: ("ab", "c") and ("a", "bc") give different IDs. If every part is empty, or day does not exist, the ID is
+// empty: a transfer refuses it.
 //
 // The ID is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a
 // fixed tag, and 74 bits from the start of the SHA-256 of all parts, each preceded by its length in bytes (64 bits, big
@@ -139,9 +138,9 @@ func DeriveRequestID(day Date, parts ...string) RequestID {
 // Date returns the day in an ID made by [NewRequestID] or [DeriveRequestID], in lower or upper case. It returns false
 // for any other ID.
 //
-// A transfer returns [ErrRequestIDExpired] for an ID whose day (from midnight UTC) began more than 22 days ago or begins
-// more than 7 days from now. The service may have forgotten an older ID, and would forget a later ID before it expires
-// here: it would then pay again. If you use IDs in your own format, check their age yourself.
+// A transfer returns [ErrRequestIDExpired] for an ID whose day (from midnight UTC) began more than 22 days ago or begins more
+// than 7 days from now. The service may have forgotten an older ID, and would forget a later ID before the client refuses it:
+// it would then pay again. If you use IDs in your own format, check their age yourself.
 func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return Date{}, false
@@ -166,8 +165,7 @@ func (id RequestID) Date() (Date, bool) {
 	return day, true
 }
 
-// Expired reports whether a client refuses id at now with [ErrRequestIDExpired], because its day is more than 22 days ago or more than
-// 7 days ahead.
+// Expired reports whether a client refuses id at now; see [RequestID.Date].
 func (id RequestID) Expired(now time.Time) bool {
 	day, ok := id.Date()
 	made := day.Time(time.UTC)
@@ -184,14 +182,12 @@ func formatRequestID(day Date, random [10]byte) RequestID {
 
 var errMCCSyntax error = &valueError{"prepaid: merchant category code: not four digits"}
 
-// MCC is a four-digit ISO 18245 merchant category code, such as "5411" or "0742", leading zeros included.
-//
-// The service sends it as an integer in some places and as a string in others. Both are read into the four-digit form,
-// and each call sends the form that its operation requires. A received value that is not such a code is kept as
-// received.
+// MCC is a four-digit ISO 18245 merchant category code, such as "5411" or "0742", leading zeros included. The service sends it
+// as an integer in some places and as a string in others. Both are read into the four-digit form, and each call sends the form
+// that its operation requires. Other values are kept as received.
 type MCC string
 
-// ParseMCC reads one to four digits and adds leading zeros: "742" is 0742. Errors: [ErrSyntax].
+// ParseMCC reads one to four digits: "742" is 0742. Errors: [ErrSyntax].
 func ParseMCC(s string) (MCC, error) {
 	if m := MCC(padCode(s)); m.valid() {
 		return m, nil
@@ -256,12 +252,11 @@ func setCode(r *wire.Reader, to *string, text []byte) {
 	r.Set(to, text)
 }
 
-// Secret holds a value that is never printed: not by fmt, log/slog, encoding/json or a dumper that uses reflection, nor
-// from an unexported field of another struct. It prints as [REDACTED], even if empty. The zero value is the empty
-// secret.
+// Secret holds a value that is never printed: not by fmt, log/slog, encoding/json or a dumper that uses reflection, nor from an
+// unexported field of another struct. It prints as [REDACTED], even if empty.
 //
-// Secrets cannot be compared with ==, and [reflect.DeepEqual], which test libraries use, reports them as different
-// unless both are empty: use [Secret.Equal].
+// Secrets cannot be compared with ==. For [reflect.DeepEqual], as in test libraries, they differ unless both are empty: use
+// [Secret.Equal].
 type Secret struct {
 	// A closure, because fmt and other users of reflection read a string through an unexported field and follow
 	// pointers, but can only print the address of a function.
@@ -312,8 +307,8 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(redact.Mark) }
 // MarshalText returns [REDACTED], even if s is empty.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(redact.Mark), nil }
 
-// UnmarshalText reads a value, so that configuration files can contain one. It returns [ErrRedactedSecret] for
-// [REDACTED], so that a dumped configuration cannot be loaded by mistake.
+// UnmarshalText is for configuration files. It returns [ErrRedactedSecret] for [REDACTED], so that a dumped configuration
+// cannot be loaded.
 func (s *Secret) UnmarshalText(text []byte) error {
 	if string(text) == redact.Mark {
 		return ErrRedactedSecret

@@ -28,7 +28,7 @@ type freeSlot struct{}
 // Release does nothing.
 func (freeSlot) Release(ratelimit.Feedback) {}
 
-// slot acquires a slot. If c.request.awaited is not nil, the request is ahead of need and waits in Bulk until awaited is
+// slot acquires a slot. If c.request.awaited is not nil, the request prefetches a page and waits in Bulk until awaited is
 // closed. Until then a refusal does not count: if ctx has a deadline, Bulk may refuse a request that the call's lane admits.
 func (c *call) slot(ctx context.Context) (ratelimit.Slot, error) {
 	awaited := c.request.awaited

@@ -23,15 +23,13 @@ type Response struct {
 	Body []byte `redact:"content"`
 }
 
-// Trace observes calls. Nil hooks are skipped; a panic in a hook is recovered and logged.
+// Trace observes calls. Hooks may be nil. Panics are recovered and logged.
 type Trace struct {
-	// CallStart is called first in a call, before validation. The whole call and all later hooks use the context that it
-	// returns, which must be derived from ctx.
+	// CallStart is called before validation. The call and all later hooks use the returned context, which must be derived from ctx.
 	CallStart func(ctx context.Context, op Operation) context.Context
 	// Throttled is called if an attempt had to wait for the limiter.
 	Throttled func(ctx context.Context, op Operation, waited time.Duration)
-	// AttemptStart is called before a request is sent. The request uses the context that it returns, which must be derived
-	// from ctx.
+	// AttemptStart is called before a request is sent. The request uses the returned context, which must be derived from ctx.
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
 	// AttemptDone is called after a request was sent or could not be sent, with the context that AttemptStart returned.
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)

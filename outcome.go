@@ -28,9 +28,8 @@ const (
 	// request ID again. After [ErrRequestIDReused], do not pay some other way.
 	//
 	// The client knows its own requests. If another process, or this program before a restart, sent a payment of unknown outcome,
-	// set LastSent in its params ([TransferParams], [DirectEntryOutParams]); otherwise rejected means only that this call
-	// moved nothing. The cause says whose fault a refusal is: a 403 ([ErrForbidden]) is about your permissions, not
-	// about the payment.
+	// set LastSent in its params ([TransferParams], [DirectEntryOutParams]); otherwise rejected means only that this call moved
+	// nothing. The cause says whose fault a refusal is: a 403 ([ErrForbidden]) is about your permissions, not about the payment.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
 	// limit, cancelled before sending, client closed). Send the same params again once the cause is gone. For a read it
@@ -53,11 +52,10 @@ func (o Outcome) String() string {
 	return "outcome invalid"
 }
 
-// MarshalText returns the words of String, for logs and stores in JSON. It implements encoding.TextMarshaler.
+// MarshalText returns the words of String, for logs and stores in JSON.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText reads the words of String. It implements encoding.TextUnmarshaler. Errors: a *[ValidationError] for any
-// other text.
+// UnmarshalText reads the words of String. Errors: a *[ValidationError].
 func (o *Outcome) UnmarshalText(text []byte) error {
 	for known := OutcomeUnknown; known <= OutcomeNotProcessed; known++ {
 		if known.String() == string(text) {
@@ -69,14 +67,14 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 }
 
 // OutcomeOf returns the outcome of the call that returned err. For a payment, the outcome and two sentinels decide the next
-// step; after an earlier unknown outcome, only if the params have LastSent (see [TransferParams]). After [ErrRequestIDReused],
-// do not pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again does not resolve the
+// step; if an earlier outcome was unknown, the params must have LastSent (see [TransferParams]). After [ErrRequestIDReused], do
+// not pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again does not resolve the
 // outcome. A person must resolve both.
 //
-// It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the errors of [ParseAmount], [ParseDate] and
-// [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError], even one of [ParseMessage]: the
-// message may report a movement. In joined errors, those without an outcome, such as your own, do not count: OutcomeOf returns
-// OutcomeUnknown if one of the others is unknown, otherwise the outcome of the first.
+// It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the errors of [ParseAmount], [ParseDate]
+// and [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError], even one of
+// [ParseMessage]: the message may report a movement. In joined errors, those without an outcome, such as your own, do not
+// count: OutcomeOf returns OutcomeUnknown if one of the others is unknown, otherwise the first outcome.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -140,7 +138,7 @@ func (e *inputError) Unwrap() error { return (*valueError)(e) }
 
 func (*inputError) knownOutcome() (Outcome, bool) { return OutcomeRejected, true }
 
-// Operation describes a call to observers. It has low cardinality: no ID, no query.
+// Operation describes a call to observers. It has neither ID nor query.
 type Operation struct {
 	// Name is the Go name, such as "Accounts.Transfer", or, for [Client.Do], method and path, such as "PUT /accounts/{id}/expiry".
 	Name string

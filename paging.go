@@ -19,11 +19,8 @@ import (
 // defaultPageSize is requested if Paging.Size is zero. Version 1.0 of the service requires a page size (9.3).
 const defaultPageSize = 100
 
-// Paging controls a paged operation. The zero value starts at page 1 with 100 items a page, one page at a time.
-//
-// An iterator ends, after all received items, with [ErrListIncomplete] (an *[IncompleteListError]) when fewer were seen
-// than the service counted, for example because some left the list meanwhile, and with [ErrPageRepeated] when the
-// service ignores the page number.
+// Paging controls a paged operation. After all received items, an iterator ends with an *[IncompleteListError] if it saw fewer
+// items than the service counted, and with [ErrPageRepeated] if the service ignores the page number.
 type Paging struct {
 	// Page is the first page to read, or the only one for the ...Page methods; pages count from 1. Default: 1.
 	Page int
@@ -70,14 +67,14 @@ func (p *Page[T]) Last() bool {
 // Format prints the page; items with personal data redact themselves.
 func (p Page[T]) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
-// LogValue logs the counts, not the items: a JSON log would write them unredacted.
+// LogValue logs the counts: a JSON log would write the items unredacted.
 func (p Page[T]) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("number", p.Number), slog.Int("items", len(p.Items)),
 		slog.Int("total_pages", p.TotalPages), slog.Int("total_items", p.TotalItems))
 }
 
-// IncompleteListError means that a list ended before all items that the service had reported were seen. The items seen
-// are delivered before it. It matches [ErrListIncomplete].
+// IncompleteListError means that a list ended before all items that the service had reported were seen. The items seen are
+// delivered before the error, which matches [ErrListIncomplete].
 //
 // A search over such a list proves nothing. In a list that items may leave while it is read (accounts by status,
 // undeliverable messages), the error may be harmless: when an item leaves, another one moves to a page already read.
@@ -200,7 +197,7 @@ func endOfList(read *pages.Progress, err error) (ended bool, incomplete error) {
 	return read.Refused()
 }
 
-// error returns the CallError for an error of the list. failure is that of the last call, if any.
+// error returns the CallError for an error of the list. failure is the error of the last call, if any.
 func (l pageList[T]) error(err, failure error) error {
 	if incomplete, ok := errors.AsType[*pages.Incomplete](err); ok {
 		refusal := error(nil)

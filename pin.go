@@ -15,9 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/envelope"
 )
 
-// PINService changes PINs. Use [Client].PIN. The reference specifies no statuses for its operations. The reference
-// specifies no statuses for its operations. [PINKey] makes the envelopes. It needs no client: seal where the PIN is
-// typed.
+// PINService changes PINs. Use [Client].PIN. The reference specifies no statuses for its operations. [PINKey] makes the envelopes.
 type PINService struct{ client *Client }
 
 // PINResponse is a response whose format the reference does not specify.
@@ -48,9 +46,8 @@ type InitiatePINParams struct {
 	CommunicationMethod string `json:"communication_method"`
 }
 
-// Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start
-// again with the cardholder, who may receive a second password. Errors: none specific. Safety: never repeated.
-// API: POST /pin/initiate.
+// Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start again: a
+// second password may arrive. Errors: none specific. Safety: never repeated. API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*PINResponse, error) {
 	var v validator
 	v.accountID("eaid", params.AccountID)
@@ -60,7 +57,7 @@ func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*P
 	return s.post(ctx, request{op: opPINInitiate, account: params.AccountID, body: params, faults: v.faults})
 }
 
-// SealedPINParams is the input of Validate and Execute; every field is required.
+// SealedPINParams is for Validate and Execute; every field is required.
 type SealedPINParams struct {
 	// OperationID is a UUID, from the response to Initiate.
 	OperationID string `json:"operation_id"`
@@ -135,9 +132,8 @@ const rulePINHash = "must be SHA256 or SHA512"
 type PINKeyOptions struct {
 	// Hash is the OAEP hash: PINHashSHA256 if empty. The envelope always names it.
 	Hash PINHash
-	// MGF1Hash is the hash of OAEP's mask function: "SHA1", "SHA256" or "SHA512"; the same as Hash if empty. The
-	// envelope does not contain it, so both sides must agree. Java's default provider uses "SHA1", which a Go program
-	// in FIPS 140-only mode refuses.
+	// MGF1Hash is the hash of OAEP's mask function: "SHA1", "SHA256" or "SHA512"; the same as Hash if empty. The envelope does not
+	// contain it, so both sides must agree. Java's default provider uses "SHA1", which a Go program in FIPS 140-only mode refuses.
 	MGF1Hash string
 	// Fingerprint returns the public_key_fingerprint of the certificate. Nil means SHA-256 of its DER form, in
 	// lower-case hex. NewPINKey calls Fingerprint once. It must not return an empty string.
@@ -158,13 +154,12 @@ type PINKey struct {
 	allowExpired bool
 }
 
-// NewPINKey reads the operator's certificate, in PEM or DER form, for sealing. From a PEM file it takes the first
-// CERTIFICATE block and skips other blocks. Every block must be well-formed, with only white space after the last, so
-// that a damaged certificate is never skipped in favour of the next one in the file.
+// NewPINKey reads the operator's certificate, in PEM or DER form, for sealing. From a PEM file it takes the first CERTIFICATE
+// block and skips other blocks. Every block must be well-formed, with only white space after the last, so that a damaged
+// certificate is never skipped in favour of the next one.
 //
-// The key must be RSA of at least 2,048 bits, and the certificate within its validity period unless
-// PINKeyOptions.AllowExpired is set. The issuer's signature is not checked: get the file from the operator through a
-// channel that you trust.
+// The key must be RSA of at least 2,048 bits. The certificate must be valid now, unless PINKeyOptions.AllowExpired is set. The
+// issuer's signature is not checked: get the file from the operator through a trusted channel.
 //
 // Errors: *ValidationError with all faults at once, on the fields certificate, hash, mgf1_hash and fingerprint.
 func NewPINKey(certificate []byte, options PINKeyOptions) (*PINKey, error) {
@@ -235,7 +230,7 @@ func (k *PINKey) validity() string {
 	return ""
 }
 
-// Fingerprint returns the public_key_fingerprint that the envelopes carry, or "" for a zero PINKey.
+// Fingerprint returns the envelopes' fingerprint, or "" for a zero PINKey.
 func (k *PINKey) Fingerprint() string {
 	if k == nil {
 		return ""
@@ -243,8 +238,8 @@ func (k *PINKey) Fingerprint() string {
 	return k.fingerprint
 }
 
-// NotAfter returns the last instant at which the certificate is valid, so that you can warn long before Seal starts to
-// refuse. It returns the zero time for a zero PINKey.
+// NotAfter returns the last instant at which the certificate is valid, so that you can warn long before Seal refuses. For a
+// zero PINKey it is zero.
 func (k *PINKey) NotAfter() time.Time {
 	if k == nil {
 		return time.Time{}
@@ -263,7 +258,7 @@ func (k *PINKey) String() string {
 // usable reports whether NewPINKey made k. Only such a key has a fingerprint.
 func (k *PINKey) usable() bool { return k != nil && k.fingerprint != "" }
 
-// PINSecret is the data to encrypt. Its fields print and marshal as [REDACTED].
+// PINSecret is the data to seal. Its fields print and marshal as [REDACTED].
 type PINSecret struct {
 	// OTP is the one-time password that the cardholder received. Required.
 	OTP Secret
@@ -271,12 +266,12 @@ type PINSecret struct {
 	PIN Secret
 }
 
-// Seal encrypts secret with a new AES key and initialisation vector for each call: two envelopes of one secret have
-// only the fingerprint and the name of the hash in common.
+// Seal encrypts secret with a new AES key and initialisation vector: two envelopes of one secret share only the fingerprint and
+// the hash's name.
 //
-// Seal clears the buffers of the payload and the AES key afterwards. This is best effort: the strings inside the
-// Secrets, and copies in the crypto packages, remain until the garbage collector reuses the memory. The format has no
-// integrity check (CBC without a MAC), so only the service can detect a modified envelope.
+// Seal clears the buffers of the payload and the AES key. This is best effort: the strings inside the Secrets, and copies in
+// the crypto packages, remain until the garbage collector reuses the memory. The format has no integrity check (CBC without a
+// MAC), so only the service can detect a change.
 //
 // Errors: *ValidationError on the fields otp and pin, and on certificate if NewPINKey would refuse it now or did not make
 // the key. An error never contains any part of the secret.
@@ -306,8 +301,8 @@ func (k *PINKey) Seal(secret PINSecret) (*PINEnvelope, error) {
 	}, nil
 }
 
-// PINEnvelope is the encrypted form of a PINSecret, made by PINKey.Seal. It cannot be decrypted without the operator's
-// private key: it is safe to marshal, log, store and forward.
+// PINEnvelope is an encrypted PINSecret. Only the operator's private key decrypts it: it is safe to marshal, log, store and
+// forward.
 type PINEnvelope struct {
 	// EncryptedData is the payload, encrypted by AES-128-CBC with PKCS#7 padding, in hex: whole blocks of 16 bytes.
 	EncryptedData string `json:"encrypted_data"`
@@ -315,8 +310,7 @@ type PINEnvelope struct {
 	PublicKeyFingerprint string `json:"public_key_fingerprint"`
 	// EncryptedKey is the AES key, encrypted by RSA-OAEP, in hex: at least 256 bytes.
 	EncryptedKey string `json:"encrypted_key"`
-	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always sets it. In an envelope made elsewhere it may be empty:
-	// then the member is not sent, and the hash is SHA256.
+	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always sets it. If empty, the member is not sent, and the hash is SHA256.
 	OAEPHashingAlgorithm PINHash `json:"oaep_hashing_algorithm,omitzero"`
 	// IV is the initialisation vector of the payload, in hex: 16 bytes.
 	IV string `json:"iv"`

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// PolicyService manages the restriction policy of a program. Use [Client].Policy.
+// PolicyService manages a program's restriction policy. Use [Client].Policy.
 type PolicyService struct{ client *Client }
 
 // MerchantCategory is a merchant category code with its description.
@@ -27,8 +27,8 @@ func listMerchantCategoryCodes(paging Paging) pageList[MerchantCategory] {
 	}
 }
 
-// MerchantCategoryCodes iterates over all merchant category codes that the service knows. Errors: those of [Paging].
-// Safety: read. API: GET /policy/mccodes.
+// MerchantCategoryCodes iterates over all codes that the service knows. Errors: those of [Paging]. Safety: read.
+// API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, paging Paging) iter.Seq2[*MerchantCategory, error] {
 	return listMerchantCategoryCodes(paging).all(ctx, &s.client.core)
 }
@@ -39,7 +39,7 @@ func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, paging Pa
 	return listMerchantCategoryCodes(paging).page(ctx, &s.client.core)
 }
 
-// PolicyAction is the action of a policy for transactions that no rule matches.
+// PolicyAction is the action for transactions that no rule matches.
 type PolicyAction string
 
 const (
@@ -153,7 +153,6 @@ type ChangeCategoriesParams struct {
 }
 
 // ChangeCategories changes category rules. After [OutcomeUnknown] read back with Categories.
-//
 // Errors: [ErrBadRequest] with the invalid fields in APIError.Description, [ErrForbidden] without permission on the
 // company, [ErrNotFound] for a company without a policy. Safety: never repeated. API: POST /policy/{id}/categories.
 func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeCategoriesParams) error {
@@ -235,7 +234,7 @@ type TerminalKey struct {
 	TerminalID string `json:"terminal_id"`
 }
 
-// ChangeTerminalsParams adds and removes terminal rules. The zero value changes nothing.
+// ChangeTerminalsParams adds and removes terminal rules, by default none.
 type ChangeTerminalsParams struct {
 	// Reason is stored with the change; optional.
 	Reason string
@@ -350,7 +349,6 @@ type RestrictionCategoryRule struct {
 }
 
 // Restrictions returns the old ruleset.
-//
 // Errors: as [PolicyService.Get]. Safety: read. API: GET /policy/{id}/restrictions.
 //
 // Deprecated: use Get.

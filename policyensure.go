@@ -11,8 +11,8 @@ import (
 
 // EnsureRulesParams are the rules that a policy must have.
 type EnsureRulesParams[Rule any] struct {
-	// DefaultAction is that of the policy: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required.
-	// If the policy has the other action, nothing is changed.
+	// DefaultAction is that of the policy: with [PolicyActionAllow], rules block; with [PolicyActionDeny], they allow.
+	// Required. If the policy has the other action, nothing is changed.
 	DefaultAction PolicyAction
 	// Rules must exist. List each [MCC], merchant (AcquirerID, CardAcceptorID) or terminal (also TerminalID) once; ID is ignored.
 	Rules []Rule
@@ -27,8 +27,8 @@ type EnsureRulesParams[Rule any] struct {
 	DryRun bool
 }
 
-// EnsuredRules is the result of an Ensure method, according to the policy that the method read last, or the expected
-// result with DryRun. Rules have no ID here.
+// EnsuredRules is the result of an Ensure method, according to the policy that the method read last, or the expected result
+// with DryRun. Rules have no ID.
 type EnsuredRules[Rule any] struct {
 	// Added had no rule before.
 	Added []Rule
@@ -38,14 +38,14 @@ type EnsuredRules[Rule any] struct {
 	Removed []Rule
 	// Unchanged were as wanted.
 	Unchanged []Rule
-	// Left differ from the wanted rules: if RemoveOthers is not set, the rules for others; if ReplaceTexts is not set, those
-	// with another text. After an error, Left also has the rules whose change was not made.
+	// Left are rules that differ from the wanted ones: without RemoveOthers, those for others; without ReplaceTexts, those with
+	// another text. After an error, Left also has the rules whose change was not made.
 	Left []Rule
 	// Missing are wanted and have no rule. The list is empty if there is no error.
 	Missing []Rule
 }
 
-// Changed reports whether anything was added, replaced or removed or, with DryRun, would be.
+// Changed reports whether a rule was or, with DryRun, would be changed.
 func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced)+len(r.Removed) > 0 }
 
 // EnsureCategories makes sure that the wanted categories have a rule: it reads the rules, sends the difference and reads them
@@ -55,9 +55,9 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // Rules are added and removed by separate calls. Restricting calls are sent before permitting ones: blocking rules
 // are added before others are removed, and allowing rules are removed before others are added.
 //
-// A change is never repeated. After an unknown outcome the rules are read at once and after 1 s and 3 s. If they show the change,
-// the other changes are sent; otherwise the error is of [OutcomeUnknown]: run again later. With every error after a change, the
-// result lists existing and missing rules.
+// A change is never repeated. After an unknown outcome the rules are read at once and after 1 s and 3 s. If they show the
+// change, the other changes are sent; otherwise the error has [OutcomeUnknown]: run again later. With every error after a
+// change, the result lists existing and missing rules.
 //
 // Errors: [*ValidationError]; [ErrPolicyAction] for another default action and [ErrAmbiguous] if the service has
 // several rules for a category, both before anything is sent; [ErrPolicyChanged] if the final rules are not the initial
@@ -85,10 +85,8 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
-// EnsureMerchants makes sure that the wanted merchants have a rule, as [PolicyService.EnsureCategories] does for categories.
-// Without ReplaceTexts no text of a rule is changed; replacements are sent between the changes that restrict and those that
-// permit.
-//
+// EnsureMerchants makes sure that the wanted merchants have a rule, as [PolicyService.EnsureCategories] does. Without
+// ReplaceTexts no text of a rule is changed; replacements are sent between restricting and permitting changes.
 // Errors and safety: as [PolicyService.EnsureCategories]. API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
 	set := ruleSet[MerchantKey, MerchantRule]{
@@ -106,9 +104,8 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
-// EnsureTerminals makes sure that the wanted terminals have a rule, as [PolicyService.EnsureMerchants] does for
-// merchants. Errors and safety: as [PolicyService.EnsureCategories]. API: GET /policy/{id}/terminals,
-// POST /policy/{id}/terminals.
+// EnsureTerminals is [PolicyService.EnsureMerchants] for terminals. Errors and safety: as [PolicyService.EnsureCategories].
+// API: GET /policy/{id}/terminals, POST /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[TerminalKey, TerminalRule]{
 		name: "Policy.EnsureTerminals", list: "terminals",

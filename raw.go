@@ -17,9 +17,9 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Safety declares how [Client.Do] proceeds after an attempt that got no usable response but may have reached the service. A call
-// of any class continues after a failed connection, a 429, and once after a 401 with a new token, since nothing was done in these
-// cases. The class keyed (of transfers) cannot be declared: the reference promises the cached response for two operations only.
+// Safety declares how [Client.Do] proceeds after an attempt that got no usable response but may have reached the service; see
+// Retries in the package comment. The class keyed (of transfers) cannot be declared: the reference promises the cached response
+// for two operations only.
 type Safety uint8
 
 const (
@@ -72,8 +72,8 @@ type RawRequest struct {
 	// second; a [Secret] or an [EphemeralKey] is sent unredacted. The rules are those of encoding/json/v2: to leave out
 	// a zero, use omitzero, since omitempty keeps 0 and false.
 	Body any `redact:"content"`
-	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie,
-	// are refused. So are names with "http-method", and with "idempotency", for which net/http would repeat requests.
+	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie, are
+	// refused. Names with "http-method" are refused too, and names with "idempotency": net/http would repeat such requests.
 	Header http.Header `redact:"content"`
 	// Safety says whether the request may be sent again. The zero value is SafetyNeverRepeated.
 	Safety Safety
@@ -82,11 +82,11 @@ type RawRequest struct {
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
 // limiter (lane [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own connection.
 //
-// A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise. So the outcome of a
-// success with an unreadable body is unknown, unless the call is a read. out is a pointer that receives the JSON value of the
+// A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise. The outcome of a success
+// with an unreadable body is therefore unknown, unless the call is a read. out is a pointer that receives the JSON value of the
 // response; a 204 sets the target to zero, and an error leaves it unchanged. Names of members must match exactly. A missing
-// member is zero in your own types. In types of this package such as [Account], also within yours, a missing required member
-// is an error. For the unchanged body, pass a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
+// member is zero in your own types. In types of this package such as [Account], also within yours, a missing required member is
+// an error. For the unchanged body, pass a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
 //
 // Do also calls the reference's operations that move no money, including those of the simulator: pass the reference's
 // template as Path, and no Safety. Do repeats reads and nothing else. For the method and path of any other operation,

@@ -35,7 +35,7 @@ type ReportProgress struct {
 	Records int64
 }
 
-// Report is a complete report in memory. fmt and slog print only its size; its JSON form contains everything.
+// Report is a complete report in memory. Its JSON form contains everything.
 type Report struct {
 	// Data is the CSV text, as the service wrote it.
 	Data string `json:"reportdata"`
@@ -53,7 +53,7 @@ func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("bytes", len(r.Data)), slog.Int64("total_records", r.TotalRecords))
 }
 
-// ReportRun is a started run. Store it to open the report later, before ExpiresAt.
+// ReportRun is a started run. Store it to open its report before ExpiresAt.
 type ReportRun struct {
 	// Template is the name of the report's template.
 	Template string `json:"template"`
@@ -68,8 +68,8 @@ type ReportRun struct {
 // reportRetention is how long the service keeps a report, from the request (reference section 8).
 const reportRetention = 4 * time.Hour
 
-// ExpiresAt returns when the service may delete the report: 4 hours after RequestedAt. After that, start a new run. It
-// returns the zero time if RequestedAt is zero.
+// ExpiresAt returns when the service may delete the report: 4 hours after RequestedAt. Then start a new run. It is zero if
+// RequestedAt is zero.
 func (r ReportRun) ExpiresAt() time.Time {
 	if r.RequestedAt.IsZero() {
 		return time.Time{}
@@ -158,7 +158,7 @@ func (r *ReportReader) Close() error {
 // 65,536 fields. Leaving the loop early ends the download.
 //
 // The last pair may be an error instead of a row, a *CallError that wraps a *ReportError: malformed CSV, an interrupted
-// download, or a number of rows that does not match TotalRecords.
+// download, or a mismatch with TotalRecords.
 func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		if err := r.begin(reportByRows); err != nil {
@@ -360,7 +360,7 @@ func (e *ReportRunError) Error() string {
 	return fmt.Sprintf("prepaid: report started: %v", e.Err)
 }
 
-// Format prints Error for every verb: the ID, a text from the service, is never printed.
+// Format prints Error for every verb, without the ID (the service's text).
 func (e ReportRunError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
 
 // MarshalText returns the text of Error, for JSON logs.
@@ -369,13 +369,13 @@ func (e ReportRunError) MarshalText() ([]byte, error) { return []byte(e.Error())
 // Unwrap returns Err.
 func (e *ReportRunError) Unwrap() error { return e.Err }
 
-// ReportError means that a report could not be read and checked to its end: the download was interrupted, the response
-// is not a report, the CSV text is malformed, or the number of rows does not match the service's count. The rows read
-// so far are correct but may be incomplete. The error matches ErrReportIncomplete.
+// ReportError means that a report could not be read and checked to its end: the download was interrupted, the response is not a
+// report, the CSV text is malformed, or the number of rows does not match the service's count. The rows read so far are correct
+// but may be incomplete.
 type ReportError struct {
 	// Rows is how many complete rows were read before the failure, including the header row.
 	Rows int64
-	// Bytes is how many bytes of decoded CSV text were read before the failure. ReportReader.Rows counts only complete rows.
+	// Bytes is how many bytes of decoded CSV text were read before the failure; with ReportReader.Rows, those of complete rows.
 	Bytes int64
 	// Err is the cause: a *DecodeError, an error of encoding/csv (csv.ErrQuote, csv.ErrBareQuote), the error of the
 	// connection or context, ErrReportUsed after Close, or the mismatch of the row count.

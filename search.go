@@ -37,8 +37,8 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 	}
 }
 
-// Search iterates over the matching accounts, starting at Paging.Page. The service does not promise that keys are
-// unique. Errors: those of [Paging]. Safety: read. API: GET /accounts.
+// Search iterates over the matching accounts. The service does not promise unique keys. Errors: those of [Paging].
+// Safety: read. API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator()).all(ctx, &s.client.core)
 }
@@ -48,7 +48,7 @@ func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsP
 	return params.list(s.client.validator()).page(ctx, &s.client.core)
 }
 
-// SearchCompanyParams filters the accounts of a company. Empty fields do not filter; the zero value lists all.
+// SearchCompanyParams filters a company's accounts; empty fields do not.
 type SearchCompanyParams struct {
 	// ProgramClientID filters by client_id.
 	ProgramClientID string
@@ -89,11 +89,9 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 	}
 }
 
-// SearchCompany iterates over the accounts of a company, starting at Paging.Page. The reference shows no paging headers
-// here. Without them the iteration ends at an empty page, a page shorter than the first, or when the service refuses a
-// later page with 400. A single account instead of a list is the whole list.
-//
-// Errors: those of [Paging]. Safety: read. API: GET /accounts/company/{companyid}.
+// SearchCompany iterates over the accounts of a company. The reference shows no paging headers here. Without them the iteration
+// ends at an empty page, a page shorter than the first, or when the service refuses a later page with 400. A single account
+// instead of a list is the whole list. Errors: those of [Paging]. Safety: read. API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
 }
@@ -104,8 +102,8 @@ func (s *AccountsService) SearchCompanyPage(ctx context.Context, company Company
 	return params.list(s.client.validator(), company).page(ctx, &s.client.core)
 }
 
-// FindMovementParams describes a movement to look for in an account's history, which has neither request_id nor
-// correlation_id. Empty optional fields match everything.
+// FindMovementParams describes a movement in an account's history, which has neither request_id nor correlation_id. Empty
+// optional fields match all.
 type FindMovementParams struct {
 	// AccountID is the account whose history is read. Required.
 	AccountID AccountID
@@ -119,15 +117,13 @@ type FindMovementParams struct {
 	CardAcceptorID string
 	// TerminalID is the terminal.
 	TerminalID string
-	// From is the start of the search, in local clock time. Required; Around sets it. For a call that succeeded, take a time
-	// 2 minutes before it, for differing clocks, and the current time as To. FindMovement allows for a service
-	// whose clock is slow.
+	// From is the start of the search, in local clock time. Required; Around sets it. For a call that succeeded, take a time 2
+	// minutes before the call, because clocks differ, and the current time as To. FindMovement allows for a slow service clock.
 	From time.Time
 	// To is the end of the search, in local clock time. Required; Around sets it. While To is in the future, everything
 	// since From is searched. After that, FindMovement allows for a service whose clock is fast.
 	To time.Time
-	// VisibleWithin is how long a movement may stay invisible: FindMovement looks for it for this time, or for this time after
-	// To, whichever ends first. Zero means 2 min.
+	// VisibleWithin is how long FindMovement looks for a movement, from now or from To, whichever is earlier. Zero means 2 min.
 	VisibleWithin time.Duration
 	// Exclude are transactions known to be others, such as an earlier payment of the same amount.
 	Exclude []TransactionID
@@ -153,31 +149,27 @@ func (p FindMovementParams) Around(err error) FindMovementParams {
 
 // Finding is the result of FindMovement. It is evidence, not a decision.
 type Finding struct {
-	// Transactions are those that match. A single one may still be a different movement that looks the same: exclude
-	// those that you know.
+	// Transactions are those that match. Even a single one may be another movement that looks the same: exclude known ones.
 	Transactions []Transaction
-	// From is the start of the searched time: the From of the params minus the time by which the service's clock may
-	// be slow, at least 2 s.
+	// From is the start of the searched time: the params' From minus the possible lag of the service's clock, at least 2 s.
 	From time.Time
 	// To is the end of the searched time in local clock time, at most the time at which the last search began.
 	To time.Time
 }
 
-// FindMovement looks for a movement in the history of an account, for up to VisibleWithin. It never makes one. The error
-// is nil if exactly one transaction matches, as with [AccountsService.FindCreated]. The [Finding] is returned together with
-// [ErrNotSeen] and [ErrAmbiguous] too; after any other error it is nil.
+// FindMovement looks for a movement in the history of an account, for up to VisibleWithin. It moves no money. The error is nil
+// if exactly one transaction matches. The [Finding] is returned together with [ErrNotSeen] and [ErrAmbiguous] too; after any
+// other error it is nil.
 //
 // For calls without a key (funding, simulator) it is the only way to resolve an unknown outcome. For keyed transfers,
 // send the same params again: that also completes the transfer.
-//
-// It measures the difference between the service's clock and the local one by the Date header of the history. Without
+// FindMovement measures the difference between the service's clock and the local one by the Date header of the history. Without
 // that header, Around covers a difference of up to 2 minutes.
 //
-// Errors: [ErrNotSeen] when nothing matched up to Finding.To: a history cannot show that a movement did not happen, so
-// its outcome is unknown; [ErrAmbiguous] when several match: a person must decide; the context's error together with
-// ErrNotSeen when the context ended the search; [ErrNotFound], and those of [AccountsService.Transactions], for a
-// history that was not read to its end. The outcome of all these is unknown, since no search shows that the movement
-// did not happen. A *[ValidationError] is rejected: that concerns the params only. Safety: read.
+// Errors: [ErrNotSeen] when nothing matched up to Finding.To: a history cannot show that a movement did not happen;
+// [ErrAmbiguous] when several match: a person must decide; the context's error together with ErrNotSeen when the context ended
+// the search; [ErrNotFound], and those of [AccountsService.Transactions], for a history that was not read to its end. The
+// outcome of all these is unknown. That of a *[ValidationError] is rejected, and says nothing about the movement. Safety: read.
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown

@@ -4,14 +4,12 @@ import (
 	"context"
 )
 
-// SimulationService simulates card activity in the test environment. In any other environment, each call returns
-// [ErrTestOnly] before any I/O. Use [Client].Simulation.
-//
-// The account must be active and plastic-enabled. Wait 30 to 90 seconds between related calls: the service processes
-// them in the background.
+// SimulationService simulates card activity in the test environment. Elsewhere, each call returns [ErrTestOnly] before any I/O.
+// Use [Client].Simulation. The account must be active and plastic-enabled. Wait 30 to 90 seconds between related calls: the
+// service works in the background.
 type SimulationService struct{ client *Client }
 
-// SimulatedType is the kind of transaction to simulate. The service compares it case-sensitively.
+// SimulatedType is the kind of transaction to simulate; case-sensitive.
 type SimulatedType string
 
 const (
@@ -54,7 +52,7 @@ type SimulateParams struct {
 	AuthorizationID string `json:"authorization_id,omitzero"`
 }
 
-// SimulationResult is the result of all five calls. A false Success is a result, not an error.
+// SimulationResult is the result of each call. A false Success is no error.
 type SimulationResult struct {
 	// Success reports whether the simulated network approved.
 	Success bool `json:"success"`
@@ -134,7 +132,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	return result, nil
 }
 
-// decode requires success: a missing one must not be read as a refusal.
+// decode requires the member success: if it is missing, that must not be read as a refusal.
 func (r *SimulationResult) decode(a *response) error {
 	var received struct {
 		SimulationResult

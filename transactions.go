@@ -13,7 +13,7 @@ import (
 
 // Transaction is an item of an account's history (reference section 2.8).
 type Transaction struct {
-	// ID identifies the transaction. A history with an item without ID is an error.
+	// ID identifies the transaction. If an item has no ID, the history is an error.
 	ID TransactionID `json:"id"`
 	// ParentID is the transaction this one belongs to; empty if there is none.
 	ParentID TransactionID `json:"parent_id"`
@@ -23,7 +23,7 @@ type Transaction struct {
 	Type TransactionType `json:"type"`
 	// TypeDescription describes the type.
 	TypeDescription string `json:"type_description"`
-	// Amount is the base value in currency units. A history with an item without amount is an error, never zero.
+	// Amount is the base value in currency units. If an item has none, the history is an error.
 	Amount Amount `json:"amount"`
 	// AmountCurrency is ISO 4217 alphabetic (currently only AUD).
 	AmountCurrency string `json:"amount_currency"`
@@ -31,8 +31,7 @@ type Transaction struct {
 	FeeAmount Amount `json:"fee_amount"`
 	// FeeAmountCurrency is ISO 4217 alphabetic (currently only AUD).
 	FeeAmountCurrency string `json:"fee_amount_currency"`
-	// RunningBalance is the balance after the transaction, in currency units. As with Amount, a history with an item
-	// without this balance is an error.
+	// RunningBalance is the balance after the transaction, in currency units. If an item has none, the history is an error.
 	RunningBalance Amount `json:"running_balance_amount"`
 	// RunningBalanceCurrency is ISO 4217 alphabetic (currently only AUD).
 	RunningBalanceCurrency string `json:"running_balance_amount_currency"`
@@ -82,7 +81,7 @@ const (
 
 func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
 
-// ListTransactionsParams selects transactions by time. The zero value selects all.
+// ListTransactionsParams selects transactions by time, by default all.
 //
 // Bounds are sent in whole seconds. A bound with a fraction is rounded outwards. The client then drops the items whose
 // OccurredAt is outside the exact bound; the service's page totals still count them. The service may truncate
@@ -90,8 +89,7 @@ func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
 type ListTransactionsParams struct {
 	// From is the inclusive start; open when zero.
 	From time.Time
-	// To is the inclusive end; open when zero. To read everything, leave it zero instead of passing the current time:
-	// the service's clock may be ahead.
+	// To is the inclusive end; open when zero. To read everything, leave it zero: the service's clock may be ahead of yours.
 	To time.Time
 	// Before is an exclusive end, used instead of To. If it is the first moment of the next month, no second is
 	// lost or counted twice. It is sent like To, and the client drops items at exactly that time.
@@ -143,13 +141,12 @@ func (p ListTransactionsParams) filter() func(*Transaction) bool {
 	}
 }
 
-// Transactions iterates over the history of an account, starting at Paging.Page. The reference does not specify the
-// order. Each transaction that existed when the first page was served is yielded exactly once; one added in the
-// meantime is yielded at most once. Order and clocks do not matter. For this, the iterator remembers the IDs that it
-// has yielded, about 40 bytes each. It stops if the history has more than doubled, and grown by more than 1000
-// transactions, since the first page.
+// Transactions iterates over the history of an account. The reference does not specify the order. Each transaction that existed
+// when the first page was served is yielded exactly once; one added in the meantime is yielded at most once. Order and clocks
+// do not matter. For this, the iterator remembers the yielded IDs, about 40 bytes each. It stops if, since the first page, the
+// history has more than doubled and grown by over 1,000 transactions.
 //
-// Errors: [ErrNotFound]; those of [Paging], and a transaction that was not seen may still exist. Safety: read.
+// Errors: [ErrNotFound]; those of [Paging], after which a transaction that was not seen may still exist. Safety: read.
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params ListTransactionsParams) iter.Seq2[*Transaction, error] {
 	return params.list(id).all(ctx, &s.client.core)

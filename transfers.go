@@ -15,21 +15,19 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// TransferType is transaction_type on the wire: 2950 loads, any other value moves money card to card.
+// TransferType is transaction_type on the wire.
 type TransferType int
 
 const (
 	// TransferTypeCardToCard moves money card to card. The reference gives it no number: any except 2950 will do.
 	TransferTypeCardToCard TransferType = 0
-	// TransferTypeLoad puts money on a card, from an account that holds it (a float account). It is booked as a load,
-	// not as a card-to-card movement.
+	// TransferTypeLoad puts money from a float account on a card. It is booked as a load, not as a card-to-card movement.
 	TransferTypeLoad TransferType = 2950
 )
 
-// TransferParams describes a transfer. It marshals to JSON, so that a journal can store it.
+// TransferParams describes a transfer. A journal can store it as JSON.
 type TransferParams struct {
-	// RequestID makes the transfer safe to repeat. Required, at most 100 characters. Use [NewRequestID] or
-	// [DeriveRequestID], and store it before the call.
+	// RequestID makes the transfer safe to repeat: see its type. Required, at most 100 characters. Store it before the call.
 	RequestID RequestID `json:"request_id"`
 	// Amount is above zero, in currency units.
 	Amount Amount `json:"amount"`
@@ -43,20 +41,19 @@ type TransferParams struct {
 	Type TransferType `json:"transaction_type"`
 	// InitiatorUsername identifies the user who initiated the request; optional.
 	InitiatorUsername string `json:"initiator_username,omitzero"`
-	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart.
-	// It is the [CallError].LastSent of that call or, if its process died, the time at which it could no longer send. Zero
-	// without such a call. It is in the JSON of params, so that stores keep it, but not sent and not a part of the payment.
+	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart. It
+	// is the [CallError].LastSent of that call or, if its process died, the time at which it could no longer send. Zero without
+	// such a call. It is in the JSON of params, so that stores keep it, but it is not sent and is no part of the payment.
 	//
 	// The client then treats that call as one of its own: it waits until [AccountsService.NotBefore] of LastSent, and the
 	// outcome stays unknown until a success, or a refusal that proves that nothing moved ([ProvesNotApplied]). Without
-	// LastSent, a new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in
-	// the future counts as now: clocks differ. A time more than 29 days ago is [ErrRequestIDExpired]: the service may have
-	// forgotten the request ID, and would pay again.
+	// LastSent, a new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in the
+	// future counts as now: clocks differ. A time more than 29 days ago is [ErrRequestIDExpired].
 	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
 }
 
-// PaymentParams are the params of one payment: a [TransferParams] or a [DirectEntryOutParams], as a value. Code that stores
-// and sends payments of both kinds uses this type, see package journal. Use them as values, not as pointers.
+// PaymentParams are the params of one payment: a [TransferParams] or a [DirectEntryOutParams], as a value, not as a pointer.
+// Code that stores and sends payments of both kinds uses this type, see package journal.
 type PaymentParams interface {
 	// Validate returns a *[ValidationError] that lists all faults, or nil.
 	Validate() error
@@ -79,20 +76,17 @@ type TransferResult struct {
 	RequestID RequestID `json:"-"`
 }
 
-// Transfer moves money from source to another account, once per RequestID. Calling it again with the same params within 30
-// days returns the first result; the service ignores other values sent with a known RequestID. To resolve
-// [OutcomeUnknown], send the same params again. The service returns the cached response only for a finished transfer, so a
-// repeat must not overtake the first request: calls of one client with the same RequestID run one at a time, and a call
-// after an unknown outcome waits until [CallError].NotBefore. Across processes and restarts the same holds if LastSent of
-// the params is set.
+// Transfer moves money from source to another account, once per RequestID. Calling it again with the same params within 30 days
+// returns the first result; the service ignores other values sent with a known RequestID. To resolve [OutcomeUnknown], send the
+// same params again. The service returns the cached response only for a finished transfer, so a repeat must not overtake the
+// first request: calls of one client with the same RequestID run one at a time, and a call after an unknown outcome waits until
+// [CallError].NotBefore. Across processes and restarts the same holds if the params have LastSent.
 //
-// Errors: [ErrTransferFailed] when the service responds with an empty transaction ID: nothing moved (an ID that is not
-// a number above zero leaves the outcome unknown); [ErrRequestIDExpired] when RequestID is too old to be safe (the
-// outcome is unknown: an earlier call may have moved the money); [ErrRequestIDReused] when this client used RequestID
-// for another payment (the outcome is rejected: see there before you pay under a new ID); [ErrBadRequest] with the
-// invalid fields in APIError.Description. Safety: keyed. After a cut-off attempt or a 502, 503 or 504 the same bytes
-// are sent again, no earlier than [AccountsService.NotBefore]: 40 s after the last attempt was sent. After a 500 they
-// are not: the call ends with [OutcomeUnknown]. API: POST /accounts/{id}/transfer.
+// Errors: [ErrTransferFailed] when the service responds with an empty transaction ID: nothing moved (an ID that is not a number
+// above zero leaves the outcome unknown); [ErrRequestIDExpired] and [ErrRequestIDReused], for which this call sent nothing: read
+// their comments before you pay under a new ID; [ErrBadRequest] with the invalid fields in APIError.Description. Safety: keyed.
+// After a cut-off attempt or a 502, 503 or 504 the same bytes are sent again, no earlier than [AccountsService.NotBefore]: by
+// default 40 s after the last attempt was sent. A 500 ends the call with [OutcomeUnknown]. API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
@@ -152,7 +146,6 @@ type DirectEntryOutParams struct {
 
 // DirectEntryOut pays from source to a bank account, once per RequestID. It behaves as [AccountsService.Transfer] does.
 // Never use one request ID for both operations: the reference does not say whether they share request IDs.
-//
 // A response without a transaction ID leaves the outcome unknown: section 4.4 does not define it as a failure here.
 //
 // Errors: [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed.
@@ -183,7 +176,7 @@ func (p DirectEntryOutParams) check(v *validator) {
 	v.text("initiating_user_id", p.InitiatingUserID, 0)
 }
 
-// Validate returns a *[ValidationError] that lists all faults of p, or nil; see [TransferParams.Validate].
+// Validate is [TransferParams.Validate] for a direct entry out.
 func (p DirectEntryOutParams) Validate() error { return validated(p.check) }
 
 func (DirectEntryOutParams) isPayment() {}
@@ -255,7 +248,7 @@ func lockResult(outcome Outcome) idlock.Result {
 	return idlock.Unknown
 }
 
-// withheld returns the error of a movement that was not sent because of an earlier one with its request ID.
+// withheld reports a call that was not sent, and returns its error.
 func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why error) error {
 	failure := &CallError{
 		Operation: r.op.Name, Outcome: outcome, AccountID: r.account, RequestID: r.requestID, Err: why, rule: c.repeats,
@@ -330,14 +323,12 @@ func (r *TransferResult) missing() bool {
 	return !ascii.IsDigits(id) || strings.Trim(id, "0") == ""
 }
 
-// NotBefore returns the earliest time at which a transfer or direct entry out with unknown outcome, last sent at lastSent, may be
-// sent again with its request ID. It is lastSent plus AttemptTimeout and Retry.InFlightWait: 40 s by default. Until then the
-// first request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat too. It
-// is a pure function of time; [AccountsService.AwaitRepeat] has the second condition. For the zero time it returns the zero time.
-// The longest AttemptTimeout of a client and those derived from it ([Client.With]) counts: any of them may have sent it.
-//
-// The reference states no time limit for a transfer: a service that takes longer may pay twice. Ask the operator for
-// the limit, and raise Retry.InFlightWait accordingly.
+// NotBefore returns the earliest time at which a transfer or direct entry out with unknown outcome, last sent at lastSent, may
+// be sent again with its request ID. It is lastSent plus AttemptTimeout and Retry.InFlightWait: 40 s by default. Until then the
+// first request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat too.
+// [AccountsService.AwaitRepeat] has the second condition. For the zero time it returns the zero time. The longest
+// AttemptTimeout of a client and those derived from it ([Client.With]) counts: any of them may have sent the first request. The
+// reference states no limit: a service that takes longer may pay twice, see [RetryPolicy].InFlightWait.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 	return s.client.repeats.anyNotBefore(lastSent)
 }
@@ -349,11 +340,10 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 // LastSent of the params is set. Call AwaitRepeat before you claim a stored payment, so that the wait uses up neither a lease nor
 // the time of a call.
 //
-// Any complete response to a call of this client counts that has a vendor media type (application/vnd.…, which proxies do not
-// write) and is neither 429 nor 5xx. Without one, AwaitRepeat reads the summary of source, with growing pauses; waiting calls
-// share these reads. So a payment is repeated a round trip after NotBefore; with other calls, at most InFlightWait/8 later;
-// after a restart, InFlightWait and a round trip later. A response proves nothing about another replica of the service or the
-// queue of a proxy.
+// A complete response to any call of this client counts if it has a vendor media type (application/vnd.…, which proxies do not
+// write) and is neither 429 nor 5xx. Without one, AwaitRepeat reads the summary of source, with growing pauses; waiting calls share
+// these reads. So a payment is repeated one round trip after NotBefore; with other calls, at most InFlightWait/8 after it; after a
+// restart, InFlightWait and a round trip after it. A response proves nothing about another replica or a proxy's queue.
 //
 // If another process may have sent the payment, lastSent is the latest time at which it can have done so, such as when you
 // took over its lock.

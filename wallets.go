@@ -141,7 +141,7 @@ func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]Wal
 	return tokens, nil
 }
 
-// ProvisionWalletParams is the input from the wallet app. Two of the three wallets need no input.
+// ProvisionWalletParams is the wallet app's input. Two wallets need none.
 type ProvisionWalletParams struct {
 	// TokenUniqueReference is optional.
 	TokenUniqueReference string `json:"token_unique_reference,omitzero"`
@@ -245,7 +245,7 @@ func (k EphemeralKey) Format(f fmt.State, verb rune) { k.secret.Format(f, verb) 
 // LogValue returns [REDACTED].
 func (k EphemeralKey) LogValue() slog.Value { return k.secret.LogValue() }
 
-// MarshalText returns [REDACTED]. It implements encoding.TextMarshaler, which covers JSON and XML.
+// MarshalText returns [REDACTED], also in JSON and XML.
 func (k EphemeralKey) MarshalText() ([]byte, error) { return k.secret.MarshalText() }
 
 // encode writes the key for the service, in Base64.
@@ -253,8 +253,7 @@ func (k EphemeralKey) encode(e *jsontext.Encoder) error {
 	return e.WriteToken(jsontext.String(base64.StdEncoding.EncodeToString(k.Bytes())))
 }
 
-// UnmarshalText reads 32 bytes in Base64. It implements encoding.TextUnmarshaler. Errors: [ErrRedactedSecret] for
-// [REDACTED], a *[ValidationError] for any other text.
+// UnmarshalText reads 32 bytes in Base64. Errors: [ErrRedactedSecret] for [REDACTED], a *[ValidationError] for any other text.
 func (k *EphemeralKey) UnmarshalText(text []byte) error {
 	if string(text) == redact.Mark {
 		return ErrRedactedSecret
@@ -270,7 +269,7 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 	return err
 }
 
-// KeyExchange is the encrypted response of ExchangeKey; the reference does not specify its format.
+// KeyExchange is ExchangeKey's encrypted response, of unspecified format.
 type KeyExchange struct {
 	// Data is the body, byte for byte as it arrived: white space and JSON quotes, if any, are part of it.
 	Data []byte `redact:"content"`
