@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// leaseOf returns a claim that holds payments long enough: the worker may start a call until half a call's time has passed, and
+// leaseOf returns a claim that holds payments long enough: the worker may start a call until call/2 has passed, and
 // another worker sends the payment only after that call has ended and the service has had its time.
 func leaseOf(call time.Duration, sender Sender) Claim {
 	return Claim{Sends: call/2 + call, Rest: restOf(sender)}
@@ -21,7 +21,7 @@ func leaseOf(call time.Duration, sender Sender) Claim {
 // restOf returns how long a payment of unknown outcome rests after its last request.
 func restOf(sender Sender) time.Duration {
 	now := time.Now()
-	return min(max(sender.NotBefore(now).Sub(now), 0), Window) // after Window it is not sent
+	return min(max(sender.NotBefore(now).Sub(now), 0), Window) // after Window the payment is not sent
 }
 
 // held is a payment that this worker holds, by the clock of this process.
@@ -110,7 +110,7 @@ func (r *work) admit(ctx context.Context) {
 		next, err := r.resting(ctx)
 		early := restingPoll
 		switch {
-		case next == nil || err != nil: // claims report an error
+		case next == nil || err != nil: // the next claim reports the store's error
 		case next.Wait > r.lease.Rest/4:
 			early = next.Wait - r.lease.Rest/4
 		default:

@@ -31,8 +31,8 @@
 // A client refuses a request ID that is more than 22 days old. That too is [ErrWindow], even for a payment that this
 // journal has never sent, for example if a run starts late. The error does not prove "not sent": the journal may have
 // lost or dropped an earlier run, and the payment can only continue under a new ID, which would then pay again.
-// [Entry].Runs is 0 in this case. Runs 0 is proof if only this file sends its IDs, the file was never removed, and
-// [Journal.Compact] never dropped the payment. Then record [NotMoved] for the entry, and give the payment a new ID.
+// [Entry].Runs is 0 for such a payment. Runs 0 is proof if only this file sends its IDs, the file was never removed,
+// and [Journal.Compact] never dropped the payment. Then record [NotMoved] for the entry, and give the payment a new ID.
 // Otherwise look at the history from 7 days before the ID's own time to 22 days after it.
 //
 // # Your own store

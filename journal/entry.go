@@ -105,7 +105,7 @@ func (e Entry) Earliest(sender Sender, now time.Time) time.Time {
 		return time.Time{}
 	}
 	last := e.lastSending()
-	// If a clock was set back, the wait must not become longer: each wait, counted from now, is enough.
+	// If a clock was set back, the wait must not become longer: it never exceeds the wait after a request sent now.
 	return earlier(later(sender.NotBefore(last), e.NotBefore), later(sender.NotBefore(now), now.Add(e.NotBefore.Sub(last))))
 }
 
@@ -282,8 +282,8 @@ func digest(key prepaid.Secret, value any) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Match returns nil if again and e, the recorded entry, are the same payment; otherwise a [*ChangedError]. again must be a new
-// entry with the same request ID, made with the same key.
+// Match compares e, the recorded entry, with the entry again: a new one with the same request ID, made with the same
+// key. It returns nil if both are the same payment, otherwise a [*ChangedError].
 func (e Entry) Match(again Entry) error {
 	var fields []string
 	note := func(differs bool, field string) {

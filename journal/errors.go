@@ -36,7 +36,7 @@ var (
 	ErrUnderWay = errors.New("journal: payment under way")
 	// ErrState: the event is not possible in the payment's state; nothing changed. The error is a [*StateError].
 	ErrState = errors.New("journal: not possible in this state")
-	// ErrWithdrawn: the payment was withdrawn: it moved nothing and is not sent any more, unless Retry made it due.
+	// ErrWithdrawn: the payment was withdrawn: it moved nothing and is not sent any more, unless Retry makes it due.
 	ErrWithdrawn = errors.New("journal: withdrawn")
 	// ErrNoPayment: there is no payment under the request ID.
 	ErrNoPayment = errors.New("journal: no payment under this request id")
@@ -71,7 +71,7 @@ func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
 // ChangedError lists the fields, never the values, that differ from the recorded payment.
 type ChangedError struct {
-	// Fields are any of operation, account_id, amount, destination and params (any other field).
+	// Fields are any of operation, account_id, amount, destination and params (which means any other field).
 	Fields []string
 	// State is the state of the recorded payment.
 	State State

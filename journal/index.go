@@ -54,7 +54,7 @@ func (j *Journal) Pending() iter.Seq[Entry] { return j.each(State.Pending, State
 
 func anyState(State) bool { return true }
 
-// each iterates over the entries whose state satisfies wanted now, and satisfies still when the loop gets to them.
+// each iterates over the entries whose state satisfies two functions: wanted at the call, still when the loop gets to them.
 func (j *Journal) each(wanted, still func(State) bool) iter.Seq[Entry] {
 	j.mu.Lock()
 	all := make([]located, 0, len(j.index)) // does not grow: garbage would double the memory

@@ -20,9 +20,9 @@ type Payment struct {
 	Params prepaid.PaymentParams
 }
 
-// PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do, with at most concurrency of them in
-// progress at a time; less than 1 means 1. After a crash, run the whole list again with the same params. Resting payments are sent
-// last and delay no others, so that a program completes its list even if it is often restarted.
+// PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do, with at most
+// concurrency payments in progress; less than 1 means 1. After a crash, run the whole list again with the same params.
+// Resting payments are sent last and delay no others, so that a program completes its list even if it is often restarted.
 //
 // The loop gets each payment of the list once, when it ends, with its recorded entry and the error that [Journal.Transfer] would return;
 // nil means done, now or by an earlier run. An entry in [StateQueued] is not recorded: the payment was never sent. To stop, leave the
@@ -43,7 +43,7 @@ func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, pa
 }
 
 // Resume sends all payments that are pending when the loop begins, without your list: the journal must have been opened with the
-// [Options].Seal and DigestKey with which it was written. Otherwise like [Journal.PayAll].
+// [Options].Seal and DigestKey with which it was written. Otherwise Resume is like [Journal.PayAll].
 //
 // In addition to the errors of [Journal.Transfer], the loop gets:
 //
@@ -114,7 +114,7 @@ func (j *Journal) settle(ctx context.Context, concurrency int, tasks iter.Seq[ta
 			}
 			slices.SortStableFunc(resting, func(a, b task) int { return a.at.Compare(b.at) })
 			for _, t := range resting {
-				_ = pause.For(looping, time.Until(t.at)) // without enough time, the run reports that
+				_ = pause.For(looping, time.Until(t.at)) // if ctx would end before, the run reports that
 				start(t)
 			}
 		}()
@@ -137,7 +137,7 @@ func (j *Journal) resume(ctx context.Context, sender Sender, p Entry) error {
 	switch why := e.NeedsPerson(time.Now()); {
 	case err != nil:
 		return p.notBegun(sender, err)
-	case !known: // another call resolved it, and Compact dropped it
+	case !known: // another call resolved the payment, and Compact dropped it
 		return p.failure(prepaid.OutcomeUnknown, ErrNoPayment)
 	case e.State == StateDone:
 		return nil

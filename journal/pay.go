@@ -43,7 +43,7 @@ func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.Account
 	e, known, leave, err := j.enter(ctx, fresh.RequestID)
 	defer leave()
 	switch {
-	case err != nil: // a call is working on it, or an earlier run may have sent it
+	case err != nil: // a call is working on the payment, or an earlier run may have sent it
 		fresh.NotBefore = sender.NotBefore(time.Now())
 		return nil, fresh.failure(prepaid.OutcomeUnknown, err)
 	case !known:

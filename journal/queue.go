@@ -20,7 +20,7 @@ type hold struct {
 	due   time.Time // when the payment may be claimed again, once ended
 }
 
-// candidate is a payment that may be claimed at the time due, or later.
+// candidate is a payment that may be claimed once its due time has come.
 type candidate struct {
 	id      prepaid.RequestID
 	due     time.Time

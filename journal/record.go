@@ -35,7 +35,7 @@ func encode(e Entry) ([]byte, error) {
 		return nil, err
 	}
 	line := append(frame(body), body...)
-	if !decode(line, new(Entry)) { // or the whole file would be unreadable
+	if !decode(line, new(Entry)) { // Open would refuse the whole file because of this line
 		return nil, errors.New("a field cannot be read again")
 	}
 	return append(line, '\n'), nil

@@ -38,8 +38,8 @@ func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
 	return err
 }
 
-// Withdraw records that a payment is not sent any more, for example because you paid some other way. Its state must be not
-// sent or rejected: nothing moved. From then on, Transfer and DirectEntryOut refuse its request ID with [ErrWithdrawn].
+// Withdraw records that a payment is not sent any more, for example because you paid some other way. It must be unsent
+// or rejected: nothing moved. From then on, Transfer and DirectEntryOut refuse its request ID with [ErrWithdrawn].
 //
 // Errors: [ErrState] for a payment that is done, already withdrawn, or that may have moved the money (resolve it first),
 // [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].

@@ -195,8 +195,8 @@ func (e Entry) failure(outcome prepaid.Outcome, err error) error {
 	}
 }
 
-// tooOld returns the error for a payment that cannot be sent again. After a run that died, FindMovement searches
-// from its intent; a payment that this store never sent has no times.
+// tooOld returns the error for a payment that cannot be sent again. After a run that died, FindMovement searches from
+// the run's intent; a payment that this store never sent has no times.
 func tooOld(e, old Entry, err error) error {
 	if old.State.Open() && old.Runs > 0 {
 		if e.FirstSent.IsZero() {

@@ -52,7 +52,7 @@ func (r *work) payOne(ctx context.Context, h *held) *outcome {
 	case r.stops():
 		return r.giveBack(h, run.GiveBack(), 0, errStopping)
 	case h.age() > r.lease.Sends-r.CallTimeout: // not enough time for a whole call
-		r.ahead.Store(max(r.ahead.Load()/2, 1)) // fewer will wait
+		r.ahead.Store(max(r.ahead.Load()/2, 1)) // fewer payments will wait
 		return r.giveBack(h, run.GiveBack(), 0, errLate)
 	}
 	if rests := time.Until(h.Entry.Earliest(r.sender, now)); rests > 0 {
@@ -145,7 +145,7 @@ func (r *work) record(ctx context.Context) {
 			release = sync.OnceFunc(func() { <-r.collecting })
 			if list = ready(next, append(list, o)); len(list) == group {
 				release()
-			} else { // if this commit is slow, later outcomes get another one meanwhile
+			} else { // if this commit is slow, later outcomes get another commit meanwhile
 				time.AfterFunc(patience, release)
 			}
 		case <-retry:

@@ -40,7 +40,7 @@ type Claim struct {
 	// Rest is how long the worker's last request may be in progress after Sends: AttemptTimeout plus InFlightWait of its
 	// client. No other worker gets the payment before the end of Rest.
 	Rest time.Duration
-	// Admitted limits the claim of payments that rest (see [Entry.Rests]) to those due by then, by the store's clock.
+	// Admitted limits the claim of payments that rest (see [Entry.Rests]): they must be due by this time of the store's clock.
 	Admitted time.Time
 }
 

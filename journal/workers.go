@@ -22,8 +22,8 @@ type Workers struct {
 	// CallTimeout bounds one call of the sender with all its attempts: 2 minutes by default, from 10 ms to 24 h. The longer
 	// it is, the later another worker takes over from a dead one.
 	CallTimeout time.Duration
-	// Grace is how long calls may still run after the context of Run has ended; then they are cancelled. With CallTimeout,
-	// the default and maximum, each call ends by itself. Cancelling a call makes the outcome unknown.
+	// Grace is how long calls may still run after the context of Run has ended; then they are cancelled. If Grace is
+	// CallTimeout, the default and maximum, each call ends by itself. Cancelling a call makes the outcome unknown.
 	Grace time.Duration
 	// DigestKey is the key of the entries' digests, see [Options].
 	DigestKey prepaid.Secret
@@ -66,7 +66,7 @@ const (
 	defaultClaim       = 20
 	defaultCallTimeout = 2 * time.Minute
 	leastCallTimeout   = 10 * time.Millisecond
-	mostCallTimeout    = 24 * time.Hour // with a longer one, sums could overflow, and a lease could end at once
+	mostCallTimeout    = 24 * time.Hour // with a longer timeout, sums could overflow, and a lease could end at once
 	// group is how many outcomes are recorded together at most.
 	group = 64
 	// recorders is how many groups are recorded at the same time.
@@ -83,7 +83,7 @@ const (
 	unreadableWait = 10 * time.Second
 	// admitPause is Run's wait after it admitted a payment, so that a store with wrong waits does not make it spin.
 	admitPause = 10 * time.Millisecond
-	// Waits after a failure grow from the first to the longest.
+	// Waits after a failure grow from firstWait to longestWait.
 	firstWait, longestWait = time.Second, 5 * time.Minute
 )
 

@@ -103,7 +103,7 @@ type SharedStatus struct {
 	Slots int
 	// Replicas is how many replicas there were at the last exchange, including this one; 0 before the first.
 	Replicas int
-	// Err is why the last exchange failed; nil if Shared, or before the first.
+	// Err is why the last exchange failed; nil if Shared is true, or before the first.
 	Err error
 }
 

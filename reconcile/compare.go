@@ -120,7 +120,7 @@ func (c *comparison) matchID(id string, rows, items *cursor) error {
 	case len(g.items) == 0:
 		row := &g.rows[0]
 		low, _ := c.period(row)
-		row.explained = !c.undecided(row) && low < c.from // its item is before From
+		row.explained = !c.undecided(row) && low < c.from // its item occurred before From
 		return c.rows.add(row)
 	case len(g.rows) == 0:
 		return c.items.add(&g.items[0])
@@ -220,7 +220,7 @@ func (s *sweep) of(records *cursor) *record {
 	return nil
 }
 
-// begin takes all rows whose periods begin no later than at, the time of the next item.
+// begin takes all rows whose periods begin by the time of the next item, which is at.
 func (s *sweep) begin(rows *cursor, at int64) error {
 	for row := s.of(rows); row != nil; row = s.of(rows) {
 		low, high := s.period(row)

@@ -41,8 +41,8 @@ type Run struct {
 	// Report are the rows of a settlement report as items in any order, for example from [prepaid.ReportReader.Rows]. An
 	// error ends the run. The template of the report defines its columns.
 	Report iter.Seq2[Item, error]
-	// ReportFrom is the start of the period of Report. A row that begins less than Clocks after ReportFrom is in a finding
-	// only if an item is too. So let the reports of successive runs overlap.
+	// ReportFrom is the start of the period of Report. A finding has a row that begins less than Clocks after
+	// ReportFrom only if it also has an item. So let the reports of successive runs overlap.
 	ReportFrom time.Time
 	// ReportTo is the end of the period of Report.
 	ReportTo time.Time

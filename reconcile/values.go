@@ -77,8 +77,8 @@ const (
 	KindServiceOnly
 	// KindAmountDiffers: row and item have the same transaction ID and different amounts.
 	KindAmountDiffers
-	// KindTwice: several rows or several items have the same transaction ID; or an item without a row has the amount, and a
-	// time in the period, of a row that has another item: the payment may have been made twice.
+	// KindTwice: several rows or several items have the same transaction ID; or an item without a row has the amount of
+	// a row that has another item, and occurred in that row's period: the payment may have been made twice.
 	KindTwice
 	// KindAmbiguous: rows and items are equal, and no transaction ID says which belong together. None of them is matched or
 	// missing.

@@ -17,7 +17,7 @@ const (
 )
 
 // Config configures a [Handler]. Verifier or AllowUnverified is required, and so is OnTransaction, OnType or OnOther. The
-// zero value of every other field means the default stated there.
+// zero value of every other field means the default stated at the field.
 type Config struct {
 	// Verifier decides which messages come from the service. If it has a method Validate() error, as [HMAC] does,
 	// NewHandler calls it. If it is set, AllowUnverified has no effect.
@@ -39,10 +39,10 @@ type Config struct {
 	// but after the lease another replica may.
 	OnTransaction func(context.Context, *prepaid.Message) error
 	// OnType handles messages of the types it lists, such as those of pings and alerts, which the reference does not
-	// name: ask the operator. Otherwise like OnTransaction; see [Decoded] for functions with a typed payload.
+	// name: ask the operator. Otherwise it is like OnTransaction; see [Decoded] for functions with a typed payload.
 	OnType map[prepaid.MessageType]func(context.Context, *prepaid.Message) error
 	// OnOther handles every other message, including future types. If nil, such messages are only acknowledged, which
-	// is enough for a ping. Otherwise like OnTransaction; a message without an ID is not claimed.
+	// is enough for a ping. Otherwise it is like OnTransaction; a message without an ID is not claimed.
 	OnOther func(context.Context, *prepaid.Message) error
 	// OnHandled is called, for your counters, when your function has handled a message. With duplicate set, it reports that
 	// a message was handled before and was not passed to your function again. It is not called for messages that are only

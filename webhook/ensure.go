@@ -94,9 +94,9 @@ type ensureSettings struct {
 // (default 1 h) after the change. Until the hook has certainly changed, both keys are accepted.
 //
 // If the process may be killed in between, start it with both keys in the ring. Leave the old key in your configuration
-// until a start has found the hook changed and keep has passed since. Give all replicas the new key before one of them
-// runs Ensure with it; the rings of the other replicas do not change. A key whose ID has another secret in the ring is
-// an hmac_key_id fault: a new secret needs a new ID.
+// until a start has found the hook changed and the duration keep has passed since then. Give all replicas the new key
+// before one of them runs Ensure with it; the rings of the other replicas do not change. A key whose ID has another
+// secret in the ring is an hmac_key_id fault: a new secret needs a new ID.
 func RotateIn(keys *Keys, keep time.Duration) EnsureOption {
 	if keep <= 0 {
 		keep = defaultKeepKey
@@ -184,7 +184,7 @@ func update(ctx context.Context, hooks Registrations, id prepaid.HookID, change 
 	})
 }
 
-// look calls seen at once and after 1 s and 3 s. It returns failure if seen never returns true.
+// look calls the function seen at once, after 1 s and after 3 s. It returns failure if seen never returns true.
 func look(ctx context.Context, failure error, seen func() (bool, error)) error {
 	for _, wait := range [...]time.Duration{0, time.Second, 2 * time.Second} {
 		select {

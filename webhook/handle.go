@@ -100,7 +100,7 @@ func (h *Handler) do(ctx context.Context, w *work, handle func() error) {
 	err = guard(handle)
 }
 
-// claim returns a claim that was won, or done if the message needs no handling.
+// claim returns a claim that was won. If done is true, the message needs no handling.
 func (h *Handler) claim(ctx context.Context, key string) (claim Claim, done bool, err error) {
 	var state ClaimState
 	err = guard(func() error {

@@ -128,7 +128,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 // limitRead keeps a slow sender from holding the connection, unless the server has a shorter limit. The server lifts the
-// limit at the end of the body. If a ResponseWriter cannot set one, the server's limit applies.
+// limit at the end of the body. If a ResponseWriter cannot set a limit, that of the server applies.
 func (h *Handler) limitRead(w http.ResponseWriter, r *http.Request) {
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
 	if ok && server.ReadTimeout > 0 && server.ReadTimeout <= h.config.Timeout {

@@ -145,7 +145,7 @@ func (q *memoryQueue) Push(x any) {
 	*q = append(*q, entry)
 }
 
-// Pop returns the last entry: package heap puts there the one to remove.
+// Pop returns the last entry: package heap has put the entry to remove there.
 func (q *memoryQueue) Pop() any {
 	last := len(*q) - 1
 	entry := (*q)[last]

@@ -61,8 +61,8 @@ func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
 // A row (leased or handled) is live until the time in column "ends". Statements use clock_timestamp(), since they
 // may wait for another transaction that has the row. $1 is the ID.
 const (
-	// claimIDSQL does not wait for a holder that has an open transaction, unless its lease has ended. It returns a
-	// [webhook.ClaimState]: the loser of a race gets "in flight".
+	// claimIDSQL does not wait for a holder that has an open transaction, unless the holder's lease has ended. It
+	// returns a [webhook.ClaimState]: the loser of a race gets "in flight".
 	claimIDSQL = `with live as (
 	select handled from {s}.claims where id = $1 and ends > clock_timestamp()
 ), expired as (
@@ -99,8 +99,8 @@ func (s *Claims) Claim(ctx context.Context, messageID string, lease time.Duratio
 // whatever happens to the process, the connection or the lease. Call it in the function that handles the message, with
 // its [webhook.ClaimID].
 //
-// It returns [webhook.ErrClaimLost], and changes nothing, if the message has been handled: roll back. It waits for another
-// transaction that marks the same message.
+// It returns [webhook.ErrClaimLost], and changes nothing, if the message has been handled: then roll back. It waits for
+// another transaction that marks the same message.
 func (s *Claims) DoneTx(ctx context.Context, tx pgx.Tx, messageID string) error {
 	if err := claims.CheckID(messageID).Err(); err != nil {
 		return err

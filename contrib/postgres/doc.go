@@ -44,7 +44,7 @@
 //
 // Request ID, account, amount, state, times and the service's IDs and codes are stored in clear. Destination, references and user
 // names are encrypted with [Options].Seal until the payment is done or withdrawn; digests with [Options].DigestKey identify them.
-// Logs and errors contain none of these texts.
+// Logs and errors contain none of the encrypted texts.
 //
 // # Connections and poolers
 //

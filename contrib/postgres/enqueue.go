@@ -50,11 +50,11 @@ func validate(e journal.Entry, params prepaid.PaymentParams) error {
 
 // Enqueue adds a payment to tx, the caller's own transaction: after its commit, workers of any [Store.Run] send the
 // payment once; after its rollback, nothing was requested. params are a [prepaid.TransferParams] or a
-// [prepaid.DirectEntryOutParams], as values, and are encrypted with Options.Seal.
+// [prepaid.DirectEntryOutParams], not a pointer, and are encrypted with Options.Seal.
 //
-// Enqueueing the same payment again has no effect in any state: a rejected one is due again only after [Store.Retry]. If
-// another transaction adds a payment under the same request ID at that moment, Enqueue waits for its end. Set LastSent
-// of params if the payment was sent without the store, with unknown outcome: it is then stored as unknown.
+// Enqueueing the same payment again has no effect in any state: a rejected payment is due again only after [Store.Retry].
+// If another transaction adds a payment under the same request ID at that moment, Enqueue waits for that transaction to end.
+// Set LastSent of params if the payment was sent without the store, with unknown outcome: it is then stored as unknown.
 //
 // Errors, none of which affects tx: a [*prepaid.ValidationError] of account or params; [prepaid.ErrRequestIDExpired] if
 // the day in the request ID is more than 22 days ago or 7 days ahead (even if the payment is known), since the client

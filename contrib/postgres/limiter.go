@@ -20,9 +20,9 @@ import (
 // the exchange with Postgres, which runs until Close. Faults of the options are returned as a *[prepaid.ValidationError]. NewLimiter
 // does not wait for Postgres: [ratelimit.SharedStatus] shows whether the schema is missing or too old.
 //
-// The limiter is that of contrib/redis on another store, and as strict. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes
-// how slots are granted and spaced, how a 429 is handled, and the rules while the store is unreachable or after its restart. Recoveries
-// from a crash and failovers count as restarts. Close the limiter, or the next start waits. See [ratelimit.Limiter] for the errors of Acquire.
+// The limiter is as strict as that of contrib/redis. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes how slots
+// are granted and spaced, how a 429 is handled, and the rules while the store is unreachable or after its restart. Recoveries from a
+// crash and failovers count as restarts. Close the limiter, or the next start waits. See [ratelimit.Limiter] for the errors of Acquire.
 //
 // # Cost
 //
@@ -30,8 +30,8 @@ import (
 // them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with four replicas each, at
 // the full rate, take 20 % of one core of Postgres. The exchange needs a connection of pool within Timeout: if your own transactions
 // can occupy all connections, give the limiter its own pool of two; pgx closes the connection of an exchange that times out. The server
-// must be the primary, and have Postgres's functions pg_postmaster_start_time and pg_last_wal_replay_lsn. If a server that only speaks its
-// protocol lacks them, [ratelimit.SharedStatus] has the error.
+// must be the primary, and have Postgres's functions pg_postmaster_start_time and pg_last_wal_replay_lsn. If another
+// server that speaks Postgres's protocol lacks them, [ratelimit.SharedStatus] has the error.
 func NewLimiter(pool *pgxpool.Pool, schema string, options ratelimit.SharedOptions) (ratelimit.Shared, error) {
 	options.Name = cmp.Or(options.Name, "default")
 	options.Timeout = cmp.Or(options.Timeout, min(time.Second, cmp.Or(options.Lease, fleet.DefaultLease)/2))
@@ -45,8 +45,8 @@ func NewLimiter(pool *pgxpool.Pool, schema string, options ratelimit.SharedOptio
 }
 
 // limit is one rate limit in Postgres: the newest row of its name. An exchange reads the row, computes the grant here and
-// replaces the row. If another exchange has replaced it first, or the pool's isolation refuses a statement because of one, this one
-// starts again. So nothing is locked while a replica computes.
+// replaces the row. If another exchange has replaced the row first, or the pool's isolation level refuses a statement
+// because of another exchange, this exchange starts again. So nothing is locked while a replica computes.
 //
 // The version is part of the key. An index on the name alone would first find every dead version that a long transaction
 // keeps: five seconds of such a transaction made exchanges five times slower.
@@ -100,7 +100,7 @@ func (l *limit) Exchange(ctx context.Context, r fleet.Report) (grant fleet.Grant
 			if grant = state.Exchange(server, r); grant.Granted == fleet.Void {
 				return nil
 			}
-			text, _ := json.Marshal(state) // numbers and valid names
+			text, _ := json.Marshal(state) // never fails: numbers and valid names
 			written, err := c.Exec(ctx, l.sql.Replace(writeLimit), l.name, version, string(text))
 			if isCode(err, serializationFailure) {
 				continue // also if the commit failed, after "UPDATE 1"

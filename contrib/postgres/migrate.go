@@ -68,9 +68,9 @@ func (m Migration) checksum() string {
 // columns with a constant default, and indexes, which older programs ignore. A program accepts its own and all later versions:
 // migrate first, then replace the programs one by one. To go back to an older program, keep the tables as they are.
 //
-// Each version is one transaction. A version waits at most 2 s at a time for the lock of a table, so that it does not
-// delay others for longer. It is repeated until it succeeds or ctx ends. The database user must be allowed to create the
-// schema, or tables in it. Workers need only USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables.
+// Each version is one transaction. A version waits at most 2 s at a time for the lock of a table, so that it does not delay
+// other transactions for longer. It is repeated until it succeeds or ctx ends. The database user must be allowed to create
+// the schema, or tables in it. Workers need only USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables.
 //
 // Errors: a [*prepaid.ValidationError] of the schema's name, [ErrMigrationChanged], those of the database.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
@@ -181,7 +181,7 @@ func schemaOf(name string, f *faults.List) string {
 	return name
 }
 
-// Codes of errors of Postgres.
+// Error codes of Postgres.
 const (
 	undefinedTable       = "42P01"
 	lockNotAvailable     = "55P03"

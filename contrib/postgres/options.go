@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Options configures a Store. DigestKey and Seal are required, and are the same in every process that uses the schema.
+// Options configures a Store. DigestKey and Seal are required, and must be the same in every process that uses the schema.
 type Options struct {
 	// Schema is the database schema of the tables, "prepaid" by default: at most 40 lower-case letters, digits and
 	// underscores.
@@ -33,10 +33,10 @@ type Options struct {
 	// Logger gets a record of each failure of the database or of a hook, and of each panic, with request IDs and without
 	// personal data. If nil, nothing is logged.
 	Logger *slog.Logger
-	// SessionPooler: Open accepts a pooler or proxy that keeps one session for each connection, such as PgBouncer in session mode.
+	// SessionPooler lets Open accept a pooler or proxy that keeps one session per connection, such as PgBouncer in session mode.
 	SessionPooler bool
-	// Unsafe: Open accepts a server that may lose commits (fsync or full_page_writes off). Use it only in
-	// tests: after a crash of its machine, such a server pays people twice.
+	// Unsafe lets Open accept a server that may lose commits (fsync or full_page_writes off). Use it only in tests:
+	// after a crash of its machine, such a server pays people twice.
 	Unsafe bool
 }
 

@@ -25,7 +25,7 @@ func (s *Store) Record(ctx context.Context, ends []journal.End) ([]journal.Recor
 	return s.record(ctx, ends, false)
 }
 
-// record marks final outcomes for Workers.Settled if settles is set. If a row is locked, it records them one by one.
+// record marks final outcomes for Workers.Settled if settles is set. If a row is locked, it records the ends one by one.
 func (s *Store) record(ctx context.Context, ends []journal.End, settles bool) ([]journal.Recorded, error) {
 	recorded, err := s.recordAll(ctx, ends, settles)
 	if !isCode(err, lockNotAvailable) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Resolve records in tx the outcome of a payment of unknown outcome. Find that outcome without sending the payment
-// again. A payment that moved the money is never sent again. Any other becomes rejected; see [Store.Retry].
+// again. A payment that moved the money is never sent again. Any other payment becomes rejected; see [Store.Retry].
 //
 // Errors: [journal.ErrNoPayment], [journal.ErrNotUnknown], [journal.ErrUnderWay] if a worker holds the payment, a
 // [*prepaid.ValidationError] of the resolution, those of the database.
@@ -31,8 +31,8 @@ func (s *Store) Withdraw(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) e
 	return s.decide(ctx, tx, id, "withdraw", journal.Entry.Withdraw)
 }
 
-// Retry makes a rejected payment due again, in tx, with the same request ID and params: use it when the reason is gone. If the
-// payment was resolved as not moved, it is not sent while its earlier request can be in progress.
+// Retry makes a rejected payment due again, in tx, with the same request ID and params: use it when the reason for the
+// rejection is gone. If the payment was resolved as not moved, it is not sent while its earlier request can be in progress.
 //
 // Errors: [journal.ErrNoPayment], [journal.ErrState] unless the payment is rejected, those of the database.
 func (s *Store) Retry(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) error {

@@ -68,8 +68,8 @@ const claimSQL = `with d as (
 )
 select {columns}, now(), p.sealed, p.lease, p.due, p.sends_until from p`
 
-// outcomeSQL ends leases, each fenced by its number: it changes only rows that still have this worker's claim, and returns their
-// positions.
+// outcomeSQL ends leases, each fenced by its number: it changes only rows that still have this worker's claim, and
+// returns the positions of the recorded ends.
 const outcomeSQL = `with o as (
 	select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
 		$9::integer[], $10::integer[], $11::text[], $12::text[], $13::text[], $14::text[], $15::boolean[], $16::boolean[], $17::boolean[],
@@ -91,8 +91,8 @@ const outcomeSQL = `with o as (
 ), {history} select position from p`
 
 // lateSQL is for a late end of lease $2: the row has another lease, or the end was recorded before. If $3 is set, the money moved, which
-// stays true: lateSQL records it under any lease, unless a success reported by the service is recorded. It returns no row if there is no
-// such payment, or if $3 is set and the payment was archived as not moved.
+// stays true: lateSQL records it under any lease, unless a success that the service reported is already recorded. It
+// returns no row if there is no such payment, or if $3 is set and the payment was archived as not moved.
 const lateSQL = `with old as (
 	select number, lease = $2 and sends_until is null as mine, state = 'done' and not resolved as done, transaction_id
 	from {s}.payments where request_id = $1 for no key update

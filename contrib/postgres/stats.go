@@ -51,7 +51,7 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 	_, err := pgx.ForEachRow(rows, []any{&state, &count, &sum, &oldest, &waiting, &held}, func() error {
 		stats.Held += held
 		age := time.Duration(oldest * float64(time.Second))
-		if state == nil { // wait for a person; also counted under their states
+		if state == nil { // payments that wait for a person; also counted under their states
 			stats.Waiting, stats.OldestUnknown = waiting, max(stats.OldestUnknown, age)
 			return nil
 		}

@@ -29,8 +29,8 @@ type ClaimsOptions struct {
 // key, and only the holder of that token can settle it: a caller that overran the lease gets [webhook.ErrClaimLost] and
 // changes nothing. An ID is 1 to 128 printable ASCII characters without white space, and a lease is at least 1 ms long.
 //
-// If go-redis repeats a command, the effect is that of one command. If Redis loses IDs, in a failover or for lack of memory,
-// they may be handled again: set noeviction and suitable persistence.
+// If go-redis repeats a command, the effect is that of one command. If Redis loses IDs, in a failover or for lack of
+// memory, their messages may be handled again: set noeviction and suitable persistence.
 func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.ClaimStore, error) {
 	options.Prefix = cmp.Or(options.Prefix, "prepaid:claim:")
 	var f faults.List

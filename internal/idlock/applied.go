@@ -11,8 +11,8 @@ const maxApplied = 1 << 16
 
 // appliedPayments holds the digests of the last maxApplied payments by ID: 48 bytes each, plus the overhead of a map. It holds
 // only hashes of IDs: an ID can have 100 characters, and can keep a much longer text in memory. Without the seeds no caller can
-// choose IDs that collide; by chance two collide in fewer than one of 2^90 clients. A collision refuses a payment that was
-// never sent.
+// choose IDs that collide; by chance, two IDs collide in fewer than one of 2^90 clients. A collision refuses a payment
+// that was never sent.
 type appliedPayments struct {
 	payments map[idHash]digest
 	order    []idHash // a ring once it is full

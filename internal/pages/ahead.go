@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Fetcher reads a page by number. awaited is closed when the consumer begins to wait for the page; nil means that it already waits.
+// Fetcher reads a page by number. awaited is closed when the consumer begins to wait; nil means that the consumer already waits.
 type Fetcher[P any] func(ctx context.Context, number int, awaited <-chan struct{}) (P, error)
 
 // Sequential reads one page after the other until the consumer stops.
@@ -23,7 +23,7 @@ func Sequential[P any](ctx context.Context, start int, fetch Fetcher[P]) iter.Se
 }
 
 // Prefetched reads up to ahead pages in addition to the one that the consumer waits for or works on, and yields them in order.
-// The first page is read alone, since it counts the pages, and no page after the last is requested. So n pages take
+// The first page is read alone, since it counts the pages. No page after the last is requested. So n pages take
 // 1+ceil((n-1)/(ahead+1)) rounds.
 //
 // A new item moves other items to later pages. A page that may have been served before its predecessor is therefore
@@ -67,7 +67,7 @@ type window[P any] struct {
 // pending is a page that was requested.
 type pending[P any] struct {
 	number  int
-	after   bool          // its predecessor had arrived when it was requested
+	after   bool          // its predecessor had arrived when this page was requested
 	awaited chan struct{} // nil if the consumer waited from the start
 	arrived chan struct{} // closed when page and err are set
 	page    P
@@ -83,7 +83,7 @@ func (p *pending[P]) hasArrived() bool {
 	}
 }
 
-// fill requests pages up to the last one until size are waiting.
+// fill requests pages until size pages are waiting, or none is left.
 func (w *window[P]) fill(ctx context.Context, size int) {
 	for len(w.waiting) < size && w.next <= w.last {
 		w.begin(ctx, make(chan struct{}))
@@ -124,7 +124,7 @@ func (w *window[P]) take(ctx context.Context) (P, error) {
 	}
 	if head := w.head(p.page); head.Reported && head.Counted {
 		w.last, w.items = head.Pages, head.Items
-	} else { // a page ahead may not exist, and those requested may be too old
+	} else { // a page ahead may not exist, and the requested pages may be too old
 		w.last, w.items = 0, math.MaxInt
 	}
 	return p.page, nil
@@ -139,7 +139,7 @@ func (w *window[P]) stale(p *pending[P]) bool {
 	return !head.Counted || head.Items < w.items
 }
 
-// restart requests the stale pages again; the page before them is read again, too.
+// restart requests the stale pages again. The caller reads the page before them again, too.
 func (w *window[P]) restart(ctx context.Context) {
 	again := true
 	for _, p := range w.waiting {

@@ -4,8 +4,8 @@
 // item at most once. Insertions move items only to later pages. So reading the pages in order, up to the newest reported
 // number of pages, finds every item; duplicates are dropped. A list that ends with fewer items seen than counted is an error.
 //
-// It knows neither requests nor the types of items: its caller fetches the pages and identifies the items. It does not read
-// headers and does not filter items.
+// The package knows neither requests nor the types of items: its caller fetches the pages and identifies the items. It
+// does not read headers and does not filter items.
 package pages
 
 import (
@@ -136,8 +136,8 @@ func (p *Progress) End() (last bool, err error) {
 	return p.page.Received < p.size && p.short() == nil, nil
 }
 
-// outgrows ends an iteration over a list that grows as fast as it is read, for example because the reader adds an item for
-// each. If no item has moved, the added items follow the original ones, so all original items were seen.
+// outgrows ends an iteration over a list that grows as fast as it is read, for example because the reader adds an item
+// for each one. If no item has moved, the added items follow the original ones, so all original items were seen.
 func (p *Progress) outgrows() (last bool, err error) {
 	const allowance = 1000 // items
 	if p.growth() <= p.items+allowance || p.page.Number < p.start+p.due-1 {

@@ -8,17 +8,17 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Nearly all of a report is ASCII whose only special characters are two-byte escapes. Such text is read in blocks. Rare
-// characters are searched for in a whole block, before (control characters, bytes above ASCII) and after (a quote that is not
-// escaped), so that in between only backslashes need to be found. copyFallback handles everything else.
+// Nearly all of a report is ASCII whose only special characters are two-byte escapes. Such text is read in blocks. Each
+// block is searched for control characters and bytes above ASCII before it is copied, and for a quote that is not
+// escaped afterwards: copying only has to find backslashes. copyFallback handles everything else.
 const (
 	blockSize     = 4 << 10
-	minPlainBlock = 64  // a shorter one costs more than it saves
+	minPlainBlock = 64  // a shorter block costs more than it saves
 	fallbackSize  = 512 // bytes that copyFallback handles before the next check
 )
 
-// copyText un-escapes plain text, two-byte escapes and valid UTF-8. It stops at the end of dst or of the buffered input, and
-// before anything else. rows counts the rows written; it may be nil.
+// copyText un-escapes plain text, two-byte escapes and valid UTF-8. It stops at the end of dst or of the buffered
+// input, and before any other text. rows counts the rows written; it may be nil.
 func (d *Decoder) copyText(dst []byte, rows *Counter) (written int) {
 	if rows != nil && rows.bom < len(utf8BOM) { // at the start, where a byte order mark may be
 		w, r := copyFallback(dst[:min(len(utf8BOM), len(dst))], d.buf[d.pos:d.end], nil)
@@ -79,9 +79,9 @@ func plainPrefix(p []byte) (n int) {
 	return n
 }
 
-// copyPlain un-escapes two-byte escapes in src, which is ASCII without control characters. It stops near the end of either and
-// before any other escape. Words are stored before they are examined, so dst may be written past the end. ok is false if
-// there was a quote without a backslash before it; rows is then unchanged.
+// copyPlain un-escapes two-byte escapes in src, which is ASCII without control characters. It stops near the end of dst
+// or src and before any other escape. Words are stored before they are examined, so dst may be written past the end. ok
+// is false if there was a quote without a backslash before it; rows is then unchanged.
 func copyPlain(dst, src []byte, rows *Counter) (w, r int, ok bool) {
 	var state rowState
 	if rows != nil {

@@ -27,10 +27,10 @@ const utf8BOM = "\uFEFF"
 
 // Rows reads the rows of a CSV text as encoding/csv does by default (RFC 4180; \n or \r\n ends a line, also inside quotes,
 // where it is returned as \n; empty lines are skipped). There are three differences: rows may have different numbers of
-// fields, a byte order mark at the start is dropped, and the length of a row is bounded. It is several times as fast.
+// fields, a byte order mark at the start is dropped, and the length of a row is bounded. Rows is several times as fast.
 type Rows struct {
 	decoder  *Decoder // src, if it is one
-	misses   int      // rows in succession that could not be cut from its input
+	misses   int      // rows in succession that could not be cut from the decoder's input
 	src      io.Reader
 	buf      []byte
 	pos, end int   // buf[pos:end] is unread
@@ -98,9 +98,9 @@ func (r *Rows) Next() ([]string, error) {
 	}
 }
 
-// scanRow finds the fields and the line end of the row at the start of text. It reads rows that are complete in text and need
-// no rewriting, which are nearly all: without quotes, or with quoted fields that contain neither quotes nor "\r\n". False means
-// that readRow must read the row or find its error.
+// scanRow finds the fields and the line end of the row at the start of text. It reads nearly all rows: those that are
+// complete in text, without quotes or with quoted fields that contain neither quotes nor "\r\n". False means that
+// readRow must read the row or find its error.
 func (r *Rows) scanRow(text []byte) (newline int, ok bool) {
 	if len(text) == 0 || text[0] <= '\r' || r.offset == 0 && text[0] == utf8BOM[0] {
 		return 0, false
@@ -131,7 +131,7 @@ func (r *Rows) scanRow(text []byte) (newline int, ok bool) {
 			case b == '\n':
 				if end < 0 {
 					end = at
-					if text[at-1] == '\r' { // never of the field before, which a comma ends
+					if text[at-1] == '\r' { // part of this field: a comma ended the one before
 						end--
 					}
 				}

@@ -7,9 +7,9 @@
 //   - [Counter] counts the rows of a text that is not split, while it is un-escaped.
 //
 // A Decoder returns io.EOF only after the whole body was read and is well-formed. A body that is not a report is a *[Malformed],
-// whose text has the rule and never the content; an error of the source is returned unchanged. Memory is always bounded: a
-// row has at most 1 MiB and 65,536 fields, and values are nested at most 128 deep. Reading ends if the source repeatedly
-// returns no data.
+// whose text has the broken rule and never the content; an error of the source is returned unchanged. Memory is always
+// bounded: a row has at most 1 MiB and 65,536 fields, and values are nested at most 128 deep. Reading ends if the
+// source repeatedly returns no data.
 //
 // The package does not compare the rows with the count, does not know HTTP, and closes nothing. Its values are not safe for
 // concurrent use.
@@ -62,7 +62,7 @@ type Decoder struct {
 
 	plainEnd, fallbackEnd int64 // offsets in the body up to which copyText has classified the text
 
-	pending           [utf8.UTFMax]byte // a rune that did not fit
+	pending           [utf8.UTFMax]byte // a rune that did not fit into the caller's buffer
 	pendPos, pendSize int
 
 	opened   bool // the outer brace was read
@@ -81,7 +81,7 @@ func NewDecoder(src io.Reader) *Decoder {
 // CountRows makes the decoder count rows in c, which must be new. Call it before the first Read.
 func (d *Decoder) CountRows(c *Counter) { d.rows = c }
 
-// Total returns totalrecords, the service's count; false until it was read, which may be at the end.
+// Total returns totalrecords, the service's count. It returns false until the count was read, possibly at the end.
 func (d *Decoder) Total() (int64, bool) { return d.total, d.hasTotal }
 
 // Enlarge increases the input buffer to size bytes, which must not be less than its current size.
@@ -115,7 +115,7 @@ func (d *Decoder) Read(p []byte) (int, error) {
 	return 0, d.err
 }
 
-// members reads the body outside the text: up to its opening quote, or to the end (io.EOF).
+// members reads the body outside the text: up to the opening quote of the text, or to the end (io.EOF).
 func (d *Decoder) members() error {
 	more, err := d.nextMember()
 	for ; more && err == nil; more, err = d.nextMember() {

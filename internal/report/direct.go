@@ -9,7 +9,7 @@ import (
 )
 
 // Nearly all rows of a report can be cut from the JSON string as it is: they are ASCII, and have escapes only for line
-// ends and for quotes around a whole field, which belong to no field. Such a row is copied once, into its string. Rows
+// ends and for quotes around a whole field, which no field includes. Such a row is copied once, into its string. Rows
 // reads any other row from un-escaped text. It un-escapes only the line of the first such row, so that the next row may
 // be cut. At the second such row in succession it un-escapes the whole buffer.
 

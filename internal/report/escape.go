@@ -87,7 +87,7 @@ func copyFallback(dst, src []byte, rows *Counter) (written, read int) {
 			w += n
 			r += n
 		}
-		for w < len(dst) && r < len(src) && ascii.IsPlain(src[r]) { // near the end of either
+		for w < len(dst) && r < len(src) && ascii.IsPlain(src[r]) { // near the end of dst or src
 			dst[w] = src[r]
 			w++
 			r++
@@ -124,7 +124,7 @@ func copyFallback(dst, src []byte, rows *Counter) (written, read int) {
 	}
 }
 
-// copyRunes copies whole, valid runes above ASCII, as many as src begins with and fit into dst.
+// copyRunes copies whole, valid runes above ASCII from the start of src, as many as fit into dst.
 func copyRunes(dst, src []byte) (n int) {
 	limit := min(len(dst), len(src))
 	dst, src = dst[:limit], src[:limit]

@@ -5,9 +5,9 @@
 // fixed or sliding, however long the requests take. A token bucket, or a log of send times, cannot promise that.
 //
 // Slots alone would be used up in a burst and return in a burst one window later, again and again, and requests in between
-// would wait. So Call and Bulk are also spaced, as soon as one of them must wait: at the rate at which all slots are used
-// once in the time that each takes to return. Money counts, but is not spaced itself. While neither lane waits, unused pace
-// is saved, up to a burst of the whole allowance after a window without requests.
+// would wait. So Call and Bulk are also spaced as soon as one of them must wait. Their rate uses all slots once in the
+// time that one slot takes to return. Requests of Money count towards this rate, but are not spaced. While neither lane
+// waits, unused pace is saved, up to a burst of the whole allowance after a window without requests.
 //
 // A 429 pauses all lanes. From then on all of them are spaced, and nothing is saved.
 //
@@ -191,7 +191,7 @@ func (l *Limiter) refund(lane ratelimit.Lane) {
 func (l *Limiter) dispatch(now time.Duration) {
 	for top := l.waiting(Token); top < LaneCount; top = l.waiting(Token) {
 		at, known := l.returned(now, 1-l.stock.Free)
-		if !known { // until a request in flight is released
+		if !known { // a request in flight must be released first
 			break
 		}
 		if at = l.pacedAt(now, top, 0, at); at > now {
@@ -271,7 +271,7 @@ func (l *Limiter) wake() {
 	l.dispatch(l.advance())
 }
 
-// pacedAt returns at, the time of a lane's slot after ahead others, or later if the lane's pace requires it.
+// pacedAt returns the time at of a lane's slot, or a later one if its pace requires that. ahead counts the slots before it.
 func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at time.Duration) time.Duration {
 	if !l.stock.spaced(lane) {
 		return at
@@ -285,7 +285,7 @@ func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at 
 }
 
 // returned computes when a number of slots will have returned. known is false if that depends on slots that have yet to arrive or
-// on a request in flight: its slot is then assumed to start its rest now.
+// on a request in flight: the slot in use is then assumed to start its rest now.
 func (l *Limiter) returned(now time.Duration, returns int) (at time.Duration, known bool) {
 	at, known = now, true
 	if busy := l.stock.Held - l.stock.Free; returns > busy {
@@ -316,7 +316,7 @@ func (l *Limiter) predict(now time.Duration, lane ratelimit.Lane, index int) tim
 			top = higher
 		}
 	}
-	if own := maxPassed*(index+1) - min(l.queues[lane].passed, maxPassed); own < above { // its turn comes before all above
+	if own := maxPassed*(index+1) - min(l.queues[lane].passed, maxPassed); own < above { // it gets a slot before the last waiter above
 		above, lane = own, top
 	}
 	ahead := index + above

@@ -61,7 +61,7 @@ func (l *Limiter) pause(now, retryAfter time.Duration, echo bool) {
 	l.evict(now, math.MaxUint64)
 }
 
-// evict refuses the waiters whose wait would now outlast their deadline, if they arrived before exchange.
+// evict refuses the waiters whose wait would now outlast their deadline, if they arrived before the exchange of that number.
 func (l *Limiter) evict(now time.Duration, exchange uint64) {
 	for lane := range LaneCount {
 		index := 0

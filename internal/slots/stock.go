@@ -27,7 +27,7 @@ type Stock struct {
 	Need [LaneCount]int
 	// Scarce means that the lanes Call and Bulk are spaced while one of them waits. If false, the number of slots can still grow.
 	Scarce bool
-	// Backlog is the first of the lanes Call and later that has a waiting request; LaneCount if none has.
+	// Backlog is the highest lane, not above Call, that has a waiting request; LaneCount if there is none.
 	Backlog ratelimit.Lane
 	// Exchange is a number that the owner raises. A waiter remembers its value on arrival, for [Limiter.Update].
 	Exchange uint64
@@ -36,7 +36,7 @@ type Stock struct {
 
 	window       time.Duration
 	spacedWindow time.Duration // in which as many spaced requests are sent as there are slots
-	slack        time.Duration // how much a late request may catch up; the rest that spacedShare leaves free is for jitter
+	slack        time.Duration // how much a late request may catch up; the rest of the spare time is for jitter
 	meanUse      time.Duration // mean time from taking a slot to its release
 	interval     time.Duration // between two spaced requests
 	next         time.Duration // when the next spaced request is due; in the past while pace is saved
@@ -117,7 +117,7 @@ func (s *Stock) Pause(now, wait time.Duration) bool {
 type Owner interface {
 	// Advance makes the changes to the stock that are due at now.
 	Advance(now time.Duration, s *Stock)
-	// Expect returns the earliest time, after now, at which other limiters may have handed over as many slots as lacking.
+	// Expect returns the earliest time, after now, at which other limiters may have handed over the lacking number of slots.
 	Expect(now time.Duration, s *Stock, lacking int) time.Duration
 	// Arrive is called for each request. It reports whether the owner asks others for a slot. If so, a request that must wait
 	// is not refused before an exchange has shown that its wait would outlast its deadline.
@@ -126,8 +126,8 @@ type Owner interface {
 	Paused()
 }
 
-// Update lets an owner change the stock, and hands out the slots then available. Waiters that arrived when Exchange was below the
-// number that change returns are refused if their wait would outlast their deadline: the exchange did not ask for later ones.
+// Update lets an owner change the stock, and hands out the slots then available. Waiters whose wait would outlast their deadline
+// are refused if they arrived while Exchange was below the result of change: the exchange did not ask for later waiters.
 func (l *Limiter) Update(change func(now time.Duration, s *Stock) (exchanged uint64)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

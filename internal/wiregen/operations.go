@@ -58,7 +58,7 @@ func (o *operation) contract() (string, error) {
 
 func (o *operation) variable() string { return "op" + strings.ReplaceAll(o.name, ".", "") }
 
-// row is the operation's row in docs/operations.md, with its method for one page, if any.
+// row is the operation's row in docs/operations.md, with the method for one page, if there is one.
 func (o *operation) row(methods map[string]bool) string {
 	names := "`client." + o.name + "`"
 	if methods[strings.Replace(o.name, ".", "Service.", 1)+"Page"] {

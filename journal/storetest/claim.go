@@ -135,7 +135,7 @@ func claimAfterDeath(s *suite) {
 	s.none("is held by the second worker")
 }
 
-// Claim.Admitted delays only if Entry.Rests; Resting reports the first delayed payment.
+// Claim.Admitted delays a payment only if Entry.Rests is true; Resting reports the first delayed payment.
 func claimWhatIsAdmitted(s *suite) {
 	if r, err := s.Store.Resting(s.Context(), time.Time{}); r != nil || err != nil {
 		s.Fatalf("Resting returned %+v, %v for an empty store", r, err)

@@ -23,7 +23,7 @@ func recordEveryField(s *suite) {
 	} {
 		s.enqueue(tc.id)
 		s.records(s.ends(s.await(long(1)), "", fails(prepaid.OutcomeNotProcessed)), written)
-		end := s.ends(s.await(long(1)), "t-"+prepaid.TransactionID(tc.id), tc.err) // added to the first run
+		end := s.ends(s.await(long(1)), "t-"+prepaid.TransactionID(tc.id), tc.err) // its entry also has the first run
 		tc.edit(&end.Entry)
 		if end.Entry.Due() {
 			end.Wait = 100 * time.Millisecond // due after the checks

@@ -15,16 +15,16 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// Store is a [webhook.ClaimStore]. Its functions get the ID and the claim's token. The token is the fence: if the ID has
-// another token or none, the claim changes nothing.
+// Store is a [webhook.ClaimStore]. Its functions get the ID and the claim's token. The token is the fence: if the ID
+// has another token or none, Done and Release change nothing.
 type Store struct {
 	// Keep is how long a handled ID is remembered: by default 24 h, at least 1 ms.
 	Keep time.Duration
 	// Timeout bounds one call, within its context: 2 s by default.
 	Timeout time.Duration
-	// Take claims an ID for a lease, and returns a [webhook.ClaimState]. Repeating it with the same token has no effect.
+	// Take claims an ID for a lease, and returns a [webhook.ClaimState]. Repeating Take with the same token has no effect.
 	Take Command
-	// Done marks an ID as handled for life, Release frees it (life is 0). Both return 1 if the ID had this token, otherwise 0.
+	// Done keeps a handled ID for the time life, Release frees it (life is 0). Both return 1 if the ID had this token, else 0.
 	Done, Release Command
 }
 
@@ -33,7 +33,7 @@ var errTimeout = errors.New("prepaid: the store of claims did not respond within
 // Command is a command to the server.
 type Command func(ctx context.Context, id, token string, life time.Duration) (int64, error)
 
-// New returns a Store with defaults applied. It returns the given and its own faults as a *[prepaid.ValidationError].
+// New returns a Store with defaults applied. The error is a *[prepaid.ValidationError] with given and the faults of s.
 func New(s Store, given faults.List) (*Store, error) {
 	s.Keep, s.Timeout = cmp.Or(s.Keep, 24*time.Hour), cmp.Or(s.Timeout, 2*time.Second)
 	given.Require(s.Keep >= time.Millisecond, "keep", "must be at least 1 ms")
@@ -71,7 +71,7 @@ type claim struct {
 	settled   atomic.Bool
 }
 
-// call bounds a command. If ctx has ended, call returns its error, not the client library's.
+// call bounds a command. If ctx has ended, call returns the error of ctx, not the client library's.
 func (c *claim) call(ctx context.Context, command Command, life time.Duration) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

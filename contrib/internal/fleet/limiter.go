@@ -1,9 +1,9 @@
 // Package fleet shares the rate limit of one address among the replicas of a program, as NewLimiter of contrib/redis describes. The
 // modules below contrib use it, each with its own store, which is a [Pool].
 //
-// A [Limiter] uses the slots of its replica, and lets used slots rest, without the pool, like the limiter of one
-// process (internal/slots). The pool only counts the slots of each replica, grants free slots (money before calls
-// before bulk), and recalls slots from replicas with more than their share.
+// A [Limiter] itself uses the slots of its replica and lets used slots rest, like the limiter of one process
+// (internal/slots). The pool only counts the slots of each replica, grants free slots (money before calls before bulk),
+// and recalls slots from replicas with more than their share.
 //
 // Do not change the package's exports, or the meaning of a [Report] to a pool, in an incompatible way: if a program
 // updates only the core, older versions of those modules use this package. The package may import the client.
@@ -24,7 +24,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// DefaultLease is the Lease of options without one.
+// DefaultLease is the default of Options.Lease.
 const DefaultLease = 5 * time.Second
 
 var errTimeout = errors.New("prepaid: the store of the rate limit did not respond within Timeout")

@@ -19,11 +19,11 @@ const (
 	never = time.Duration(math.MaxInt64)
 )
 
-// owner decides which slots this replica owns. Since no two replicas own one slot, and a slot is reused only after its rest,
-// here or in another replica, no window of the service has two uses of one slot.
+// owner decides which slots this replica owns. No two replicas own one slot, and each replica reuses a slot only after
+// the slot's rest. So no window of the service has two uses of one slot.
 //
-// After its lease a replica owns at most its equal share, and exactly that once the leases of all others must have ended
-// too. Only the clock decides this, so neither pool nor network can delay it.
+// After its lease a replica owns at most its equal share. Once the leases of all others must have ended too, it owns
+// exactly that share. Only the clock decides this, so neither pool nor network can delay it.
 //
 // Slots are scarce when the pool has no more for calls or bulk. Only then these lanes are spaced: before that, more slots may arrive.
 type owner struct {
@@ -37,18 +37,18 @@ type owner struct {
 	leaseEnd   time.Duration // 0 when the pool has not been reached
 	growAt     time.Duration // when this replica owns its share without the pool
 	more       promise
-	full       ratelimit.Lane // lowest rank for which the pool had no more
+	full       ratelimit.Lane // lowest rank for which the pool had no more slots
 	dozing     bool           // no exchange is due soon
 	learnt     int            // number of replicas in the last grant
 	pauses     uint64         // known to the pool
-	mustReport bool           // the next report has the pause
+	mustReport bool           // the next report must include the pause
 }
 
-// promise describes slots that may arrive from other replicas: n slots, spread until the time by, or all at that time.
+// promise describes slots that may arrive from other replicas.
 type promise struct {
-	n      int
-	by     time.Duration
-	spread time.Duration
+	n      int           // how many slots
+	by     time.Duration // when the last of them has arrived
+	spread time.Duration // for how long before that they arrive evenly; 0 if all arrive at once
 }
 
 func newOwner(options Options, kick func()) *owner {
@@ -121,7 +121,7 @@ func (o *owner) Paused() {
 }
 
 // report begins an exchange. First the replica gives away slots that it does not need; the report has all others. While
-// the pool is unreachable, the replica keeps all, since no other replica would get them.
+// the pool is unreachable, the replica keeps all slots, since no other replica would get them.
 func (o *owner) report() (r Report) {
 	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
 		s.Exchange++
@@ -130,7 +130,7 @@ func (o *owner) report() (r Report) {
 			Allowance: o.options.Allowance, Replicas: o.options.Replicas, Floor: o.floor, Lease: o.options.Lease, Gone: o.gone,
 		}
 		copy(r.Need[:], s.Need[ratelimit.Money:])
-		if s.Backlogged() { // it will use its free slots too, at its pace
+		if s.Backlogged() { // the replica will use its free slots too, at its pace
 			r.Need[s.Backlog-ratelimit.Money] += s.Free
 		}
 		needed, stock := total(r.Need), 0 // stock is for calls that arrive before the next exchange
@@ -151,14 +151,14 @@ func (o *owner) report() (r Report) {
 	return r
 }
 
-// finish ends a successful exchange, and reports whether the next one is due soon. If not, the next Acquire starts one. The lease
-// begins with the exchange: the pool cannot have recorded it earlier.
+// finish ends a successful exchange, and reports whether the next one is due soon. If not, the next Acquire starts one.
+// The lease begins when the exchange began: the pool cannot have recorded the report earlier.
 func (o *owner) finish(r Report, g Grant) (soon bool) {
 	if g.Granted < 0 { // the response to a repeated command; the first response was lost
 		return true
 	}
 	o.limiter.Update(func(now time.Duration, s *slots.Stock) uint64 {
-		if s.Held > r.Held { // the replica has grown since the report: report that first
+		if s.Held > r.Held { // the replica has grown since the report: report the growth first
 			g.Granted = 0
 		}
 		o.leaseEnd, o.growAt, o.learnt = r.at+o.options.Lease, never, g.Replicas
@@ -211,7 +211,7 @@ func (o *owner) fail(r Report) {
 		if o.growAt == never {
 			o.growAt = r.at + o.gone
 		}
-		if o.leaseEnd == 0 && s.Held == 0 { // this replica starts without the pool, and the floor is its own
+		if o.leaseEnd == 0 && s.Held == 0 { // this replica starts without the pool, and owns the floor
 			s.Add(o.floor)
 		}
 		o.full, s.Scarce, o.more = ratelimit.Money, true, promise{}

@@ -46,8 +46,8 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	if now-s.Seen >= max(time.Hour.Milliseconds(), 2*gone) {
 		*s = State{}
 	}
-	// silent: no replica could reach the server for so long that all accounts have ended. A replica that was there at the
-	// last exchange, or ended without leaving, may still use slots.
+	// silent: no replica has reached the server for more than a lease, and at least one had not left. It may be using
+	// slots that are on no account.
 	stayed := func(m Member) bool { return !m.Leaves }
 	silent := now-s.Seen > lease && (r.Known || slices.ContainsFunc(slices.Collect(maps.Values(s.Members)), stayed))
 	maps.DeleteFunc(s.Members, func(_ string, m Member) bool { return m.Ends <= now })
@@ -211,7 +211,7 @@ type Report struct {
 	Extra int
 	// Pause is the remaining time of a pause after a 429, for the other replicas; in whole milliseconds, or 0.
 	Pause time.Duration
-	// Known reports that the pool should have this replica: it has exchanged before, or has not reached the pool for so
+	// Known reports that the pool should know this replica: it has exchanged before, or has not reached the pool for so
 	// long that it owns its equal share. A pool without this replica may lack others too.
 	Known bool
 	// Leaving, if not 0, marks the replica's last exchange: slots stay on the replica's account for that time.

@@ -64,7 +64,7 @@ func exchanges(t *testing.T, s Backend) {
 		require.Error(t, err)
 		require.Less(t, time.Since(began), 2*time.Second)
 	}
-	grants(0, gone) // the use before the start of the server is unknown
+	grants(0, gone) // slots used before the server started are unknown
 	s.Used(t, limit)
 	grants(10, 0)
 	s.Freeze(t)
@@ -123,7 +123,7 @@ func LimitHolds(t *testing.T, s Backend) {
 					seen.spell(l, replica)
 				}
 				pool.killed.Store(rand.N(4) == 0)
-				if l.Close() != nil { // a replica started without the server would not know earlier use
+				if l.Close() != nil { // a replica started without the server would not know which slots were used before
 					time.Sleep(seen.load.Window)
 				}
 			}

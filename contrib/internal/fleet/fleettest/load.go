@@ -39,7 +39,7 @@ type Traffic struct {
 	mu      sync.Mutex
 	arrived []time.Duration          // times since the start
 	counts  [][][fleet.LaneCount]int // requests by replica and minute; the last minute may be longer
-	// In a trickle, waited and refused count only payments after two windows.
+	// In a trickle, waited and refused count only payments that began after two windows.
 	waited  time.Duration // the longest
 	refused int
 }
@@ -121,7 +121,7 @@ func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 func (s *Traffic) checkLimit(t *testing.T) {
 	t.Helper()
 	slices.Sort(s.arrived)
-	most, first := 0, 0 // of sliding windows; fixed ones have no more
+	most, first := 0, 0 // most requests in a sliding window; a fixed window has no more
 	for last, at := range s.arrived {
 		for at-s.arrived[first] >= s.load.Window {
 			first++
