@@ -10,16 +10,16 @@ import (
 )
 
 // Compact rewrites the file with the last record of each payment, in the same order, without payments that were done, rejected or withdrawn
-// before a given time; the zero time drops none. Payments that run meanwhile wait. A crash leaves the old or the new file, and the lock is
-// held throughout.
+// before a given time; the zero time drops none. Running payments wait meanwhile. A crash leaves the old or the new
+// file, and the lock is held throughout.
 //
 // The journal does not know a dropped payment: if you pay it again, it is sent again, even if it was withdrawn. Drop no
 // payment that could run again: 30 days after its first request the service has forgotten the payment too, and pays twice
 // unless the client refuses the request ID as expired.
 //
-// Errors: [ErrNotCompacted] if the journal is unchanged; it is also [ErrNotRecorded] if the file could not be read.
-// [ErrNotRecorded] for its usual reasons, such as [ErrMoved], or if the file was replaced but its name may not be durable: open
-// the journal again.
+// Errors: [ErrNotCompacted] if the journal is unchanged; the error is also [ErrNotRecorded] if the file could not be
+// read. [ErrNotRecorded] for its usual reasons, such as [ErrMoved], or if the file was replaced but its name may not be
+// durable: open the journal again.
 func (j *Journal) Compact(before time.Time) error {
 	j.commit.Lock()
 	defer j.commit.Unlock()
@@ -38,7 +38,7 @@ func (j *Journal) Compact(before time.Time) error {
 	now, moved, err := j.disk.replace(j.file, fresh, j.path+temporary, j.path)
 	j.file = now
 	if err != nil && !moved {
-		_ = fresh.Close() // replace may have closed it
+		_ = fresh.Close() // replace may have closed the file
 		return fmt.Errorf("%w: %w", ErrNotCompacted, errors.Join(err, j.disk.remove(j.path+temporary)))
 	}
 	clear(j.index)

@@ -143,7 +143,7 @@ func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
 	return e
 }
 
-// bounded corrects the last time at which e can have been sent: now replaces a time that is missing, or that is in the future
+// bounded corrects the last time at which e can have been sent: it becomes now if it is missing, or in the future
 // because a clock was set back. No run of e may be in progress.
 func (e Entry) bounded(now time.Time) (Entry, bool) {
 	switch {

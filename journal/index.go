@@ -12,8 +12,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// key is a request ID in the index: half of its SHA-256, so that no two IDs are expected to have equal keys. If they did, reading
-// the record would detect it.
+// key is a request ID in the index: half of its SHA-256, so that no two IDs are expected to have equal keys. Reading
+// the record would detect equal keys.
 type key [sha256.Size / 2]byte
 
 func keyOf(id prepaid.RequestID) key {

@@ -114,7 +114,7 @@ func (j *Journal) settle(ctx context.Context, concurrency int, tasks iter.Seq[ta
 			}
 			slices.SortStableFunc(resting, func(a, b task) int { return a.at.Compare(b.at) })
 			for _, t := range resting {
-				_ = pause.For(looping, time.Until(t.at)) // if ctx would end before, the run reports that
+				_ = pause.For(looping, time.Until(t.at)) // if ctx ends too early, the run reports that
 				start(t)
 			}
 		}()

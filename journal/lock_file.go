@@ -32,12 +32,12 @@ func (d osDirectory) create(path string, mode fs.FileMode) (file, error) {
 // replace closes both files first: an open file cannot be renamed on every system.
 func (osDirectory) replace(old, fresh file, temporary, path string) (now file, moved bool, err error) {
 	if err := errors.Join(fresh.Close(), old.Close()); err != nil {
-		return old, true, err // which file is open now is unknown
+		return old, true, err // it is unknown which file is open now
 	}
 	renamed := os.Rename(temporary, path)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return old, true, errors.Join(renamed, err) // closed
+		return old, true, errors.Join(renamed, err) // old is closed
 	}
 	if _, err := f.Seek(0, io.SeekEnd); err != nil {
 		return f, true, errors.Join(renamed, err)

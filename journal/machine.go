@@ -15,14 +15,14 @@ const (
 	// StateIntended: the payment is about to be sent, or being sent, and was not unknown before. If its process died, the
 	// money may have moved.
 	StateIntended State = "intended"
-	// StateNotSent: nothing moved, and the request was not the cause: send it when the cause is gone.
+	// StateNotSent: nothing moved, for a reason outside the request: send the payment when that reason is gone.
 	StateNotSent State = "not_sent"
 	// StateUnknown: the money may have moved. A payment stays unknown while it is sent again.
 	StateUnknown State = "unknown"
 	// StateDone: the money moved.
 	StateDone State = "done"
-	// StateRejected: nothing moved. The service or a check refused the payment, or there is a [Resolution], see [Entry]. It is
-	// sent again only if you call Transfer or DirectEntryOut.
+	// StateRejected: nothing moved. The service or a check refused the payment, or [Entry.Resolve] recorded that
+	// nothing moved. It is sent again only if you run it again or call Retry.
 	StateRejected State = "rejected"
 	// StateWithdrawn: nothing moved, and a person decided not to send the payment again, see [Entry.Withdraw].
 	StateWithdrawn State = "withdrawn"
@@ -47,7 +47,7 @@ type Event uint8
 const (
 	// EventBegin: a run begins. Store the next state durably before anything is sent.
 	EventBegin Event = iota + 1
-	// EventNotSent: the run ended. It moved nothing; the request is not the cause ([prepaid.OutcomeNotProcessed]).
+	// EventNotSent: the run ended. It moved nothing, for a reason outside the request ([prepaid.OutcomeNotProcessed]).
 	EventNotSent
 	// EventRefused: the run ended. It was refused and moved nothing, which proves nothing about earlier runs.
 	EventRefused

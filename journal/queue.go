@@ -45,7 +45,7 @@ func (j *Journal) candidates() ([]candidate, error) {
 			continue
 		}
 		c := candidate{id: e.RequestID, account: e.AccountID, rests: e.Rests()}
-		if sent := e.lastSending(); c.rests && !sent.After(began) { // else the clock was set back: claim corrects it
+		if sent := e.lastSending(); c.rests && !sent.After(began) { // else the clock was set back: claim corrects the time
 			c.due = later(e.NotBefore, sent)
 		}
 		c.due = later(c.due, h.due)

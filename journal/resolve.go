@@ -94,8 +94,8 @@ func (s *Stats) Of(state State) *Total {
 
 // Stats returns the current totals. Payments dropped by Compact are not counted.
 //
-// Errors: [prepaid.ErrAmountRange] if a sum has too many digits; the counts are correct nevertheless. Otherwise
-// [Journal.Err]: the totals may be incomplete.
+// Errors: [prepaid.ErrAmountRange] if a sum has too many digits; the counts are correct nevertheless. Any other error
+// is that of [Journal.Err]: the totals may be incomplete.
 func (j *Journal) Stats() (Stats, error) {
 	var stats Stats
 	var failed error

@@ -13,8 +13,8 @@ import (
 type Sender interface {
 	// NotBefore returns the earliest time at which a payment of unknown outcome may be sent again, as in [prepaid.AccountsService].
 	NotBefore(lastSent time.Time) time.Time
-	// AwaitRepeat waits until NotBefore and a response to a later request, as in [prepaid.AccountsService]. If your own sender
-	// does not see responses, it waits by time alone. After an error the payment is not sent.
+	// AwaitRepeat waits until NotBefore, and for a response to a later request, as in [prepaid.AccountsService]. If
+	// your own sender does not see responses, it waits by time alone. After an error the payment is not sent.
 	AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) error
 	// Transfer is as in [prepaid.AccountsService].
 	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
@@ -79,7 +79,7 @@ func (e Entry) Intent(now time.Time) (Entry, error) {
 }
 
 // Send sends params, which are those of the entry, through sender. It adds LastSent, so that the client treats an earlier
-// run's request as its own: the client waits, and takes a refusal as proof that no money moved only if the refusal proves it.
+// run's request as its own: the client waits, and treats a refusal as final only if it proves that no money moved.
 //
 // Errors: those of the sender; a [*prepaid.ValidationError] if params are a pointer or nil. If the sender panics or calls
 // runtime.Goexit, the outcome is unknown.

@@ -24,8 +24,8 @@ type Store interface {
 	// Resting returns the first payment that rests (see [Entry.Rests]) and is due after admitted; nil if there is none.
 	Resting(ctx context.Context, admitted time.Time) (*Resting, error)
 	// Decide replaces the entry of a payment by the result of decision, with a new fence, so that an end of an earlier run is
-	// recorded only if it is a success. now is by the store's clock. A payment that is to be sent again is due at once, or at
-	// its NotBefore.
+	// recorded only if it is a success. now is the time by the store's clock. A payment that is to be sent again is due
+	// at once, or at its NotBefore.
 	//
 	// Errors: [ErrNoPayment], [ErrUnderWay] if a worker holds the payment, those of decision, those of the store.
 	Decide(ctx context.Context, id prepaid.RequestID, decision func(e Entry, now time.Time) (Entry, error)) error
@@ -67,7 +67,7 @@ type End struct {
 	Wait time.Duration
 }
 
-// Final reports whether the run was sent and workers are finished: the payment is done, rejected, or for a person.
+// Final reports whether the run was sent and workers are finished with the payment: it is done, rejected, or for a person.
 func (e End) Final() bool { return !e.GivenBack && !e.Entry.Due() }
 
 // Recorded is the result of recording an [End].

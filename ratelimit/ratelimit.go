@@ -29,7 +29,7 @@ const (
 	Money Lane = iota + 1
 	// Call is for all other calls.
 	Call
-	// Bulk is for report polls, and for prefetched pages until you wait for them, which moves them to Call. If calls use
+	// Bulk is for report polls and prefetched pages. A prefetched page moves to Call when you wait for it. If calls use
 	// every slot, Bulk gets one in 16.
 	Bulk
 )

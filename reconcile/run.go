@@ -24,7 +24,7 @@ type Run struct {
 	// Books are all rows of the accounts, in any order: also those from before Since, which explain items that are read again.
 	// An error ends the run. Write a row before its payment is sent, as a journal does; else the service alone may have the payment.
 	Books iter.Seq2[Row, error]
-	// BooksAsOf is the time of the books. Zero means that they are read as they are now; set it if they are an older export.
+	// BooksAsOf is the time of the books. Zero means the time of the run; set it if the books are an older export.
 	BooksAsOf time.Time
 
 	// Histories is the Accounts service of a client.

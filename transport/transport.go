@@ -45,21 +45,21 @@ func New() *http.Transport {
 	}
 }
 
-// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its tree has
-// a method NotSent() bool that returns true, and no error above a leaf has such a method that returns false. A transport
-// that tried two paths must be certain of both. A client applies this rule to a Config.Transport that is not an
-// [*http.Transport]. For the error of a call use prepaid.OutcomeOf.
+// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of err's tree
+// has a method NotSent() bool that returns true, and no error above a leaf has such a method that returns false. A
+// transport that tried two paths must be certain of both. A client applies this rule to a Config.Transport that is not
+// an [*http.Transport]. For the error of a call use prepaid.OutcomeOf.
 func NotSent(err error) bool { return exchange.NotSent(err) }
 
 // Wrappable returns t in a form that your own RoundTripper can wrap, for example to trace, sign or record:
 //
 //	config.Transport = otelhttp.NewTransport(transport.Wrappable(transport.New()))
 //
-// A wrapper hides from the client whether an [*http.Transport] sent the request. Wrappable preserves this: [NotSent] is
-// true for the error of a request for which t asked for a connection and never got one. Such a call is not processed, and
-// the client repeats it, as without the wrapper. A request with Close set opens its own connection, over HTTP/1.1 unless t
-// supports only HTTP/2. The wrapper must return errors unchanged or wrapped, and must not clear Close. If t is nil, [New]
-// is used.
+// A wrapper hides from the client whether an [*http.Transport] sent the request. Wrappable preserves this information:
+// [NotSent] is true for the error of a request for which t asked for a connection and never got one. Such a call is not
+// processed, and the client repeats it, as without the wrapper. A request with Close set opens its own connection, over
+// HTTP/1.1 unless t supports only HTTP/2. The wrapper must return errors unchanged or wrapped, and must not clear
+// Close. If t is nil, [New] is used.
 func Wrappable(t *http.Transport) http.RoundTripper {
 	if t == nil {
 		t = New()

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// archiveAge is how long the service remembers a request ID, plus how far its day may be ahead when it is enqueued.
+	// archiveAge is how long the service remembers a request ID, plus how far the day in the ID may be ahead at Enqueue.
 	archiveAge = (30 + 7) * 24 * time.Hour
 	// expiredAge is the least age of the day in an archived ID. At that age, no client has sent the ID for a week, and Enqueue refuses it.
 	expiredAge  = 30 * 24 * time.Hour

@@ -35,10 +35,10 @@
 // # Outcomes
 //
 // A payment that was not sent, for lack of a token, connection or slot, is sent later; workers slow down meanwhile. A payment of
-// unknown outcome is sent again under its request ID, no earlier than its client allows, until a success or a refusal that proves
-// that nothing moved, see [journal.State.Next]. After the lease only a success is recorded. 29 days after its first attempt, or when
-// the client refuses its request ID, the payment waits for a person: [Store.Waiting], [Store.Resolve]. A rejected payment is sent
-// again only after [Store.Retry].
+// unknown outcome is sent again under its request ID, no earlier than its client allows, until there is a success, or a
+// refusal that proves that nothing moved; see [journal.State.Next]. After the lease only a success is recorded. 29 days
+// after its first attempt, or when the client refuses its request ID, the payment waits for a person: [Store.Waiting],
+// [Store.Resolve]. A rejected payment is sent again only after [Store.Retry].
 //
 // # Privacy
 //

@@ -26,7 +26,7 @@ type ClaimsOptions struct {
 // *[github.com/cardprograms/prepaid.ValidationError].
 //
 // Each ID is one key that expires after its lease or, if handled, after Keep. A claim writes its own token into the
-// key, and only the holder of that token can settle it: a caller that overran the lease gets [webhook.ErrClaimLost] and
+// key, and only the holder of that token can end the claim: a caller that overran the lease gets [webhook.ErrClaimLost] and
 // changes nothing. An ID is 1 to 128 printable ASCII characters without white space, and a lease is at least 1 ms long.
 //
 // If go-redis repeats a command, the effect is that of one command. If Redis loses IDs, in a failover or for lack of

@@ -3,7 +3,7 @@
 // sentinels or a cluster, using github.com/redis/go-redis/v9.
 //
 // The Redis client needs ContextTimeoutEnabled: otherwise go-redis does not end waits with a context, and both
-// constructors refuse the client. They neither close nor modify it.
+// constructors refuse the client. The constructors neither close nor modify the client.
 //
 // The Redis user needs EVALSHA, EVAL, HGETALL, HSET, HDEL, PEXPIRE, TIME, GET, SET and DEL on the keys with the
 // configured prefixes. The limiter also uses INFO; without INFO a fresh start waits longer.

@@ -30,12 +30,12 @@ import (
 // replicas whose payments have no slot.
 //
 // If Redis is unreachable, a replica continues with the slots it owns. After its Lease it uses at most its equal share of the
-// allowance. About one Window later, when every other replica does the same, it can use all of that share. For a Lease
-// and a Window, in which all replicas report, Redis grants nothing after a restart or a loss of data, while it has been
-// up for less than that, and after a Lease (up to an hour) without any report, unless all replicas had closed their
-// limiters: unreported replicas may have used slots. So close the limiter, or the next start waits. If a single replica
-// is cut off for longer, it keeps its share, which the others may also get: a 429 is then possible. A replica that
-// starts without Redis does not know which slots were used before.
+// allowance. About one Window later, when every other replica does the same, it can use all of that share. In three
+// cases Redis grants nothing for a Lease and a Window, in which all replicas report: after a restart or a loss of data;
+// while it has been up for less than that; after a Lease (up to an hour) without any report, unless all replicas had
+// closed their limiters. Unreported replicas may have used slots. So close the limiter, or the next start waits. If a
+// single replica is cut off for longer, it keeps its share, which the others may also get: a 429 is then possible. A
+// replica that starts without Redis does not know which slots were used before.
 //
 // A 429 pauses its replica at once and the others with their next exchange; from then on requests are spaced evenly. See
 // [github.com/cardprograms/prepaid.Config] for how long, and [ratelimit.Limiter] for the errors of Acquire.

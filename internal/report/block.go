@@ -8,9 +8,9 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Nearly all of a report is ASCII whose only special characters are two-byte escapes. Such text is read in blocks. Each
-// block is searched for control characters and bytes above ASCII before it is copied, and for a quote that is not
-// escaped afterwards: copying only has to find backslashes. copyFallback handles everything else.
+// Nearly all of a report is ASCII whose only special characters are two-byte escapes. Such text is read in blocks.
+// Before a block is copied, it is searched for control characters and bytes above ASCII, and afterwards for a quote
+// that is not escaped: copying only has to find backslashes. copyFallback handles everything else.
 const (
 	blockSize     = 4 << 10
 	minPlainBlock = 64  // a shorter block costs more than it saves

@@ -10,8 +10,8 @@ import (
 )
 
 // unescape writes text of the current JSON string into dst: until dst is full, the buffered input is used up, or the
-// string ends. At the end it has read the closing quote, and closed is true. It waits for input only while it has nothing
-// to return, or inside an escape or a rune. rows counts the rows written; it may be nil.
+// string ends. At the end of the string it has read the closing quote, and closed is true. It waits for input only
+// while it has nothing to return, or inside an escape or a rune. rows counts the rows written; it may be nil.
 func (d *Decoder) unescape(dst []byte, rows *Counter) (n int, closed bool, err error) {
 	if d.pendPos < d.pendSize {
 		n = copy(dst, d.pending[d.pendPos:d.pendSize])

@@ -226,7 +226,7 @@ func (l *Limiter) waiting(top ratelimit.Lane) ratelimit.Lane {
 }
 
 // nextLane returns the lane that gets the next slot: top, the highest waiting lane, unless another lane was passed too often.
-// That lane then gets it at top's pace: at its own pace it might never get one.
+// That lane then gets the slot at top's pace: at its own pace it might never get one.
 func (l *Limiter) nextLane(top ratelimit.Lane) ratelimit.Lane {
 	for lane := top + 1; lane < LaneCount; lane++ {
 		if l.queues[lane].Len() > 0 && l.queues[lane].passed >= maxPassed {

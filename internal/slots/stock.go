@@ -115,7 +115,7 @@ func (s *Stock) Pause(now, wait time.Duration) bool {
 // Owner changes the number of slots of a [Limiter], for several limiters that share one allowance. Its methods are called while
 // the limiter is locked: they must not block, and must not call the limiter.
 type Owner interface {
-	// Advance makes the changes to the stock that are due at now.
+	// Advance makes the changes to the stock that are due at the time now.
 	Advance(now time.Duration, s *Stock)
 	// Expect returns the earliest time, after now, at which other limiters may have handed over the lacking number of slots.
 	Expect(now time.Duration, s *Stock, lacking int) time.Duration

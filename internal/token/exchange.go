@@ -13,8 +13,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// exchange fetches one token, shared by all callers that wait for it. It is independent of them: a caller that gives up does
-// not cancel it, and its token is kept even if all callers give up.
+// exchange fetches one token, shared by all callers that wait for it. It is independent of them: a caller that gives up
+// does not cancel the exchange, and the token is kept even if all callers give up.
 type exchange struct {
 	startAt time.Duration // the earliest start, after a hold-off if any
 	beganAt time.Duration

@@ -238,7 +238,7 @@ func (m *Manager) join(ctx context.Context) (*oauth2.Token, *exchange, error) {
 func (m *Manager) refusalHold() time.Duration { return min(m.opts.Hold, DefaultHold) }
 
 // outlasts returns the reason for the delay of an exchange that would start after the deadline of ctx. The caller then gets that
-// error at once, not a deadline exceeded after a useless wait.
+// error at once, not context.DeadlineExceeded after a useless wait.
 func (m *Manager) outlasts(ctx context.Context, wait time.Duration) error {
 	why := m.failure
 	if why == nil && m.state.Load().refused {

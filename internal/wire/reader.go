@@ -7,7 +7,7 @@
 // library: the fuzz tests of the callers compare the two. Bodies that a [Writer] writes must equal those of the library
 // too. The build tag prepaid_nofastpath switches both off, so that every test can run on the library alone.
 //
-// A reading function takes the destination and the Reader, in this order, as does the method expression of a type that
+// A reading function takes the destination and the Reader, in this order. So does the method expression of a type that
 // reads itself. The reading functions of structs are generated from their tags (internal/wiregen).
 //
 // The package knows no type of the service. A type with its own JSON form reads itself with [Reader.Null],

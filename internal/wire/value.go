@@ -41,8 +41,8 @@ func FirstText(to *string, r *Reader) {
 	}
 }
 
-// StringOrInteger reads a string or a whole number, whose plain form it returns: 12 for 12.0. For null it returns nil. The
-// result is valid until the next string is read.
+// StringOrInteger reads a string or a whole number. It returns a number in plain form: 12 for 12.0. For null it returns
+// nil. The result is valid until the next string is read.
 func (r *Reader) StringOrInteger() (text []byte, bare bool) {
 	switch {
 	case r.isNumber():

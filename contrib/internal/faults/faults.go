@@ -17,7 +17,7 @@ func (l *List) Require(ok bool, field, rule string) {
 	}
 }
 
-// RequireKey requires that key is valid as a key of a store, or empty.
+// RequireKey requires that key is empty or a valid key of a store.
 func (l *List) RequireKey(field, key string) {
 	plain := !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 	l.Require(len(key) <= 128 && plain, field, "must be at most 128 printable ASCII characters without white space")

@@ -40,7 +40,7 @@ type Server struct {
 	Now, Up int64
 }
 
-// Exchange carries out one exchange. If the grant is Void, the state may be dropped.
+// Exchange carries out one exchange. If the grant is Void, the state need not be stored.
 func (s *State) Exchange(server Server, r Report) Grant {
 	now, lease, gone := server.Now, r.Lease.Milliseconds(), r.Gone.Milliseconds()
 	if now-s.Seen >= max(time.Hour.Milliseconds(), 2*gone) {

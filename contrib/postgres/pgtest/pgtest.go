@@ -44,7 +44,7 @@ import (
 var ErrNotInstalled = errors.New("no Postgres is installed")
 
 const (
-	startLimit = 60 * time.Second // of a server, even after a crash
+	startLimit = 60 * time.Second // of the start of a server, even after a crash
 	closeLimit = 5 * time.Second  // of a pool
 )
 

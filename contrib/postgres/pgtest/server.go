@@ -223,7 +223,7 @@ func (s *Server) start(ctx context.Context, again bool) error {
 		if !again || ctx.Err() != nil {
 			return errors.Join(errors.New("pgtest: the server does not start\n"+s.Log()), ctx.Err(), s.end(quit))
 		}
-		s.process = nil // it ended
+		s.process = nil // the process has ended
 	}
 }
 

@@ -59,7 +59,7 @@ func open(dir string) bool {
 	return dir == "/" || open(filepath.Dir(dir))
 }
 
-// signalAll signals the server and its children. It freezes the server first, which could otherwise start more children meanwhile.
+// signalAll signals the server and its children. It freezes the server first: a running server could start more children.
 func (s *Server) signalAll(by syscall.Signal) error {
 	if s.process == nil {
 		return errors.New("pgtest: the server is not running")

@@ -81,7 +81,7 @@ func (o Load) Run(t *testing.T, open func() fleet.Pool) *Traffic {
 	return seen
 }
 
-// send sends one request, and reports whether it was admitted before the end. Each way takes up to half of Distance.
+// send sends one request, and reports whether it was admitted in time. Each way takes up to half of Distance.
 func (s *Traffic) send(l *fleet.Limiter, replica, lane int) bool {
 	ctx, began := context.Background(), time.Since(s.start)
 	if s.load.Trickle {
