@@ -176,7 +176,7 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) {
 	}
 }
 
-// backoff doubles first with each failure, up to longest.
+// backoff doubles the wait first with each failure, up to longest.
 func backoff(first, longest time.Duration, failures int) time.Duration {
 	return min(first<<min(max(failures, 0), 20), longest)
 }

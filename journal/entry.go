@@ -135,8 +135,8 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 func (e Entry) Rests() bool { return e.State.Open() || e.Resolved && e.State != StateDone }
 
 // Died returns e after a run whose process died: the run can have sent until heldUntil, and its last request may be in
-// progress for rest after that. A store calls Died before the payment is claimed again: a [Journal] when it is opened, a
-// database with the end of the worker's lease as heldUntil.
+// progress for the time rest after that. A store calls Died before the payment is claimed again: a [Journal] when it is
+// opened, a database with the end of the worker's lease as heldUntil.
 func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
 	e.LastSent, e.Rest = heldUntil.UTC(), 0
 	e.NotBefore = e.LastSent.Add(rest)

@@ -53,9 +53,9 @@ type Trace struct {
 	// Gone is called if the payment was no longer in the store when its outcome was to be recorded, for example after a failover
 	// to a server that lacks the last commits. Only this call has the outcome: keep it.
 	Gone func(e Entry)
-	// PaidTwice is called if the service reported two different transactions for one payment: known is the one recorded first.
-	// This must never happen; an operator must look. A second movement whose response was lost is not reported: only a
-	// comparison of the account's history with the payments finds it.
+	// PaidTwice is called if the service reported two different transactions for one payment: known is the transaction
+	// that was recorded first. This must never happen; an operator must look. A second movement whose response was lost
+	// is not reported: only a comparison of the account's history with the payments finds it.
 	PaidTwice func(e Entry, known prepaid.TransactionID)
 	// Failed is called if the store could not be used. The workers try again.
 	Failed func(err error)
@@ -125,8 +125,8 @@ func (w Workers) check(sender Sender) error {
 //
 // Failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace.
 //
-// Errors: a [*prepaid.ValidationError] of w, at once; [ErrNotRecorded] if an outcome could not be recorded before the end: the
-// outcome is then unknown, and the payment is sent again under its request ID when this is allowed.
+// Errors: a [*prepaid.ValidationError] of w, immediately; [ErrNotRecorded] if an outcome could not be recorded before
+// the end: the outcome is then unknown, and the payment is sent again under its request ID when this is allowed.
 func (w Workers) Run(ctx context.Context, store Store, sender Sender) error {
 	if err := w.check(sender); err != nil {
 		return fmt.Errorf("journal: %w", err)

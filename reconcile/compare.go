@@ -220,7 +220,7 @@ func (s *sweep) of(records *cursor) *record {
 	return nil
 }
 
-// begin takes all rows whose periods begin by the time of the next item, which is at.
+// begin takes all rows whose periods begin by the time of the next item (at).
 func (s *sweep) begin(rows *cursor, at int64) error {
 	for row := s.of(rows); row != nil; row = s.of(rows) {
 		low, high := s.period(row)

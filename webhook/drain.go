@@ -64,8 +64,8 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // It returns how many messages handle accepted, and all errors joined: a *[MessageError] for each message that is still
 // stored (the first 100, then their number), and the cause of an early end. That cause is an error of the list or of
 // ctx, [ErrShutdown], failed dismissals of successive messages, or a *[prepaid.IncompleteListError] if the list ended
-// three times with fewer messages than the service counts. The reason may be another Drain of the same hook; otherwise
-// run Drain again.
+// three times with fewer messages than the service counts. Then another Drain of the same hook may be running; if none
+// is, run Drain again.
 func Drain(ctx context.Context, hooks Undelivered, hookID prepaid.HookID, handle func(context.Context, *prepaid.Message) error) (handled int, err error) {
 	var faults faultList
 	if hooks == nil {

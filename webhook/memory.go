@@ -10,7 +10,7 @@ import (
 )
 
 // Memory returns a [ClaimStore] for one process; its claims are lost with the process. It holds at most maxIDs IDs, by
-// default 100,000, and keeps a handled ID for keep, by default 24 h. Zero or less means the default.
+// default 100,000, and remembers a handled ID for the time keep, by default 24 h. Zero or less means the default.
 //
 // When it is full it forgets the ID that was handled longest ago, never a live lease; if it holds only live leases, Claim
 // returns [ErrClaimsFull]. It starts no goroutine.

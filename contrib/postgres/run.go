@@ -15,7 +15,7 @@ import (
 // a call of Settled fails while Run ends, another Run repeats it. Call Run in as many processes as you like, even of different
 // versions. sender is client.Accounts of a [prepaid.Client].
 //
-// Errors: a [*prepaid.ValidationError] of workers, at once; [journal.ErrNotRecorded], as from [journal.Workers.Run].
+// Errors: a [*prepaid.ValidationError] of workers, immediately; [journal.ErrNotRecorded], as from [journal.Workers.Run].
 func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers) error {
 	engine := journal.Workers{
 		N: workers.N, Claim: workers.Claim, Grace: workers.Grace, CallTimeout: s.options.CallTimeout,

@@ -22,8 +22,8 @@ func Sequential[P any](ctx context.Context, start int, fetch Fetcher[P]) iter.Se
 	}
 }
 
-// Prefetched reads up to ahead pages in addition to the one that the consumer waits for or works on, and yields them in order.
-// The first page is read alone, since it counts the pages. No page after the last is requested. So n pages take
+// Prefetched reads up to ahead further pages while the consumer waits for or works on one, and yields all pages in
+// order. The first page is read alone, since it counts the pages. No page after the last is requested. So n pages take
 // 1+ceil((n-1)/(ahead+1)) rounds.
 //
 // A new item moves other items to later pages. A page that may have been served before its predecessor is therefore

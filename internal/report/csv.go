@@ -149,7 +149,7 @@ func (r *Rows) scanRow(text []byte) (newline int, ok bool) {
 	return 0, false
 }
 
-// closesField reports whether a quote before rest ends its field.
+// closesField reports whether a quote ends its field; rest is the text after the quote.
 func closesField(rest []byte) bool {
 	return len(rest) > 0 && (rest[0] == ',' || rest[0] == '\n') ||
 		len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n'
@@ -192,7 +192,7 @@ type csvLine struct {
 	last bool   // it has no line end
 }
 
-// line returns the line that starts at from; io.EOF if the text ends there. It may move the buffer.
+// line returns the line that starts at the position from; io.EOF if the text ends there. It may move the buffer.
 func (r *Rows) line(from int) (csvLine, error) {
 	for seen := from; ; {
 		if i := bytes.IndexByte(r.buf[r.pos+seen:r.end], '\n'); i >= 0 {

@@ -74,8 +74,8 @@ func (d *Decoder) skipElements(object bool, depth int) error {
 	}
 }
 
-// shortString reads a string and keeps as much of it as fits into keep. If the result fills keep, the string may have been
-// longer: give keep room for one byte more than the longest string of interest.
+// shortString reads a string and stores as much of it as fits into keep. If the result fills keep, the string may have
+// been longer: give keep room for one byte more than the longest string of interest.
 func (d *Decoder) shortString(keep []byte) ([]byte, error) {
 	if err := d.expect('"'); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (d *Decoder) shortString(keep []byte) ([]byte, error) {
 	}
 }
 
-// number reads a number in JSON's grammar and keeps as much of it as fits into keep, like shortString.
+// number reads a number in JSON's grammar and stores as much of it as fits into keep, like shortString.
 func (d *Decoder) number(keep []byte) ([]byte, error) {
 	take := func() {
 		if len(keep) < cap(keep) {

@@ -271,7 +271,7 @@ func (l *Limiter) wake() {
 	l.dispatch(l.advance())
 }
 
-// pacedAt returns the time at of a lane's slot, or a later one if its pace requires that. ahead counts the slots before it.
+// pacedAt delays at, the time of a lane's slot, as far as its pace requires. ahead counts the slots before that slot.
 func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at time.Duration) time.Duration {
 	if !l.stock.spaced(lane) {
 		return at

@@ -13,7 +13,7 @@ import (
 // request. Allocation in blocks makes this cheap.
 type Slot struct {
 	queue *waitQueue    // of its lane
-	taken time.Duration // when the slot was taken; released after Release
+	taken time.Duration // when the slot was taken; the constant released after Release
 }
 
 const released time.Duration = -1

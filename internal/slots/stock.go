@@ -76,7 +76,7 @@ func (s *Stock) use(now time.Duration) {
 	if s.Scarce || s.paced {
 		s.next = max(s.next, now-s.saved()) + s.interval
 	} else {
-		s.next = now // pace is counted once the number of slots is stable
+		s.next = now // pace counts only after the number of slots has become stable
 	}
 }
 

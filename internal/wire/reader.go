@@ -69,8 +69,8 @@ const (
 	maxGuess = 512     // items allocated in advance, by the size of the first
 )
 
-// Read reads body's single value with read. If it returns false, nothing is known about body, and the values set by read are
-// undefined.
+// Read reads body's single value with the function read. If Read returns false, nothing is known about body, and the
+// values that were set are undefined.
 func Read(body []byte, read func(*Reader)) bool {
 	if !enabled {
 		return false
@@ -82,7 +82,7 @@ func Read(body []byte, read func(*Reader)) bool {
 	return r.ended()
 }
 
-// ReadItems reads the array body, each element with read. If it returns false, nothing is known about body.
+// ReadItems reads the array body, each element with the function read. If it returns false, nothing is known about body.
 func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 	if !enabled {
 		return nil, false
@@ -139,7 +139,7 @@ func (r *Reader) FlushStrings() {
 	r.spans, r.texts, r.records = r.spans[:0], r.texts[:0], r.records[:0]
 }
 
-// Record reads a value with read and passes the JSON to value.Record. An item has at most one such value.
+// Record reads a value with the function read and passes the JSON to value.Record. An item has at most one such value.
 func (r *Reader) Record(value Recorded, read func(*Reader)) {
 	if len(r.records) > 0 {
 		r.Fallback()
@@ -149,7 +149,7 @@ func (r *Reader) Record(value Recorded, read func(*Reader)) {
 	r.records = append(r.records, record{value, raw, !r.inexact})
 }
 
-// Raw reads a value with read and returns its bytes, which share memory with the body.
+// Raw reads a value with the function read and returns its bytes, which share memory with the body.
 func (r *Reader) Raw(read func(*Reader)) []byte {
 	r.peek()
 	start := r.pos

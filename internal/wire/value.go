@@ -72,7 +72,7 @@ func Bool(to *bool, r *Reader) {
 	}
 }
 
-// Integer reads a plain whole number. Null leaves to unchanged.
+// Integer reads a plain whole number. Null does not change *to.
 func Integer[T ~int | ~int64](to *T, r *Reader) {
 	if r.Null() {
 		return

@@ -189,7 +189,7 @@ func (s *suite) none(why string) {
 	}
 }
 
-// dies ends the process, between from and to.
+// dies ends the process, between the times from and to.
 func (s *suite) dies() (from, to time.Time) {
 	from = time.Now()
 	s.Store = s.Restart(s)
@@ -248,7 +248,7 @@ func (s *suite) records(end journal.End, want journal.Recorded) {
 
 var written = journal.Recorded{Written: true}
 
-// is requires that the store has want, with times by the process's clock. Times may differ by as much as the test's calls took.
+// is requires that the stored entry equals want, by the process's clock. Times may differ by as much as the test's calls took.
 func (s *suite) is(want journal.Entry) {
 	s.Helper()
 	got := s.Get(s, want.RequestID).Shift(-s.ahead)

@@ -23,7 +23,7 @@ import (
 )
 
 // Open returns the stores of two replicas, which share their claims. There are no claims yet. For a store of one process,
-// both are the same. A handled ID is remembered for keep, about a second.
+// both are the same. A handled ID is remembered for the time keep, about a second.
 type Open func(t *testing.T, keep time.Duration) (one, two webhook.ClaimStore)
 
 const (
