@@ -12,8 +12,8 @@ const temporary = ".compact"
 type directory interface {
 	// create creates a file at a path where a killed compaction may have left one, and locks it.
 	create(path string, mode fs.FileMode) (file, error)
-	// replace renames fresh, which create created at temporary, to path in place of old, and closes old. The result now
-	// is the file to continue with: the unchanged old if moved is false.
+	// replace renames fresh, which create created at temporary, to path in place of old, and closes old. It returns in
+	// now the file to continue with: old, unchanged, if moved is false.
 	replace(old, fresh file, temporary, path string) (now file, moved bool, err error)
 	// names returns ErrMoved unless each of paths is the open file.
 	names(open file, paths []string) error

@@ -180,7 +180,7 @@ func earlier(a, b time.Time) time.Time {
 // Resolve returns e with an outcome that was found without sending e again: done or rejected, with Resolved set. No run may be
 // in progress.
 //
-// Errors: [ErrNotUnknown] unless the payment is intended or unknown, a [*prepaid.ValidationError] of the resolution.
+// Errors: [ErrNotUnknown] unless the payment is intended or unknown; a [*prepaid.ValidationError] of the resolution.
 func (e Entry) Resolve(now time.Time, resolution Resolution) (Entry, error) {
 	switch {
 	case resolution.event == 0:

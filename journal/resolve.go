@@ -41,15 +41,15 @@ func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
 // Withdraw records that a payment is not sent any more, for example because you paid some other way. It must be unsent
 // or rejected: nothing moved. From then on, Transfer and DirectEntryOut refuse its request ID with [ErrWithdrawn].
 //
-// Errors: [ErrState] for a payment that is done, already withdrawn, or that may have moved the money (resolve it first),
-// [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
+// Errors: [ErrState] for a payment that is done, already withdrawn, or that may have moved the money (resolve it
+// first); [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
 func (j *Journal) Withdraw(id prepaid.RequestID) error {
 	return j.Decide(context.Background(), id, func(e Entry, now time.Time) (Entry, error) { return e.Withdraw(now) })
 }
 
 // Retry makes a rejected or withdrawn payment pending, see [Entry.Retry].
 //
-// Errors: [ErrState] for any other payment, [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
+// Errors: [ErrState] for any other payment; [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
 func (j *Journal) Retry(id prepaid.RequestID) error {
 	return j.Decide(context.Background(), id, func(e Entry, now time.Time) (Entry, error) { return e.Retry(now) })
 }

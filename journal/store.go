@@ -27,7 +27,7 @@ type Store interface {
 	// recorded only if it is a success. now is the time by the store's clock. A payment that is to be sent again is due
 	// at once, or at its NotBefore.
 	//
-	// Errors: [ErrNoPayment], [ErrUnderWay] if a worker holds the payment, those of decision, those of the store.
+	// Errors: [ErrNoPayment]; [ErrUnderWay] if a worker holds the payment; those of decision and of the store.
 	Decide(ctx context.Context, id prepaid.RequestID, decision func(e Entry, now time.Time) (Entry, error)) error
 }
 

@@ -39,8 +39,8 @@ var _ Registrations = (*prepaid.HooksService)(nil)
 // a second one or overwrite a later change of another program. If the hook is still not as wanted, the error has
 // [prepaid.OutcomeUnknown]; run Ensure again later.
 //
-// Errors: *[prepaid.ValidationError] if a field of want is missing, [prepaid.ErrAmbiguous] if several hooks have the
-// address, and those of [prepaid.HooksService.List], Create, Get and Update.
+// Errors: *[prepaid.ValidationError] if a field of want is missing; [prepaid.ErrAmbiguous] if several hooks have the
+// address; and those of [prepaid.HooksService.List], Create, Get and Update.
 func Ensure(ctx context.Context, hooks Registrations, want prepaid.CreateHookParams, options ...EnsureOption) (id prepaid.HookID, err error) {
 	var set ensureSettings
 	for _, option := range options {

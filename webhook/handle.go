@@ -23,8 +23,8 @@ const (
 // Handle claims and handles one message, as ServeHTTP does after verification; it is meant for [Drain]. It returns nil if
 // the message was handled, now or before.
 //
-// Errors: [ErrInFlight], [ErrShutdown], *[ClaimError] if the store failed, *[PanicError], the context's error if the
-// function did not return within Timeout or before ctx ended, or else the function's own.
+// Errors: [ErrInFlight], [ErrShutdown]; *[ClaimError] if the store failed; *[PanicError]; the context's error if the
+// function did not return within Timeout or before ctx ended; or else the function's own.
 func (h *Handler) Handle(ctx context.Context, m *prepaid.Message) error {
 	if m == nil {
 		return &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "message", Rule: ruleRequired}}}

@@ -14,8 +14,8 @@ import (
 // Resolve records in tx the outcome of a payment of unknown outcome. Find that outcome without sending the payment
 // again. A payment that moved the money is never sent again. Any other payment becomes rejected; see [Store.Retry].
 //
-// Errors: [journal.ErrNoPayment], [journal.ErrNotUnknown], [journal.ErrUnderWay] if a worker holds the payment, a
-// [*prepaid.ValidationError] of the resolution, those of the database.
+// Errors: [journal.ErrNoPayment], [journal.ErrNotUnknown]; [journal.ErrUnderWay] if a worker holds the payment; a
+// [*prepaid.ValidationError] of the resolution; those of the database.
 func (s *Store) Resolve(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, resolution journal.Resolution) error {
 	return s.decide(ctx, tx, id, "resolve", func(e journal.Entry, now time.Time) (journal.Entry, error) {
 		return e.Resolve(now, resolution)
@@ -25,8 +25,8 @@ func (s *Store) Resolve(ctx context.Context, tx pgx.Tx, id prepaid.RequestID, re
 // Withdraw records in tx that a payment is not sent again, for example because you paid some other way. The payment must
 // have moved nothing. Withdraw erases its params. Never use its request ID again.
 //
-// Errors: [journal.ErrNoPayment], [journal.ErrState] unless the payment is queued, not sent or rejected,
-// [journal.ErrUnderWay] if a worker holds the payment, those of the database.
+// Errors: [journal.ErrNoPayment]; [journal.ErrState] unless the payment is queued, not sent or rejected;
+// [journal.ErrUnderWay] if a worker holds the payment; those of the database.
 func (s *Store) Withdraw(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) error {
 	return s.decide(ctx, tx, id, "withdraw", journal.Entry.Withdraw)
 }
@@ -34,7 +34,7 @@ func (s *Store) Withdraw(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) e
 // Retry makes a rejected payment due again, in tx, with the same request ID and params: use it when the reason for the
 // rejection is gone. If the payment was resolved as not moved, it is not sent while its earlier request can be in progress.
 //
-// Errors: [journal.ErrNoPayment], [journal.ErrState] unless the payment is rejected, those of the database.
+// Errors: [journal.ErrNoPayment]; [journal.ErrState] unless the payment is rejected; those of the database.
 func (s *Store) Retry(ctx context.Context, tx pgx.Tx, id prepaid.RequestID) error {
 	return s.decide(ctx, tx, id, "retry", func(e journal.Entry, now time.Time) (journal.Entry, error) {
 		if e.State == journal.StateWithdrawn { // it has no params

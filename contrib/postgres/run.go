@@ -59,7 +59,7 @@ type Workers struct {
 	// has been called, so that your books have each outcome once. The mark that the call is due was committed with the outcome:
 	// no crash loses the call.
 	//
-	// Set Settled in every Run of a schema: it never gets the outcomes of a Run without it. If Settled fails, panics,
+	// Set Settled in every Run of a schema: outcomes of a Run without Settled never reach it. If Settled fails, panics,
 	// or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call, after a
 	// second at first, later after up to 5 minutes. If a call ignores the end of its context, it is abandoned, and its
 	// connection is closed. Calls are concurrent, but not for the same payment. Only write to tx: anything else may

@@ -89,8 +89,8 @@ func (h *settler) run(ctx context.Context, spare bool) {
 	}
 }
 
-// next returns at most n outcomes to settle. Periodically, and if none is left but more may exist, it searches for outcomes of
-// other processes and for failed calls.
+// next returns at most n outcomes to settle. Periodically, and when it has none left but more may exist, it searches
+// for outcomes of other processes and for failed calls.
 func (h *settler) next(ctx context.Context, n int) (ids []string, err error) {
 	if h.searches() {
 		ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)

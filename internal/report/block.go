@@ -65,7 +65,7 @@ func (d *Decoder) plainBlock() []byte {
 	return d.buf[d.pos : d.pos+int(d.plainEnd-at)]
 }
 
-// plainPrefix returns the number of bytes at the start of p, or a few less, that are ASCII without control characters.
+// plainPrefix returns how many bytes at the start of p are ASCII without control characters, or a few less.
 func plainPrefix(p []byte) (n int) {
 	for len(p)-n >= 32 {
 		in := (*[32]byte)(p[n:])

@@ -43,7 +43,7 @@ const (
 
 	defaultTimeout = 30 * time.Second
 
-	// renewBefore is the remaining life below which a token is renewed early, as section 5.4 recommends, but not in the token's
+	// renewBefore is the remaining life below which a token is renewed early (reference section 5.4), but not in the token's
 	// first minute. A token that lives for 10 minutes or less is renewed at half its life: otherwise every call would renew it.
 	renewBefore = 10 * time.Minute
 	renewAfter  = time.Minute

@@ -11,7 +11,7 @@ import (
 )
 
 // HasError reports whether body contains "error" in quotes. Nearly no body does. A search for a quote or a letter would
-// stop at each, so HasError first looks for r, r, any byte, r, in words of eight bytes that overlap by three.
+// stop often, so HasError first looks for r, r, any byte, r, in words of eight bytes that overlap by three.
 func HasError(body []byte) bool {
 	rest := body
 	for len(rest) >= 13 {

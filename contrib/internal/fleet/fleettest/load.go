@@ -137,7 +137,7 @@ func (s *Traffic) checkLimit(t *testing.T) {
 func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
 	t.Helper()
 	s.checkLimit(t)
-	seldom, fewest := len(s.arrived), len(s.arrived) // fewest requests of a lane of a replica in a minute, and of a replica
+	seldom, fewest := len(s.arrived), len(s.arrived) // fewest requests of a lane of a replica in a minute, and of a replica in total
 	for _, minutes := range s.counts {
 		all := 0
 		for _, minute := range minutes {
