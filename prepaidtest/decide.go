@@ -44,8 +44,8 @@ type decider struct {
 // request; such a fault has no effect. Another call replaces f; nil removes it.
 //
 // f is called concurrently. The request waits for f and does not run meanwhile: if f holds a repeat until the first
-// request has ended, the repeat gets the first response. ctx is the context of the request, so that a server which mounts
-// ServeHTTP can add to it; it ends when the caller leaves. Arrivals are counted only while there is a function, and
+// request has ended, the repeat gets the first response. ctx is the context of the request, to which a server that mounts
+// ServeHTTP can add values. ctx ends when the caller leaves. Arrivals are counted only while there is a function, and
 // counts are never reset.
 func (s *Server) Decide(f func(ctx context.Context, a Arrival) Fault) {
 	s.decider.mu.Lock()

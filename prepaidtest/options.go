@@ -18,7 +18,7 @@ import (
 type Options struct {
 	// Vendor is the word in application/vnd.<vendor>+json. Default "vendor".
 	Vendor string
-	// ClientID is of the OAuth client that can get tokens. Default "emulator-client".
+	// ClientID is the ID of the OAuth client that can get tokens. Default "emulator-client".
 	ClientID string
 	// ClientSecret is its secret. Default "emulator-secret".
 	ClientSecret string
@@ -41,8 +41,8 @@ type Options struct {
 	// and [Server.Client] connect to the pipes. They have the default pauses (40 s before a transfer of unknown outcome is repeated),
 	// which take no real time in a bubble.
 	InMemory bool
-	// Page handles every path outside /3.0/, for example a web page with the emulator's state. These requests need no token, are not
-	// logged and do not count for the rate limit. By default they get 404 like any unknown path. Close cuts its connections and waits for it.
+	// Page handles every path outside /3.0/, for example a web page with the emulator's state. These requests need no token, are not logged
+	// and do not count for the rate limit. By default they get 404 like any unknown path. Close cuts their connections and waits for Page.
 	Page http.Handler
 	// Logger logs one line per request: method, path template, status, error code, whether by a fault, duration. Default: none.
 	Logger *slog.Logger
@@ -74,9 +74,9 @@ type Options struct {
 	// ReportDelay is how long a report run takes, on the server's clock. Default 100 ms; negative: no time.
 	ReportDelay time.Duration
 
-	// State is a state that Save wrote, to begin from, read once at start; if it is invalid, Start fails, with an error that does not
-	// quote it. A frozen clock continues where it was, a running clock as if it had always run: work that became due is done at once.
-	// StartAt has no effect, nor RandomSeed if the state has a seeded source, which continues. All other options apply as given.
+	// State is a state to begin from, as Save wrote it. It is read once at start. If it is invalid, Start fails, with an error that does
+	// not quote it. A frozen clock continues where it was, a running clock as if it had always run: work that became due is done at once.
+	// StartAt has no effect. If the state has a seeded source, this source continues and RandomSeed has no effect. All other options apply.
 	//
 	// Functions cannot be saved: until you call AddReport again, saved runs of its template fail with 500 (those of AddReportCSV and the
 	// built-in template respond as before). If a saved hook uses one of Filters, set it again, or Start fails. By default a server begins
@@ -89,8 +89,8 @@ type Options struct {
 	// Windows has none. A failed write is logged once, to Logger or standard error, and tried again; Close returns an error if the file is
 	// not up to date. By default nothing is kept.
 	//
-	// Each write costs time and memory for the whole state. After a write the server waits at least ten times as long as it took: with a
-	// large state, a killed process loses more than a second of changes.
+	// Each write costs time and memory for the whole state. After a write the server waits at least ten times
+	// as long as the write took. With a large state, a killed process loses more than a second of changes.
 	StateFile string
 
 	// QuotedStrings sends the octet-stream strings (report ID, key exchange data) as JSON strings. By default they are bare.

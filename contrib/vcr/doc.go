@@ -17,7 +17,7 @@
 // categories, counts, and error codes. A pseudonym of the same form (digits stay digits, a date a date, an address an
 // address) replaces every other value: each field with a redact tag, and each member that the schema does not name. Equal
 // values get equal pseudonyms throughout a cassette: one call returns an account, the next uses the same account.
-// Pseudonyms have numbers in order of appearance, so that a new recording makes a small diff.
+// Pseudonyms are numbered in order of appearance, so that a new recording makes a small diff.
 //
 // Cells of reports are scrubbed too, except those in [Options].ReportColumns and ReportAmounts; the cassette lists these.
 //

@@ -91,7 +91,7 @@ func (e *CassetteError) Unwrap() error { return e.Err }
 
 // UnscrubbedError means that a cassette or fixture contains values that must not be there.
 type UnscrubbedError struct {
-	// Path is the file; empty if not read from a file.
+	// Path is the file; empty if the content is not from a file.
 	Path string
 	// Findings are the places, in order.
 	Findings []Finding

@@ -151,7 +151,7 @@ const apiRoot = "/3.0"
 // is nil if there is none.
 func (s *schema) find(method string, address *url.URL) (*operation, []string) {
 	path := address.EscapedPath()
-	for rest := path; ; { // a gateway's path may contain it too: use the last one that is followed by an operation
+	for rest := path; ; { // a gateway's path may contain apiRoot too: use the last one that an operation follows
 		end := strings.LastIndex(rest, apiRoot+"/")
 		if end < 0 {
 			break

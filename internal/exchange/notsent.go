@@ -46,7 +46,7 @@ func NotSent(err error) bool {
 }
 
 // Wrappable returns t in a form that another RoundTripper can wrap: NotSent is true for the error of a request for which t
-// asked for a connection and never got one, and a request with Close set opens its own connection.
+// asked for a connection and never got one. A request with Close set opens its own connection.
 func Wrappable(t *http.Transport) http.RoundTripper {
 	return wrappable{kept: t, alone: separate(aloneOf(t)), fresh: separate(freshOf(t))}
 }

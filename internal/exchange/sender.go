@@ -20,7 +20,7 @@ type Sender struct {
 	hidden             atomic.Bool // the TCP connection of a request could not be reached
 }
 
-// NewSender returns a Sender for transport. If transport is nil, it creates one with own. CloseIdle closes the
+// NewSender returns a Sender for transport. If transport is nil, own creates the transport. CloseIdle closes the
 // connections of that transport and of all clones, not those of the caller's transport.
 func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender {
 	netHTTP, isNetHTTP := transport.(*http.Transport)

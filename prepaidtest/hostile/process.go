@@ -135,7 +135,7 @@ func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) boo
 }
 
 // kill kills a process and waits for its end, so that it can do nothing more. The wait is short, because a request would
-// exceed its time during a long one.
+// exceed its time during a long wait.
 func (p *process) kill(what string) bool {
 	if !p.signal(what, false, killGroup) {
 		return false

@@ -28,7 +28,7 @@ const (
 	TransferJSON = `{"transaction_id":71,"correlation_id":"corr-1"}`
 )
 
-// Config makes a client without pauses that has a token.
+// Config is for a client that has a token and makes no pauses.
 func Config(address string) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: address + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
@@ -104,7 +104,7 @@ func NumberedTokens() TokenFunc {
 	}
 }
 
-// ClockConfig is a client over transport with the default pauses, for tests on a fake clock.
+// ClockConfig is for a client over transport with the default pauses, for tests on a fake clock.
 func ClockConfig(transport http.RoundTripper) prepaid.Config {
 	config := Config("https://cards.example")
 	config.Transport, config.Retry, config.AttemptTimeout = transport, prepaid.RetryPolicy{}, 0

@@ -18,7 +18,7 @@ type Link struct {
 	client, service *namespace
 }
 
-// namespace is one end. It lives as long as its thread or a process that it was handed to.
+// namespace is one end. It exists as long as its thread, or a process that runs in it.
 type namespace struct {
 	work             chan func()
 	path             string

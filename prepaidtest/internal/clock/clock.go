@@ -49,7 +49,7 @@ type Task struct {
 	Job    Job
 }
 
-// New makes a clock that shows origin, or the real time when that is zero.
+// New makes a clock that shows origin, or the real time if origin is zero.
 func New(origin time.Time, frozen bool) *Clock {
 	started := time.Now()
 	if origin.IsZero() {

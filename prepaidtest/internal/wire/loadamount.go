@@ -3,8 +3,8 @@ package wire
 import "bytes"
 
 // QuoteLoadAmount puts quotes around an initial_load_amount in octal or hexadecimal, which the reference allows
-// and JSON does not. A colon follows a name, and its first quote is not escaped; this distinguishes it from
-// a value.
+// and JSON does not. A colon follows a name, and the first quote of a name is not escaped: this distinguishes
+// a name from a value.
 func QuoteLoadAmount(body []byte) []byte {
 	const name = `"initial_load_amount"`
 	for from := 0; ; {
