@@ -25,8 +25,8 @@ func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: fa
 // again (see DeliveryRetries) or becomes undeliverable although the receiver has it.
 func LoseResponse() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
 
-// DelayMessage delays a message for d on the server's clock; later ones overtake it. When the message is due, it
-// gets no other fault. Do not use it for pings, since their caller waits.
+// DelayMessage delays a message for d on the server's clock; later messages overtake it. When the message is due,
+// it gets no other fault. Do not use it for pings, since their caller waits.
 func DelayMessage(d time.Duration) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Hold, Wait: d}}
 }

@@ -43,8 +43,8 @@ func TooManyRequests(retryAfter time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.TooMany, Wait: retryAfter}}
 }
 
-// ExpireToken makes the access token of the request invalid: the request, and each later one with that token, is
-// refused with 401 (section 5). The token endpoint takes no token, so an ExpireToken for AnyOperation does not
+// ExpireToken makes the access token of the request invalid: the request, and each later request with that token,
+// is refused with 401 (section 5). The token endpoint takes no token, so an ExpireToken for AnyOperation does not
 // affect that endpoint.
 func ExpireToken() Fault { return Fault{faults.Fault{Kind: faults.ExpireToken}} }
 
@@ -104,9 +104,9 @@ func (f Fault) WithProbability(p float64) Fault {
 func Operations() []string { return service.Operations() }
 
 // Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
-// AnyOperation. Each later request for the operation with a good token uses one fault, in the order armed; faults for
-// the operation itself come before faults for AnyOperation. Faults after one with Always wait. An unknown operation
-// or a number out of range fails the test, and nothing is armed.
+// AnyOperation. Each later request for the operation with a good token uses one fault, in the order armed; faults
+// for the operation itself come before faults for AnyOperation. Faults after a fault with Always wait. An unknown
+// operation or a number out of range fails the test, and nothing is armed.
 func (s *Server) Inject(operation string, list ...Fault) {
 	if s.tb != nil {
 		s.tb.Helper()

@@ -140,10 +140,10 @@ type Options struct {
 
 	// OTPLifetime is how long the one-time password of a PIN change is valid, on the server's clock. Default ten minutes.
 	OTPLifetime time.Duration
-	// PINTries is how many wrong tries for one account, over all its PIN changes, set the status inactive_pin_tries_exceeded
-	// and end the operation. A wrong try is an envelope that opens, with a wrong one-time password or another device_id than the
-	// operation's. A right try, and reaching the number, reset the count. The reference has the status without a condition; by default,
-	// zero, tries are not counted.
+	// PINTries is how many wrong tries for one account, over all its PIN changes, set the status
+	// inactive_pin_tries_exceeded and end the operation. A wrong try is an envelope that opens, with a wrong
+	// one-time password or a device_id other than the operation's. A right try, and reaching the number, reset the
+	// count. The reference has the status without a condition; by default, zero, tries are not counted.
 	PINTries int
 	// PINMGF1 is the hash of OAEP's mask function when the server opens a PIN envelope: crypto.SHA1, as in the default provider of Java,
 	// crypto.SHA256 or crypto.SHA512. The reference does not define it. By default, zero, it is the envelope's own OAEP hash.

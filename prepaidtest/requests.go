@@ -71,8 +71,8 @@ type Request struct {
 	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
-	// FaultForm is that fault as ParseFault reads it, without the number of uses, and with ResponseBody as its body; empty
-	// without a fault.
+	// FaultForm is the armed fault in the form that ParseFault reads, without the number of uses, and with
+	// ResponseBody as its body; empty without a fault.
 	FaultForm string
 }
 

@@ -184,7 +184,7 @@ func knownOperation(name string) bool {
 	return name == prepaidtest.AnyOperation || slices.Contains(prepaidtest.Operations(), name)
 }
 
-// version returns the version of the module if the program was installed as part of one.
+// version returns the version of the module if the program was installed from a module.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

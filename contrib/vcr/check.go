@@ -55,11 +55,11 @@ func at(path string, err error) error {
 	return err
 }
 
-// Check reads a cassette, or a JSON fixture like those of this project, and compares all of it with the schema that
-// scrubs recordings. A value is a finding if the schema does not keep it and it is not a pseudonym. The members
-// "about" and "reference" of a fixture are not checked.
+// Check reads a cassette, or a JSON fixture like those of this project, and compares its whole content with the
+// schema that scrubs recordings. A value is a finding if the schema does not keep it and it is not a pseudonym. The
+// members "about" and "reference" of a fixture are not checked.
 //
-// Check recognises a pseudonym by its form. One in ten thousand real numbers with nine digits has that form, and far fewer longer ones.
+// Check recognises a pseudonym by its form. One in ten thousand real numbers with nine digits has that form, and far fewer longer numbers.
 // The only texts of that form are "anon" and a number, such as anon7. A recording does not depend on the form: it replaces every value.
 //
 // Errors: *[UnscrubbedError], *[CassetteError] if r is neither a cassette nor a fixture.

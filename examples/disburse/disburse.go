@@ -30,7 +30,7 @@ type disbursement struct {
 	bar         *progressbar.ProgressBar
 	began       time.Time
 
-	paid, streak int                          // payments in this run, and failed ones since the last successful one
+	paid, streak int                          // payments in this run, and failures since the last success
 	trouble      error                        // error of the last failed payment
 	marks        map[prepaid.RequestID]string // rows that are paid in the journal and missing in the history
 }

@@ -68,7 +68,7 @@ func http1Of(t *http.Transport) (clone *http.Transport, ok bool) {
 	return clone, true
 }
 
-// freshOf returns a clone of t that keeps no connection: each request opens one, over HTTP/1.1 if possible.
+// freshOf returns a clone of t that keeps no connection: each request opens a connection, over HTTP/1.1 if possible.
 func freshOf(t *http.Transport) *http.Transport {
 	fresh, _ := http1Of(t)
 	fresh.DisableKeepAlives = true
@@ -89,7 +89,7 @@ type closer interface {
 }
 
 // separate returns t or, if t may use HTTP/2, a transport that opens a connection for each request: concurrent requests
-// of one *http.Transport share a connection of HTTP/2 even without keep-alives, and aborting one ends the others.
+// of one *http.Transport share a connection of HTTP/2 even without keep-alives, and aborting one request ends the others.
 func separate(t *http.Transport) closer {
 	if p := t.Protocols; p != nil && !p.HTTP2() && !p.UnencryptedHTTP2() {
 		return t

@@ -1,11 +1,11 @@
 // Package liveness decides when a request of unknown outcome may be repeated.
 //
-// Time alone does not show that a request is over: a network or a service that was suspended may deliver and carry it out
-// later. So a repeat waits until the service has responded to a request that was sent after the first one had ended, and then
-// for as long as the service may need for the requests received.
+// Time alone does not show that a request is over: a network or a service that was suspended may deliver and carry
+// it out later. So a repeat waits until the service has responded to a request that was sent after the end of the
+// first request. Then the repeat waits for as long as the service may need for the requests received.
 //
-// The package promises that no repeat is admitted earlier, that a busy client admits it soon afterwards without reads, that a
-// service that responds gets at most perWait reads in one wait, and that nothing waits for ever. Memory is constant.
+// The package promises that no repeat is admitted earlier, that a busy client admits a repeat soon afterwards without reads,
+// that a service that responds gets at most perWait reads in one wait, and that nothing waits for ever. Memory is constant.
 //
 // It does not know requests or decide which response counts. A response proves nothing about another replica of the service, nor
 // about the queue of a proxy.

@@ -90,7 +90,7 @@ func (f LimiterFunc) Acquire(ctx context.Context, _ ratelimit.Lane) (ratelimit.S
 	return nil, f(ctx)
 }
 
-// NumberedTokens gives token-1 until that is rejected, then token-2, and so on.
+// NumberedTokens gives token-1 until token-1 is rejected, then token-2, and so on.
 func NumberedTokens() TokenFunc {
 	var mu sync.Mutex
 	number := 1

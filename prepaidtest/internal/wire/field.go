@@ -20,7 +20,7 @@ import (
 //	in        a part of the object that some responses show alone
 //	with      the query parameter that includes it in a response; ",single" if only for a single account
 //	ref       the name of its schema
-//	about     its description; emulator describes the emulator's choice where the reference leaves one open
+//	about     its description; emulator describes the emulator's choice where the reference leaves a choice open
 type Field struct {
 	Name     string
 	Part     string

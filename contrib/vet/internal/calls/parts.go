@@ -268,7 +268,7 @@ func (p *parts) converts(callee *types.Func) bool {
 	return !money && p.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil && params.Len() > 0 && !Named(params.At(0).Type(), "context.Context")
 }
 
-// maker reports whether a function returns a new ID, or params with one.
+// maker reports whether a function returns a new ID, or params with a new ID.
 func (p *parts) maker(common *ssa.CallCommon, made *Part) bool {
 	fn := common.StaticCallee()
 	if fn == nil {

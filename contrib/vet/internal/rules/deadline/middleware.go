@@ -22,7 +22,7 @@ func (*bounded) String() string { return "has a middleware for deadlines" }
 // SDK. Such a function makes a context with a deadline, and a request with a context.
 func (r *rule) middlewares(program bool) {
 	info := r.pass.TypesInfo
-	for again := true; again; { // again, for functions that use later ones
+	for again := true; again; { // again: a function may use one that is found later
 		again = false
 		for _, file := range r.pass.Files {
 			for _, decl := range file.Decls {
