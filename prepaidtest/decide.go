@@ -37,9 +37,9 @@ type decider struct {
 	sendings map[[2]string]int
 }
 
-// Decide makes f choose the fault of each later request with a good token, and of token requests, so that faults
-// depend on requests and not on timing: if f uses only a seed, RequestID and Sending, faults are the same in each run
-// with any number of callers. The chosen fault takes precedence over armed faults, and applies to one request only,
+// Decide makes f choose the fault of each later request with a good token, and of token requests. Faults then depend
+// on requests and not on timing: if f uses only a seed, RequestID and Sending, faults are the same in each run with
+// any number of callers. The chosen fault takes precedence over armed faults, and applies to one request only,
 // whatever its Times, Always and WithProbability; the zero Fault means none. A number out of range fails the test,
 // and so does ExpireToken for a token request; such a fault has no effect. Another call replaces f; nil removes it.
 //

@@ -18,8 +18,8 @@ type Fault struct{ fault faults.Fault }
 // moved, unknown to the caller.
 func CommitThenDrop() Fault { return Fault{faults.Fault{Kind: faults.CommitThenDrop}} }
 
-// DropBeforeCommit reads the request and cuts the connection: nothing has happened, but to the caller it
-// looks like CommitThenDrop.
+// DropBeforeCommit reads the request and cuts the connection: nothing has happened, but the caller sees the same as
+// after CommitThenDrop.
 func DropBeforeCommit() Fault { return Fault{faults.Fault{Kind: faults.DropBeforeCommit}} }
 
 // Respond replies with status (200 to 999) and the service's error body with code, without carrying the request

@@ -17,8 +17,8 @@ func (s *Server) Movements(requestID prepaid.RequestID) int {
 	return s.service.Transfers.Movements(l, string(requestID))
 }
 
-// PaidTwice returns the request ids with which an operation made more than one movement, sorted. A test of payments should expect
-// none, whichever faults it injects. If requests may still be running, call WaitIdle first.
+// PaidTwice returns the request ids with which an operation made more than one movement, sorted. A test of payments
+// should expect no such id, whichever faults the test injects. If requests may still be running, call WaitIdle first.
 func (s *Server) PaidTwice() []prepaid.RequestID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()

@@ -46,8 +46,8 @@ type Options struct {
 	Page http.Handler
 	// Logger logs one line per request: method, path template, status, error code, whether by a fault, duration. Default: none.
 	Logger *slog.Logger
-	// LogOnFailure is how many of its last requests the server of a failed test logs when it closes, after the request IDs that were
-	// paid twice and before the last ten deliveries. The log has no personal data. Default 20; negative: none.
+	// LogOnFailure is how many requests the server of a failed test logs when it closes: the last ones, after the request IDs
+	// that were paid twice, and before the last ten deliveries. The log has no personal data. Default 20; negative: none.
 	LogOnFailure int
 	// RequestLog is how many requests and how many deliveries are kept; the oldest are dropped. A body is kept up to 16 KiB, and all
 	// requests together up to 64 MiB. Default 10,000; negative: none.

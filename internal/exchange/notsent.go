@@ -22,9 +22,9 @@ func (s *Sender) neverLeft(x *Exchange, err error) bool {
 	return NotSent(err)
 }
 
-// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its tree has
-// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. A transport that
-// tried two paths must be certain of both.
+// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its
+// tree has a method NotSent() bool that returns true, and no error above a leaf has such a method that returns
+// false. A transport that tried two paths must be certain of both.
 func NotSent(err error) bool {
 	word, says := err.(interface{ NotSent() bool })
 	if says && !word.NotSent() {

@@ -119,7 +119,7 @@ func (p *process) wait() {
 	close(p.exited)
 }
 
-// signal calls do for a process that has not ended, and reports success.
+// signal calls the function do for a process that has not ended, and reports success.
 func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -4,7 +4,7 @@
 // Loopback cannot show these faults: it is never down, so the kernel never resends.
 //
 // It needs Linux, root and ip of iproute2. Without them, [New] skips the test, or fails it if PREPAID_NETNS=required.
-// Namespaces have no names and no files: they end with the test, or with its process, however that ends.
+// Namespaces have no names and no files: they end with the test, or with its process, however the process ends.
 package netns
 
 import (

@@ -35,8 +35,8 @@ func Picture(t testing.TB, file, text string, take func() []byte) {
 
 const (
 	afterHeader = 33 // the signature and the chunk IHDR
-	// A chunk of a PNG file has a length, a type, the data and a checksum; that of international text begins with a keyword,
-	// and flags, language and translated keyword that are not used.
+	// A chunk of a PNG file has a length, a type, the data and a checksum. The data of international text begins
+	// with a keyword; flags, language and translated keyword follow, and are not used.
 	textChunk = "iTXt"
 	keyword   = "Description\x00\x00\x00\x00\x00"
 )

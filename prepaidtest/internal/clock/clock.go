@@ -38,7 +38,7 @@ type Clock struct {
 
 // Job is work for later. A job that must be saved is data, so that it continues after a restart.
 type Job interface {
-	// Do does the job, which was due at due.
+	// Do does the job. due is the time at which it was due.
 	Do(due time.Time)
 }
 
