@@ -64,8 +64,8 @@
 //
 // # Unspecified behaviour
 //
-// Each point that the reference leaves open is a field of [Options] with a documented default. The emulator's own error codes are
-// invalid_request, account_not_found, policy_not_found, unsupported_provider, forbidden, unauthorized, duplicate_request,
-// rate_limit_exceeded, unexpected_request (see AllowOnly), and for PIN changes invalid_envelope, invalid_operation, invalid_device
-// and invalid_otp.
+// Many points that the reference leaves open are fields of [Options] with a documented default; x-emulator in the document
+// of [OpenAPI] marks the others. The emulator's own error codes are invalid_request, account_not_found, policy_not_found,
+// unsupported_provider, forbidden, unauthorized, duplicate_request, rate_limit_exceeded, unexpected_request (see
+// AllowOnly), and for PIN changes invalid_envelope, invalid_operation, invalid_device and invalid_otp.
 package prepaidtest

@@ -1,8 +1,8 @@
 // Package exchange sends one HTTP request once and reads its response.
 //
-// A Sender holds two transports: one that keeps connections, and one that opens a connection for each request. An
-// Exchange is one request. It limits the time of the request and of the response body, reads that body up to a limit,
-// and reports whether something may have been sent. It uses one connection, so that net/http repeats nothing by itself.
+// A Sender holds three transports: two keep connections, one of them for requests with an effect, and the third opens a connection
+// for each request. An Exchange is one request. It limits the time of the request and of the response body, reads that body up to
+// a limit, and reports whether something may have been sent. It uses one connection, so that net/http repeats nothing by itself.
 //
 // The package promises that "not sent" is certain, that no error contains an address, credentials or a part of a
 // response, and that a request with an effect does not outlive its exchange: the kernel discards undelivered bytes.
@@ -40,7 +40,7 @@ var (
 	errQuoted    = errors.New("the transport failed")
 )
 
-// timeoutError is an error with Timeout, like those of net.
+// timeoutError is an error with a method Timeout, like the errors of package net.
 type timeoutError string
 
 func (e timeoutError) Error() string { return string(e) }

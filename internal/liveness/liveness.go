@@ -180,7 +180,7 @@ func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration,
 
 var errNoProof = errors.New("the response is not in the service's own form")
 
-// SilentError means that no response counted within the limit.
+// SilentError means that no response that counts arrived within the limit.
 type SilentError struct{ Err error }
 
 func (e *SilentError) Error() string {

@@ -40,7 +40,7 @@ func imageConfig() v1.Config {
 	}
 }
 
-// imageArchive returns a tar file: an OCI layout with an image per system, and for old Docker a manifest.json as of "docker save".
+// imageArchive returns a tar file: an OCI layout with an image per system, and a manifest.json like that of "docker save".
 func imageArchive(version, work string, platforms []platformImage) ([]byte, error) {
 	settings := imageConfig()
 	settings.Labels = map[string]string{
