@@ -67,7 +67,7 @@ func accountRows(rounds int) ([]row, error) {
 		leastSide(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil), 0.36, 0.56)
 }
 
-// callRows compares one call and its least work; when describes the latter.
+// callRows compares one call with its least work. The text when describes the least work.
 func callRows(rounds int, name, when string, without, with, least side, duration, bytes float64) ([]row, error) {
 	baseline, ours, err := compare(rounds, callsOfClient, without, with)
 	if err != nil {
@@ -125,7 +125,7 @@ func pageOf[T any](rounds int, name string, body func(int) string, path string, 
 
 const transferResult = `{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f0-4f3c-9f0c-2b1de0d1a001"}`
 
-// transfers returns one transfer without the client and with it, and its body.
+// transfers returns one transfer: without the client, with the client, and the body.
 func transfers() (baseline func(*baselineClient) error, ours func(*prepaid.Client) error, body baselineTransfer) {
 	key := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "bench")
 	body = baselineTransfer{

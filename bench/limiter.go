@@ -16,7 +16,7 @@ import (
 )
 
 // The service fixes the built-in limiter's allowance, so code outside the client's package cannot make one that never
-// blocks. Its benchmarks run in that package's own test program, alternating with x/time/rate here.
+// blocks. Its benchmarks run in that package's own test program. This program runs x/time/rate in alternation.
 
 // limiterRows compares one acquire and release with one Wait of x/time/rate, and tests a queue of 10,000.
 func limiterRows(rounds int) ([]row, error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// side is one of the two sides of a comparison. Setup creates a new one for each round; a call is one unit of work.
+// side is one of the two sides of a comparison. Setup creates a new side for each round; a call is one unit of work.
 type side struct {
 	name  string
 	setup func() (call func() error, done func(), err error)

@@ -58,8 +58,8 @@ func (s *Server) Deliveries() []Delivery {
 	})
 }
 
-// Deliver sends body, a message sent before or any other, to a hook, after the messages that wait for that hook. The message
-// is signed, takes armed faults and is in Deliveries as any other, but is not retried. Deliver returns before the message is
+// Deliver sends body, an earlier or a new message, to a hook, after the messages that wait for that hook. Like any other message,
+// this one is signed, takes armed faults and is in Deliveries, but it is not retried. Deliver returns before the message is
 // sent. The body must be a JSON object with the texts "id" and "type", and the hook must be enabled. Otherwise nothing is sent,
 // and Deliver returns an error without any value of the body.
 func (s *Server) Deliver(hook prepaid.HookID, body string) error {

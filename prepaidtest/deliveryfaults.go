@@ -25,8 +25,8 @@ func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: fa
 // again (see DeliveryRetries) or becomes undeliverable although the receiver has it.
 func LoseResponse() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
 
-// DelayMessage delays a message for d on the server's clock; later ones overtake it. When the message is due, it
-// gets no other fault. Do not use it for pings, since their caller waits.
+// DelayMessage delays a message for d on the server's clock; later messages overtake it. When the message is due,
+// it gets no other fault. Do not use it for pings, since their caller waits.
 func DelayMessage(d time.Duration) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Hold, Wait: d}}
 }
@@ -57,10 +57,9 @@ func (f DeliveryFault) WithPings() DeliveryFault {
 	return f
 }
 
-// InjectDelivery arms faults for the messages of a hook, or of any hook when hook is empty. Deliveries use them
-// in the order armed, those for the hook itself before those for any. A number out of range or an unknown hook
-// fails the test, and nothing is armed. To fail the ping of a hook that is not registered yet, use the empty
-// hook.
+// InjectDelivery arms faults for the messages of a hook, or of any hook when hook is empty. Deliveries use them in
+// the order armed, faults for the hook itself before faults for any hook. A number out of range or an unknown hook
+// fails the test, and nothing is armed. To fail the ping of a hook that is not registered yet, use the empty hook.
 func (s *Server) InjectDelivery(hook prepaid.HookID, list ...DeliveryFault) {
 	if s.tb != nil {
 		s.tb.Helper()

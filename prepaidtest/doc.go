@@ -27,8 +27,8 @@
 // Amounts are exact, with up to 19 digits. In the history credits are positive and debits negative, and the balance of
 // an account is always the sum of its history. In addition to the reference's transaction types, the emulator has its
 // own: 2951 card to card transfer, 2960 direct entry out, 3010 funding redemption, 3011 its reversal, 3012 funding
-// refund, 3900 adjustment by a test. Clearing an authorisation books its opposite (1117, a debit for a credit) and the
-// clearing (1115).
+// refund, 3900 adjustment by a test. Clearing an authorisation books its opposite (1117: a credit after a debit, a
+// debit after a credit) and the clearing (1115).
 //
 // # Repeats
 //
@@ -49,8 +49,8 @@
 //	srv.InjectDelivery("", prepaidtest.DuplicateMessage(1).Always())
 //
 // FaultForms and DeliveryFaultForms list the faults as text, for ParseFault and ParseDeliveryFault. When a test
-// fails, its log shows the last requests and deliveries (LogOnFailure). AllowOnly fails the test on any other
-// operation.
+// fails, its log shows the last requests and deliveries (LogOnFailure). AllowOnly lists the allowed
+// operations: any other fails the test.
 //
 // # Restarts
 //
@@ -64,8 +64,8 @@
 //
 // # Unspecified behaviour
 //
-// Each point that the reference leaves open is a field of [Options] with a documented default. The emulator's own error codes are
-// invalid_request, account_not_found, policy_not_found, unsupported_provider, forbidden, unauthorized, duplicate_request,
-// rate_limit_exceeded, unexpected_request (see AllowOnly), and for PIN changes invalid_envelope, invalid_operation, invalid_device
-// and invalid_otp.
+// Many points that the reference leaves open are fields of [Options] with a documented default; x-emulator in the document
+// of [OpenAPI] marks the others. The emulator's own error codes are invalid_request, account_not_found, policy_not_found,
+// unsupported_provider, forbidden, unauthorized, duplicate_request, rate_limit_exceeded, unexpected_request (see
+// AllowOnly), and for PIN changes invalid_envelope, invalid_operation, invalid_device and invalid_otp.
 package prepaidtest

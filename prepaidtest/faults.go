@@ -18,8 +18,8 @@ type Fault struct{ fault faults.Fault }
 // moved, unknown to the caller.
 func CommitThenDrop() Fault { return Fault{faults.Fault{Kind: faults.CommitThenDrop}} }
 
-// DropBeforeCommit reads the request and cuts the connection: nothing has happened, but to the caller it
-// looks like CommitThenDrop.
+// DropBeforeCommit reads the request and cuts the connection: nothing has happened, but the caller sees the same as
+// after CommitThenDrop.
 func DropBeforeCommit() Fault { return Fault{faults.Fault{Kind: faults.DropBeforeCommit}} }
 
 // Respond replies with status (200 to 999) and the service's error body with code, without carrying the request
@@ -43,9 +43,9 @@ func TooManyRequests(retryAfter time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.TooMany, Wait: retryAfter}}
 }
 
-// ExpireToken makes the access token of the request invalid: the request, and each later one with that token, is
-// refused with 401 (section 5). The token endpoint takes no token: an ExpireToken for AnyOperation does not affect
-// it.
+// ExpireToken makes the access token of the request invalid: the request, and each later request with that token,
+// is refused with 401 (section 5). The token endpoint takes no token, so an ExpireToken for AnyOperation does not
+// affect that endpoint.
 func ExpireToken() Fault { return Fault{faults.Fault{Kind: faults.ExpireToken}} }
 
 // Delay waits d of real time before the request is carried out, then responds as usual. The request runs all that time,
@@ -71,8 +71,8 @@ func SubstituteContentType(value string) Fault {
 // zero), sends the body and closes the connection.
 func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.WrongLength, Delta: delta}} }
 
-// CommitAfter adds to DropBeforeCommit, Respond, RespondBody or ProxyPage, of any operation, that the request is carried
-// out later: d (above 0) of real time after the response was sent or the connection was cut. It is like a gateway that
+// CommitAfter makes a DropBeforeCommit, Respond, RespondBody or ProxyPage, of any operation, carry the request out later:
+// d (above 0) of real time after the response was sent or the connection was cut. The fault is then like a gateway that
 // gives up while the service continues. The request runs until then: a transfer with the same request_id that arrives
 // meanwhile moves the money a second time. A closing server carries out running requests at once.
 func (f Fault) CommitAfter(d time.Duration) Fault {
@@ -104,9 +104,9 @@ func (f Fault) WithProbability(p float64) Fault {
 func Operations() []string { return service.Operations() }
 
 // Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
-// AnyOperation. Each of the next requests to it with a good token uses one fault, in the order armed; faults for
-// the operation itself come before faults for AnyOperation. Faults after one with Always wait. An unknown operation
-// or a number out of range fails the test, and nothing is armed.
+// AnyOperation. Each later request for the operation with a good token uses one fault, in the order armed; faults
+// for the operation itself come before faults for AnyOperation. Faults after a fault with Always wait. An unknown
+// operation or a number out of range fails the test, and nothing is armed.
 func (s *Server) Inject(operation string, list ...Fault) {
 	if s.tb != nil {
 		s.tb.Helper()
@@ -131,8 +131,8 @@ func (s *Server) Inject(operation string, list ...Fault) {
 }
 
 // FaultsLeft returns how many requests the armed faults will affect: a fault with Times counts as often as it will be
-// used, and a fault without limit counts once. When its request arrives, before any delay or cut, a fault no longer
-// counts: if a test needs a request in flight, inject a Delay and wait for this number to change.
+// used, and a fault without limit counts once. A fault no longer counts once its request has arrived, before any delay
+// or cut: if a test needs a request in flight, inject a Delay and wait for this number to change.
 func (s *Server) FaultsLeft() int { return s.faults.Count() }
 
 // ArmedFault is a fault that waits to be used.
@@ -154,7 +154,7 @@ func (s *Server) Faults() []ArmedFault {
 	})
 }
 
-// RemoveFaults disarms the faults armed for exactly this operation: AnyOperation does not match the others.
+// RemoveFaults disarms the faults armed for exactly this operation. AnyOperation removes only the faults armed for AnyOperation.
 func (s *Server) RemoveFaults(operation string) { s.faults.Remove(operation) }
 
 // ClearFaults disarms the faults of all operations.

@@ -9,7 +9,7 @@ import (
 )
 
 // Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment made
-// once, however often it was sent, and more if a repeat arrived while a request was running. Counts are never reset, even
+// once, however often the request was sent, and more if a repeat arrived while a request was running. Counts are never reset, even
 // if the response is no longer cached. If requests may still be running, call WaitIdle first.
 func (s *Server) Movements(requestID prepaid.RequestID) int {
 	l := s.service.Ledger.RLock()
@@ -17,8 +17,8 @@ func (s *Server) Movements(requestID prepaid.RequestID) int {
 	return s.service.Transfers.Movements(l, string(requestID))
 }
 
-// PaidTwice returns the request ids with which an operation made more than one movement, sorted. A test of payments should expect
-// none, whichever faults it injects. If requests may still be running, call WaitIdle first.
+// PaidTwice returns the request ids with which an operation made more than one movement, sorted. A test of payments
+// should expect no such id, whichever faults the test injects. If requests may still be running, call WaitIdle first.
 func (s *Server) PaidTwice() []prepaid.RequestID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
@@ -61,7 +61,7 @@ func (s *Server) RunningTransfers() []RunningTransfer {
 type Transaction struct {
 	// ID is the transaction's number.
 	ID prepaid.TransactionID
-	// ParentID is the ID of the transaction it belongs to, or empty.
+	// ParentID is the ID of the transaction to which this one belongs, or empty.
 	ParentID prepaid.TransactionID
 	// AccountID is the EAID.
 	AccountID prepaid.AccountID

@@ -69,8 +69,8 @@ func (s *Server) Adjust(id prepaid.AccountID, amount string) {
 }
 
 // ActivateThroughPortal acts like the card activation portal (3.1): the account becomes active, and the active
-// account that it replaces is closed if its balance is zero. The card must be pre_active, inactive, active or have
-// the status of InitialStatus, or the test fails.
+// account that it replaces is closed if its balance is zero. The test fails unless the status of the
+// card is pre_active, inactive, active or InitialStatus.
 func (s *Server) ActivateThroughPortal(id prepaid.AccountID) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()

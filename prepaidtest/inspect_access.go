@@ -16,8 +16,8 @@ type AccessToken struct {
 	Requests int
 }
 
-// AccessTokens returns the tokens that are neither expired nor revoked, by expiry. A client that keeps its token has
-// one, or two around a renewal.
+// AccessTokens returns the tokens that are neither expired nor revoked, by expiry. A client that keeps its token
+// has one token, or two around a renewal.
 func (s *Server) AccessTokens() []AccessToken {
 	return each(s.service.Tokens.Valid(s.service.Clock.Now()), func(t gate.Token) AccessToken { return AccessToken(t) })
 }

@@ -18,7 +18,7 @@ import (
 type Options struct {
 	// Vendor is the word in application/vnd.<vendor>+json. Default "vendor".
 	Vendor string
-	// ClientID is of the OAuth client that can get tokens. Default "emulator-client".
+	// ClientID is the ID of the OAuth client that can get tokens. Default "emulator-client".
 	ClientID string
 	// ClientSecret is its secret. Default "emulator-secret".
 	ClientSecret string
@@ -41,13 +41,13 @@ type Options struct {
 	// and [Server.Client] connect to the pipes. They have the default pauses (40 s before a transfer of unknown outcome is repeated),
 	// which take no real time in a bubble.
 	InMemory bool
-	// Page handles every path outside /3.0/, for example a web page with the emulator's state. These requests need no token, are not
-	// logged and do not count for the rate limit. By default they get 404 like any unknown path. Close cuts its connections and waits for it.
+	// Page handles every path outside /3.0/, for example a web page with the emulator's state. These requests need no token, are not logged
+	// and do not count for the rate limit. By default they get 404 like any unknown path. Close cuts their connections and waits for Page.
 	Page http.Handler
 	// Logger logs one line per request: method, path template, status, error code, whether by a fault, duration. Default: none.
 	Logger *slog.Logger
-	// LogOnFailure is how many of its last requests the server of a failed test logs when it closes, after the request IDs that were
-	// paid twice and before the last ten deliveries. The log has no personal data. Default 20; negative: none.
+	// LogOnFailure is how many requests the server of a failed test logs when it closes: the last ones, after the request IDs
+	// that were paid twice, and before the last ten deliveries. The log has no personal data. Default 20; negative: none.
 	LogOnFailure int
 	// RequestLog is how many requests and how many deliveries are kept; the oldest are dropped. A body is kept up to 16 KiB, and all
 	// requests together up to 64 MiB. Default 10,000; negative: none.
@@ -74,9 +74,9 @@ type Options struct {
 	// ReportDelay is how long a report run takes, on the server's clock. Default 100 ms; negative: no time.
 	ReportDelay time.Duration
 
-	// State is a state that Save wrote, to begin from, read once at start; if it is invalid, Start fails, with an error that does not
-	// quote it. A frozen clock continues where it was, a running clock as if it had always run: work that became due is done at once.
-	// StartAt has no effect, nor RandomSeed if the state has a seeded source, which continues. All other options apply as given.
+	// State is a state to begin from, as Save wrote it. It is read once at start. If it is invalid, Start fails, with an error that does
+	// not quote it. A frozen clock continues where it was, a running clock as if it had always run: work that became due is done at once.
+	// StartAt has no effect. If the state has a seeded source, this source continues and RandomSeed has no effect. All other options apply.
 	//
 	// Functions cannot be saved: until you call AddReport again, saved runs of its template fail with 500 (those of AddReportCSV and the
 	// built-in template respond as before). If a saved hook uses one of Filters, set it again, or Start fails. By default a server begins
@@ -89,8 +89,8 @@ type Options struct {
 	// Windows has none. A failed write is logged once, to Logger or standard error, and tried again; Close returns an error if the file is
 	// not up to date. By default nothing is kept.
 	//
-	// Each write costs time and memory for the whole state. After a write the server waits at least ten times as long as it took: with a
-	// large state, a killed process loses more than a second of changes.
+	// Each write costs time and memory for the whole state. After a write the server waits at least ten times
+	// as long as the write took. With a large state, a killed process loses more than a second of changes.
 	StateFile string
 
 	// QuotedStrings sends the octet-stream strings (report ID, key exchange data) as JSON strings. By default they are bare.
@@ -140,10 +140,10 @@ type Options struct {
 
 	// OTPLifetime is how long the one-time password of a PIN change is valid, on the server's clock. Default ten minutes.
 	OTPLifetime time.Duration
-	// PINTries is how many wrong tries for one account, over all its PIN changes, set the status inactive_pin_tries_exceeded
-	// and end the operation. A wrong try is an envelope that opens, with a wrong one-time password or another device_id than the
-	// operation's. A right try, and reaching the number, reset the count. The reference has the status without a condition; by default,
-	// zero, tries are not counted.
+	// PINTries is how many wrong tries for one account, over all its PIN changes, set the status
+	// inactive_pin_tries_exceeded and end the operation. A wrong try is an envelope that opens, with a wrong
+	// one-time password or a device_id other than the operation's. A right try, and reaching the number, reset the
+	// count. The reference has the status without a condition; by default, zero, tries are not counted.
 	PINTries int
 	// PINMGF1 is the hash of OAEP's mask function when the server opens a PIN envelope: crypto.SHA1, as in the default provider of Java,
 	// crypto.SHA256 or crypto.SHA512. The reference does not define it. By default, zero, it is the envelope's own OAEP hash.

@@ -71,8 +71,8 @@ type Request struct {
 	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
-	// FaultForm is that fault as ParseFault reads it, without the number of uses, and with ResponseBody as its body; empty
-	// without a fault.
+	// FaultForm is the armed fault in the form that ParseFault reads, without the number of uses, and with
+	// ResponseBody as its body; empty without a fault.
 	FaultForm string
 }
 
@@ -173,7 +173,7 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 	}
 }
 
-// sent adds took to a request's entry: the time that a fault needed to send the response.
+// sent adds the duration took to a request's entry: a fault needed this time to send the response.
 func (s *Server) sent(entry Request, took time.Duration) {
 	s.requests.Change(func(r Request) bool { return r.Number == entry.Number }, func(r *Request) { r.Duration = took })
 }

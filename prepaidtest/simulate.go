@@ -28,7 +28,7 @@ type Simulation struct {
 	TerminalID string
 	// AcquirerID is the acquirer.
 	AcquirerID string
-	// MerchantCategoryCode has four digits; a Withdrawal needs one of an ATM, such as 6011.
+	// MerchantCategoryCode has four digits; a Withdrawal needs the category of an ATM, such as 6011.
 	MerchantCategoryCode string
 	// Location becomes the reference of the transaction.
 	Location string

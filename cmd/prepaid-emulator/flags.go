@@ -34,7 +34,7 @@ type settings struct {
 	version     bool
 }
 
-// armed is a fault of -fault.
+// armed is a fault given with -fault.
 type armed struct {
 	operation string
 	fault     prepaidtest.Fault
@@ -66,7 +66,7 @@ func parse(arguments []string, environment func(string) (string, bool), out, pro
 	if err == nil {
 		limited := false
 		flags.Visit(func(f *flag.Flag) { limited = limited || f.Name == "rate-limit" })
-		if s.FrozenClock && !limited { // its window would never end and lock all callers out
+		if s.FrozenClock && !limited { // the window of the rate limit would never end, and would lock all callers out
 			s.noRateLimit = true
 		}
 		err = s.check()

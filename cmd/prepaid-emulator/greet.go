@@ -143,7 +143,7 @@ func firstActive(server *prepaidtest.Server, accounts []prepaid.AccountID) prepa
 	return accounts[0]
 }
 
-// reachable replaces an address for all interfaces by one to connect to.
+// reachable replaces an address for all interfaces by an address that a client can connect to.
 func reachable(base string) string {
 	parsed, err := url.Parse(base)
 	if err != nil {

@@ -31,7 +31,7 @@ const (
 	exitUsage = 2
 )
 
-// run is the program: it returns when ctx ends, with the exit code.
+// run is the program. It returns the exit code when ctx ends.
 func run(ctx context.Context, arguments []string, environment func(string) (string, bool), out, problems io.Writer) int {
 	s, err := parse(arguments, environment, out, problems)
 	switch {
@@ -184,7 +184,7 @@ func knownOperation(name string) bool {
 	return name == prepaidtest.AnyOperation || slices.Contains(prepaidtest.Operations(), name)
 }
 
-// version returns the version of the module if the program was installed as part of one.
+// version returns the version of the module if the program was installed from a module.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

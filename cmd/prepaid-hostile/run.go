@@ -19,7 +19,7 @@ import (
 // Exit statuses.
 const (
 	exitSafe       = 0
-	exitWrong      = 1 // the money is wrong, or a claim about it in a summary
+	exitWrong      = 1 // the money, or a summary's claim about the money, is wrong
 	exitUsage      = 2
 	exitUnfinished = 3
 )

@@ -31,7 +31,7 @@ func (b *bindings) learn(leaves []leaf) {
 }
 
 // distinguishes reports whether a pseudonym identifies its value. Constants, zeros and dates do not: there are too few dates,
-// and the client may write one in another form than it read.
+// and the client may write a date in a form other than the one that it read.
 func distinguishes(pseudonym string) bool {
 	switch pseudonym {
 	case stateConstant, alpha2Constant, alpha3Constant, sexConstant:
@@ -40,7 +40,7 @@ func distinguishes(pseudonym string) bool {
 	return strings.Trim(pseudonym, "0") != "" && !isDate(pseudonym)
 }
 
-// contradictions returns the places where request is about something else than recorded, which has the same form.
+// contradictions returns the places where a value in request contradicts recorded. The two requests match.
 func (b *bindings) contradictions(request, recorded *scrubbedRequest) []string {
 	var places []string
 	for l, there := range pairsOf(request, recorded) {

@@ -55,12 +55,12 @@ func at(path string, err error) error {
 	return err
 }
 
-// Check reads a cassette, or a JSON fixture like those of this project, and compares all of it with the schema that
-// scrubs recordings. A value is a finding if the schema does not keep it and it is not a pseudonym. The members
-// "about" and "reference" of a fixture are not checked.
+// Check reads a cassette, or a JSON fixture like those of this project, and compares its whole content with the
+// schema that scrubs recordings. A value is a finding if the schema does not keep it and it is not a pseudonym. The
+// members "about" and "reference" of a fixture are not checked.
 //
-// Check recognises a pseudonym by its form. One in ten thousand real numbers with nine digits has that form, and far fewer
-// longer ones. The only such texts are "anon" and a number. A recording does not depend on the form: it replaces every value.
+// Check recognises a pseudonym by its form. One in ten thousand real numbers with nine digits has that form, and far fewer longer numbers.
+// The only texts of that form are "anon" and a number, such as anon7. A recording does not depend on the form: it replaces every value.
 //
 // Errors: *[UnscrubbedError], *[CassetteError] if r is neither a cassette nor a fixture.
 func Check(r io.Reader, options CheckOptions) error {
@@ -98,7 +98,7 @@ func (c *checker) madeUp(value string) bool {
 	return c.options.MadeUp != nil && c.options.MadeUp(value)
 }
 
-// leaves reports values that are neither kept nor pseudonyms. Their offsets refer to text.
+// leaves reports values that are neither kept nor pseudonyms. The offsets of the leaves refer to text.
 func (c *checker) leaves(what, text string, line int, leaves []leaf) {
 	for _, l := range leaves {
 		if l.clean() || c.madeUp(l.value) {

@@ -17,7 +17,7 @@
 // categories, counts, and error codes. A pseudonym of the same form (digits stay digits, a date a date, an address an
 // address) replaces every other value: each field with a redact tag, and each member that the schema does not name. Equal
 // values get equal pseudonyms throughout a cassette: one call returns an account, the next uses the same account.
-// Pseudonyms have numbers in order of appearance, so that a new recording makes a small diff.
+// Pseudonyms are numbered in order of appearance, so that a new recording makes a small diff.
 //
 // Cells of reports are scrubbed too, except those in [Options].ReportColumns and ReportAmounts; the cassette lists these.
 //
@@ -26,20 +26,20 @@
 // # How requests are matched
 //
 // Requests match by operation, names of parameters and members, and kept values; scrubbed values and times are not
-// compared. So a replay may use any IDs, names and credentials. But the test must use a value from the cassette where
-// the recording used it, and your own ID matches only the recorded ID that it first matched: swapped accounts, or a
-// second request ID for a repeated payment, get no response. Equal requests get the recorded responses in order: polls
-// of a report get 204, 204, 200. Pseudonyms from earlier responses of the cassette distinguish concurrent calls.
-// Calls that have no such pseudonym match in order of arrival: give them different amounts or other kept values, or
-// make them one after the other.
+// compared. So a replay may use any IDs, names and credentials. But where the recording used a value from the
+// cassette, the test must use it too. Your own ID matches only the recorded ID that it first matched: swapped
+// accounts, or a second request ID for a repeated payment, get no response. Equal requests get the recorded
+// responses in order: polls of a report get 204, 204, 200. Pseudonyms from earlier responses of the cassette
+// distinguish concurrent calls. Calls that have no such pseudonym match in order of arrival: give them different
+// amounts or other kept values, or make them one after the other.
 //
 // # Values in responses
 //
-// If you send a value where the recording had a pseudonym, your value replaces the pseudonym in this response and all
-// later ones: Get returns the account ID of its call, and Accounts.Issue finds the company of its params. Until then,
-// responses show the pseudonym. If you sent two values for one recorded value, each member shows the value that you sent
-// in a member of that name. If the name does not decide, the request fails as if it were not in the cassette, and the
-// error names the place. A replay writes nothing.
+// If you send a value where the recording had a pseudonym, your value replaces the pseudonym in the response to
+// this request and in all later responses: Get returns the account ID of its call, and Accounts.Issue finds the
+// company of its params. Until then, responses show the pseudonym. If you sent two values for one recorded value,
+// each member shows the value that you sent in a member of that name. If the name does not decide, the request
+// fails as if it were not in the cassette, and the error names the place. A replay writes nothing.
 //
 // A request that is not in the cassette fails with [*UnrecordedError] inside the call's error: not sent, not processed,
 // not retried. If the recording lost a response, the outcome is unknown in the replay too. Tokens are an exception:

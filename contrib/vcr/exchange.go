@@ -173,7 +173,7 @@ const (
 
 // columns are the names of kept columns of reports.
 type columns struct {
-	names   []string // kept if a first row has only these
+	names   []string // kept if a first row has only these and amounts
 	amounts []string // amounts below these are kept too
 }
 
@@ -211,7 +211,7 @@ var keptTypes = []string{
 	"text/plain", vendorType(recordedVendor), vendorType(strangeVendor), unknownType,
 }
 
-// unknownType replaces any other media type; the client treats it as a proxy's.
+// unknownType replaces any other media type. The client treats such a response as one from a proxy.
 const unknownType = "application/x-unknown"
 
 func vendorType(vendor string) string { return "application/vnd." + vendor + "+json" }

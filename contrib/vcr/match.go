@@ -59,7 +59,7 @@ func (r *scrubbedRequest) scrubbedValues() parts {
 	return p
 }
 
-// player returns recorded responses: each is that of the first unused request that looks alike and is about the same things.
+// player returns, for a request, the response to the first unused recorded request that matches and contradicts nothing.
 type player struct {
 	schema *schema
 
@@ -130,7 +130,7 @@ func (p *player) find(method string, request *scrubbedRequest) (*cassette.Intera
 	return nil, "", p.missing(request, wanted, alike)
 }
 
-// respond returns i's body with the caller's values, or the places in which request and i are about different things.
+// respond returns i's body with the caller's values, or the places in which request contradicts i.
 func (p *player) respond(request *scrubbedRequest, i *cassette.Interaction) (body string, contradicting []string) {
 	recorded := p.known[i.ID]
 	if contradicting = p.bound.contradictions(request, recorded); len(contradicting) > 0 {

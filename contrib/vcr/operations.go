@@ -147,11 +147,11 @@ func pinResponse() *shape { return object(map[string]*shape{"operation_id": scru
 // apiRoot ends every base address.
 const apiRoot = "/3.0"
 
-// find returns the operation of a request and the segments of its path below the base address, unescaped. The operation
-// is nil if there is none.
+// find returns the operation of a request and the segments of its path below the base address, unescaped. The
+// operation is nil if no operation fits.
 func (s *schema) find(method string, address *url.URL) (*operation, []string) {
 	path := address.EscapedPath()
-	for rest := path; ; { // a gateway's path may contain it too: use the last one that is followed by an operation
+	for rest := path; ; { // a gateway's path may contain apiRoot too: use the last one that an operation follows
 		end := strings.LastIndex(rest, apiRoot+"/")
 		if end < 0 {
 			break

@@ -353,7 +353,7 @@ func onlyDigits(value string) string {
 	}, value)
 }
 
-// regroup puts digits where value has digits, and appends any additional ones.
+// regroup puts digits where value has digits, and appends the remaining digits.
 func regroup(value, digits string) string {
 	var b strings.Builder
 	for _, r := range value {

@@ -31,8 +31,8 @@ const (
 type Options struct {
 	// Mode is ModeReplay by default; Start takes it from the environment.
 	Mode Mode
-	// Transport sends the requests of a recording. The default is that of the prepaid.Config passed to Recorder.Config,
-	// or a clone of http.DefaultTransport.
+	// Transport sends the requests of a recording. The default is the Transport of the prepaid.Config passed to
+	// Recorder.Config, or a clone of http.DefaultTransport.
 	Transport http.RoundTripper
 	// ReportColumns are the names of columns of your reports, for a recording. If a report's first row has only these
 	// and ReportAmounts, the row is kept; other cells are scrubbed. The cassette lists the kept columns.

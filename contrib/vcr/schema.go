@@ -16,7 +16,7 @@ import (
 type shape struct {
 	// keep reports whether a number, text or flag may stay; nil keeps none.
 	keep func(text string) bool
-	// varies: a kept value that is not compared in a match.
+	// varies means that a match does not compare the kept value.
 	varies bool
 	// form is the form of the pseudonym.
 	form form

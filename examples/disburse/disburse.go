@@ -30,12 +30,12 @@ type disbursement struct {
 	bar         *progressbar.ProgressBar
 	began       time.Time
 
-	paid, streak int                          // payments in this run, and failed ones since the last successful one
+	paid, streak int                          // payments in this run, and failures since the last success
 	trouble      error                        // error of the last failed payment
 	marks        map[prepaid.RequestID]string // rows that are paid in the journal and missing in the history
 }
 
-// errRefused: a fault prevents the run and was already printed.
+// errRefused means that a fault, already printed, prevents the run.
 var errRefused = errors.New("nothing was sent")
 
 func (d *disbursement) row(name, format string, args ...any) {
@@ -90,8 +90,8 @@ func (d *disbursement) disburse(ctx context.Context, pl result) (code int, err e
 		return exitWrong, err
 	}
 	defer d.client.Close() //nolint:errcheck // never fails
-	// The service may still count an earlier run's requests. No record shows when a killed run sent its last one, but it left before
-	// the lock was released.
+	// The service may still count an earlier run's requests. No record shows when a killed run sent its last request, but
+	// that request left before the lock was released.
 	if wait := d.rateWindow - time.Since(d.locked); !d.job.dryRun && d.resumed && wait > 0 {
 		d.row("wait", "%s: the service may still count the requests of an earlier run", wait.Round(100*time.Millisecond))
 		if !sleep(ctx, wait) {

@@ -1,5 +1,5 @@
-// Disburse pays a file of payments, each once, however often it is killed and restarted: on an emulator inside this
-// process by default, or on the real service (see -h).
+// Disburse pays a file of payments, each once, however often the program is killed and restarted: on an emulator
+// inside this process by default, or on the real service (see -h).
 package main
 
 import (

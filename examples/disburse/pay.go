@@ -16,8 +16,8 @@ var (
 
 // pay sends the due payments until all have a final state, ctx ends, or an error forbids more. It waits for running payments.
 //
-// Payments of unknown outcome come after new ones, because the journal makes them wait, and get a second attempt. Rows that an
-// earlier run saw refused come last, so that refusals never prevent the resolution of an unknown outcome.
+// Payments of unknown outcome come after new ones, because the journal makes them wait. They get a second attempt.
+// Rows that were refused in an earlier run come last, so that refusals never prevent the resolution of an unknown outcome.
 func (d *disbursement) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()

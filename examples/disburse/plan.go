@@ -8,8 +8,8 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// plan compares each row with the payment that the journal has under its key, before anything is sent. It returns the states of
-// the rows, and refuses changed rows and missing ones.
+// plan compares each row with the payment that the journal has under its key, before anything is sent. It returns
+// the states of the rows, and refuses changed and missing rows.
 func (d *disbursement) plan() (result, error) {
 	here := make(map[prepaid.RequestID]bool)
 	for _, row := range d.list.rows {

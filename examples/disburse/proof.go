@@ -10,9 +10,9 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// prove searches the history of the float account for each payment that the service reported as made. For a known request ID
-// the service returns the cached response, whatever the params are. If the journal is new, lost or swapped, an earlier
-// payment with another amount or payee would pass for this one. The source reference has a hash of amount and payee.
+// prove searches the history of the float account for each payment that the service reported as made. For a known request
+// ID the service returns the cached response, whatever the params are. If the journal is new, lost or swapped, an earlier
+// payment with another amount or payee would be taken for this one. The source reference has a hash of amount and payee.
 //
 // It marks a row as stateEarlier if the history shows an earlier payment instead. It marks a row as stateUnseen if the history
 // shows neither: that proves nothing.

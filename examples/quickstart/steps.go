@@ -253,7 +253,7 @@ func categories(policy *prepaid.Policy) (codes []string) {
 	return codes
 }
 
-// removeRule undoes policy however that ended: a leftover rule would decline real purchases.
+// removeRule removes the rule of policy, however policy ended: a leftover rule would decline real purchases.
 func (q *quickstart) removeRule(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()

@@ -87,7 +87,7 @@ func mistaken(payments []prepaidtest.Transaction, now time.Time, planted map[rec
 			row.Amount, kind = prepaid.Cents(-999), reconcile.KindAmountDiffers
 		case 300: // its transaction ID is unknown, but no other payment has its amount
 			row.TransactionID = ""
-		case 400: // the service does not have the next one
+		case 400: // the service does not have the next payment
 			lost := row
 			lost.RequestID, lost.TransactionID, lost.Amount = row.RequestID+"-lost", "", prepaid.Cents(-998)
 			rows = append(rows, lost)

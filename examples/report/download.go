@@ -61,7 +61,7 @@ func (d *download) do(ctx context.Context) error {
 }
 
 // open waits until the run is ready. It first prints the ID of a new run, so that the run can be resumed whatever
-// happens then.
+// happens later.
 func (d *download) open(ctx context.Context) (*prepaid.ReportReader, error) {
 	wait := prepaid.WaitOptions{Interval: d.wait, OnProgress: d.show}
 	if d.resume != "" {

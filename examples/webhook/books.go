@@ -99,7 +99,7 @@ func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
 	return b.write(entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Amount: p.Transaction.Amount})
 }
 
-// note keeps a message of another type as received, so that a drain loses none. A ping has no ID.
+// note keeps a message of another type as received, so that a drain loses no message. A ping has no ID.
 func (b *books) note(m *prepaid.Message) error {
 	if m.ID == "" {
 		return nil

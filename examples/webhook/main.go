@@ -100,7 +100,7 @@ func serve(ctx context.Context, r *receiver) (err error) {
 	return err
 }
 
-// newReceiver has the hook and the emulator's form of signatures. The operator defines the service's: set form accordingly.
+// newReceiver sets the hook and the emulator's form of signatures. The operator defines the service's form: set the field form.
 func newReceiver() *receiver {
 	return &receiver{
 		form: webhook.HMAC{Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, old: webhook.StaticKeys{},

@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// receiver listens, keeps its hook as wanted, and books every message.
+// receiver listens, keeps its hook in the wanted state, and books every message.
 type receiver struct {
 	client *prepaid.Client
 	want   prepaid.CreateHookParams
@@ -29,8 +29,8 @@ type receiver struct {
 	lost   chan error // gets the error that ends listening
 }
 
-// start serves on the listener. It returns when the hook is as wanted and missed messages are drained. stop ends it in order: it
-// refuses new messages, then waits at most 10 s for running ones.
+// start serves on the listener. It returns when the hook has the wanted state and missed messages are drained. stop
+// ends the receiver in order: it refuses new messages, then waits at most 10 s for running handlers.
 func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func() error, err error) {
 	keys := maps.Clone(r.old)
 	keys[r.want.HMACKeyID] = r.want.HMACKeySecret

@@ -31,7 +31,7 @@ func (q Query) With(name, value string) Query {
 	return slices.Insert(q, at, Parameter{name, value})
 }
 
-// appendTo appends q, encoded like url.Values, but a space as %20: not every server reads + as one.
+// appendTo appends q, encoded like url.Values, but with %20 for a space: not every server reads + as a space.
 func (q Query) appendTo(text []byte) []byte {
 	for i, p := range q {
 		if i > 0 {

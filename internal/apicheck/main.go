@@ -1,4 +1,4 @@
-// Command apicheck compares the public API of the module, and of those nested in it, with the committed listing.
+// Command apicheck compares the public API of the module, and of the modules nested in it, with the committed listing.
 //
 //	apicheck [-renew] listings changelog [module...]
 //

@@ -3,9 +3,9 @@
 //
 //	doccheck [-docs directory] [-proofs file,file] directory...
 //
-// Each directory holds one package. In the tables, names of the first package have no qualifier. Names of others have
-// one: webhook.Handler. The proofs are documents that name tests in backquotes, which are searched for below the working
-// directory.
+// Each directory holds one package. In the tables, names of the first package have no qualifier. Names of other
+// packages have a qualifier: webhook.Handler. The proofs are documents that name tests in backquotes. These tests
+// are searched for below the working directory.
 package main
 
 import (

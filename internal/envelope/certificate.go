@@ -35,8 +35,8 @@ func ParseCertificate(data []byte) (certificate *x509.Certificate, rule string) 
 	return certificate, ""
 }
 
-// firstCertificate returns the content of the first CERTIFICATE block, or the rule that the file breaks. pem.Decode skips a
-// damaged block silently, which in a chain would choose the issuer's key: so every block that begins must decode.
+// firstCertificate returns the content of the first CERTIFICATE block, or the rule that the file breaks. pem.Decode
+// skips a damaged block silently. In a chain this would choose the issuer's key, so every block that begins must decode.
 func firstCertificate(data []byte) (der []byte, rule string) {
 	begins, blocks := bytes.Count(data, []byte(pemBegin)), 0
 	var first *pem.Block

@@ -1,8 +1,8 @@
 // Package exchange sends one HTTP request once and reads its response.
 //
-// A Sender holds two transports: one that keeps connections, and one that opens a connection for each request. An
-// Exchange is one request. It limits the time of the request and of the response body, reads that body up to a limit,
-// and reports whether something may have been sent. It uses one connection, so that net/http repeats nothing by itself.
+// A Sender holds three transports: two keep connections, one of them for requests with an effect, and the third opens a connection
+// for each request. An Exchange is one request. It limits the time of the request and of the response body, reads that body up to
+// a limit, and reports whether something may have been sent. It uses one connection, so that net/http repeats nothing by itself.
 //
 // The package promises that "not sent" is certain, that no error contains an address, credentials or a part of a
 // response, and that a request with an effect does not outlive its exchange: the kernel discards undelivered bytes.
@@ -40,7 +40,7 @@ var (
 	errQuoted    = errors.New("the transport failed")
 )
 
-// timeoutError is an error with Timeout, like those of net.
+// timeoutError is an error with a method Timeout, like the errors of package net.
 type timeoutError string
 
 func (e timeoutError) Error() string { return string(e) }
@@ -60,8 +60,8 @@ func (secondConnectionError) Is(target error) bool { return target == ErrRepeate
 // (safely) any request of which nothing was written. Over HTTP/2, it repeats even complete requests, as often as the
 // peer resets the stream. A second connection ends the exchange before anything is written there.
 //
-// Transport hooks and a body that is read later refer to an Exchange, so it may outlive its call and is never reused. Call
-// [New], Begin, Send and, unless the body is streamed, End.
+// Transport hooks and a body that is read later refer to an Exchange, so an Exchange may outlive its call and is
+// never reused. Call [New], Begin, Send and, unless the body is streamed, End.
 type Exchange struct {
 	timer     attemptTimer
 	ends      time.Duration               // when its time ends, counted from Sender.made
@@ -268,8 +268,8 @@ func (x *Exchange) Abort() {
 	}
 }
 
-// body returns the body for another connection, but never over HTTP/2. Its type, like the first body's, shows net/http
-// that the body is in memory. net/http then writes the head and the body of a request at once, so that no response or
+// body returns the body for another connection, but never over HTTP/2. The type of both bodies shows net/http that
+// they are in memory. net/http then writes the head and the body of a request at once, so that no response or
 // disconnection can fall between the two.
 func (x *Exchange) body(content []byte) (io.ReadCloser, error) {
 	if x.has(seenHTTP2) {

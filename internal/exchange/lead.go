@@ -18,8 +18,8 @@ func (s *Sender) leads(r Request) bool {
 		t.DialTLSContext == nil && t.DialTLS == nil && s.led.CompareAndSwap(false, true) //nolint:staticcheck // a caller may
 }
 
-// lead sends the request out on a kept connection if this uses HTTP/2, where bytes after a response are never read or
-// logged. Over HTTP/1.1 it returns errNotHTTP2 and has sent nothing; the connection stays for the next request, since
+// lead sends a request on a kept connection that uses HTTP/2: there, bytes after a response are never read or
+// logged. Over HTTP/1.1 lead returns errNotHTTP2 and has sent nothing; the connection stays for the next request, since
 // net/http completes the dial of a request that was cancelled.
 func (x *Exchange) lead(s *Sender, out *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(out.Context()) // ends with the exchange's

@@ -22,9 +22,9 @@ func (s *Sender) neverLeft(x *Exchange, err error) bool {
 	return NotSent(err)
 }
 
-// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its tree has
-// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. A transport that
-// tried two paths must be certain of both.
+// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its
+// tree has a method NotSent() bool that returns true, and no error above a leaf has such a method that returns
+// false. A transport that tried two paths must be certain of both.
 func NotSent(err error) bool {
 	word, says := err.(interface{ NotSent() bool })
 	if says && !word.NotSent() {
@@ -46,7 +46,7 @@ func NotSent(err error) bool {
 }
 
 // Wrappable returns t in a form that another RoundTripper can wrap: NotSent is true for the error of a request for which t
-// asked for a connection and never got one, and a request with Close set opens its own connection.
+// asked for a connection and never got one. A request with Close set opens its own connection.
 func Wrappable(t *http.Transport) http.RoundTripper {
 	return wrappable{kept: t, alone: separate(aloneOf(t)), fresh: separate(freshOf(t))}
 }

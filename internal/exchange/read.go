@@ -16,8 +16,8 @@ type Buffer struct {
 	limited io.LimitedReader // between the buffer and a response
 }
 
-// Read reads the body of a response to its end and closes it. A body of more than limit bytes is truncated, with ErrTooLarge.
-// ctx is the one that Begin returned. The result is valid until the next Read.
+// Read reads the body of a response to its end and closes it. A body of more than limit bytes is truncated, with
+// ErrTooLarge. ctx is the context that Begin returned. The result is valid until the next Read.
 func (b *Buffer) Read(ctx context.Context, response *http.Response, limit int64) ([]byte, error) {
 	defer func() { _ = response.Body.Close() }()
 	b.Reset()

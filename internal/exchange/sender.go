@@ -20,7 +20,7 @@ type Sender struct {
 	hidden             atomic.Bool // the TCP connection of a request could not be reached
 }
 
-// NewSender returns a Sender for transport. If transport is nil, it creates one with own. CloseIdle closes the
+// NewSender returns a Sender for transport. If transport is nil, own creates the transport. CloseIdle closes the
 // connections of that transport and of all clones, not those of the caller's transport.
 func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender {
 	netHTTP, isNetHTTP := transport.(*http.Transport)
@@ -68,7 +68,7 @@ func http1Of(t *http.Transport) (clone *http.Transport, ok bool) {
 	return clone, true
 }
 
-// freshOf returns a clone of t that keeps no connection: each request opens one, over HTTP/1.1 if possible.
+// freshOf returns a clone of t that keeps no connection: each request opens a connection, over HTTP/1.1 if possible.
 func freshOf(t *http.Transport) *http.Transport {
 	fresh, _ := http1Of(t)
 	fresh.DisableKeepAlives = true
@@ -89,7 +89,7 @@ type closer interface {
 }
 
 // separate returns t or, if t may use HTTP/2, a transport that opens a connection for each request: concurrent requests
-// of one *http.Transport share a connection of HTTP/2 even without keep-alives, and aborting one ends the others.
+// of one *http.Transport share a connection of HTTP/2 even without keep-alives, and aborting one request ends the others.
 func separate(t *http.Transport) closer {
 	if p := t.Protocols; p != nil && !p.HTTP2() && !p.UnencryptedHTTP2() {
 		return t

@@ -1,11 +1,11 @@
 // Package liveness decides when a request of unknown outcome may be repeated.
 //
-// Time alone does not show that a request is over: a network or a service that was suspended may deliver and carry it out
-// later. So a repeat waits until the service has responded to a request that was sent after the first one had ended, and then
-// for as long as the service may need for the requests received.
+// Time alone does not show that a request is over: a network or a service that was suspended may deliver and carry
+// it out later. So a repeat waits until the service has responded to a request that was sent after the end of the
+// first request. Then the repeat waits for as long as the service may need for the requests received.
 //
-// The package promises that no repeat is admitted earlier, that a busy client admits it soon afterwards without reads, that a
-// service that responds gets at most perWait reads in one wait, and that nothing waits for ever. Memory is constant.
+// The package promises that no repeat is admitted earlier, that a busy client admits a repeat soon afterwards without reads,
+// that a service that responds gets at most perWait reads in one wait, and that nothing waits for ever. Memory is constant.
 //
 // It does not know requests or decide which response counts. A response proves nothing about another replica of the service, nor
 // about the queue of a proxy.
@@ -34,7 +34,7 @@ type Tracker struct {
 // perWait is how many responses are remembered for each wait. More would admit repeats a little earlier.
 const perWait = 16
 
-// response is the response to the latest request of those whose responses arrived between first and at.
+// response stands for the responses that arrived between first and at. sent is when the latest of their requests was sent.
 type response struct{ first, at, sent time.Time }
 
 // New returns a Tracker. wait is how long the service may need for a request that it has received.
@@ -42,7 +42,7 @@ func New(wait time.Duration) *Tracker {
 	return &Tracker{wait: wait, reading: make(chan struct{}, 1)}
 }
 
-// Responded is called when a response to a request that was sent at sent has arrived.
+// Responded notes that a response has just arrived. sent is when its request was sent.
 func (t *Tracker) Responded(sent time.Time) {
 	now := time.Now()
 	t.mu.Lock()
@@ -86,8 +86,8 @@ func (t *Tracker) responded(since time.Time) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// recent returns how long the last response is recent: until then, a read would serve fewer callers, or other calls may make it
-// unnecessary.
+// recent returns for how long the last response is recent. An earlier read would serve fewer callers, and other calls may make
+// the read unnecessary.
 func (t *Tracker) recent() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,11 +98,11 @@ func (t *Tracker) recent() time.Duration {
 // another read is pointless.
 type Read func(ctx context.Context) (final bool, err error)
 
-// Await waits until a request may be repeated that must have ended one wait before notBefore. It waits until notBefore, and until
-// one wait after a response to a request that was sent later than that end. Without such a response, it reads, with growing pauses,
-// for at most limit from now or from that end.
+// Await waits until a request may be repeated. The request must have ended one wait before notBefore. Await
+// waits until notBefore, and until one wait after a response to a request that was sent after that end.
+// Without such a response, it reads, with growing pauses, for at most limit from now or from that end.
 //
-// Errors: that of ctx, without a wait that would outlast its deadline; a *[SilentError] after limit; that of a final read.
+// Errors: the error of ctx, early if a wait would outlast its deadline; a *[SilentError] after limit; the error of a final read.
 func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Duration, read Read) error {
 	now := time.Now()
 	// With a monotonic reading: if the clock was set back, earlier responses must not seem to be later ones.
@@ -133,7 +133,7 @@ func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Dur
 	return nil
 }
 
-// read returns when the service responded to a request that was sent after over.
+// read returns the time of a response to a request that was sent after the time over.
 func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration, read Read) (at time.Time, err error) {
 	idle := max(time.Until(over), 0)
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= idle+t.wait {
@@ -180,7 +180,7 @@ func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration,
 
 var errNoProof = errors.New("the response is not in the service's own form")
 
-// SilentError means that no response counted within the limit.
+// SilentError means that no response that counts arrived within the limit.
 type SilentError struct{ Err error }
 
 func (e *SilentError) Error() string {

@@ -73,7 +73,7 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	return code
 }
 
-// testsOf runs all tests of a package that mutants name in one run, and returns the output.
+// testsOf runs, in one run, all tests of a package that mutants name, and returns the output.
 func testsOf(all []mutant, m mutant) string {
 	var names []string
 	for _, other := range all {

@@ -99,7 +99,7 @@ func (c *coefficient) push(digit byte) {
 		return
 	}
 	if c.digits == 0 {
-		c.zeros = 0 // leading ones
+		c.zeros = 0 // leading zeros do not count
 	}
 	if c.digits += c.zeros + 1; c.digits <= MaxDigits {
 		for range c.zeros + 1 {
@@ -147,7 +147,7 @@ func newDecimal(negative bool, value uint64, scale int) (decimal.Decimal, error)
 }
 
 // Integer returns the plain form of a JSON number that is an integer: 12 for 12.0 and for 1.2e1. It returns any other number,
-// and one too long to convert, unchanged. False means that text is not a number. The result may share memory with text.
+// and a number too long to convert, unchanged. False means that text is not a number. The result may share memory with text.
 func Integer(text []byte) ([]byte, bool) {
 	if n := len(text); n > 0 && n <= MaxDigits && text[0] != '0' && ascii.IsDigits(text) {
 		return text, true

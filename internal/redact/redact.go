@@ -49,8 +49,8 @@ func LogValue(v any) slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// setFields yields the exported fields of a struct that are not zero, marked ones as "[REDACTED]". It yields a nested value
-// unchanged: a type with personal data redacts itself.
+// setFields yields the exported fields of a struct that are not zero, with "[REDACTED]" for marked fields. It
+// yields a nested value unchanged: a type with personal data redacts itself.
 func setFields(value reflect.Value) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		for field, content := range value.Fields() {

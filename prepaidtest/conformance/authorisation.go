@@ -2,8 +2,8 @@ package conformance
 
 import "strings"
 
-// authorisationCases call each operation without a token and with a bad one; others has all operations. The calls have
-// an unknown ID and an empty body, so they change nothing even if a service accepts them.
+// authorisationCases call each operation without a token and with a bad token; others has all operations. The calls
+// have an unknown ID and an empty body, so they change nothing even if a service accepts them.
 func authorisationCases(others []Case) []Case {
 	fill := strings.NewReplacer("/policy/{id}", "/policy/999999999", "/hooks/{id}", "/hooks/"+unknownUUID, "{companyid}", "999999999",
 		"{reportid}", unknownUUID, "{id}", noAccount, "{templatename}", noAccount, "{provider}", noAccount)

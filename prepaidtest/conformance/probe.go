@@ -68,7 +68,7 @@ func (p *probe) send(method, path, body string, header http.Header) *response {
 	return &response{probe: p, bad: err != nil, code: raw.StatusCode, header: raw.Header, body: text}
 }
 
-// patiently sends a request, and again after a 429, up to three times.
+// patiently sends a request, and repeats it after a 429, up to three times.
 func (p *probe) patiently(method, path, body string, header http.Header) *response {
 	for attempt := 0; ; attempt++ {
 		a := p.send(method, path, body, header)

@@ -74,7 +74,7 @@ type Allow struct {
 	RunReports bool
 	// Simulate books simulated transactions of 1.00 on the account. They remain in its history.
 	Simulate bool
-	// Funding redeems 0.02, reverses that, redeems again and refunds half.
+	// Funding redeems 0.02, reverses the redemption, redeems again and refunds half.
 	Funding bool
 	// ChangeHooks creates a disabled hook, changes it and deletes it.
 	ChangeHooks bool

@@ -109,7 +109,7 @@ func noToken(log map[int64]prepaidtest.Request) string {
 	return what
 }
 
-// wrong describes a movement of the wrong type or to the wrong account, but not a missing or second one.
+// wrong describes a movement of the wrong type or to the wrong account, but not a missing or second movement.
 func (b books) wrong(p Payment, moved []prepaidtest.Transaction) string {
 	for _, item := range moved {
 		credit, transferred := b.credits[item.ID]

@@ -124,7 +124,7 @@ func (p *proxy) drop(connections ...net.Conn) {
 	}
 }
 
-// cut closes all connections, and refuses new ones for one outage.
+// cut closes all connections, and refuses new connections for one outage.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -99,9 +99,9 @@ func (j Job) Summarize(claims []Claim) error {
 	return nil
 }
 
-// Worker registers run as a worker with a name, for [Options].Worker. Call it at the start of TestMain or main, once for each
-// worker. In a process that the harness has started for this worker, it calls run and exits: with status 0 if run returned
-// nil, because all outcomes are final; otherwise with 1, to be started again. In any other process Worker does nothing.
+// Worker registers the function run as a worker with a name, for [Options].Worker. Call it at the start of TestMain or main, once for each
+// worker. In a process that the harness has started for this worker, Worker calls run and exits: with status 0 if run returned nil, because
+// all outcomes are final; otherwise with status 1, and the harness starts the copy again. In any other process Worker does nothing.
 //
 // The context of run ends on SIGTERM or at the end of standard input, which the harness keeps open.
 func Worker(name string, run func(ctx context.Context, job Job) error) {

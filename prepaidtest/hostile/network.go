@@ -109,7 +109,7 @@ type wire struct {
 	bytes    []byte
 	held     bool      // bytes arrived during a cut
 	ended    error     // read error of the socket
-	sent     time.Time // when the request that the service reads now was sent
+	sent     time.Time // when the request was sent that the service is reading
 	released time.Time // when that request arrived, if it was held
 }
 
@@ -180,7 +180,7 @@ func (w *wire) gone() bool {
 	return w.isReset()
 }
 
-// times returns when the request that the service reads now was (probably) sent, and when it arrived, if it was held.
+// times returns when the request that the service is reading was (probably) sent and, if the request was held, when it arrived.
 func (w *wire) times() (sent, released time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -50,13 +50,13 @@ type Options struct {
 	// NetworkCuts is how often the network between one process of a copy and the service is cut: nothing passes, in either
 	// direction. A quarter of the processes are killed meanwhile. Default: one in 20 payments.
 	NetworkCuts int
-	// NetworkCut is the length of a cut; a third of the cuts are shorter. Choose more than AttemptTimeout + InFlightWait. Default:
-	// 1.5 times that.
+	// NetworkCut is the length of a cut; a third of the cuts are shorter. Choose more than AttemptTimeout +
+	// InFlightWait. Default: 1.5 times this sum.
 	NetworkCut time.Duration
 	// ServiceFreezes is how often the service is frozen, for all copies. When it continues, it carries out all received
 	// requests, even of clients that have gone. Default: one in 50 payments, at most 10.
 	ServiceFreezes int
-	// ServiceFreeze is how long the service is frozen. Choose more than AttemptTimeout + InFlightWait. Default: 1.5 times that.
+	// ServiceFreeze is how long the service is frozen. Choose more than AttemptTimeout + InFlightWait. Default: 1.5 times this sum.
 	ServiceFreeze time.Duration
 	// ClockMoves is how often the emulator's clock moves on by an hour, which expires its tokens. Default: one in 50 payments,
 	// at most 10.

@@ -64,7 +64,7 @@ func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightW
 // spare is the margin before a repeat may be sent, for the part of a request's way that cannot be measured.
 func (o Options) spare() time.Duration { return (o.AttemptTimeout + o.InFlightWait) / 20 }
 
-// over is when a request must have ended: InFlightWait less spare after its client gave up or, if later, after its release.
+// over is when a request must have ended: InFlightWait less spare after its client gave up, or after its release if that is later.
 func (o Options) over(sent, released time.Time) time.Time {
 	from := sent.Add(o.AttemptTimeout)
 	if released.After(from) {

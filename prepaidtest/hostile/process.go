@@ -119,7 +119,7 @@ func (p *process) wait() {
 	close(p.exited)
 }
 
-// signal calls do for a process that has not ended, and reports success.
+// signal calls the function do for a process that has not ended, and reports success.
 func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +135,7 @@ func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) boo
 }
 
 // kill kills a process and waits for its end, so that it can do nothing more. The wait is short, because a request would
-// exceed its time during a long one.
+// exceed its time during a long wait.
 func (p *process) kill(what string) bool {
 	if !p.signal(what, false, killGroup) {
 		return false

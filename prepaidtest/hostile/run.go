@@ -186,7 +186,7 @@ func (r *run) watch(cancel context.CancelCauseFunc) {
 	}
 }
 
-// atEnd makes close call do, to stop background work.
+// atEnd registers the function do, which close calls to stop background work.
 func (r *run) atEnd(do func() error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

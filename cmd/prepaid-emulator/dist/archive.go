@@ -9,7 +9,7 @@ import (
 	"io/fs"
 )
 
-// entry is a file or, by its mode, a directory of an archive or image.
+// entry is a file or a directory of an archive or image: its mode shows which.
 type entry struct {
 	name    string // with slashes
 	mode    fs.FileMode

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// builder builds the emulator of one version with "go install", in directories of its own.
+// builder builds the emulator of one version with "go install", in its own directories.
 type builder struct {
 	version string
 	work    string            // of this run
@@ -33,7 +33,7 @@ type binary struct {
 // newBuilder reads the source. It writes only below work.
 func newBuilder(ctx context.Context, root, version, work string) (*builder, error) {
 	b := &builder{version: version, work: work, sums: make(map[string]string)}
-	// Fills the module cache, from which the build reads the dependencies; go.sum has the checksums.
+	// The build reads the dependencies from the module cache, and their checksums from go.sum.
 	download := exec.CommandContext(ctx, "go", "mod", "download")
 	download.Dir = root
 	if _, err := output(download); err != nil {
@@ -70,12 +70,12 @@ func fileURL(directory string) string {
 // modules is the directory of a build's sources.
 func (b *builder) modules() string { return filepath.Join(b.work, "modules") }
 
-// build makes, for one system, the binary that
+// build makes the binary for one system. The same version of Go makes the same binary anywhere with
 //
 //	CGO_ENABLED=0 GOOS=... GOARCH=... go install -trimpath -ldflags='-s -w' github.com/cardprograms/prepaid/cmd/prepaid-emulator@VERSION
 //
-// makes anywhere with the same version of Go. The build ID stays: it is a hash of the build. macOS needs an identifier
-// derived from it to start a program.
+// The build ID stays in the binary: it is a hash of the build. macOS starts a program only with an identifier derived from
+// the build ID.
 func (b *builder) build(ctx context.Context, t target) (*binary, error) {
 	path := filepath.Join(b.work, "go")
 	command := exec.CommandContext(ctx, "go", "install", "-trimpath", "-ldflags=-s -w", modulePath+"/cmd/"+program+"@"+b.version)
@@ -103,7 +103,7 @@ func (b *builder) build(ctx context.Context, t target) (*binary, error) {
 	return &binary{t, b.version, content, info}, err
 }
 
-// installed finds the program: for another system "go install" puts it into the system's directory.
+// installed finds the program: "go install" puts a program for another system into a directory named after that system.
 func installed(bin string, t target) (string, error) {
 	name := program
 	if t.os == "windows" {

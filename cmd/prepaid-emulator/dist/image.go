@@ -40,7 +40,7 @@ func imageConfig() v1.Config {
 	}
 }
 
-// imageArchive returns an OCI layout as a tar file: an index with an image per system. For versions of Docker without OCI layouts it has a manifest.json like that of "docker save".
+// imageArchive returns a tar file: an OCI layout with an image per system, and a manifest.json like that of "docker save".
 func imageArchive(version, work string, platforms []platformImage) ([]byte, error) {
 	settings := imageConfig()
 	settings.Labels = map[string]string{
@@ -114,8 +114,8 @@ func newImage(p platformImage, settings v1.Config) (v1.Image, error) {
 	}())
 }
 
-// rootFiles is the image's file system, as the Dockerfile makes it below /out. Every user can write to /state, as to /tmp:
-// a container may run with any user.
+// rootFiles is the image's file system: the files that the Dockerfile puts below /out. Every user can write to /state and
+// /tmp, because a container may run with any user.
 func rootFiles(content []entry) []entry {
 	var roots bytes.Buffer
 	for root := range bundle.Roots() {

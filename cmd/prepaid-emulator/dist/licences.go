@@ -23,7 +23,7 @@ type part struct {
 	texts         []byte // its licence and notices
 }
 
-// parts lists the modules of a program, its own first.
+// parts lists the modules of a program, the program's own module first.
 func (b *builder) parts(info *debug.BuildInfo) ([]part, error) {
 	licences, err := assets.DefaultClassifier()
 	if err != nil {

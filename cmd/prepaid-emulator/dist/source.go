@@ -18,7 +18,7 @@ import (
 
 const modulePath = "github.com/cardprograms/prepaid"
 
-// sourceVersion returns the source's version as one that sorts before it.
+// sourceVersion returns the source's version with a suffix, so that it sorts before the released version.
 func sourceVersion(root string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(root, "call.go"))
 	if err != nil {
@@ -75,7 +75,7 @@ func publish(ctx context.Context, root, version, proxy string) error {
 	return nil
 }
 
-// sourceFiles lists the files that git has or would add: in a clean tree those of its commit, which a public proxy packs.
+// sourceFiles lists the files that git has or would add. In a clean tree these are the files of the commit, as in a public proxy.
 func sourceFiles(ctx context.Context, root string) ([]zip.File, error) {
 	listed, err := git(ctx, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package bank is a service that treats payments in the worst way that the reference allows: it carries out each request that
-// it has read, even if the connection is gone, caches results of finished requests by request ID alone, and carries out a
-// repeat that arrives while the first request still runs. It counts its payments.
+// Package bank is a service that treats payments in the worst way that the reference allows. It carries out each
+// request that it has read, even if the connection is gone. It caches results of finished requests by request ID
+// alone. It carries out a repeat that arrives while the first request still runs. It counts its payments.
 package bank
 
 import (

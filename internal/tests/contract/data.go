@@ -90,7 +90,7 @@ func withSingle(a *prepaid.Account) {
 	a.MDESConfigID, a.CorrespondingAccountID, a.CardholderType = "MDES-7", "EA-700100100", prepaid.CardholderTypePrimary
 }
 
-// texts gives each text that is empty in v and the others a value with its field's name, so that a new personal member needs
+// texts gives each empty text in v and in others a value with its field's name, so that a new personal member needs
 // only fixtures.
 func texts[T any](v T, others ...T) T {
 	for field, value := range reflect.ValueOf(&v).Elem().Fields() {

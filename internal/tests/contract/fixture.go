@@ -218,7 +218,7 @@ func Cases() []Case {
 	return cases
 }
 
-// Config makes one attempt of each call and waits for nothing.
+// Config is for a client that makes one attempt of each call and waits for nothing.
 func Config(transport http.RoundTripper) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: fixtureHost + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,

@@ -60,8 +60,8 @@ func fixtureLeastToken() prepaid.WalletToken {
 	}
 }
 
-// fixtureEveryToken has every value of all enumerations, those of short ones several times, and finally an
-// unknown value.
+// fixtureEveryToken has every value of all enumerations, and finally an unknown value. Values of short enumerations
+// occur several times.
 func fixtureEveryToken() []prepaid.WalletToken {
 	technologies := []prepaid.StorageTechnology{
 		prepaid.StorageTechnologyUnknown, prepaid.StorageTechnologyDeviceMemory, prepaid.StorageTechnologyDeviceMemoryProtectedByTPM,

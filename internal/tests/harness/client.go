@@ -28,7 +28,7 @@ const (
 	TransferJSON = `{"transaction_id":71,"correlation_id":"corr-1"}`
 )
 
-// Config makes a client without pauses that has a token.
+// Config is for a client that has a token and makes no pauses.
 func Config(address string) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: address + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
@@ -90,7 +90,7 @@ func (f LimiterFunc) Acquire(ctx context.Context, _ ratelimit.Lane) (ratelimit.S
 	return nil, f(ctx)
 }
 
-// NumberedTokens gives token-1 until that is rejected, then token-2, and so on.
+// NumberedTokens gives token-1 until token-1 is rejected, then token-2, and so on.
 func NumberedTokens() TokenFunc {
 	var mu sync.Mutex
 	number := 1
@@ -104,7 +104,7 @@ func NumberedTokens() TokenFunc {
 	}
 }
 
-// ClockConfig is a client over transport with the default pauses, for tests on a fake clock.
+// ClockConfig is for a client over transport with the default pauses, for tests on a fake clock.
 func ClockConfig(transport http.RoundTripper) prepaid.Config {
 	config := Config("https://cards.example")
 	config.Transport, config.Retry, config.AttemptTimeout = transport, prepaid.RetryPolicy{}, 0

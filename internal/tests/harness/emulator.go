@@ -9,7 +9,7 @@ const (
 	DirectEntryOperation = "POST /accounts/{id}/directentryout"
 )
 
-// TransferTo has every field, and a request id of its own.
+// TransferTo returns params with every field set and their own request id.
 func TransferTo(to prepaid.AccountID, amount string) prepaid.TransferParams {
 	return prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount(amount), DestinationAccountID: to,
@@ -22,7 +22,7 @@ const (
 	KeyID         = "0f9e8d7c-6b5a-4948-b7a6-958473625140"
 )
 
-// KeyExchange has every field, and a key that was not used before.
+// KeyExchange returns params with every field set and a key that was not used before.
 func KeyExchange() prepaid.ExchangeKeyParams {
 	return prepaid.ExchangeKeyParams{
 		ApplicationID: ApplicationID, KeyID: KeyID, EphemeralKey: prepaid.NewEphemeralKey(),

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// ServiceConfig is a client with credentials that makes each attempt once.
+// ServiceConfig is for a client that has credentials and makes one attempt of each call.
 func ServiceConfig() prepaid.Config {
 	return prepaid.Config{
 		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
@@ -17,7 +17,7 @@ func ServiceConfig() prepaid.Config {
 	}
 }
 
-// ServiceClient is a client of ServiceConfig over transport, which is closed at the end of the test.
+// ServiceClient returns a client of ServiceConfig over transport. The client is closed at the end of the test.
 func ServiceClient(t *testing.T, transport http.RoundTripper) *prepaid.Client {
 	t.Helper()
 	config := ServiceConfig()

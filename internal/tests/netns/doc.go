@@ -4,7 +4,7 @@
 // Loopback cannot show these faults: it is never down, so the kernel never resends.
 //
 // It needs Linux, root and ip of iproute2. Without them, [New] skips the test, or fails it if PREPAID_NETNS=required.
-// Namespaces have no names and no files: they end with the test, or with its process, however that ends.
+// Namespaces have no names and no files: they end with the test, or with its process, however the process ends.
 package netns
 
 import (
@@ -54,7 +54,7 @@ func check(tb testing.TB, err error) {
 	}
 }
 
-// Interrupt interrupts the link eight times, for 0.3 to 2.3 times wait: in turn it cuts the link and loses requests. wait is how long a
+// Interrupt interrupts the link eight times, for 0.3 to 2.3 times wait. It cuts the link and loses requests in turn. wait is how long a
 // client waits. Each interruption begins when due returns true. The third and the sixth call kill, which kills a client and starts another.
 func (l *Link) Interrupt(tb testing.TB, wait, patience time.Duration, due func(count int) bool, kill func(count int)) {
 	tb.Helper()

@@ -18,7 +18,7 @@ type Link struct {
 	client, service *namespace
 }
 
-// namespace is one end. It lives as long as its thread or a process that it was handed to.
+// namespace is one end. It exists as long as its thread, or a process that runs in it.
 type namespace struct {
 	work             chan func()
 	path             string
@@ -46,7 +46,7 @@ func New(tb testing.TB) *Link {
 	}
 	check(tb, l.service.begin(tb))
 	check(tb, l.client.begin(tb))
-	// With different indexes, the kernel reports a change of one end to the other at once, otherwise within a second.
+	// With different indexes, the kernel reports a change of one end to the other end at once, otherwise within a second.
 	l.ip(l.service, "link add "+device+" index 10 address "+serviceMAC+" type veth peer name "+device+" index 20 address "+clientMAC+
 		" netns "+l.client.path)
 	for _, end := range []*namespace{l.service, l.client} {

@@ -17,8 +17,8 @@ import (
 // mostBytes is how large a picture of a document may be.
 const mostBytes = 150_000
 
-// Picture requires that a PNG file shows a text, apart from the parts that Stable removes. The file carries the text, so that it is
-// compared without the browser and fonts that made the picture; take makes it anew.
+// Picture requires that a PNG file shows a text, apart from the parts that Stable removes. The file carries the text, so that
+// the comparison needs neither the browser nor the fonts that made the picture. take makes a new picture.
 func Picture(t testing.TB, file, text string, take func() []byte) {
 	t.Helper()
 	path := filepath.Join(tree.Root(t), file)
@@ -35,8 +35,8 @@ func Picture(t testing.TB, file, text string, take func() []byte) {
 
 const (
 	afterHeader = 33 // the signature and the chunk IHDR
-	// A chunk of a PNG file has a length, a type, the data and a checksum; that of international text begins with a keyword,
-	// and flags, language and translated keyword that are not used.
+	// A chunk of a PNG file has a length, a type, the data and a checksum. The data of international text begins
+	// with a keyword; flags, language and translated keyword follow, and are not used.
 	textChunk = "iTXt"
 	keyword   = "Description\x00\x00\x00\x00\x00"
 )

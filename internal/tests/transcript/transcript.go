@@ -42,7 +42,7 @@ func Session(t testing.TB, environment []string, commands ...string) string {
 	return strings.ReplaceAll(string(shown), "\r\n", "\n")
 }
 
-// Require requires that the block "```console NAME" of a document is text, apart from the parts that same removes: usually Stable.
+// Require compares the block "```console NAME" of a document with text. same, usually Stable, removes the parts that may differ.
 func Require(t testing.TB, document, name, text string, same func(string) string) {
 	t.Helper()
 	path := filepath.Join(tree.Root(t), document)
@@ -78,7 +78,7 @@ func Stable(text string) string {
 	return text
 }
 
-// RequireFile requires that a document is text.
+// RequireFile compares a whole document with text.
 func RequireFile(t testing.TB, document, text string) {
 	t.Helper()
 	path := filepath.Join(tree.Root(t), document)

@@ -53,7 +53,7 @@ func (a *Activity) Start(f func()) bool {
 	return !a.closed
 }
 
-// Begin counts n messages or requests as under way. After Close it returns false: messages are only kept,
+// Begin counts n messages or requests as under way. After Close it returns false: messages are kept unsent,
 // and requests delay Wait, not WaitIdle.
 func (a *Activity) Begin(n int) bool {
 	a.mu.Lock()

@@ -1,9 +1,9 @@
 // Package clock is the emulator's clock: real time moved by Advance, or frozen and moved by Advance alone. It runs tasks
 // when they are due.
 //
-// Call Settle before you read the state: it runs overdue tasks, so that a reader never sees the state before
-// them. Tasks with the same due time run in the order in which they were set. The time never runs back, and never passes
-// End.
+// Call Settle before you read the state: it runs overdue tasks, so that a reader never sees the state before these
+// tasks. Tasks with the same due time run in the order in which they were set. The time never runs back, and never
+// passes End.
 //
 // A task is a Job with its time. Jobs that must be saved are data. The package does not know their effect; a Job takes
 // the locks that it needs.
@@ -38,7 +38,7 @@ type Clock struct {
 
 // Job is work for later. A job that must be saved is data, so that it continues after a restart.
 type Job interface {
-	// Do does the job, which was due at due.
+	// Do does the job. due is the time at which it was due.
 	Do(due time.Time)
 }
 
@@ -49,7 +49,7 @@ type Task struct {
 	Job    Job
 }
 
-// New makes a clock that shows origin, or the real time when that is zero.
+// New makes a clock that shows origin, or the real time if origin is zero.
 func New(origin time.Time, frozen bool) *Clock {
 	started := time.Now()
 	if origin.IsZero() {
@@ -139,8 +139,8 @@ func (c *Clock) runDue() {
 	}
 }
 
-// pop takes the next due task. If no task is due, it arms the timer for the next one. Until then, the field next
-// stays in the past, so readers wait for the running task.
+// pop takes the next due task. If no task is due, it arms the timer for the next task. While tasks are due, the
+// field next stays in the past, so readers wait for the running task.
 func (c *Clock) pop() (Task, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

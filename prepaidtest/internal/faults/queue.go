@@ -84,7 +84,7 @@ func (q *Queue[F]) Arm(name string, faults ...F) {
 	}
 }
 
-// Take uses the first fault for name that fits and that its probability selects; if there is none, the first for any name.
+// Take uses the first fault for name that fits and that its probability selects; otherwise the first such fault for any name.
 func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -28,7 +28,7 @@ func (f *Fault) RewriteHeader(a *exchange.Response) {
 	}
 }
 
-// Slow returns the writer to use: w itself, or a slow one.
+// Slow returns the writer to use: w itself, or a slow writer.
 func (f *Fault) Slow(running *activity.Activity, w http.ResponseWriter, r *http.Request) http.ResponseWriter {
 	if f == nil || f.Kind != SlowBody {
 		return w

@@ -136,7 +136,7 @@ func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 }
 
 // Refund handles POST /funding/refunds. A parent_transaction_id must belong to a redemption of the same account and
-// correlation_id that was not reversed, and the sum of its refunds must not exceed it.
+// correlation_id. The redemption must not be reversed, and the sum of its refunds must not exceed its amount.
 func (s *Funding) Refund(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var hasParent bool

@@ -62,7 +62,7 @@ type Window struct {
 	Refused int       // with 429, in all windows of the address
 }
 
-// Windows returns the use of each address at now, by address; no windows if the limit is off.
+// Windows returns the use of each address at the time now, sorted by address; no windows if the limit is off.
 func (l *RateLimiter) Windows(now time.Time) []Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()

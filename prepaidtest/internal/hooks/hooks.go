@@ -287,7 +287,7 @@ func (s *Hooks) ListUndeliverable(c *exchange.Call) exchange.Response {
 	return exchange.Paged(c, page, h.Undeliverable, func(to []byte, m *Message) []byte { return append(to, m.Body...) })
 }
 
-// DismissUndeliverable handles POST /hooks/{id}/undeliverable/dismiss: all ids, or none if one is
+// DismissUndeliverable handles POST /hooks/{id}/undeliverable/dismiss. It dismisses all ids, or none if one is
 // unknown.
 func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	var named []string

@@ -65,7 +65,7 @@ func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 	return booked, true
 }
 
-// Receives reports whether money may come in: an account that is no longer used takes none.
+// Receives reports whether money may come in: an account that is no longer used takes no money.
 func (a *Account) Receives() bool {
 	switch a.Status {
 	case "closed", "replaced", "expired", "lost_or_stolen", "deactivated":

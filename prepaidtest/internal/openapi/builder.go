@@ -193,7 +193,7 @@ func queryParameters(operation string, query *wire.Schema) []parameter {
 	return all
 }
 
-// responses are those of section 4, and the common ones.
+// responses are the responses in section 4 and the common responses.
 func (b *builder) responses(route *exchange.Route, about described) wire.Ordered[*response] {
 	all := make(map[int]*response)
 	for _, r := range about.success {

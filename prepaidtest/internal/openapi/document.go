@@ -18,7 +18,7 @@ type Options struct {
 	Routes        exchange.Table
 	MediaType     string
 	Version       string
-	Wallets       []string // the one with certificates first
+	Wallets       []string // the wallet with certificates first
 	BadOnReport   int      // status of a report start with a bad token
 	EmptyIDs      bool     // a direct entry that fails has an empty transaction_id, too
 	EmptyID       string   // type of an empty transaction_id if it is not an integer: string or null; otherwise empty

@@ -1,7 +1,7 @@
 // Package policy holds the restriction policies of the companies, shows and changes them, and decides simulated transactions.
 //
-// Open-loop policies allow unlisted items, closed-loop policies listed items. Policies keeps the policies under the lock of the
-// ledger.
+// Open-loop policies allow unlisted items. Closed-loop policies allow listed items. Policies keeps the policies under the lock
+// of the ledger.
 package policy
 
 import (

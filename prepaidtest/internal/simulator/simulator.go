@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Authorisation is a simulated transaction that later ones can refer to. Its JSON is that of the saved state.
+// Authorisation is a simulated transaction that later transactions can refer to. Its JSON is that of the saved state.
 type Authorisation struct {
 	ID              string     `json:"authorization_id"`
 	Account         string     `json:"account_id"`
@@ -260,8 +260,8 @@ func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code led
 	return made
 }
 
-// matching finds the authorisation of authorization_id if it is in state and has the same account, transaction_type and, unless
-// MatchByID is set, merchant category, acceptor, terminal and acquirer.
+// matching finds the authorisation of authorization_id if it is in the given state and has the same account,
+// transaction_type and, unless MatchByID is set, merchant category, acceptor, terminal and acquirer.
 func (s *Simulator) matching(_ ledger.View, in *Input, state State) *Authorisation {
 	made := s.approvals[in.Authorisation]
 	if made == nil || made.Account != in.Account || made.Type != in.Kind || made.State != state || (made.Merchant != in.Merchant && !s.with.MatchByID) {

@@ -129,7 +129,7 @@ func (s *Transfers) failTransfer(c *exchange.Call) exchange.Response {
 
 // pay makes a transfer and caches the response of a success. The reference caches requests that were handled successfully
 // (section 8), so pay assumes the worst case: the cache is read when a request arrives and written when the movement is
-// made. Only a repeat that arrives after that gets the cached response; a repeat that arrives while the first request runs
+// made. Only a repeat that arrives after the movement gets the cached response; a repeat that arrives while the first request runs
 // is carried out too.
 func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.Locked, now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
 	l := s.ledger.Lock()

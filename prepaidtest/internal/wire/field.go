@@ -16,11 +16,11 @@ import (
 //	rule      its limits, separated by commas: see Value.rule
 //	sent      further limits for reading it
 //	seed      further limits in a seed document; "-" for a member that a seed document does not have
-//	as        the role of an object: for its members, a tag with the role's name has further limits, and only names the one role
+//	as        the role of an object: for its members, the tag with the role's name has further limits, and the tag "only" names the one role
 //	in        a part of the object that some responses show alone
 //	with      the query parameter that includes it in a response; ",single" if only for a single account
 //	ref       the name of its schema
-//	about     its description; emulator describes the emulator's choice where the reference leaves one open
+//	about     its description; emulator describes the emulator's choice where the reference leaves a choice open
 type Field struct {
 	Name     string
 	Part     string
@@ -216,12 +216,12 @@ func (o *Writer) Member(f Field, object reflect.Value) {
 	}
 }
 
-// Take copies the members of from that are not zero.
+// Take copies the members that are not zero in from.
 func Take[T any](into, from *T) {
 	assign(into, from, func(_ Field, _, given reflect.Value) bool { return !given.IsZero() })
 }
 
-// FillIn takes from usual each text that is empty in into and that every response has.
+// FillIn sets each empty text that every response has to the text in usual.
 func FillIn[T any](into, usual *T) {
 	assign(into, usual, func(f Field, old, _ reflect.Value) bool {
 		return f.Required && old.Kind() == reflect.String && old.IsZero()

@@ -3,8 +3,8 @@ package wire
 import "bytes"
 
 // QuoteLoadAmount puts quotes around an initial_load_amount in octal or hexadecimal, which the reference allows
-// and JSON does not. A colon follows a name, and its first quote is not escaped; this distinguishes it from
-// a value.
+// and JSON does not. A colon follows a name, and the first quote of a name is not escaped: this distinguishes
+// a name from a value.
 func QuoteLoadAmount(body []byte) []byte {
 	const name = `"initial_load_amount"`
 	for from := 0; ; {
@@ -24,7 +24,7 @@ func QuoteLoadAmount(body []byte) []byte {
 // jsonSpace is the white space of JSON.
 const jsonSpace = " \t\r\n"
 
-// quoteNumber quotes the number at from if it has a leading zero or a prefix.
+// quoteNumber quotes the number at the index from if it has a leading zero or a prefix.
 func quoteNumber(body []byte, from int) []byte {
 	rest := body[from:]
 	length := bytes.IndexAny(rest, ",}"+jsonSpace)

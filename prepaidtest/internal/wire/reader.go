@@ -112,7 +112,7 @@ func (b *Reader) Integer(name string, into *int64) Value {
 
 const fewDigits = "At most 19 digits."
 
-// Decimal reads a JSON number; with quoted, a string that holds one as well.
+// Decimal reads a JSON number and, if quoted is true, also a number in a string.
 func (b *Reader) Decimal(name string, into *Money, quoted bool) Value {
 	raw, v := b.take(name, "number")
 	v.schema.chosen(fewDigits)

@@ -86,8 +86,8 @@ func (o Ordered[V]) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// DescribeObject returns the members that bind reads, without reading anything. If the members depend on values, it
-// returns those that bind reads if there are none.
+// DescribeObject returns the members that bind reads, without reading anything. If the members depend on values,
+// it returns the members that bind reads without any value.
 func DescribeObject(bind func(*Reader)) *Schema {
 	schema := &Schema{Type: Types{"object"}}
 	bind(&Reader{schema: schema})

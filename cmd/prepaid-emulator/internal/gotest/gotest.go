@@ -38,7 +38,7 @@ type story struct {
 	mark     string // around expressions; callers cannot guess it
 }
 
-// writer collects the parts of one request.
+// writer collects the parts of the test for one request.
 type writer struct {
 	*story
 	request prepaidtest.Request
@@ -95,7 +95,7 @@ func Write(server *prepaidtest.Server, requests ...prepaidtest.Request) (string,
 	return string(text), nil
 }
 
-// Moved reports whether a response, perhaps kept from the caller by a fault, says that money moved.
+// Moved reports whether a response says that money moved. A fault may have kept the response from the caller.
 func Moved(r prepaidtest.Request) bool {
 	return !r.Replayed && !strings.HasPrefix(r.FaultForm, "respond-body") && regexp.MustCompile(`"transaction_id": ?"?[1-9]`).MatchString(r.ResponseBody)
 }
@@ -117,7 +117,7 @@ func (w *writer) invalid(c call) bool {
 	return invalid
 }
 
-// field is a field of the call's params, invalid if it has none.
+// field is a field of the call's params. The value is invalid if there is no such field.
 func (w *writer) field(name string) reflect.Value {
 	for _, argument := range w.call.arguments {
 		if argument.Kind() == reflect.Struct && argument.FieldByName(name).IsValid() {
@@ -127,7 +127,7 @@ func (w *writer) field(name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// renameRequestID replaces a dated request id, as the test must not expire, and adds an absent one.
+// renameRequestID replaces a dated request id, so that the test never expires, and adds a missing id.
 func (w *writer) renameRequestID() {
 	field := w.field("RequestID")
 	if !field.IsValid() {
@@ -144,7 +144,7 @@ func (w *writer) succeeded() bool {
 	return w.request.Status >= http.StatusOK && w.request.Status < http.StatusMultipleChoices
 }
 
-// naturally reports whether the response comes without arming a refusal.
+// naturally reports whether the emulator sends this response without an armed refusal.
 func (w *writer) naturally() bool {
 	missing := w.request.Status == http.StatusNotFound && w.request.ErrorCode == "account_not_found" && w.request.AccountStatus == ""
 	return w.request.FaultForm != "" || w.request.Status == 0 || w.succeeded() || missing
@@ -183,7 +183,7 @@ func (s *story) file(blocks []string) string {
 	return text.String() + ")\n\n// " + about + ".\n" + body
 }
 
-// once makes the clients of a story: each sends its request once, as the log has it, whatever the ones before did.
+// once makes the clients of a story. Each sends its request once, as in the log, whatever the earlier clients did.
 const once = `once := func() *prepaid.Client { // repeats nothing
 	config := server.Config()
 	config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 1, time.Nanosecond

@@ -119,7 +119,7 @@ func (w *writer) prepareFirst() {
 		"if _, err := "+w.call.text("server.Client()")+"; err != nil { t.Fatal(err) }")
 }
 
-// prepareHook registers a webhook with a receiver. If the request is about a message, one stays undelivered.
+// prepareHook registers a webhook with a receiver. If the request is about a message, one message stays undelivered.
 func (w *writer) prepareHook() {
 	receiver := []string{
 		"receiver := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))", "defer receiver.Close()",
@@ -277,7 +277,7 @@ func (s *story) found(id prepaid.AccountID) (first *prepaidtest.Request, plenty 
 	return first, plenty
 }
 
-// seedAccount returns code for an account as the first request about it found it, or as it is now without such a request.
+// seedAccount returns code for an account in the state that the first request about it found; without one, in its present state.
 func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
 	first, plenty := w.found(state.ID)
 	switch {

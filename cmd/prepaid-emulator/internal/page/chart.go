@@ -55,7 +55,7 @@ func chartOf(items []prepaidtest.Transaction) chart {
 		return c
 	}
 	items = items[c.All-c.Shown:]
-	balances := make([]float64, 1, c.Shown+1) // the first is the opening one
+	balances := make([]float64, 1, c.Shown+1) // the first is the opening balance
 	for _, item := range items {
 		balances = append(balances, number(item.RunningBalance))
 	}
@@ -100,7 +100,7 @@ func chartOf(items []prepaidtest.Transaction) chart {
 	return c
 }
 
-// chartTimes are the times of the first and last movements, and of one between if there is room.
+// chartTimes are the times of the first and last movements, and of a movement between them if there is room.
 func chartTimes(items []prepaidtest.Transaction, width, from float64) []chartTime {
 	text := func(i int) string { return items[i].OccurredAt.UTC().Format("2 Jan 15:04") }
 	last := len(items) - 1

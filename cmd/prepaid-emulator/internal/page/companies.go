@@ -46,7 +46,7 @@ type companyData struct {
 	Company  companyState
 	Accounts []prepaidtest.AccountState
 	Pager    pager
-	// Rule and Type are the deprecated API's names for a listed category or terminal and for the policy.
+	// Rule is the deprecated API's name for a listed category or terminal. Type is its name for the policy.
 	Rule, Type string
 }
 

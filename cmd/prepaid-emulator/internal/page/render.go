@@ -56,7 +56,7 @@ func assets(kind string) []string {
 	return names
 }
 
-// parseTemplates makes a page of each file except two shared ones.
+// parseTemplates makes a page of each file except the two shared files.
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions()).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	pages := make(map[string]*template.Template)

@@ -23,7 +23,7 @@ func (p *Page) sendRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /webhooks/{id}/send", p.sendMessage)
 }
 
-// sendForm is a request to send: as it was, or edited.
+// sendForm is a request to send, unchanged or edited.
 type sendForm struct {
 	Method, Target, Type, Body string
 	Edited                     bool
@@ -36,7 +36,7 @@ func asItWas(r prepaidtest.Request) sendForm {
 	return sendForm{Method: r.Method, Target: target(r.Path, r.Query), Type: r.Header.Get("Content-Type"), Body: r.Body}
 }
 
-// toEdit is the same request as the page shows it.
+// toEdit is a logged request to edit, in the form in which the page shows the request.
 func toEdit(r prepaidtest.Request) sendForm {
 	return sendForm{Method: r.Method, Target: target(r.Path, shownQuery(r.Query)), Type: r.Header.Get("Content-Type"), Body: readable(r.Body)}
 }
@@ -120,7 +120,7 @@ func (p *Page) sendAgain(w http.ResponseWriter, r *http.Request) {
 // lines restores the line ends that a browser changes in a form.
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// send sends a request to the address at which this emulator got r, whatever the form names, and returns the logged request.
+// send sends a request to the address at which this emulator got r, never to another one, and returns the logged request.
 // If the original had an Authorization header, the new request gets valid credentials.
 func (p *Page) send(r *http.Request, original prepaidtest.Request, form sendForm) (sent prepaidtest.Request, problem string) {
 	address, problem := form.check()
@@ -203,7 +203,7 @@ type messageData struct {
 	Edited     bool
 }
 
-// sentMessage finds the newest message of the id in the query or form, and its webhook. If there is no message, it responds with 404.
+// sentMessage finds the newest message with the id in the query or form, and its webhook. Without one it responds with 404.
 func (p *Page) sentMessage(w http.ResponseWriter, r *http.Request) (data messageData, ok bool) {
 	server, id := p.server.Load(), prepaid.MessageID(r.FormValue("id"))
 	hooks := server.Hooks()

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// After walks the paths that follow a call: a call that failed with unknown outcome, or that succeeded. A path ends where see returns
-// false, or at a condition about the payment that does not show the outcome. The result has the instructions on all paths.
+// After walks the paths that follow a call: after an unknown outcome if failed is true, otherwise after success. A path ends
+// where see returns false, or at a condition about the payment that does not show the outcome. The result has the instructions on all paths.
 func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map[ssa.Instruction]bool {
 	a := after{Result: r, call: c, failed: failed, see: see, visited: map[ssa.Instruction]bool{}, seen: map[*ssa.BasicBlock][]map[ssa.Value]truth{}}
 	start, ok := c.Instr.(*ssa.Call)
@@ -235,7 +235,7 @@ func receiver(fn *types.Func) types.Type {
 	return types.Typ[types.Invalid]
 }
 
-// as is false for error types that exclude an unknown outcome.
+// as returns "fails" for error types that exclude an unknown outcome.
 func (a *after) as(t types.Type) truth {
 	name := typeName(t)
 	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "TransferFailedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {

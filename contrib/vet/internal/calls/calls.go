@@ -47,13 +47,13 @@ func Standard(pass *analysis.Pass) bool {
 	return (pass.Module == nil || pass.Module.Path == "") && !strings.Contains(first, ".")
 }
 
-// user is the fact of a package that imports the SDK, directly or not.
+// user is the fact that a package imports the SDK, directly or not.
 type user struct{}
 
 func (*user) AFact()         {}
 func (*user) String() string { return "uses the SDK" }
 
-// wrapper is the fact of a function that makes a money call for its caller and returns the error. It is a money call too.
+// wrapper is the fact that a function makes a money call for its caller and returns the error. Such a function is a money call too.
 type wrapper struct{ Func }
 
 func (*wrapper) AFact() {}

@@ -15,7 +15,7 @@ type Call struct {
 	Func
 	// Instr is a *ssa.Call, *ssa.Go or *ssa.Defer.
 	Instr ssa.CallInstruction
-	// Expr is the call in the source, nil for one that the compiler adds.
+	// Expr is the call in the source, nil for a call that the compiler adds.
 	Expr *ast.CallExpr
 	// In is the function that makes the call, perhaps a literal.
 	In *ssa.Function
@@ -50,7 +50,7 @@ func arg(common *ssa.CallCommon, param int) ssa.Value {
 	return common.Args[i]
 }
 
-// declared is the signature of the function itself, without the receiver: a method expression has it as a parameter.
+// declared is the signature of the function itself, without the receiver. In a method expression the receiver is a parameter.
 func declared(common *ssa.CallCommon) *types.Signature {
 	if object := Callee(common); object != nil {
 		return object.Signature()
@@ -88,8 +88,8 @@ func (c *Call) Keys() []ssa.Value {
 	return Origins(value, c.Key.Field)
 }
 
-// Callee is the declared function or method that is called, nil for a literal or a value of function type. An instance of a
-// generic function is that function.
+// Callee is the declared function or method that is called, nil for a literal or a value of function type. For an
+// instance of a generic function, Callee is the generic function.
 func Callee(common *ssa.CallCommon) *types.Func {
 	if common.IsInvoke() {
 		return common.Method.Origin()
@@ -140,7 +140,7 @@ func (r *Result) in(fn *ssa.Function) []*Call {
 	return found
 }
 
-// Find returns an instruction as a money call, or nil. The compiler may have added the function around it.
+// Find returns an instruction as a money call, or nil. The compiler may have added the function that contains the instruction.
 func (r *Result) Find(instr ssa.CallInstruction) *Call {
 	for _, call := range r.Calls {
 		if call.Instr == instr {

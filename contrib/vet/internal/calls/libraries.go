@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// runners are functions and methods that run a function again until it succeeds, by the paths of their packages without the
-// major version. The function that they run is an argument.
+// runners match the functions and methods that run an argument again until it succeeds. The keys are the paths of their
+// packages without the major version.
 var runners = map[string]*regexp.Regexp{
 	"github.com/cenkalti/backoff":              regexp.MustCompile(`^Retry`),
 	"gopkg.in/cenkalti/backoff":                regexp.MustCompile(`^Retry`),
@@ -114,7 +114,7 @@ func (r *Result) Reruns(instr ssa.CallInstruction) (list []*ssa.Function, again 
 	return list, true
 }
 
-// rerun is the fact of a function that runs some of its parameters until they succeed.
+// rerun is the fact that a function runs some of its parameters until they succeed.
 type rerun struct{ Params uint64 }
 
 func (*rerun) AFact() {}

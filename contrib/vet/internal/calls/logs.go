@@ -41,7 +41,7 @@ func Logs(callee *types.Func) bool {
 // stores are the names of functions that store something for a later run.
 var stores = regexp.MustCompile(`(?i)^(exec|save|insert|update|upsert|put|store|write|append|record|persist|mark|set|add|complete|finish)`)
 
-// Writes reports by a function's name whether a call stores something.
+// Writes reports whether a call stores something. The name of the function decides.
 func Writes(common *ssa.CallCommon) bool {
 	callee := Callee(common)
 	if callee == nil || callee.Pkg() == nil || Logs(callee) || Pure(callee) {

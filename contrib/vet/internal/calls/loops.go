@@ -68,7 +68,7 @@ func (f *finder) in(body *ast.BlockStmt) (found bool) {
 	return found
 }
 
-// passed reports whether the parameter, or a literal that calls it, is passed to a retry library or a function that loops found.
+// passed reports whether the parameter, or a literal that calls it, is passed to a retry library or a function with the fact rerun.
 func (f *finder) passed(call *ast.CallExpr) bool {
 	callee, _ := typeutil.Callee(f.info, call).(*types.Func)
 	if callee == nil || callee.Pkg() == nil || !runner(callee) && !f.pass.ImportObjectFact(callee.Origin(), new(rerun)) {

@@ -41,7 +41,7 @@ type Func struct {
 	Name string
 	// Params is the index of the parameter with the params, not counting the receiver, or None.
 	Params int
-	// Key is the place of the request ID. Param is None if the call has no ID, or if the function makes one itself.
+	// Key is the place of the request ID. Param is None if the call has no ID, or if the function makes the ID itself.
 	Key Source
 	// Err and Result are the indices of the error and of the result returned with it, or None.
 	Err, Result int

@@ -268,7 +268,7 @@ func (p *parts) converts(callee *types.Func) bool {
 	return !money && p.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil && params.Len() > 0 && !Named(params.At(0).Type(), "context.Context")
 }
 
-// maker reports whether a function returns a new ID, or params with one.
+// maker reports whether a function returns a new ID, or params with a new ID.
 func (p *parts) maker(common *ssa.CallCommon, made *Part) bool {
 	fn := common.StaticCallee()
 	if fn == nil {
@@ -289,7 +289,7 @@ func (p *parts) maker(common *ssa.CallCommon, made *Part) bool {
 	return ok
 }
 
-// maker is the fact of a function whose first result, or the request ID in it, differs each time.
+// maker is the fact that the first result of a function, or the request ID in this result, differs each time.
 type maker struct{ New string }
 
 func (*maker) AFact() {}
@@ -348,7 +348,7 @@ var randomly = []string{
 
 var creates = regexp.MustCompile(`^(Must)?(New|Make|Gen|Int|Uint|Float|N$|Norm|Exp|Perm|Text|Prime|Read|Rand|Random|Hex|Base62|Bytes|Must|Short|Default)`)
 
-// derives are functions of those packages that return equal values for equal arguments, or convert.
+// derives are the functions of the packages in randomly that return equal values for equal arguments, or convert.
 var derives = regexp.MustCompile(`SHA1|MD5|Hash|V3|V5|Parse|From|^NewSource|^NewZipf|^NewPCG|^NewChaCha8|Scan|^Must$`)
 
 func random(callee *types.Func) string {

@@ -134,7 +134,7 @@ func (w *walk) impossible(condition ssa.Value, taken bool, held []ssa.Value) boo
 	return slices.Contains(held, value) && isNil || value == w.other && value != nil && !isNil
 }
 
-// asks reports whether a condition reads the call's response from another result than the error, such as a status, or
+// asks reports whether a condition reads the call's response: from a result other than the error, such as a status, or
 // from a variable into which the call decodes the response.
 func (w *walk) asks(v ssa.Value, depth int) bool {
 	switch v := v.(type) {

@@ -20,7 +20,7 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{new(result)},
 }
 
-// result is the fact of a function: the origin of its first result.
+// result is a fact about a function: the origin of its first result.
 type result struct {
 	// Rounded: a number or text made of a float64.
 	Rounded bool

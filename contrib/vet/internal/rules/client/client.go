@@ -24,7 +24,7 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{new(clients)},
 }
 
-// clients is the fact of a function: its use of clients. Bit i of a mask is for parameter i; a receiver counts as the first.
+// clients is a fact about a function: its use of clients. Bit i of a mask is for parameter i; a receiver counts as the first.
 type clients struct {
 	// Returns: its first result is a client that it makes in each call. Drops: it makes a client, calls the service and drops the
 	// client. Config: the parameters with settings. Own: it makes a setting in each call, such as a transport.
@@ -172,8 +172,8 @@ func pick(call *ssa.Call, bits uint64) []ssa.Value {
 	return args
 }
 
-// serves reports whether other packages probably call a function for each payment: the function is exported, not of a command,
-// and makes a payment from its parameters with a client whose settings do not come from them.
+// serves reports whether other packages probably call a function for each payment: the function is exported, not of
+// a command, and makes a payment from its parameters with a client whose settings do not come from the parameters.
 func (r *rule) serves(fn *ssa.Function, m maker) bool {
 	object, ok := fn.Object().(*types.Func)
 	if !ok || !object.Exported() || fn.Parent() != nil || r.once || requests.Handles(fn) {

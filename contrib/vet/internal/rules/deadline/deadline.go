@@ -23,7 +23,7 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{new(sends), new(derives), new(bounds), new(pending), new(bounded)},
 }
 
-// sends is the fact of a function that makes a money call with a context without a deadline.
+// sends is the fact that a function makes a money call with a context without a deadline.
 type sends struct {
 	// Params has a bit for each parameter with such a context, counting the receiver. Always means that no argument can
 	// set a deadline: the function uses another context, or WithoutCancel drops the deadline.
@@ -40,14 +40,14 @@ func (s *sends) String() string {
 	return s.Call + " with the caller's context"
 }
 
-// derives is the fact of a function that returns a context: the origin of its deadline.
+// derives is a fact about a function that returns a context: the origin of its deadline.
 type derives struct{ Context origin }
 
 func (*derives) AFact()           {}
 func (d *derives) String() string { return fmt.Sprint("a context of origin ", int(d.Context)) }
 
-// pending is the fact of a package: its handlers that make money calls with the contexts of their requests. Only the program
-// shows whether a middleware gives them a deadline.
+// pending is a fact about a package: its handlers that make money calls with the contexts of their requests. Only the program
+// shows whether a middleware gives these contexts a deadline.
 type pending struct{ Sites []string }
 
 func (*pending) AFact()           {}
@@ -95,7 +95,7 @@ func run(pass *analysis.Pass) (any, error) {
 const wrong = ": the handler waits for as long as all repeats take, and the client cannot see whether there is time to send a transfer again; " +
 	"give the call context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute), or less, and let a worker send the same params again"
 
-// look reports a function's money calls that certainly have no deadline. It notes the calls for which a middleware may set one.
+// look reports a function's money calls that certainly have no deadline. It notes the calls for which a middleware may set a deadline.
 func (r *rule) look(fn *ssa.Function) {
 	handles := requests.Handles(fn)
 	for _, s := range r.sites(fn) {
@@ -112,8 +112,8 @@ func (r *rule) look(fn *ssa.Function) {
 	}
 }
 
-// wait reports the noted sites of the package and of its imports if the package is a program without a middleware that sets
-// deadlines.
+// wait is for a program without a middleware that sets deadlines. It reports the noted sites of the package and of its
+// imports.
 func (r *rule) wait() {
 	if r.pass.Pkg.Name() != "main" {
 		var sites []string

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// bounds is the fact of a function, such as a middleware, that gives a request's context a deadline, or that uses such a function.
+// bounds is the fact that a function, such as a middleware, gives a request's context a deadline or uses such a function.
 type bounds struct{}
 
 func (*bounds) AFact()         {}
 func (*bounds) String() string { return "gives requests a deadline" }
 
-// bounded is the fact of a package with such a middleware, in a program that uses the SDK.
+// bounded is the fact that a package has such a middleware, in a program that uses the SDK.
 type bounded struct{}
 
 func (*bounded) AFact()         {}
 func (*bounded) String() string { return "has a middleware for deadlines" }
 
 // middlewares finds such functions in the syntax of any package, because the middlewares of frameworks do not use the
-// SDK. They make a context with a deadline, and a request with a context.
+// SDK. Such a function makes a context with a deadline, and a request with a context.
 func (r *rule) middlewares(program bool) {
 	info := r.pass.TypesInfo
-	for again := true; again; { // again, for functions that use later ones
+	for again := true; again; { // again: a function may use one that is found later
 		again = false
 		for _, file := range r.pass.Files {
 			for _, decl := range file.Decls {

@@ -220,7 +220,7 @@ func (u *unknown) paysOtherwise(instr ssa.Instruction) bool {
 		u.call.Kind == calls.Keyed && next.Kind == calls.Unkeyed
 }
 
-// hides reports whether an instruction makes a new error for the caller from the call's error, without wrapping that.
+// hides reports whether an instruction makes a new error for the caller from the call's error without wrapping the call's error.
 func (u *unknown) hides(instr ssa.Instruction) bool {
 	call, ok := instr.(*ssa.Call)
 	if !ok || u.Asks(u.call.In) || !calls.Calls(call.Common(), []string{"fmt.Errorf", "errors.New"}) {
@@ -277,7 +277,7 @@ var (
 	sent     = regexp.MustCompile(`(?i)^(last_?)?sent(_?at)?$`)
 )
 
-// lastSent reports an unknown outcome that is recorded without the time of the last request, and use of another payment's time.
+// lastSent reports an unknown outcome that is recorded without the time of the last request, and the use of another payment's time.
 func (u *unknown) lastSent() {
 	if u.call.Kind != calls.Keyed || strings.HasPrefix(u.call.Name, "Journal.") || strings.HasPrefix(u.call.Name, "Run.") {
 		return

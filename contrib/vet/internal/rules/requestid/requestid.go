@@ -390,7 +390,7 @@ func (r *rule) spent(condition ssa.Value) string {
 	return ""
 }
 
-// shared reports an ID of two payments, in a loop or in two calls.
+// shared reports an ID that two payments share, in a loop or in two calls.
 func (r *rule) shared(call *calls.Call) {
 	key := r.Key(call)
 	if len(key) == 0 || call.Params == calls.None {

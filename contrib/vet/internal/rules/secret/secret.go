@@ -23,7 +23,7 @@ var Analyzer = &analysis.Analyzer{
 	FactTypes: []analysis.Fact{new(flow)},
 }
 
-// flow is the fact of a function: its use of secrets. Bit i is for result or parameter i, the receiver first.
+// flow is a fact about a function: its use of secrets. Bit i is for result or parameter i, the receiver first.
 type flow struct {
 	// Reveals are the results that have the text of a secret.
 	Reveals uint64
@@ -114,7 +114,7 @@ type source struct {
 	personal bool
 }
 
-// sources are the results of calls in fn that reveal a secret, and the personal data that it reads.
+// sources are the results of calls in fn that reveal a secret, and the personal data that fn reads.
 func (t *tracer) sources(fn *ssa.Function) []source {
 	var found []source
 	for _, block := range fn.Blocks {
