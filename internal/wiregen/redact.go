@@ -23,7 +23,7 @@ func (p *pkg) generateRedaction() ([]byte, error) {
 		}
 		v := strings.ToLower(name[:1])
 		fmt.Fprintf(&out, `
-// Format prints the set members by name, but no personal or confidential values.
+// Format prints the set members, without personal or confidential values.
 func (%[1]s %[2]s) Format(state fmt.State, verb rune) { redact.Format(state, verb, %[1]s) }
 
 // LogValue returns the same as a group.
