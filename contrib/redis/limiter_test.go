@@ -49,6 +49,8 @@ func TestLimiterRefusesOptions(t *testing.T) {
 		require.ErrorContains(t, err, "ContextTimeoutEnabled")
 		require.NoError(t, client.Close())
 	}
+	_, err = grantOf([]int64{1})
+	require.ErrorContains(t, err, "unexpected form")
 }
 
 // NewLimiter constructs the tested limiter, with its options.
