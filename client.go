@@ -124,7 +124,7 @@ func (c *Client) With(o Overrides) (*Client, error) {
 	other := new(Client)
 	other.derived, other.lane = true, cmp.Or(o.Lane, c.lane)
 	other.join(c.family, config)
-	other.repeats.wait = max(other.repeats.wait, c.repeats.wait) // the wait of a transfer does not depend on this client
+	other.repeats.wait = max(other.repeats.wait, c.repeats.wait) // no derived client shortens the wait of a transfer
 	return other.serve(), nil
 }
 

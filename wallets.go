@@ -65,7 +65,7 @@ func (t *firstText) UnmarshalJSON(data []byte) error {
 
 // WalletToken is a card in a mobile wallet (reference section 2.9).
 type WalletToken struct {
-	// TokenUniqueReference identifies the token, 48 characters. If a token has no reference, the list is an error.
+	// TokenUniqueReference identifies the token, 48 characters. If one is missing, WalletTokens fails.
 	TokenUniqueReference string `json:"token_unique_reference"`
 	// StorageTechnology is where the wallet keeps the token.
 	StorageTechnology StorageTechnology `json:"storage_technology"`
@@ -91,7 +91,7 @@ type WalletToken struct {
 	ProvisioningStatus ProvisioningStatus `json:"provisioning_status_code,omitzero"`
 	// Suspenders are the parties that suspended the token; optional.
 	Suspenders []string `json:"suspenders,omitzero"`
-	// Status is the state of the token. If a token has no status, the list is an error.
+	// Status is the state of the token. If one is missing, WalletTokens fails.
 	Status WalletTokenStatus `json:"current_status_code"`
 	// StatusDescription describes Status.
 	StatusDescription string `json:"current_status_description"`

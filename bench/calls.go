@@ -67,7 +67,7 @@ func accountRows(rounds int) ([]row, error) {
 		leastSide(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil), 0.36, 0.56)
 }
 
-// callRows compares one call with its least work. The text when describes the least work.
+// callRows compares one call on the three sides. Argument when describes what least does.
 func callRows(rounds int, name, when string, without, with, least side, duration, bytes float64) ([]row, error) {
 	baseline, ours, err := compare(rounds, callsOfClient, without, with)
 	if err != nil {

@@ -42,7 +42,7 @@ func reportRows(rounds int) ([]row, error) {
 }
 
 // loopbackRows measures one account and one transfer over TCP: the cost of the client's side. A transfer sets two options of its
-// connection, so that no part arrives after the attempt.
+// connection, so none of it arrives after the attempt.
 func loopbackRows(rounds int) ([]row, error) {
 	address, stop, err := startServer()
 	if err != nil {

@@ -45,7 +45,7 @@ type Row struct {
 	Amount prepaid.Amount
 	// From is the earliest time at which the money can have moved, by your clock. Required.
 	From time.Time
-	// To is the latest time at which the money can have moved; it is not before the last change of the row. Zero means From.
+	// To is the latest time at which the money can have moved; keep it at or after the row's last change. Zero means From.
 	To time.Time
 	// Expected is the state.
 	Expected Expected
@@ -71,14 +71,14 @@ type Kind uint8
 const (
 	// KindMatched: one row and one item agree, or a row expects no movement and no item equals it.
 	KindMatched Kind = iota + 1
-	// KindBooksOnly: no item equals the row in the history as far as it was read. This is no proof that no money moved.
+	// KindBooksOnly: in the history that was read, no item equals the row. This is no proof that no money moved.
 	KindBooksOnly
 	// KindServiceOnly: no row explains the item, or its row expects no movement.
 	KindServiceOnly
 	// KindAmountDiffers: row and item have the same transaction ID and different amounts.
 	KindAmountDiffers
-	// KindTwice: several rows or several items have the same transaction ID; or an item without a row has the amount of
-	// a row that has another item, and occurred in that row's period: the payment may have been made twice.
+	// KindTwice: several rows or items have the same transaction ID; or an item without a row has the amount of
+	// a row matched with another item, and occurred in that row's period: the payment may have been made twice.
 	KindTwice
 	// KindAmbiguous: rows and items are equal, and no transaction ID says which belong together. None of them is matched or
 	// missing.
@@ -127,7 +127,7 @@ type Finding struct {
 type Checkpoint struct {
 	// To is the time up to which the run has decided.
 	To time.Time `json:"to"`
-	// Failed has each account whose history could not be read, with To of the last run that could read it; zero if none could.
+	// Failed maps each account whose history was not read to To of the last run that read it; zero if none did.
 	Failed map[prepaid.AccountID]time.Time `json:"failed,omitzero"`
 }
 

@@ -9,8 +9,8 @@ type Operation struct {
 	Contract string
 	// Query, Request and Response list all members.
 	Query, Request, Response string
-	// Required lists the members that the reference requires in the response. Empty means all, for example if a table
-	// marks none (simulator, webhooks).
+	// Required lists the members that the reference requires in the response. Empty means all, as when a table
+	// marks no member (simulator, webhooks).
 	Required string
 }
 

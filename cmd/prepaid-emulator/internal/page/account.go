@@ -28,7 +28,7 @@ type accountData struct {
 	// Open and Older are the purchases that can be reversed or cleared, newest first.
 	Open, Older []prepaidtest.Authorization
 	Requests    requestsTable // the newest about the account
-	Asked       int           // their number
+	Asked       int           // count of all
 	Running     int           // transfers from the account
 	Statuses    []string      // to choose
 	Effect      string        // of a status other than active

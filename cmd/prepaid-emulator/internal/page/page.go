@@ -133,7 +133,7 @@ func wholeForm(h http.Handler) http.Handler {
 	})
 }
 
-// isForm reports whether a request is a form. A message to a webhook on this page is not a form, so it presses no button.
+// isForm reports whether a request is a form. A webhook message sent to this page is not a form, so it presses no button.
 func isForm(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == "application/x-www-form-urlencoded"
