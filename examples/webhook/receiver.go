@@ -62,10 +62,11 @@ func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func(
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	var work sync.WaitGroup
-	r.lost = make(chan error, 1)
+	lost := make(chan error, 1)
+	r.lost = lost
 	work.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			r.lost <- err
+			lost <- err
 		}
 	})
 	working, cancel := context.WithCancel(ctx)
