@@ -12,8 +12,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// leaseOf returns a claim that holds payments long enough: the worker may start a call until call/2 has passed, and
-// another worker sends the payment only after that call has ended and the service has had its time.
+// leaseOf returns the claim of a worker whose calls take at most the duration call. The worker may start a call within call/2
+// of the claim. Another worker sends the payment only when the last request of that call can no longer be in progress.
 func leaseOf(call time.Duration, sender Sender) Claim {
 	return Claim{Sends: call/2 + call, Rest: restOf(sender)}
 }
@@ -70,7 +70,7 @@ func (r *work) claim(ctx context.Context) {
 }
 
 func (r *work) claimSome(ctx context.Context, n int) ([]*held, error) {
-	// The end of ctx does not break a connection during the commit: claimed payments would be left until the lease ends.
+	// The end of ctx does not break a connection during the commit: otherwise claimed payments would be left until the lease ends.
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), storeLimit, errStoreLimit)
 	defer cancel()
 	taken := time.Now()
@@ -103,7 +103,7 @@ func (r *work) room() int {
 	return int(min(free, int64(r.Claim)))
 }
 
-// admit waits for the service's response without which payments of unknown outcome may not be sent again. Waiting here uses
+// admit waits for the response that must arrive before payments of unknown outcome may be sent again. This wait uses
 // neither their lease nor a call's time.
 func (r *work) admit(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; {
@@ -176,7 +176,7 @@ func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) {
 	}
 }
 
-// backoff doubles the wait first with each failure, up to longest.
+// backoff returns the wait after a number of failures: the duration first, doubled with each failure, up to the duration longest.
 func backoff(first, longest time.Duration, failures int) time.Duration {
 	return min(first<<min(max(failures, 0), 20), longest)
 }
@@ -189,7 +189,7 @@ type brake struct {
 	until time.Time
 }
 
-// press is called after a payment that was not sent, release after a sent one.
+// press is called after a payment that was not sent, and release after a payment that was sent.
 func (b *brake) press() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

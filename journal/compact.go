@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// Compact rewrites the file with the last record of each payment, in the same order, without payments that were done, rejected or withdrawn
-// before a given time; the zero time drops none. Running payments wait meanwhile. A crash leaves the old or the new
-// file, and the lock is held throughout.
+// Compact rewrites the file with the last record of each payment, in the same order. It drops payments that were done,
+// rejected or withdrawn before the given time; the zero time drops none. Running payments wait until Compact ends. A
+// crash leaves the old or the new file, and the lock is held throughout.
 //
 // The journal does not know a dropped payment: if you pay it again, it is sent again, even if it was withdrawn. Drop no
-// payment that could run again: 30 days after its first request the service has forgotten the payment too, and pays twice
-// unless the client refuses the request ID as expired.
+// payment that could be sent again: 30 days after the first request the service has forgotten the payment too, and pays
+// twice unless the client refuses the request ID as expired.
 //
 // Errors: [ErrNotCompacted] if the journal is unchanged; the error is also [ErrNotRecorded] if the file could not be
-// read. [ErrNotRecorded] for its usual reasons, such as [ErrMoved], or if the file was replaced but its name may not be
-// durable: open the journal again.
+// read. [ErrNotRecorded] for its usual reasons, such as [ErrMoved], or if the file was replaced but the new file's name
+// may not be durable: open the journal again.
 func (j *Journal) Compact(before time.Time) error {
 	j.commit.Lock()
 	defer j.commit.Unlock()
@@ -30,7 +30,7 @@ func (j *Journal) Compact(before time.Time) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotCompacted, err)
 	}
-	if err := j.usable(); err != nil { // the path may be another file now
+	if err := j.usable(); err != nil { // the path may name another file now
 		return errors.Join(j.stop(err), fresh.Close(), j.disk.remove(j.path+temporary))
 	}
 	j.mu.Lock()

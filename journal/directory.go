@@ -10,12 +10,12 @@ import (
 const temporary = ".compact"
 
 type directory interface {
-	// create creates a file at a path where a killed compaction may have left one, and locks it.
+	// create creates and locks a file at path. It replaces a file that a killed compaction left there.
 	create(path string, mode fs.FileMode) (file, error)
-	// replace renames fresh, which create created at temporary, to path in place of old, and closes old. It returns in
-	// now the file to continue with: old, unchanged, if moved is false.
+	// replace renames fresh, the file that create created at temporary, to path, in place of the file old, and closes
+	// old. It returns the file to use from then on: the unchanged file old if moved is false.
 	replace(old, fresh file, temporary, path string) (now file, moved bool, err error)
-	// names returns ErrMoved unless each of paths is the open file.
+	// names returns ErrMoved unless each of the paths leads to the open file.
 	names(open file, paths []string) error
 	// remove removes the file at path, if there is one.
 	remove(path string) error

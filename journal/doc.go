@@ -28,18 +28,18 @@
 // ask the operator. Record the result with [Journal.Resolve]. [Journal.Pending] lists the remaining payments,
 // [Journal.Stats] adds them up.
 //
-// A client refuses a request ID that is more than 22 days old. That too is [ErrWindow], even for a payment that this
-// journal has never sent, for example if a run starts late. The error does not prove "not sent": the journal may have
-// lost or dropped an earlier run, and the payment can only continue under a new ID, which would then pay again.
-// [Entry].Runs is 0 for such a payment. Runs 0 is proof if only this file sends its IDs, the file was never removed,
-// and [Journal.Compact] never dropped the payment. Then record [NotMoved] for the entry, and give the payment a new ID.
-// Otherwise look at the history from 7 days before the ID's own time to 22 days after it.
+// A client refuses a request ID that is more than 22 days old. This refusal is [ErrWindow] too, even for a payment that
+// this journal has never sent, for example if a run starts late. The error does not prove "not sent": the journal may
+// have lost or dropped an earlier run. The payment can only continue under a new ID, which would then pay again.
+// [Entry].Runs is 0 for such a payment. Runs 0 proves "not sent" if nothing but this journal sends the IDs, its file
+// was never removed, and [Journal.Compact] never dropped the payment. Then record [NotMoved] for the entry, and give
+// the payment a new ID. Otherwise look at the history from 7 days before the day in the ID to 22 days after that day.
 //
 // # Your own store
 //
-// [Workers] send the payments of any [Store]: a Journal, contrib/postgres, or your own for your database. A Store has four methods,
-// each with one transaction; [Entry] has the rules for their writes. Package storetest has a small example store, and the tests
-// that each store must pass. See docs/money-safety.md.
+// [Workers] send the payments of any [Store]: a Journal, contrib/postgres, or your own store on your database. A Store
+// has four methods, each with one transaction; [Entry] has the rules for their writes. Package storetest has a small
+// example store, and the tests that each store must pass. See docs/money-safety.md.
 //
 // # File
 //
@@ -61,7 +61,7 @@
 //
 // # Privacy
 //
-// Account, amount and request ID are stored in plain text. For destination and references the file has only SHA-256,
-// keyed with [Options].DigestKey. Without a key, anyone who has the file can find a bank account number by trying
-// all. Keep the key as long as the file: with another key every payment is [ErrChanged].
+// Account, amount and request ID are stored in plain text. Of destination and references the file has only SHA-256
+// digests, keyed with [Options].DigestKey. Without a key, anyone who has the file can find a bank account number by
+// trying all numbers. Keep the key as long as the file: with another key every payment is [ErrChanged].
 package journal

@@ -32,7 +32,7 @@ type Entry struct {
 	Params string `json:"params"`
 	// State is the payment's progress.
 	State State `json:"state"`
-	// Began is the time of the first intent, UTC; zero without one.
+	// Began is the time of the first intent, UTC; zero without an intent.
 	Began time.Time `json:"began"`
 	// Changed is when this state was written, UTC.
 	Changed time.Time `json:"changed"`
@@ -98,8 +98,8 @@ func (e Entry) Due() bool { return e.State.Pending() && e.Review == "" }
 func (e Entry) outsideWindow(now time.Time) bool { return e.State.Open() && now.Sub(e.Began) > Window }
 
 // Earliest returns when the payment may be sent through sender; the zero time means at once. A payment of unknown outcome
-// rests while an earlier request can be in progress: until NotBefore or, if it is later, the sender's NotBefore of the last
-// request. A payment that a person resolved as [NotMoved] rests too: the person may have been wrong or early.
+// rests while an earlier request can be in progress: until its NotBefore or the sender's NotBefore of the last request,
+// whichever is later. A payment that a person resolved as [NotMoved] rests too: the person may have been wrong or early.
 func (e Entry) Earliest(sender Sender, now time.Time) time.Time {
 	if !e.Rests() {
 		return time.Time{}
@@ -135,16 +135,16 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 func (e Entry) Rests() bool { return e.State.Open() || e.Resolved && e.State != StateDone }
 
 // Died returns e after a run whose process died: the run can have sent until heldUntil, and its last request may be in
-// progress for the time rest after that. A store calls Died before the payment is claimed again: a [Journal] when it is
-// opened, a database with the end of the worker's lease as heldUntil.
+// progress for the duration rest after heldUntil. A store calls Died before the payment is claimed again: a [Journal]
+// when it is opened, a database with the end of the worker's lease as heldUntil.
 func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
 	e.LastSent, e.Rest = heldUntil.UTC(), 0
 	e.NotBefore = e.LastSent.Add(rest)
 	return e
 }
 
-// bounded corrects the last time at which e can have been sent: it becomes now if it is missing, or in the future
-// because a clock was set back. No run of e may be in progress.
+// bounded corrects the last time at which e can have been sent, and reports whether it had to: a missing time becomes
+// now, and so does a future time (a clock was set back). No run of e may be in progress.
 func (e Entry) bounded(now time.Time) (Entry, bool) {
 	switch {
 	case e.State.Open() && (e.NotBefore.IsZero() || e.LastSent.IsZero()):
@@ -282,8 +282,8 @@ func digest(key prepaid.Secret, value any) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Match compares e, the recorded entry, with the entry again: a new one with the same request ID, made with the same
-// key. It returns nil if both are the same payment, otherwise a [*ChangedError].
+// Match compares the recorded entry e with the argument again, a new entry of the same request ID that was made with
+// the same key. It returns nil if both are the same payment, otherwise a [*ChangedError].
 func (e Entry) Match(again Entry) error {
 	var fields []string
 	note := func(differs bool, field string) {

@@ -17,8 +17,8 @@ var (
 	ErrClosed = errors.New("journal: closed")
 	// ErrCorrupt: the file is damaged before its end, or is not a journal.
 	ErrCorrupt = errors.New("journal: corrupt")
-	// ErrChanged: the request ID is recorded for a payment with different params. These params were not sent, and never
-	// can be. Do not pay under a new request ID: the recorded payment may have been made; its state is in the
+	// ErrChanged: the request ID is recorded for a payment with different params. These params were not sent, and can
+	// never be sent. Do not pay under a new request ID: the recorded payment may have been made; its state is in the
 	// [ChangedError]. A person must decide which payment is right. The error is also [prepaid.ErrRequestIDReused].
 	ErrChanged = errors.New("journal: params changed under their request id")
 	// ErrWindow: the outcome is unknown, and the request ID is too old: the service may have forgotten it, or the client
@@ -27,8 +27,8 @@ var (
 	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
 	// ErrNotRecorded: the file could not be written or read. Nothing more is sent by this Journal.
 	ErrNotRecorded = errors.New("journal: not recorded")
-	// ErrMoved: the file was renamed, removed or replaced while the Journal had it open. Another process can open a file under its
-	// name, and the next run would not find these records. Restore the name of the file before you run again.
+	// ErrMoved: the file was renamed, removed or replaced while the Journal had it open. Another process can open a file
+	// under the old name, and the next run would not find these records. Restore the name of the file before you run again.
 	ErrMoved = errors.New("journal: the file was renamed or removed while it was open")
 	// ErrNotUnknown: there is nothing to resolve: the outcome is known, or there is no such payment.
 	ErrNotUnknown = errors.New("journal: no payment of unknown outcome under this request id")

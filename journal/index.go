@@ -37,24 +37,24 @@ func locate(at int64, line []byte, e *Entry) located {
 	return located{keyOf(e.RequestID), place{at, int32(len(line)), int8(slices.Index(States(), e.State))}} //nolint:gosec // both fit
 }
 
-// Get returns the entry of a request ID. If its record cannot be read, or the Journal is closed, the entry has only RequestID and
-// State, and [Journal.Err] returns why.
+// Get returns the entry of a request ID. If its record cannot be read, or the Journal is closed, the entry has only
+// RequestID and State, and [Journal.Err] returns the reason.
 func (j *Journal) Get(id prepaid.RequestID) (Entry, bool) {
 	e, known, _ := j.find(id)
 	return e, known
 }
 
-// All iterates over the payments that exist at the call, in the order of their records in the file, each entry as it is when the
-// loop gets to it. If a record cannot be read, or the Journal is closed, the loop ends early: check [Journal.Err] then.
+// All iterates over the payments that exist when it is called, in the order of their records in the file. The loop gets each entry
+// in its current form. If a record cannot be read, or the Journal is closed, the loop ends early: check [Journal.Err] then.
 func (j *Journal) All() iter.Seq[Entry] { return j.each(anyState, anyState) }
 
-// Pending iterates over the entries still to be sent, see [State.Pending]: run them again, or use [Journal.Resume]. A rejected
-// payment is not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Otherwise like [Journal.All].
+// Pending iterates over the entries still to be sent, see [State.Pending]: run them again, or use [Journal.Resume]. A rejected payment
+// is not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Otherwise Pending is like [Journal.All].
 func (j *Journal) Pending() iter.Seq[Entry] { return j.each(State.Pending, State.Pending) }
 
 func anyState(State) bool { return true }
 
-// each iterates over the entries whose state satisfies two functions: wanted at the call, still when the loop gets to them.
+// each iterates over the entries whose state satisfies the function wanted at the call, and the function still when the loop gets to them.
 func (j *Journal) each(wanted, still func(State) bool) iter.Seq[Entry] {
 	j.mu.Lock()
 	all := make([]located, 0, len(j.index)) // does not grow: garbage would double the memory
@@ -78,8 +78,8 @@ func (j *Journal) each(wanted, still func(State) bool) iter.Seq[Entry] {
 // find is Get with an error. If there is an error, the entry proves nothing.
 func (j *Journal) find(id prepaid.RequestID) (Entry, bool, error) { return j.read(keyOf(id), id) }
 
-// read returns the entry of a key. Its record must be that of id unless id is empty. After an error nothing more is recorded or
-// sent.
+// read returns the entry of a key. Unless id is empty, the record must be that of id. After an error nothing more is
+// recorded or sent.
 func (j *Journal) read(k key, id prepaid.RequestID) (e Entry, known bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -48,8 +48,8 @@ type batch struct {
 type Journal struct {
 	options Options
 	path    string      // without links
-	names   []string    // of the open file: as the caller wrote it, and path
-	mode    fs.FileMode // for the file that replaces it in a compaction
+	names   []string    // of the open file: the path as the caller wrote it, and the field path
+	mode    fs.FileMode // of the open file, and of its replacement in a compaction
 	disk    directory
 	unlock  func() error
 	torn    int64
@@ -63,7 +63,7 @@ type Journal struct {
 	index  map[key]place // changed with both held
 	turns  sync.Map      // request ID in use by a call: chan struct{}
 	holds  map[prepaid.RequestID]hold
-	failed error // the first failure to write or read, which stays after Close; ErrClosed after Close without a failure
+	failed error // the first failure to write or read, also after Close; if there was none, ErrClosed after Close
 	closed bool
 
 	recording      sync.Mutex // held while ends are recorded
@@ -187,8 +187,8 @@ func (j *Journal) Close() error {
 	return errors.Join(release(j.file), j.file.Close(), j.unlock())
 }
 
-// Err returns why nothing can be recorded any more, or nil: the first failure to write or read the file, or [ErrClosed]. If it is
-// nil after a loop over [Journal.All] or [Journal.Pending], the loop had all entries.
+// Err returns why nothing can be recorded any more, or nil: the first failure to write or read the file, or
+// [ErrClosed]. If Err returns nil after a loop over [Journal.All] or [Journal.Pending], the loop had all entries.
 func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -16,19 +16,19 @@ import (
 type Payment struct {
 	// Account is the account that pays.
 	Account prepaid.AccountID
-	// Params are a [prepaid.TransferParams] or a [prepaid.DirectEntryOutParams], as values.
+	// Params are a [prepaid.TransferParams] or a [prepaid.DirectEntryOutParams], not a pointer.
 	Params prepaid.PaymentParams
 }
 
-// PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do, with at most
-// concurrency payments in progress; less than 1 means 1. After a crash, run the whole list again with the same params.
+// PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do. The number of payments
+// in progress is at most concurrency; less than 1 means 1. After a crash, run the whole list again with the same params.
 // Resting payments are sent last and delay no others, so that a program completes its list even if it is often restarted.
 //
-// The loop gets each payment of the list once, when it ends, with its recorded entry and the error that [Journal.Transfer] would return;
-// nil means done, now or by an earlier run. An entry in [StateQueued] is not recorded: the payment was never sent. To stop, leave the
-// loop: no further payment is sent, and PayAll waits for those in progress. The end of ctx also cuts off the payments in progress, whose
-// outcomes are then unknown until the next run, and the loop gets the remaining ones with the error of ctx. Another goroutine reads
-// payments, while others are sent.
+// The loop gets each payment of the list once, when the payment ends, with its recorded entry and the error that
+// [Journal.Transfer] would return; nil means done, now or by an earlier run. An entry in [StateQueued] is not recorded:
+// the payment was never sent. To stop, leave the loop: no further payment is sent, and PayAll waits for those in
+// progress. The end of ctx also cuts off the payments in progress: their outcomes are then unknown until the next run.
+// The loop gets the remaining payments with the error of ctx. Another goroutine reads the list while payments are sent.
 func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, payments iter.Seq[Payment]) iter.Seq2[Entry, error] {
 	return j.settle(ctx, concurrency, func(yield func(task) bool) {
 		for p := range payments {

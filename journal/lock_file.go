@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// openLocked opens the journal and excludes others with a separate file.
+// openLocked opens the journal and excludes other processes with a separate file.
 func openLocked(path string, mode fs.FileMode) (f *os.File, unlock func() error, err error) {
 	unlock, err = lock(path + ".lock")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// lock excludes others with a file that must not exist yet. It cannot safely find out whether the process that
+// lock excludes other processes with a file that must not exist yet. It cannot safely find out whether the process that
 // created the file still runs: the process number may now belong to another process, or be from another machine.
 func lock(name string) (unlock func() error, err error) {
 	held, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0o600)

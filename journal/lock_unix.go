@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// openLocked opens the file at path and excludes others until this process closes it or dies.
+// openLocked opens the file at path and excludes other processes until this process closes the file or dies.
 func openLocked(path string, mode fs.FileMode) (f *os.File, unlock func() error, err error) {
 	for {
 		f, err := flock(path, 0, mode)

@@ -15,7 +15,7 @@ const (
 	// StateIntended: the payment is about to be sent, or being sent, and was not unknown before. If its process died, the
 	// money may have moved.
 	StateIntended State = "intended"
-	// StateNotSent: nothing moved, for a reason outside the request: send the payment when that reason is gone.
+	// StateNotSent: nothing moved, for a reason outside the request. Send the payment when that reason is gone.
 	StateNotSent State = "not_sent"
 	// StateUnknown: the money may have moved. A payment stays unknown while it is sent again.
 	StateUnknown State = "unknown"
@@ -49,7 +49,7 @@ const (
 	EventBegin Event = iota + 1
 	// EventNotSent: the run ended. It moved nothing, for a reason outside the request ([prepaid.OutcomeNotProcessed]).
 	EventNotSent
-	// EventRefused: the run ended. It was refused and moved nothing, which proves nothing about earlier runs.
+	// EventRefused: the run ended. It was refused and moved nothing; earlier runs may have moved the money.
 	EventRefused
 	// EventUnknown: the run ended, and may have moved the money.
 	EventUnknown

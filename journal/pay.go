@@ -11,13 +11,13 @@ import (
 // Transfer makes a card-to-card transfer once, however often you call it with the same params. It sends a payment that
 // was not sent or was rejected.
 //
-// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports the outcome. In addition to the sender's causes: [ErrChanged] (not
-// sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWithdrawn] (the same outcome), [ErrWindow],
-// [ErrNotRecorded], those of [Options].Seal. If the payment was made but not recorded, Transfer returns both result and error.
+// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports the outcome. Its cause is an error of the sender or of
+// [Options].Seal, [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWithdrawn] (the
+// same outcome), [ErrWindow], or [ErrNotRecorded]. If the payment was made but not recorded, Transfer returns both result and error.
 //
 // An unknown outcome stays unknown until a later request succeeds, or is refused in a way that [prepaid.ProvesNotApplied]
-// accepts: a failed transfer, or a 400 in the service's own form with a code that resolves it. The call waits until
-// [Journal.NotBefore] to send that request, but not if the wait would outlast the deadline of ctx. Any other result
+// accepts: a failed transfer, or a 400 in the service's own form with a code that resolves the outcome. The call waits
+// until [Journal.NotBefore] to send that request, but not if the wait would outlast the deadline of ctx. Any other result
 // proves nothing, for example a request that was not processed, another unknown outcome, a check before sending, or a
 // gateway's response. Use [Journal.Resolve] for results of a person or of FindMovement.
 //
@@ -27,7 +27,7 @@ func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.Ac
 	return j.pay(ctx, sender, source, params)
 }
 
-// DirectEntryOut makes a payment to a bank account once. In all else it is like [Journal.Transfer].
+// DirectEntryOut makes a payment to a bank account once. Otherwise it is like [Journal.Transfer].
 func (j *Journal) DirectEntryOut(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
 	return j.pay(ctx, sender, source, params)
 }
@@ -89,7 +89,7 @@ func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepai
 	return result, err
 }
 
-// notBegun returns the error of a run that sent nothing due to err.
+// notBegun returns the error of a run that sent nothing because of err.
 func (e Entry) notBegun(sender Sender, err error) error {
 	known, outcome := e, prepaid.OutcomeNotProcessed
 	known.NotBefore = time.Time{}
@@ -107,7 +107,7 @@ func (j *Journal) NotBefore(sender Sender, id prepaid.RequestID) time.Time {
 	return e.Earliest(sender, time.Now())
 }
 
-// enter waits for the per-ID lock, which leave releases, and finds the entry. Call leave after an error too.
+// enter waits for the per-ID lock, and finds the entry. The result leave releases the lock: call it after an error too.
 func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (e Entry, known bool, leave func(), err error) {
 	for {
 		leave, busy := j.tryEnter(id) // also if ctx has ended
@@ -123,7 +123,7 @@ func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (e Entry, kno
 	}
 }
 
-// tryEnter returns a nil leave while another call has the per-ID lock; busy is closed when that call releases it.
+// tryEnter returns nil for leave while another call has the per-ID lock. The channel busy is closed when that call releases the lock.
 func (j *Journal) tryEnter(id prepaid.RequestID) (leave func(), busy <-chan struct{}) {
 	mine := make(chan struct{})
 	if other, taken := j.turns.LoadOrStore(id, mine); taken {

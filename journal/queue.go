@@ -28,8 +28,8 @@ type candidate struct {
 	rests   bool
 }
 
-// candidates returns the payments that workers can send, sorted by due time: pending ones with sealed params. If reading the
-// file takes longer than poll, the result is used for 20 times as long. The caller holds claiming.
+// candidates returns the payments that workers can send, sorted by due time: pending payments with sealed params. If
+// reading the file takes longer than poll, the result is used again for 20 times as long. The caller holds claiming.
 func (j *Journal) candidates() ([]candidate, error) {
 	began := time.Now()
 	if j.candidatesTook > poll && began.Sub(j.candidatesRead) < 20*j.candidatesTook {

@@ -52,8 +52,8 @@ func frame(body []byte) []byte {
 // prefix is the length of the text before the JSON in a line.
 const prefix = 18
 
-// decode parses a line without its end into e. It accepts only output of encode, so that writing the record again loses
-// nothing.
+// decode parses a line, without its line feed, into e. It accepts only output of encode, so that writing the record
+// again loses nothing.
 func decode(line []byte, e *Entry) bool { return decodeText(line, string(line), e) }
 
 // decodeText is decode for a line that is also available as text; the strings of e are parts of text.
@@ -78,8 +78,8 @@ func decodeText(line []byte, text string, e *Entry) bool {
 	return e.RequestID != "" && slices.Contains(States(), e.State)
 }
 
-// overrun reports whether rest, a last line without line feed, is longer than its record: the line feed is damaged,
-// not missing.
+// overrun reports whether rest, a last line without line feed, is longer than its record: its line feed is then
+// damaged, not missing.
 func overrun(rest []byte) bool {
 	if len(rest) <= prefix {
 		return false
@@ -187,7 +187,7 @@ type member struct {
 	omit  bool   // if zero
 }
 
-// members has the fields in the order of the JSON.
+// members returns the fields of an Entry in the order of the JSON.
 var members = sync.OnceValue(func() (all []member) {
 	start := `{"`
 	for field := range reflect.TypeFor[Entry]().Fields() {

@@ -62,7 +62,7 @@ func refused(field, rule string) error {
 type Total struct {
 	// Count is the number of payments.
 	Count int
-	// Sum is in currency units of any currency.
+	// Sum is in currency units, whatever the currency.
 	Sum prepaid.Amount
 }
 

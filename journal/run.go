@@ -13,8 +13,8 @@ import (
 type Sender interface {
 	// NotBefore returns the earliest time at which a payment of unknown outcome may be sent again, as in [prepaid.AccountsService].
 	NotBefore(lastSent time.Time) time.Time
-	// AwaitRepeat waits until NotBefore, and for a response to a later request, as in [prepaid.AccountsService]. If
-	// your own sender does not see responses, it waits by time alone. After an error the payment is not sent.
+	// AwaitRepeat waits until NotBefore, and until the service has responded to a later request, as in [prepaid.AccountsService].
+	// If your own sender does not see responses, it waits by time alone. After an error the payment is not sent.
 	AwaitRepeat(ctx context.Context, source prepaid.AccountID, lastSent time.Time) error
 	// Transfer is as in [prepaid.AccountsService].
 	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
@@ -141,8 +141,8 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 	case StateDone:
 		e.TransactionID, e.CorrelationID = result.TransactionID, result.CorrelationID
 	case StateUnknown:
-		// Applied without a usable response: sending again can still return the result. An expired ID is unknown even if this
-		// store has never sent it: a run that the store lost or dropped may have sent it, and the next step is a new ID, which pays.
+		// Applied without a usable response: sending again can still return the result. The outcome of an expired ID is unknown even if
+		// this store has never sent it: a run that the store lost or dropped may have sent it, and the next step, a new ID, pays.
 		if call != nil || expired || err != nil && outcome != prepaid.OutcomeUnknown {
 			e.NotBefore = later(e.NotBefore, old.NotBefore)
 		} // else this run may have sent until now, whatever earlier runs returned

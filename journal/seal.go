@@ -36,10 +36,10 @@ type sealKey struct {
 	gcm    cipher.AEAD
 }
 
-// NewAEAD returns an AEAD with AES-256-GCM and random nonces. key has 32 random bytes, such as from crypto/rand; it is not a
-// password. New data is sealed with key; the older keys only open. To rotate, put the new key first, and remove the old one when
-// nothing is sealed with it any more. A ciphertext starts with five bytes that name its key, and is 33 bytes longer than the
-// plaintext.
+// NewAEAD returns an AEAD with AES-256-GCM and random nonces. key has 32 random bytes, such as from crypto/rand; it is
+// not a password. Encrypt uses key; Decrypt also uses the older keys. To rotate, put the new key first, and remove the
+// old key when nothing is sealed with it any more. A ciphertext starts with five bytes that name its key, and is 33
+// bytes longer than the plaintext.
 //
 // Do not seal more than 2³² payments with one key: two of the random nonces could become equal, which reveals data and breaks
 // the authentication.
@@ -109,7 +109,7 @@ func (e Entry) Seal(aead AEAD, params prepaid.PaymentParams) ([]byte, error) {
 // [Run.Send] sets it. digestKey is the key with which the digests of e were made.
 //
 // Errors: [ErrNoParams] if sealed is empty; [ErrKey], also if aead is nil; [ErrSealed] if sealed was changed, belongs
-// to another payment, or its params do not match the digests; those of aead. None contains params.
+// to another payment, or its params do not match the digests; those of aead. No error contains params.
 func (e Entry) Open(aead AEAD, digestKey prepaid.Secret, sealed []byte) (prepaid.PaymentParams, error) {
 	switch {
 	case len(sealed) == 0:
@@ -146,7 +146,7 @@ func decodeParams(operation string, plaintext []byte) (prepaid.PaymentParams, er
 	return nil, ErrSealed
 }
 
-// sealContext is the associated data: each text with its length, so that it differs for any two payments.
+// sealContext is the associated data: each text with its length, so that any two payments have different data.
 func (e Entry) sealContext() []byte {
 	context := []byte("prepaid journal params 1")
 	for _, text := range [...]string{string(e.RequestID), e.Operation, string(e.AccountID)} {

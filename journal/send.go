@@ -212,7 +212,7 @@ func (r *work) finish(ctx context.Context, list []*outcome, size int) (left []*o
 	})
 }
 
-// write bounds one attempt, for a store that does not respond.
+// write makes one attempt to record, with a limit in case the store does not respond.
 func (r *work) write(ctx context.Context, list []*outcome) ([]Recorded, error) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), storeLimit, errStoreLimit)
 	defer cancel()

@@ -15,13 +15,13 @@ import (
 // with the store's clock alone.
 type Store interface {
 	// Claim begins a run of at most c.N payments that are due and that no other worker holds, the longest due first. It returns
-	// them as they were before. When it returns, each payment is stored durably: as [Entry.Begin] makes it, with a new fence,
-	// and due again after c.Sends + c.Rest. After an error nothing may be sent, but the claim may have been committed.
+	// them as they were before the claim. When it returns, each payment is stored durably: as [Entry.Begin] makes it, with a new
+	// fence, and due again after c.Sends + c.Rest. After an error nothing may be sent, but the claim may have been committed.
 	Claim(ctx context.Context, c Claim) ([]Held, error)
 	// Record ends runs, durably, and returns the result for each, in the same order. Workers may call Record again with ends
 	// that an earlier call recorded although that call returned an error.
 	Record(ctx context.Context, ends []End) ([]Recorded, error)
-	// Resting returns the first payment that rests (see [Entry.Rests]) and is due after admitted; nil if there is none.
+	// Resting returns the first payment that rests (see [Entry.Rests]) and is due after the time admitted; nil if there is none.
 	Resting(ctx context.Context, admitted time.Time) (*Resting, error)
 	// Decide replaces the entry of a payment by the result of decision, with a new fence, so that an end of an earlier run is
 	// recorded only if it is a success. now is the time by the store's clock. A payment that is to be sent again is due
@@ -59,7 +59,7 @@ type Held struct {
 type End struct {
 	// Fence is the claim's. If the payment has another fence, only a success is recorded.
 	Fence string
-	// Entry is the payment after the run, by the process's clock: a store on another machine converts its times to ages.
+	// Entry is the payment after the run, by the process's clock: a store on another machine converts the entry's times to ages.
 	Entry Entry
 	// GivenBack reports that nothing was sent.
 	GivenBack bool
@@ -67,7 +67,7 @@ type End struct {
 	Wait time.Duration
 }
 
-// Final reports whether the run was sent and workers are finished with the payment: it is done, rejected, or for a person.
+// Final reports whether the run was sent and workers are finished with the payment: it is done or rejected, or a person must decide.
 func (e End) Final() bool { return !e.GivenBack && !e.Entry.Due() }
 
 // Recorded is the result of recording an [End].
@@ -80,7 +80,7 @@ type Recorded struct {
 	// Gone reports that the payment is no longer in the store: nothing was written.
 	Gone bool
 	// Locked reports that nothing was written yet, because another transaction has locked the payment: workers record
-	// the end again. A store that waits for such a lock instead delays the other outcomes.
+	// the end again. If a store waits for such a lock, it delays the other outcomes.
 	Locked bool
 	// Known is the transaction of a payment that was already done when a success arrived.
 	Known prepaid.TransactionID

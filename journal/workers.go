@@ -16,8 +16,8 @@ import (
 type Workers struct {
 	// N is how many payments are sent at the same time: 100 by default, as many as one address may send in a second.
 	N int
-	// Claim is how many payments one claim takes, and how many wait in this process at most: 20 by default. A payment that
-	// waited too long to be sent safely is given back.
+	// Claim is the highest number of payments that one claim takes, and that wait in this process: 20 by default. A
+	// payment that waited too long to be sent safely is given back.
 	Claim int
 	// CallTimeout bounds one call of the sender with all its attempts: 2 minutes by default, from 10 ms to 24 h. The longer
 	// it is, the later another worker takes over from a dead one.
@@ -36,8 +36,8 @@ type Workers struct {
 	Trace Trace
 }
 
-// Trace observes the workers of one [Workers.Run], for metrics. Nil functions are skipped. They are called from several goroutines
-// and must return soon.
+// Trace observes the workers of one [Workers.Run], for metrics. Nil functions are skipped. The others are called from
+// several goroutines and must return soon.
 type Trace struct {
 	// Claimed is called after a claim that took n payments.
 	Claimed func(n int)
@@ -67,7 +67,7 @@ const (
 	defaultCallTimeout = 2 * time.Minute
 	leastCallTimeout   = 10 * time.Millisecond
 	mostCallTimeout    = 24 * time.Hour // with a longer timeout, sums could overflow, and a lease could end at once
-	// group is how many outcomes are recorded together at most.
+	// group is the highest number of outcomes that are recorded together.
 	group = 64
 	// recorders is how many groups are recorded at the same time.
 	recorders = 2
@@ -118,10 +118,10 @@ func (w Workers) check(sender Sender) error {
 // unsent payments are given back: within Grace, if the store works. Call it in as many processes as the store allows, even of
 // different versions. sender is client.Accounts of a [prepaid.Client].
 //
-// A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a call only
-// within half a CallTimeout of the claim, so that the call and the service's work are over before another worker may send. After
-// that it gives the payment back. A payment of unknown outcome is claimed only when its sender may send it again
-// ([Sender].AwaitRepeat), so that it occupies no worker while it waits.
+// A worker holds a payment for 1.5 times CallTimeout, plus AttemptTimeout and InFlightWait of its client. It begins a
+// call only within half a CallTimeout of the claim, so that the call and the service's work are over before another
+// worker may send. Later, it gives the payment back instead. A payment of unknown outcome is claimed only when its
+// sender may send it again ([Sender].AwaitRepeat), so that it occupies no worker while it waits.
 //
 // Failures of the store or of the service do not end Run: it tries again at increasing intervals. See Logger and Trace.
 //

@@ -131,7 +131,7 @@ func (p *process) isDead() bool {
 	}
 }
 
-// around makes a call of the store. If the process dies, it makes no call or returns no result.
+// around makes a call of the store. If the process dies, around makes no call or returns no result.
 func (p *process) around(call func() error) error {
 	p.bank.mu.Lock()
 	p.left--

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// An end's entry is stored with all its fields, and is claimed again only if it is due.
+// An end's entry is stored with all its fields. The payment is claimed again only if it is due.
 func recordEveryField(s *suite) {
 	for _, tc := range []struct {
 		id   prepaid.RequestID
@@ -71,7 +71,7 @@ func recordAgain(s *suite) {
 	s.is(s.ends(again, "t", nil).Entry)
 }
 
-// A payment given back is as before, except that its run began.
+// A payment that was given back is as before the run, except that the run began.
 func recordGivenBack(s *suite) {
 	s.enqueue("a", "b")
 	for _, h := range s.claim(long(2)) {

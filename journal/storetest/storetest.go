@@ -20,7 +20,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Subject is a store to test, with the operations of the tests.
+// Subject is a store to test, with the operations that the tests need.
 type Subject struct {
 	// Store is empty at first.
 	Store journal.Store
@@ -117,7 +117,7 @@ func (s *suite) enqueue(ids ...prepaid.RequestID) {
 	}
 }
 
-// long claims for the whole test, short only for a moment.
+// long returns a claim for the whole test; short returns one for a moment.
 func long(n int) journal.Claim {
 	return journal.Claim{N: n, Sends: time.Hour, Rest: time.Hour, Admitted: everything()}
 }
@@ -189,7 +189,7 @@ func (s *suite) none(why string) {
 	}
 }
 
-// dies ends the process, between the times from and to.
+// dies ends the process, and returns the times before and after its end.
 func (s *suite) dies() (from, to time.Time) {
 	from = time.Now()
 	s.Store = s.Restart(s)
@@ -217,7 +217,7 @@ func (s *suite) ends(h held, transaction prepaid.TransactionID, err error) journ
 	return journal.End{Fence: h.Fence, Entry: after}
 }
 
-// fails returns the error of a call.
+// fails returns the error of a call with the given outcome.
 func fails(outcome prepaid.Outcome) error {
 	now := time.Now()
 	return &prepaid.CallError{
