@@ -32,22 +32,22 @@ const (
 	from p`
 )
 
-// Archive moves payments that were settled earlier than the given time out of the workers' table, and returns how many.
-// Call it for example each night, to keep the table, its backups and its vacuum small. Each transaction moves at most
-// 500. Workers do not wait for it. If Archive is stopped, call it again.
+// Archive moves payments that were settled before the given time from the workers' table to the archive, and returns
+// their number. Call it for example each night, to keep the table, its backups and its vacuum small. Each transaction
+// moves at most 500 payments. Workers do not wait for Archive. If it is stopped, call it again.
 //
 // It moves payments that are done, rejected or withdrawn, if the day in the request ID is more than 30 days ago: such an ID can no
-// longer be enqueued or sent. It never moves a payment that needs workers or a person, or whose Settled has not succeeded yet.
+// longer be enqueued or sent. It never moves a payment that needs workers or a person, or for which Settled has not succeeded yet.
 // Archive never moves a request ID in your own format: you may use such an ID again at any time, and a forgotten ID pays again.
 //
-// [Store.Get], [Store.All] and the view all_payments include archived payments; [Store.Retry] does not. Archive drops sealed
-// params of rejected payments and keeps account, amount, states, times and digests. Delete these yourself when you may, for
-// example:
+// [Store.Get], [Store.All] and the view all_payments include archived payments; [Store.Retry] does not. Archive drops
+// sealed params of rejected payments and keeps account, amount, states, times and digests. Delete archived payments
+// yourself when you may, for example:
 //
 //	with gone as (delete from prepaid.archive where changed < now() - interval '7 years' returning number)
 //	delete from prepaid.history where payment in (select number from gone)
 //
-// Errors: a [*prepaid.ValidationError] if before is less than 37 days ago; those of the database.
+// Errors: a [*prepaid.ValidationError] if the given time is less than 37 days ago; those of the database.
 func (s *Store) Archive(ctx context.Context, before time.Time) (moved int, err error) {
 	var now time.Time
 	if err := s.pool.QueryRow(ctx, "select now()").Scan(&now); err != nil {

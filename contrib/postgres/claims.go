@@ -34,8 +34,8 @@ type Claims struct {
 //
 // Each ID is one row. A claim writes its own token into the row, and only the holder of that token can end the claim: a
 // caller that overran the lease gets [webhook.ErrClaimLost] and changes nothing. Postgres's clock decides when a lease
-// ends. An ID is 1 to 128 printable ASCII characters without white space, a lease at least 1 ms long. Each claim deletes
-// up to ten expired rows; there is no goroutine. A claim that returned survives a crash.
+// ends. An ID has 1 to 128 printable ASCII characters without white space; a lease is at least 1 ms long. Each claim
+// deletes up to ten expired rows; there is no goroutine. A claim survives a crash after Claim has returned.
 func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
 	var f faults.List
 	f.Require(pool != nil, "pool", "is required")

@@ -1,8 +1,8 @@
 // Package prepaidpg stores payments in Postgres, so that any number of processes can pay them. Each payment is made once,
 // even if processes are killed or frozen at any moment. It uses github.com/jackc/pgx/v5 and Postgres 14 or later.
 //
-// [Store.Enqueue] adds a payment to the transaction of your order: both are committed, or neither. [Store.Run] sends due
-// payments, in as many processes as you like, and records each outcome. [Workers].Settled then writes it to your books, once.
+// [Store.Enqueue] adds a payment to the transaction of your order: both are committed, or neither. [Store.Run] sends due payments,
+// in as many processes as you like, and records each outcome. [Workers].Settled then writes the outcome to your books, once.
 //
 // # How a payment is sent
 //
@@ -13,10 +13,10 @@
 //
 // # The lease
 //
-// A claimed payment belongs to its worker for a time that nothing can shorten: 3 minutes and 40 seconds by default;
-// [journal.Workers.Run] lists its parts. When the client has token, slot and connection, it compares the call's deadline with the
-// clock again before it writes. If a worker dies, another one takes its payments after the lease. It treats their outcome as
-// unknown: it sends them under the same request ID, with LastSent set to the last moment at which the dead worker can have sent.
+// A claimed payment belongs to its worker for a time that nothing can shorten: 3 minutes and 40 seconds by default; [journal.Workers.Run]
+// lists its parts. When the client has token, slot and connection, it compares the call's deadline with the clock again before it writes
+// the request. If a worker dies, another worker takes its payments after the lease. The new worker treats their outcome as unknown: it
+// sends them under the same request ID, with LastSent set to the last moment at which the dead worker can have sent.
 //
 // Only Postgres's clock decides. If it jumps forward, leases end early: keep the machines' clocks synchronised. docs/payments-at-scale.md
 // names the remaining risks, such as a process that freezes for long just before it writes to the connection.
@@ -25,7 +25,7 @@
 //
 // A synchronous standby (synchronous_commit on and synchronous_standby_names) loses nothing. An asynchronous standby, or a backup,
 // may lack the last commits. If a claim is lost, workers send the payment at once, while an earlier worker may still be sending it.
-// So end the workers, call [Store.Recover] once on the promoted server, and start them again. Two risks remain:
+// So end the workers, call [Store.Recover] once on the promoted server, and start the workers again. Two risks remain:
 //
 //   - A payment whose Enqueue was lost has no row, and may have been made. Its worker, if alive, logs the success and calls Trace.Gone.
 //     Enqueue the payment again under its request ID, with LastSent set to now: the service returns its first response.
@@ -34,17 +34,17 @@
 //
 // # Outcomes
 //
-// A payment that was not sent, for lack of a token, connection or slot, is sent later; workers slow down meanwhile. A payment of
-// unknown outcome is sent again under its request ID, no earlier than its client allows, until there is a success, or a
-// refusal that proves that nothing moved; see [journal.State.Next]. After the lease only a success is recorded. 29 days
-// after its first attempt, or when the client refuses its request ID, the payment waits for a person: [Store.Waiting],
-// [Store.Resolve]. A rejected payment is sent again only after [Store.Retry].
+// A payment that was not sent, for lack of a token, connection or slot, is sent later; workers slow down meanwhile. A
+// payment of unknown outcome is sent again under its request ID, no earlier than its client allows, until there is a
+// success, or a refusal that proves that nothing moved; see [journal.State.Next]. After its lease a worker can only
+// record a success. 29 days after its first attempt, or when the client refuses its request ID, the payment waits for a
+// person: [Store.Waiting], [Store.Resolve]. A rejected payment is sent again only after [Store.Retry].
 //
 // # Privacy
 //
-// Request ID, account, amount, state, times and the service's IDs and codes are stored in clear. Destination, references and user
-// names are encrypted with [Options].Seal until the payment is done or withdrawn; digests with [Options].DigestKey identify them.
-// Logs and errors contain none of the encrypted texts.
+// Request ID, account, amount, state, times and the service's IDs and codes are stored in clear text. Destination,
+// references and user names are encrypted with [Options].Seal until the payment is done or withdrawn; digests with
+// [Options].DigestKey remain. Logs and errors contain none of the encrypted texts.
 //
 // # Connections and poolers
 //

@@ -112,10 +112,10 @@ const (
 	batchFaults = 100
 )
 
-// EnqueueBatch adds payments to tx, the caller's own transaction, like [Store.Enqueue]: all of them, or none. It returns
-// how many were new. Payments that are known with the same params, or occur twice, are no error and have no effect. Any
-// number of payments is possible: memory holds 1,000 at a time. An error in payments, such as an unreadable line, ends the
-// batch: nothing is added, and EnqueueBatch returns the error.
+// EnqueueBatch adds payments to tx, the caller's own transaction, like [Store.Enqueue]: all of them, or none. It
+// returns how many were new. Payments that are known with the same params, or occur twice in the batch, are no error
+// and have no effect. Any number of payments is possible: memory holds 1,000 at a time. An error in payments, such as
+// an unreadable line, ends the batch: nothing is added, and EnqueueBatch returns the error.
 //
 // Errors, none of which affects tx: a [*BatchError] with the payments to correct; the first error in payments; those of the
 // database, such as a deadlock with a batch of the same payments in another order.
@@ -171,9 +171,9 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 	return 0, err
 }
 
-// insertSQL adds the first payment of each request ID, with its history, and returns the new request IDs. If another transaction has
-// a row under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is now on the
-// clock that set their times. The archive is searched for each ID singly: otherwise a plan that Postgres keeps could read all of it.
+// insertSQL adds the first payment of each request ID, with its history, and returns the new request IDs. If another transaction has a
+// row under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is now on the clock
+// that set their times. The archive is searched for each ID singly: otherwise a plan that Postgres keeps could read the whole archive.
 const insertSQL = `with b as (
 	select *, last_sent + (now() - $2::timestamptz) as sent from rows from (json_to_recordset($1::json) as (request_id text, operation text,
 		account_id text, amount numeric, destination text, params text, sealed text, state text, last_sent timestamptz)) with ordinality
@@ -187,7 +187,7 @@ const insertSQL = `with b as (
 
 const knownSQL = `select {columns} from {s}.all_payments p where p.request_id = any($1)`
 
-// add adds payments, and returns how many were new. refuse gets payments known with other params.
+// add adds payments, and returns how many were new. It calls refuse for each payment that is known with other params.
 func (s *Store) add(ctx context.Context, tx pgx.Tx, list []journal.Entry, refuse func(i int, err error)) (int, error) {
 	if len(list) == 0 {
 		return 0, nil

@@ -7,7 +7,7 @@ import (
 )
 
 // recoverSQL treats each pending payment as held by an unknown worker that may send it for $1 microseconds. If a person
-// must decide, the payment is not claimed: it only counts as sent until now.
+// must decide, the payment only counts as sent until now.
 const recoverSQL = `with p as (
 	update {s}.payments set state = 'unknown', changed = now(), began = coalesce(began, now()), resolved = false,
 		lease = lease + {fence}, last_sent = now(), not_before = now(),
@@ -18,8 +18,8 @@ const recoverSQL = `with p as (
 
 // Recover is for a server that may have lost its last commits: a promoted asynchronous standby, or a backup. Call it once on that
 // server, before workers start there. It returns the number of pending payments. All of them then count as sent: if the server lost
-// a claim, the worker that made the claim may still be sending. The payments become due after 1.5 times Options.CallTimeout,
-// which must not be shorter than that of earlier workers, and then rest for AttemptTimeout and InFlightWait of the client.
+// a claim, the worker that made the claim may still be sending. The payments become due after 1.5 times Options.CallTimeout, which
+// must not be shorter than the CallTimeout of earlier workers, and then rest for AttemptTimeout and InFlightWait of the client.
 // Workers then send them under the same request IDs: if the service has paid, it returns its first response.
 //
 // Earlier workers that still run can only record that money moved. If a person must decide, the payment keeps its

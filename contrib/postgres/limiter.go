@@ -16,22 +16,22 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// NewLimiter returns the limiter of one replica, with its state in the schema that [Migrate] has made ("prepaid" if empty). It starts
-// the exchange with Postgres, which runs until Close. Faults of the options are returned as a *[prepaid.ValidationError]. NewLimiter
-// does not wait for Postgres: [ratelimit.SharedStatus] shows whether the schema is missing or too old.
+// NewLimiter returns the limiter of one replica, with its state in the schema that [Migrate] has made ("prepaid" if empty). It
+// starts exchanges with Postgres, which continue until Close. Faults of the options are returned as a *[prepaid.ValidationError].
+// NewLimiter does not wait for Postgres: [ratelimit.SharedStatus] shows whether the schema is missing or too old.
 //
-// The limiter is as strict as that of contrib/redis. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes how slots
-// are granted and spaced, how a 429 is handled, and the rules while the store is unreachable or after its restart. Recoveries from a
-// crash and failovers count as restarts. Close the limiter, or the next start waits. See [ratelimit.Limiter] for the errors of Acquire.
+// The limiter is as strict as that of contrib/redis. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes how slots are
+// granted and spaced, how a 429 is handled, and the rules while the store is unreachable or after its restart. Recoveries from a crash and
+// failovers count as restarts. Close the limiter: otherwise the next start waits. See [ratelimit.Limiter] for the errors of Acquire.
 //
 // # Cost
 //
-// An exchange is two transactions, each of one statement on one row, that wait for neither disk nor standby; no lock is held between
-// them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with four replicas each, at
-// the full rate, take 20 % of one core of Postgres. The exchange needs a connection of pool within Timeout: if your own transactions
-// can occupy all connections, give the limiter its own pool of two; pgx closes the connection of an exchange that times out. The server
-// must be the primary, and have Postgres's functions pg_postmaster_start_time and pg_last_wal_replay_lsn. If another
-// server that speaks Postgres's protocol lacks them, [ratelimit.SharedStatus] has the error.
+// An exchange is two transactions, each of one statement on one row, that wait for neither disk nor standby; no lock is held
+// between them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with four
+// replicas each, at the full rate, take 20 % of one core of Postgres. The exchange needs a connection of pool within Timeout:
+// if your own transactions can occupy all connections, give the limiter its own pool of two; pgx closes the connection of an
+// exchange that times out. The server must be the primary, and have Postgres's functions pg_postmaster_start_time and
+// pg_last_wal_replay_lsn. If a compatible server lacks these functions, [ratelimit.SharedStatus] has the error.
 func NewLimiter(pool *pgxpool.Pool, schema string, options ratelimit.SharedOptions) (ratelimit.Shared, error) {
 	options.Name = cmp.Or(options.Name, "default")
 	options.Timeout = cmp.Or(options.Timeout, min(time.Second, cmp.Or(options.Lease, fleet.DefaultLease)/2))
@@ -60,8 +60,8 @@ func newLimit(pool *pgxpool.Pool, schema, name string) *limit {
 	return &limit{pool: pool, name: name, sql: newSQL(pgx.Identifier{schema}.Sanitize())}
 }
 
-// The commit of an exchange waits for no disk: a crash may undo exchanges. The server's start time and the end of its last
-// recovery identify its run: they change with a restart, a crash or a failover.
+// The commit of an exchange waits for no disk: a crash may undo exchanges. The server's start time and the end of its
+// last recovery identify its current run: they change with a restart, a crash or a failover.
 const (
 	readLimit = `
 select version, state,

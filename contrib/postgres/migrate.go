@@ -24,7 +24,7 @@ var (
 	// ErrSchemaOld is returned by [Open]: the schema, or a table in it, is missing or too old for this program. Before new
 	// programs start, call [Migrate], or apply the missing [Migrations] with your own tool.
 	ErrSchemaOld = errors.New("prepaidpg: the schema is older than this program: migrate it first")
-	// ErrMigrationChanged is returned by [Migrate]: an applied file differs from this program's.
+	// ErrMigrationChanged is returned by [Migrate]: an applied file differs from the file in this program.
 	ErrMigrationChanged = errors.New("a migration that was applied has been changed")
 )
 
@@ -37,7 +37,7 @@ type Migration struct {
 	Version int
 	// Name is the name of the file, such as 0001_payments.sql.
 	Name string
-	// SQL is the file's statements, for one transaction with only the schema in search_path. They record the version.
+	// SQL is the file's statements, for one transaction with only the schema in search_path. The statements also record the version.
 	SQL string
 }
 
@@ -92,7 +92,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string, migrations 
 	for {
 		done, err := migrateNext(ctx, pool, schema, migrations)
 		if isCode(err, lockNotAvailable) {
-			err = pause.For(ctx, retryPause) // others waiting for the table go first
+			err = pause.For(ctx, retryPause) // other transactions that wait for the table go first
 		}
 		if done || err != nil {
 			return err
@@ -100,7 +100,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, schema string, migrations 
 	}
 }
 
-// migrateNext applies the first missing version. done reports that none is missing.
+// migrateNext applies the first missing version. done reports that no version is missing.
 func migrateNext(ctx context.Context, pool *pgxpool.Pool, schema string, migrations []Migration) (done bool, err error) {
 	step := "migrate"
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {

@@ -108,10 +108,10 @@ func (s *Store) Format(f fmt.State, _ rune) {
 // LogValue logs the same as Format prints.
 func (s *Store) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }
 
-// ErrPooler: the pool prepares statements, and a pooler is in front of Postgres. In transaction mode it runs statements of one
-// connection in different server sessions, which lack the prepared statements of pgx. Set default_query_exec_mode=exec in the
-// address of the pool, or [Options].SessionPooler if the pooler is in session mode. Poolers that track prepared statements, as
-// PgBouncer 1.21 can, are refused too.
+// ErrPooler: the pool prepares statements, and a pooler is in front of Postgres. In transaction mode a pooler runs
+// statements of one connection in different server sessions, which lack the prepared statements of pgx. Set
+// default_query_exec_mode=exec in the address of the pool, or [Options].SessionPooler if the pooler is in session mode.
+// Poolers that track prepared statements, as PgBouncer 1.21 can, are refused too.
 var ErrPooler = errors.New("prepaidpg: a pooler may break prepared statements: set default_query_exec_mode=exec, or Options.SessionPooler")
 
 // checkPooler returns ErrPooler if the pool prepares statements and may use a pooler.

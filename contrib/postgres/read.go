@@ -28,15 +28,15 @@ func (s *Store) Get(ctx context.Context, id prepaid.RequestID) (journal.Entry, e
 	return e, nil
 }
 
-// All iterates over all payments in the order of their request IDs, archived ones included. It reads them in pages: a
-// payment that changes meanwhile may be seen before or after the change. An error ends the loop.
+// All iterates over all payments in the order of their request IDs, archived payments included. It reads them in pages:
+// a payment that changes meanwhile may be seen before or after the change. An error ends the loop.
 func (s *Store) All(ctx context.Context) iter.Seq2[journal.Entry, error] {
 	return s.list(ctx, "all", "all_payments p where")
 }
 
-// Waiting iterates over the payments for which a person must decide, in the order of their request IDs: sending them again would
-// not resolve them. [journal.Entry].Review is the reason. If the outcome is unknown, look at the account's history, then call
-// [Store.Resolve]. If rejected (the client knows another payment under the request ID), use [Store.Withdraw] or [Store.Retry].
+// Waiting iterates over the payments for which a person must decide, in the order of their request IDs: sending them again would not
+// resolve them. [journal.Entry].Review is the reason. If the outcome is unknown, look at the account's history, then call [Store.Resolve].
+// If the payment was rejected (the client knows another payment under the request ID), use [Store.Withdraw] or [Store.Retry].
 func (s *Store) Waiting(ctx context.Context) iter.Seq2[journal.Entry, error] {
 	return s.list(ctx, "waiting", "payments p where p.review is not null and")
 }

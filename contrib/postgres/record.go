@@ -25,7 +25,7 @@ func (s *Store) Record(ctx context.Context, ends []journal.End) ([]journal.Recor
 	return s.record(ctx, ends, false)
 }
 
-// record marks final outcomes for Workers.Settled if settles is set. If a row is locked, it records the ends one by one.
+// record records ends. If settles is set, it marks final outcomes for Workers.Settled. If a row is locked, it records the ends one by one.
 func (s *Store) record(ctx context.Context, ends []journal.End, settles bool) ([]journal.Recorded, error) {
 	recorded, err := s.recordAll(ctx, ends, settles)
 	if !isCode(err, lockNotAvailable) {
@@ -131,7 +131,7 @@ func age(now, t time.Time) *int64 {
 	return new(now.Sub(t).Microseconds())
 }
 
-// storable returns a text of the service as Postgres can store it: no text may prevent recording an outcome.
+// storable returns a text of the service as Postgres can store it: no text may prevent that an outcome is recorded.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 }

@@ -59,12 +59,12 @@ type Workers struct {
 	// has been called, so that your books have each outcome once. The mark that the call is due was committed with the outcome:
 	// no crash loses the call.
 	//
-	// Set Settled in every Run of a schema: outcomes of a Run without Settled never reach it. If Settled fails, panics,
-	// or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call, after a
-	// second at first, later after up to 5 minutes. If a call ignores the end of its context, it is abandoned, and its
-	// connection is closed. Calls are concurrent, but not for the same payment. Only write to tx: anything else may
-	// happen more than once. If an operator retries a payment, Settled is called again for its new outcome. Resolve,
-	// Withdraw and Retry do not call Settled: write to the books in the transaction that you pass to them.
+	// Set Settled in every Run of a schema: outcomes of a Run without Settled never reach the Settled of another Run. If
+	// Settled fails, panics, or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the
+	// call, after a second at first, later after up to 5 minutes. If a call ignores the end of its context, it is abandoned,
+	// and its connection is closed. Calls are concurrent, but not for the same payment. Only write to tx: anything else may
+	// happen more than once. If an operator retries a payment, Settled is called again for its new outcome. Resolve, Withdraw
+	// and Retry do not call Settled: write to the books in the transaction that you pass to them.
 	//
 	// Several calls share one transaction. If two transactions lock your rows in different orders, Postgres ends one of
 	// them, and its calls are repeated.
@@ -82,12 +82,12 @@ const (
 	settledLimit = 10 * time.Second
 	// abandonAfter is how long a call may take to return when its context has ended.
 	abandonAfter = 100 * time.Millisecond
-	// quickSettlers is how many transactions call Settled at the same time, mostSettlers how many if calls are slow. At
-	// most mostSettled calls share a transaction.
+	// quickSettlers is how many transactions call Settled at the same time; mostSettlers is their number while calls
+	// are slow. At most mostSettled calls share a transaction.
 	quickSettlers, mostSettlers, mostSettled = 2, 8, 64
 	// slowSettled is the time after which a transaction gets no more calls.
 	slowSettled = 250 * time.Millisecond
-	// mostFound is how many outcomes are kept in memory for Settled; the others are searched for.
+	// mostFound is how many outcomes are kept in memory for Settled; the database is searched for the others.
 	mostFound = 100_000
 	// Waits after a failure grow from firstWait to longestWait.
 	firstWait, longestWait = time.Second, 5 * time.Minute

@@ -51,8 +51,8 @@ func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Rec
 	return recorded, nil
 }
 
-// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. A spare run calls it only while calls
-// are slow: without the spare run, more quick calls share a transaction.
+// run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. If spare is set, run does
+// so only while calls are slow: with fewer runs, more quick calls share a transaction.
 func (h *settler) run(ctx context.Context, spare bool) {
 	for group, failures := mostSettled, 0; ctx.Err() == nil; {
 		stops := h.stops()
@@ -133,8 +133,8 @@ func (h *settler) again(ids []string) {
 	h.found = append(slices.Clone(ids), h.found...)
 }
 
-// settle calls Settled for outcomes in one transaction until the calls get slow, and returns how many to take next. If a call or the
-// commit fails, nothing was written: each other outcome then gets its own transaction, and the failed call is repeated later.
+// settle calls Settled for outcomes in one transaction until the calls get slow, and returns how many to take next. If a call or
+// the commit fails, nothing was written: the failed call is repeated later, and the other outcomes then get a transaction each.
 func (h *settler) settle(ctx context.Context, ids []string) (next int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)
 	defer cancel()

@@ -47,9 +47,9 @@ func newSQL(schema string) *strings.Replacer {
 		"{fence}", "1 + floor(random() * 1000000000000)::bigint", "{rests}", "(resolved or state in ("+strings.Join(open, ", ")+"))")
 }
 
-// claimSQL claims due payments: $1 is how many, $2 the lease and $3 how long this worker may send, in microseconds; payments that rest
-// must have become due by $4; $5 is the horizon. It returns payments as they were before the claim. The commit is the intent: after it, the
-// row is the entry that journal.Entry.Intent returns.
+// claimSQL claims at most $1 due payments. The lease $2, and the time $3 in which this worker may send, are in
+// microseconds. Payments that rest must have become due by $4. $5 is the horizon. claimSQL returns payments as they
+// were before the claim. The commit is the intent: after it, the row is the entry that journal.Entry.Intent returns.
 const claimSQL = `with d as (
 	select request_id, state, due, began, changed, runs, not_before, correlation_id, code, resolved, review, sends_until
 	from {s}.payments where due <= now() and due >= coalesce($5::timestamptz, '-infinity')
@@ -90,9 +90,9 @@ const outcomeSQL = `with o as (
 	returning q.number, q.lease, o.event, q.state, q.code, q.attempts, o.position
 ), {history} select position from p`
 
-// lateSQL is for a late end of lease $2: the row has another lease, or the end was recorded before. If $3 is set, the money moved, which
-// stays true: lateSQL records it under any lease, unless a success that the service reported is already recorded. It
-// returns no row if there is no such payment, or if $3 is set and the payment was archived as not moved.
+// lateSQL is for a late end of lease $2: the row has another lease, or the end was recorded before. If $3 is set, the
+// money moved: lateSQL records this success under any lease, unless a success that the service reported is already
+// recorded. It returns no row if there is no such payment, or if $3 is set and the payment was archived as not moved.
 const lateSQL = `with old as (
 	select number, lease = $2 and sends_until is null as mine, state = 'done' and not resolved as done, transaction_id
 	from {s}.payments where request_id = $1 for no key update
@@ -117,7 +117,7 @@ const hooksOfSQL = `select {columns} from {s}.payments p where request_id = any(
 
 const settledHooksSQL = `update {s}.payments set hook_due = null, hook_tries = 0 where request_id = any($1)`
 
-// hookLaterSQL schedules the hook again: $2 is the first wait, $3 the longest, in microseconds.
+// hookLaterSQL schedules the call of Settled again. $2 is the first wait, and $3 the longest, in microseconds.
 const hookLaterSQL = `update {s}.payments set hook_tries = hook_tries + 1,
 	hook_due = now() + least($2::bigint * power(2, least(hook_tries + 1, 40)), $3::bigint) * interval '1 microsecond'
 	where request_id = $1 and hook_due is not null`

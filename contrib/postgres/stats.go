@@ -14,9 +14,9 @@ import (
 type Stats struct {
 	// Stats are counts and sums by state. Intended are payments that a worker holds, or held when it died.
 	journal.Stats
-	// OldestQueued is the age, since Enqueue, of the oldest payment in state "queued", "not_sent" or "intended"; or zero. Set an alert.
+	// OldestQueued is the age, since Enqueue, of the oldest "queued", "not_sent" or "intended" payment; zero if none. Set an alert.
 	OldestQueued time.Duration
-	// OldestUnknown is how long the oldest payment of unknown outcome has been unknown; or zero. Set an alert.
+	// OldestUnknown is how long the oldest payment of unknown outcome has been unknown; zero if none. Set an alert.
 	OldestUnknown time.Duration
 	// Waiting is how many payments wait for a person, see [Store.Waiting]. Set an alert.
 	Waiting int

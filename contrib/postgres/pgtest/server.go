@@ -139,7 +139,7 @@ func (s *Server) Stop() error {
 	return err
 }
 
-// end ends the process by a signal that Postgres knows. A frozen server is thawed first.
+// end ends the process with a signal that Postgres handles, and thaws a frozen server.
 func (s *Server) end(by os.Signal) error {
 	if s.process == nil {
 		return nil
@@ -254,7 +254,7 @@ func (s *Server) launch() error {
 	return err
 }
 
-// ready waits until the server accepts a connection, and reports false if server or ctx ended first.
+// ready waits until the server accepts a connection, and returns false if server or ctx ended first.
 func (s *Server) ready(ctx context.Context) bool {
 	for s.exec(ctx, "") != nil {
 		select {
@@ -284,7 +284,7 @@ var places = [...]string{
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// find returns the directory of initdb and postgres: dir or, if dir is empty, the one in PATH, else the newest version's.
+// find returns the directory of initdb and postgres: dir unless it is empty, else the directory in PATH, else that of the newest version.
 func find(dir string) (string, error) {
 	found := []string{dir}
 	if dir == "" {

@@ -23,7 +23,7 @@ const longestDir = 104 - len("/pgtest-4294967295/.s.PGSQL.5432") - 1
 // session returns attributes that shield a process from the signals of the program's terminal.
 func session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// attributes returns how to start processes of Postgres, and who owns their files.
+// attributes returns the attributes of Postgres's processes, and the owner of their files.
 func attributes() (attributes *syscall.SysProcAttr, uid, gid int, err error) {
 	attributes, uid, gid = session(), os.Getuid(), os.Getgid()
 	if uid != 0 {
