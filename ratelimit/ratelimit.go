@@ -70,8 +70,8 @@ type Feedback struct {
 // SharedOptions configures a limiter that the replicas of a program share: NewLimiter of contrib/redis or of contrib/postgres. All
 // replicas behind one address need the same Name, Allowance, Window, Replicas and Lease.
 type SharedOptions struct {
-	// Name is the name of the limit in the store: at most 128 printable ASCII characters without white space. By default it is
-	// "prepaid:limit" in Redis, and "default" in Postgres. Use one per address that the service sees.
+	// Name is the name of the limit in the store: at most 128 printable ASCII characters without white space. By default it
+	// is "prepaid:limit" in Redis, and "default" in Postgres. Use one name for each address that the service sees.
 	Name string
 	// Replicas is the maximum number of replicas. Each has a reserve of a tenth of its equal share, to start without the
 	// store. If Replicas is zero, the store reports the number, there is no reserve, and a replica that has never reached
@@ -82,7 +82,7 @@ type SharedOptions struct {
 	// Window is the service's window: by default 10 s, at least 100 ms.
 	Window time.Duration
 	// Lease is how long a replica that cannot reach the store continues unchanged; then it is limited to its equal share. A
-	// killed replica keeps its slots for a Lease, then they rest for a window. By default 5 s, at least 100 ms.
+	// killed replica keeps its slots for a Lease; then the slots rest for a Window. By default 5 s, at least 100 ms.
 	Lease time.Duration
 	// Timeout bounds one exchange with the store: by default 250 ms for Redis and 1 s for Postgres, at most half of Lease. No
 	// call waits for two exchanges.
@@ -101,9 +101,9 @@ type SharedStatus struct {
 	Shared bool
 	// Slots is how many slots this replica owns.
 	Slots int
-	// Replicas is how many replicas there were at the last exchange, including this one; 0 before the first.
+	// Replicas is how many replicas there were at the last exchange, including this one; 0 before the first exchange.
 	Replicas int
-	// Err is why the last exchange failed; nil if Shared is true, or before the first.
+	// Err is why the last exchange failed; nil if Shared is true, or before the first exchange.
 	Err error
 }
 
@@ -113,8 +113,8 @@ type Shared interface {
 	// Status returns the current state.
 	Status() SharedStatus
 	// Close refuses the waiting calls, hands over the slots that this replica owns and ends its exchange with the store. An error
-	// means that the store could not be reached; the others then get the slots a Lease and a Window later. Close takes at most
-	// two Timeouts. A second Close waits for the first and returns its error. Close the connections of the store afterwards.
+	// means that the store could not be reached; the other replicas then get the slots a Lease and a Window later. Close takes at
+	// most two Timeouts. A second Close waits for the first and returns its error. Close the connections of the store afterwards.
 	Close() error
 }
 

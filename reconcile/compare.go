@@ -40,12 +40,12 @@ func (w *work) compare(ctx context.Context, id prepaid.AccountID, rows, items *c
 	return nil
 }
 
-// period returns when the item of a row can have occurred, by the service's clock, in microseconds.
+// period returns the first and last time at which the item of a row can have occurred, in microseconds of the service's clock.
 func (w *work) period(row *record) (low, high int64) {
 	return row.from - w.Clocks.Microseconds(), row.to + max(w.Late, w.Clocks).Microseconds()
 }
 
-// undecided reports whether this run must decide about a row: no earlier run did, and its complete period was read.
+// undecided reports whether this run must decide about a row: no earlier run did, and the history was read for the row's complete period.
 func (c *comparison) undecided(row *record) bool {
 	low, high := c.period(row)
 	return high > c.since && low >= c.from
@@ -220,7 +220,7 @@ func (s *sweep) of(records *cursor) *record {
 	return nil
 }
 
-// begin takes all rows whose periods begin by the time of the next item (at).
+// begin takes all rows whose periods begin no later than at, the time of the next item.
 func (s *sweep) begin(rows *cursor, at int64) error {
 	for row := s.of(rows); row != nil; row = s.of(rows) {
 		low, high := s.period(row)
@@ -268,7 +268,7 @@ func (s *sweep) item(item *record) error {
 	return s.report(KindServiceOnly, &g)
 }
 
-// missing reports a row without an item that it may belong to.
+// missing reports a row for which there is no candidate.
 func (s *sweep) missing(row *record) error {
 	if row.explained {
 		return nil

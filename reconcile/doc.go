@@ -1,33 +1,33 @@
 // Package reconcile compares a partner's books with the service: with the histories of accounts, or with a settlement report.
 // It returns the result as values of type [Finding], and changes nothing.
 //
-// [Run.Findings] reads the rows of the books, then the history of each account, once. A history has no request IDs. A row that
-// has a transaction ID matches the item with this ID, at any time. A row without one matches an item of the same account and
-// amount in its period, but only if neither has another candidate. Otherwise all equal candidates are [KindAmbiguous]: none of
-// them is matched or missing.
+// [Run.Findings] reads the rows of the books, then the history of each account, once. A history has no request IDs. A
+// row that has a transaction ID matches the item with this ID, at any time. A row without a transaction ID matches an
+// item of the same account and amount in its period, but only if neither has another candidate. Otherwise all equal
+// candidates are [KindAmbiguous]: none of them is matched or missing.
 //
 // # What a finding proves
 //
 // A missing item never proves that no money moved: a history may be late, and clocks differ. [Finding].From and
-// [Finding].CompleteTo are the period in which the history was complete. A row or item that is too recent for a decision is
-// [KindTooEarly]; the next run decides it. A history that breaks off gives no findings but an [AccountError], and the run
-// continues with the next account.
+// [Finding].CompleteTo are the period in which the history was complete. A row or item that is too recent for a
+// decision is [KindTooEarly]; the next run decides about it. A history that breaks off gives an [AccountError] instead
+// of findings, and the run continues with the next account.
 //
 // A finding is for a person, who asks the operator about it. It is no reason to send anything: only a transfer with its own
 // request ID may be sent again, by the rules of docs/money-safety.md.
 //
 // # A nightly run
 //
-// Store [Run.Checkpoint] after each run, and set it as Since of the next one, which then reads new items only. Because late
-// items may appear among those already read, a run reads [Run].Overlap again, and may repeat findings of that period. Derive a
-// client for the run, so that its requests give way to calls for users:
+// Store [Run.Checkpoint] after each run, and set it as Since of the next run, which then reads new items only. Because
+// late items may appear among those already read, a run reads the period [Run].Overlap again, and may repeat findings
+// of that period. Derive a client for the run, so that its requests give way to calls for users:
 //
 //	nightly, err := client.With(prepaid.Overrides{Lane: ratelimit.Bulk})
 //
 // # Memory and disk
 //
-// Memory does not grow with the number of rows and items, except for the IDs that a client remembers while it reads one history.
-// It grows with the number of accounts, by about 200 bytes each. Larger amounts of data are sorted in temporary files, which
-// contain IDs, types, amounts, states and times, but no names, references or merchants. Their directory has mode 0700, and they
-// are removed at the end; most systems also remove the files of a process that was killed.
+// Memory does not grow with the number of rows and items, except for the IDs that a client remembers while it reads one
+// history. Memory grows by about 200 bytes for each account. Larger amounts of data are sorted in temporary files,
+// which contain IDs, types, amounts, states and times, but no names, references or merchants. Their directory has mode
+// 0700, and the files are removed at the end; most systems also remove the files of a process that was killed.
 package reconcile

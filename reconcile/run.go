@@ -29,9 +29,9 @@ type Run struct {
 
 	// Histories is the Accounts service of a client.
 	Histories Histories
-	// Accounts are read in addition to those with rows.
+	// Accounts are read in addition to the accounts with rows.
 	Accounts []prepaid.AccountID
-	// Ignore drops transactions that are not in the books, for example purchases. Nil drops none.
+	// Ignore returns true for transactions to drop because they are not in the books, for example purchases. Nil drops none.
 	Ignore func(*prepaid.Transaction) bool
 	// Paging sets Size and Prefetch for the histories. Zero means 100 items and 2 pages ahead.
 	Paging prepaid.Paging
@@ -41,22 +41,22 @@ type Run struct {
 	// Report are the rows of a settlement report as items in any order, for example from [prepaid.ReportReader.Rows]. An
 	// error ends the run. The template of the report defines its columns.
 	Report iter.Seq2[Item, error]
-	// ReportFrom is the start of the period of Report. A finding has a row that begins less than Clocks after
-	// ReportFrom only if it also has an item. So let the reports of successive runs overlap.
+	// ReportFrom is the start of the period of Report. A row that begins less than Clocks after ReportFrom is only
+	// reported together with an item. So let the reports of successive runs overlap.
 	ReportFrom time.Time
 	// ReportTo is the end of the period of Report.
 	ReportTo time.Time
 
 	// Since is the checkpoint of the last run.
 	Since Checkpoint
-	// Overlap is the time before Since for which items are read again, since some appear late. Zero means 1 h.
+	// Overlap is the time before Since for which items are read again, because some items appear late. Zero means 1 h.
 	Overlap time.Duration
 	// Late is how long after a row's period its item may be booked, and how long after that it may become visible. Zero means 10 min.
 	Late time.Duration
 	// Clocks is how much the service's clock may differ from yours. Zero means 2 min.
 	Clocks time.Duration
 
-	// Directory is the place of the temporary directory. Empty means that of the system.
+	// Directory is where Findings creates its temporary directory. Empty means the system's default.
 	Directory string
 	// OnProgress, if not nil, is called after the books were read, and after each account.
 	OnProgress func(Progress)
@@ -69,8 +69,8 @@ type Run struct {
 // that ended the loop, and if you left the loop early.
 func (r *Run) Checkpoint() (Checkpoint, bool) { return r.checkpoint, r.complete }
 
-// Findings iterates over the findings, by account in the order of IDs. A *[AccountError] is for one account, and the loop goes
-// on; any other error ends it, and findings are then not complete. Use one loop at a time.
+// Findings iterates over the findings, by account in the order of IDs. A *[AccountError] is for one account, and the
+// loop goes on; any other error ends the loop, and the findings are then not complete. Use one loop at a time.
 //
 // Errors: [AccountError]; [ErrRun], [ErrRow]; those of Books, Report, the context and the disk.
 func (r *Run) Findings(ctx context.Context) iter.Seq2[Finding, error] {
@@ -163,7 +163,7 @@ func (w *work) setDefaults() error {
 	}
 	w.Overlap, w.Late, w.Clocks = cmp.Or(w.Overlap, time.Hour), cmp.Or(w.Late, 10*time.Minute), cmp.Or(w.Clocks, 2*time.Minute)
 	w.Concurrency, w.Paging.Prefetch = cmp.Or(w.Concurrency, 4), cmp.Or(w.Paging.Prefetch, 2)
-	// to: an item that occurred by then, on the service's clock, is visible, and its row is in the books.
+	// Items that occurred no later than this time, on the service's clock, are visible, and their rows are in the books.
 	to := w.now.Add(-w.Late - w.Clocks)
 	if books := w.BooksAsOf.Add(-w.Clocks); !w.BooksAsOf.IsZero() && books.Before(to) {
 		to = books
@@ -260,7 +260,7 @@ type reading struct {
 	done    chan struct{}
 }
 
-// compareHistories compares all accounts in order, and reads the histories of the next ones meanwhile.
+// compareHistories compares all accounts in order, and reads the histories of the next accounts meanwhile.
 func (w *work) compareHistories(ctx context.Context, ids []prepaid.AccountID, rows *cursor) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var waiting []*reading

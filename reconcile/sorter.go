@@ -105,7 +105,7 @@ func (s *sorter) flush() (err error) {
 		if s.file, err = os.CreateTemp(s.directory, "run-*"); err != nil { // with mode 0600
 			return err
 		}
-		_ = os.Remove(s.file.Name()) // nothing stays if the process is killed; Windows keeps it until the end of the run
+		_ = os.Remove(s.file.Name()) // no file stays if the process is killed; Windows keeps the file until the directory is removed
 	}
 	s.sort()
 	out := bufio.NewWriterSize(s.file, 1<<16)
@@ -122,7 +122,7 @@ func (s *sorter) flush() (err error) {
 	return out.Flush()
 }
 
-// sorted returns the records in order. No more may be added.
+// sorted returns the records in order. No more records may be added.
 func (s *sorter) sorted() (*cursor, error) {
 	s.sort()
 	c := &cursor{compare: s.compare, sources: []*source{{rest: s.records}}}
@@ -241,7 +241,7 @@ func (r *record) append(b []byte) []byte {
 	return append(b, text...)
 }
 
-// read reads what append wrote.
+// read reads the next record, in the form of append.
 func (s *source) read() error {
 	var lengths [5]uint64
 	for i := range lengths {

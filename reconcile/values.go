@@ -77,8 +77,8 @@ const (
 	KindServiceOnly
 	// KindAmountDiffers: row and item have the same transaction ID and different amounts.
 	KindAmountDiffers
-	// KindTwice: several rows or items have the same transaction ID; or an item without a row has the amount of
-	// a row matched with another item, and occurred in that row's period: the payment may have been made twice.
+	// KindTwice: several rows or items have the same transaction ID. Or an item without a row has the amount of a row
+	// that matched another item, and occurred in that row's period: the payment may have been made twice.
 	KindTwice
 	// KindAmbiguous: rows and items are equal, and no transaction ID says which belong together. None of them is matched or
 	// missing.
@@ -120,14 +120,14 @@ type Finding struct {
 	CompleteTo time.Time
 }
 
-// Checkpoint is the progress of a run, for the next run. Store it as JSON. The zero value is a first run, which reads complete
-// histories; to begin at a time, set To.
+// Checkpoint is the progress of a run, for the next run. Store it as JSON. The zero value is a first run, which reads
+// complete histories; to begin at a later time, set the field To.
 //
 // It applies to the accounts of its run. Only a run without a Checkpoint reads the earlier history of an account that you add later.
 type Checkpoint struct {
 	// To is the time up to which the run has decided.
 	To time.Time `json:"to"`
-	// Failed maps each account whose history was not read to To of the last run that read it; zero if none did.
+	// Failed has an entry for each account whose history was not read: the field To of the last run that read it, or zero.
 	Failed map[prepaid.AccountID]time.Time `json:"failed,omitzero"`
 }
 

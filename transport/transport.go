@@ -25,7 +25,7 @@ import (
 //
 // A client keeps connections for reads, and separate HTTP/1.1 connections for transfers and direct entries: a payment shares
 // its connection with no other request in progress. A transport that supports only HTTP/2, or has its own TLS dialer, opens a
-// connection for each payment. Connections of payments are closed with a reset (linger 0), idle ones too.
+// connection for each payment. Connections of payments are closed with a reset (linger 0), also when they are idle.
 //
 // Token requests, operations that are never repeated, operations without a response body and polls of a report each open a new
 // connection, over HTTP/1.1. The exception is the first token request: if the service offers HTTP/2, the calls that follow use
@@ -67,15 +67,15 @@ func Wrappable(t *http.Transport) http.RoundTripper {
 	return exchange.Wrappable(t)
 }
 
-// DropUnsolicited returns a writer for the standard logger. It drops the lines in which net/http prints data that followed a
-// complete response, and writes all others to next:
+// DropUnsolicited returns a writer for the standard logger. It drops the lines in which net/http prints data that
+// followed a complete response, and writes all other lines to next:
 //
 //	log.SetOutput(transport.DropUnsolicited(log.Writer()))
 //
-// If a service counts Content-Length in characters, or sends a body with a 204, net/http logs the excess bytes (a name, a
-// card number) through package log if the connection was kept. No setting of net/http prevents this. A client prevents it
-// only for requests that open their own connection, see [New]. Call DropUnsolicited after slog.SetDefault, which
-// also sets the output.
+// If a service counts Content-Length in characters, or sends a body with a 204, net/http logs the excess bytes (a name,
+// a card number) through package log if the connection was kept. No setting of net/http prevents this. A client
+// prevents this only for requests that open their own connection, see [New]. Call DropUnsolicited after
+// slog.SetDefault, which also sets the output.
 func DropUnsolicited(next io.Writer) io.Writer { return unsolicitedDropper{next} }
 
 type unsolicitedDropper struct{ next io.Writer }

@@ -10,9 +10,9 @@ import (
 // an ID: a holder whose lease has expired can no longer end a claim.
 type ClaimStore interface {
 	// Claim tries to take messageID for the duration of lease. A [Handler] passes an ID that identifies one message of
-	// one hook: the hook's ID (% and / escaped as in a URL), a slash and the message's ID, or a hash of them. It has 1
-	// to 128 printable ASCII characters without white space. An error means that the store does not know which caller
-	// holds the ID.
+	// one hook: the hook's ID (% and / escaped as in a URL), a slash and the message's ID, or a hash of them. The ID
+	// has 1 to 128 printable ASCII characters without white space. An error means that the store does not know which
+	// caller holds the ID.
 	Claim(ctx context.Context, messageID string, lease time.Duration) (Claim, error)
 }
 
@@ -23,7 +23,7 @@ type Claim interface {
 	State() ClaimState
 	// Done marks the ID as handled.
 	Done(ctx context.Context) error
-	// Release gives the ID back, so that others can try.
+	// Release gives the ID back, so that other callers can claim it.
 	Release(ctx context.Context) error
 }
 

@@ -16,11 +16,11 @@ const (
 	defaultKeepKey = time.Hour
 )
 
-// Config configures a [Handler]. Verifier or AllowUnverified is required, and so is OnTransaction, OnType or OnOther. The
-// zero value of every other field means the default stated at the field.
+// Config configures a [Handler]. Verifier or AllowUnverified is required, and at least one of OnTransaction, OnType and
+// OnOther. The zero value of any other field means the default stated there.
 type Config struct {
 	// Verifier decides which messages come from the service. If it has a method Validate() error, as [HMAC] does,
-	// NewHandler calls it. If it is set, AllowUnverified has no effect.
+	// NewHandler calls that method. With a Verifier, AllowUnverified has no effect.
 	Verifier Verifier
 	// AllowUnverified accepts every message if there is no Verifier. Use it for tests, or behind a proxy that verifies.
 	AllowUnverified bool
@@ -28,29 +28,29 @@ type Config struct {
 	Claims ClaimStore
 	// MaxBody is the longest body accepted, in bytes: 1 MiB by default.
 	MaxBody int64
-	// Timeout bounds the handling of one message, its claim included, and is the length of its lease: 20 s by default. It
-	// also bounds the receipt of the body, unless the server's ReadTimeout is shorter.
+	// Timeout bounds the handling of one message, its claim included, and is the length of the lease: 20 s by default.
+	// Timeout also bounds the receipt of the body, unless the server's ReadTimeout is shorter.
 	Timeout time.Duration
-	// OnTransaction handles messages of type transaction. Its context ends with Timeout, not with the connection: work
-	// in progress can finish even if the service has disconnected. If nil, OnOther handles them.
+	// OnTransaction handles messages of type transaction. Its context ends with Timeout, not with the connection: work in
+	// progress can finish even if the service has disconnected. If OnTransaction is nil, OnOther handles these messages.
 	//
-	// An error, a panic or an overrun of Timeout results in a 500, and the message may be handled again. A function that
-	// ignores its context is not waited for. While it is running, this Handler does not handle the message a second time,
-	// but after the lease another replica may.
+	// An error, a panic or an overrun of Timeout results in a 500, and the message may be handled again. A function
+	// that ignores its context is not waited for. While it is running, this Handler does not handle the message a
+	// second time, but after the lease another replica may handle it.
 	OnTransaction func(context.Context, *prepaid.Message) error
-	// OnType handles messages of the types it lists, such as those of pings and alerts, which the reference does not
-	// name: ask the operator. Otherwise it is like OnTransaction; see [Decoded] for functions with a typed payload.
+	// OnType handles messages of the listed types, for example pings and alerts. The reference does not name these types:
+	// ask the operator. Otherwise OnType is like OnTransaction; see [Decoded] for functions with a typed payload.
 	OnType map[prepaid.MessageType]func(context.Context, *prepaid.Message) error
-	// OnOther handles every other message, including future types. If nil, such messages are only acknowledged, which
-	// is enough for a ping. Otherwise it is like OnTransaction; a message without an ID is not claimed.
+	// OnOther handles every other message, including future types. If OnOther is nil, such messages are only acknowledged,
+	// which is enough for a ping. Otherwise OnOther is like OnTransaction; a message without an ID is not claimed.
 	OnOther func(context.Context, *prepaid.Message) error
-	// OnHandled is called, for your counters, when your function has handled a message. With duplicate set, it reports that
-	// a message was handled before and was not passed to your function again. It is not called for messages that are only
-	// acknowledged. OnHandled must return soon.
+	// OnHandled is called, for your counters, when your function has handled a message. If duplicate is true, the
+	// message was handled before and was not passed to your function again. OnHandled is not called for messages that
+	// are only acknowledged. It must return soon.
 	OnHandled func(ctx context.Context, m *prepaid.Message, duplicate bool)
 	// OnFailure is called with the reason when a request did not get a 200; the response does not contain the reason.
-	// status is the response's, or 0 for a claim that could not be marked as done or released: the response is then
-	// unchanged. The error contains message content only if your function put it there. OnFailure must return soon.
+	// status is that of the response. It is 0 if a claim could not be marked as done or released, which does not change
+	// the response. The error contains message content only if your function put it there. OnFailure must return soon.
 	OnFailure func(ctx context.Context, status int, err error)
 }
 

@@ -10,7 +10,7 @@ import (
 // not show the contents of a message beyond its envelope. T is decoded from the whole message, as by
 // [prepaid.Message.Decode], into a new value for each message; members that T does not have are ignored. If a message
 // does not fit, handle is not called, and the *[prepaid.DecodeError] leads to a 500: the message is not acknowledged,
-// so it can be inspected among the undeliverable ones.
+// so it can be inspected among the undeliverable messages.
 func Decoded[T any](handle func(ctx context.Context, m *prepaid.Message, payload T) error) func(context.Context, *prepaid.Message) error {
 	return func(ctx context.Context, m *prepaid.Message) error {
 		var payload T

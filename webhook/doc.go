@@ -8,8 +8,8 @@
 // # Delivery
 //
 // A message is handled at least once. It is handled only once as long as handling ends within [Config].Timeout and the
-// ClaimStore remembers its ID. It may be handled again if a process dies after your function returns and before this is
-// recorded, so your function must tolerate a repeat, by the message's ID.
+// ClaimStore remembers its ID. It may be handled again if a process dies after your function returns and before the
+// store records that. So your function must tolerate a repeat: compare the message's ID.
 //
 // # Signature
 //
@@ -19,5 +19,5 @@
 //
 // # Privacy
 //
-// Nothing here logs. Responses contain only the text of their status, and errors never contain received data.
+// The package does not log. Responses contain only the text of their status, and errors never contain received data.
 package webhook

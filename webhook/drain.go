@@ -13,7 +13,7 @@ const (
 	drainPageSize = 100
 	// dismissTries bounds the dismissals of one message.
 	dismissTries = 3
-	// dismissGivenUp is how many messages in a row may fail to be dismissed before the drain ends.
+	// dismissGivenUp is how many messages in a row end the drain if they cannot be dismissed.
 	dismissGivenUp = 2
 	// drainLooks bounds the further reads of a list that ended before all of its messages were seen.
 	drainLooks = 2
@@ -64,8 +64,8 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // It returns how many messages handle accepted, and all errors joined: a *[MessageError] for each message that is still
 // stored (the first 100, then their number), and the cause of an early end. That cause is an error of the list or of
 // ctx, [ErrShutdown], failed dismissals of successive messages, or a *[prepaid.IncompleteListError] if the list ended
-// three times with fewer messages than the service counts. Then another Drain of the same hook may be running; if none
-// is, run Drain again.
+// three times with fewer messages than the service counts. After an IncompleteListError another Drain of the same hook
+// may be running; if not, run Drain again.
 func Drain(ctx context.Context, hooks Undelivered, hookID prepaid.HookID, handle func(context.Context, *prepaid.Message) error) (handled int, err error) {
 	var faults faultList
 	if hooks == nil {
@@ -148,8 +148,8 @@ func (d *drain) pass(ctx context.Context) (bool, error) {
 	}
 }
 
-// read returns a page. It is empty if others have dismissed so many messages that the page no longer exists: page numbers
-// above the last are invalid.
+// read returns a page. The page is empty if others have dismissed so many messages that it no longer exists: page
+// numbers above the last are invalid.
 func (d *drain) read(ctx context.Context, number int) (*prepaid.Page[prepaid.Message], error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func lastPage(page *prepaid.Page[prepaid.Message], number, size int) bool {
 }
 
 // work handles the messages of one page and reports whether any may have left the list. It stops at a failed dismissal:
-// the list, read again, shows whether the message is still there.
+// the next read of the list shows whether the message is still there.
 func (d *drain) work(ctx context.Context, messages []prepaid.Message) (moved bool, err error) {
 	for i := range messages {
 		m := &messages[i]

@@ -35,9 +35,9 @@ var _ Registrations = (*prepaid.HooksService)(nil)
 // fields of want are required, even if the hook exists. With Enabled, the service pings the receiver before it responds
 // to a change, so the receiver must listen before Ensure runs.
 //
-// After a creation or change of unknown outcome Ensure reads the hook, at once and after 1 s and 3 s, rather than create
-// a second one or overwrite a later change of another program. If the hook is still not as wanted, the error has
-// [prepaid.OutcomeUnknown]; run Ensure again later.
+// After a creation or change of unknown outcome Ensure reads the hook, at once and after 1 s and 3 s, rather than
+// create a second hook or overwrite a later change of another program. If the hook is still not as wanted, the error
+// has [prepaid.OutcomeUnknown]; run Ensure again later.
 //
 // Errors: *[prepaid.ValidationError] if a field of want is missing; [prepaid.ErrAmbiguous] if several hooks have the
 // address; and those of [prepaid.HooksService.List], Create, Get and Update.

@@ -10,7 +10,7 @@ import (
 var (
 	// ErrSignatureMissing: the message has no signature where one is expected.
 	ErrSignatureMissing = errors.New("webhook: signature missing")
-	// ErrSignatureInvalid: the signature matches none of the keys. It does not say which key was tried.
+	// ErrSignatureInvalid: the signature matches none of the keys. The error does not name the key that was tried.
 	ErrSignatureInvalid = errors.New("webhook: signature invalid")
 	// ErrSignatureExpired: the signature matches, but its time is outside the tolerance. It is also an
 	// ErrSignatureInvalid.

@@ -24,7 +24,7 @@ const (
 // the message was handled, now or before.
 //
 // Errors: [ErrInFlight], [ErrShutdown]; *[ClaimError] if the store failed; *[PanicError]; the context's error if the
-// function did not return within Timeout or before ctx ended; or else the function's own.
+// function did not return within Timeout or before ctx ended; otherwise the function's own error.
 func (h *Handler) Handle(ctx context.Context, m *prepaid.Message) error {
 	if m == nil {
 		return &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "message", Rule: ruleRequired}}}
@@ -137,7 +137,7 @@ func (h *Handler) settle(ctx context.Context, claim Claim, result error) error {
 		step, note = "release", claim.Release
 	}
 	err := guard(func() error { return note(ctx) })
-	expected := result != nil && errors.Is(err, ErrClaimLost) // a lease that ran out needs no release
+	expected := result != nil && errors.Is(err, ErrClaimLost) // a lease that has ended needs no release
 	if err != nil && !expected {
 		h.failed(ctx, 0, &ClaimError{Step: step, Err: err})
 	}

@@ -44,11 +44,11 @@ func NewHandler(config Config) (*Handler, error) {
 //   - 503 after Shutdown;
 //   - 413 if the body is longer than MaxBody;
 //   - 400 if the body does not arrive, or not in time;
-//   - 401 if the Verifier refuses it, 500 if the Verifier panics;
-//   - 400 if it is not a message;
+//   - 401 if the Verifier refuses the message, 500 if the Verifier panics;
+//   - 400 if the body is not a message;
 //   - 503 if the same message is being handled, or the ClaimStore fails;
 //   - 500 if handling fails, panics or takes too long;
-//   - 200 if it was handled, now or before.
+//   - 200 if the message was handled, now or before.
 //
 // A 503 has a Retry-After. Content-Type is ignored, because proxies change it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -127,8 +127,8 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return nil, errBodyRead
 }
 
-// limitRead keeps a slow sender from holding the connection, unless the server has a shorter limit. The server lifts the
-// limit at the end of the body. If a ResponseWriter cannot set a limit, that of the server applies.
+// limitRead keeps a slow sender from holding the connection, unless the server has a shorter limit. The server lifts
+// the limit at the end of the body. If a ResponseWriter cannot set a limit, the server's limit applies.
 func (h *Handler) limitRead(w http.ResponseWriter, r *http.Request) {
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
 	if ok && server.ReadTimeout > 0 && server.ReadTimeout <= h.config.Timeout {

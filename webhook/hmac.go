@@ -31,7 +31,7 @@ type HMAC struct {
 	// KeyID returns the key ID that the message names; only that key is tried. Optional: if nil, all keys are tried.
 	KeyID func(header http.Header) string
 	// SignedText returns the signed text. Optional: by default the body. Required with TimestampHeader: it must then
-	// include the timestamp, or an old message could be sent again with a new time.
+	// include the timestamp, otherwise an old message could be sent again with a new time.
 	SignedText func(header http.Header, body []byte) []byte
 	// TimestampHeader is the name of the header with the time of signing. Optional: if empty, signatures do not expire.
 	TimestampHeader string
@@ -169,7 +169,7 @@ func (v HMAC) text(header http.Header, body []byte) []byte {
 	return v.SignedText(header, body)
 }
 
-// given returns the well-formed signatures of the header, and whether there are any at all.
+// given returns the well-formed signatures of the header, and whether the header has any value.
 func (v HMAC) given(header http.Header) (signatures [][]byte, present bool) {
 	for _, value := range header.Values(v.Header) {
 		present = present || value != ""
@@ -223,7 +223,7 @@ func sum(key, text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// timely is called only after the signature matched, so that a forger learns nothing from it.
+// timely is called only after the signature matched, so that its result tells a forger nothing.
 func (v HMAC) timely(header http.Header) bool {
 	parse := v.ParseTimestamp
 	if parse == nil {

@@ -22,8 +22,8 @@ type StaticKeys map[string]prepaid.Secret
 func (k StaticKeys) Keys() map[string]prepaid.Secret { return k }
 
 // Keys is a [KeyRing] that can change while it is used. [Ensure] with [RotateIn] moves a hook from one of its keys to
-// another. To do so manually: Add the new key, move the hook to it with [prepaid.HooksService.Update], and Retire the old
-// key. The zero value is an empty ring. It starts no goroutine.
+// another. To do this manually: Add the new key, move the hook to it with [prepaid.HooksService.Update], and Retire the
+// old key. The zero value is an empty ring. It starts no goroutine.
 type Keys struct {
 	now atomic.Pointer[ringKeys]
 }
@@ -82,8 +82,8 @@ func (k *Keys) Add(id string, secret prepaid.Secret) error {
 	return nil
 }
 
-// Retire accepts a key for a time (after), then refuses it. It reports whether the key was in the ring. If
-// the key already has an earlier end, that end remains.
+// Retire sets the end of a key: the ring refuses it when the duration after has passed. It reports whether the key was
+// in the ring. If the key already has an earlier end, that end remains.
 func (k *Keys) Retire(id string, after time.Duration) bool {
 	var found bool
 	end := time.Now().Add(after)

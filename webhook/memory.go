@@ -73,7 +73,7 @@ func (s *memory) Claim(ctx context.Context, messageID string, lease time.Duratio
 	return &memoryClaim{store: s, state: ClaimWon, entry: entry}, nil
 }
 
-// expire, put and remove need s.mu.
+// The callers of expire, put and remove hold s.mu.
 func (s *memory) expire(now time.Time) {
 	for _, queue := range [...]*memoryQueue{&s.leased, &s.handled} {
 		for len(*queue) > 0 && !now.Before((*queue)[0].ends) {

@@ -136,7 +136,7 @@ func (s *suite) expiredLease() {
 	s.claim(s.two, "h/1", long, webhook.ClaimWon)
 }
 
-// keep: a handled message is forgotten after a time, and not with its lease.
+// keep: a handled message is forgotten after the time keep, not at the end of its lease.
 func (s *suite) keep() {
 	claim := s.claim(s.one, "h/1", short, webhook.ClaimWon)
 	s.settles(claim.Done(s.Context()))

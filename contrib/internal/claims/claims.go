@@ -24,7 +24,7 @@ type Store struct {
 	Timeout time.Duration
 	// Take claims an ID for a lease, and returns a [webhook.ClaimState]. Repeating Take with the same token has no effect.
 	Take Command
-	// Done keeps a handled ID for the time life, Release frees it (life is 0). Both return 1 if the ID had this token, else 0.
+	// Done keeps a handled ID for the time life; Release frees it (life is 0). They return 1 if the ID had this token, else 0.
 	Done, Release Command
 }
 
@@ -33,7 +33,7 @@ var errTimeout = errors.New("prepaid: the store of claims did not respond within
 // Command is a command to the server.
 type Command func(ctx context.Context, id, token string, life time.Duration) (int64, error)
 
-// New returns a Store with defaults applied. The error is a *[prepaid.ValidationError] with given and the faults of s.
+// New returns a Store with defaults applied. The error is a *[prepaid.ValidationError] with the given faults and those of s.
 func New(s Store, given faults.List) (*Store, error) {
 	s.Keep, s.Timeout = cmp.Or(s.Keep, 24*time.Hour), cmp.Or(s.Timeout, 2*time.Second)
 	given.Require(s.Keep >= time.Millisecond, "keep", "must be at least 1 ms")
@@ -71,7 +71,7 @@ type claim struct {
 	settled   atomic.Bool
 }
 
-// call bounds a command. If ctx has ended, call returns the error of ctx, not the client library's.
+// call runs a command within Timeout. If ctx has ended, call returns the error of ctx, not the client library's.
 func (c *claim) call(ctx context.Context, command Command, life time.Duration) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -91,7 +91,7 @@ func (c *claim) Done(ctx context.Context) error { return c.settle(ctx, c.store.D
 
 func (c *claim) Release(ctx context.Context) error { return c.settle(ctx, c.store.Release, 0) }
 
-// settle can be called again after an error of the server, even if the command has taken effect.
+// settle ends the claim. It can be called again after an error of the server, even if the command has taken effect.
 func (c *claim) settle(ctx context.Context, command Command, keep time.Duration) error {
 	if c.state != webhook.ClaimWon || !c.settled.CompareAndSwap(false, true) {
 		return webhook.ErrClaimLost

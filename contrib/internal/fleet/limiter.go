@@ -1,7 +1,7 @@
 // Package fleet shares the rate limit of one address among the replicas of a program, as NewLimiter of contrib/redis describes. The
 // modules below contrib use it, each with its own store, which is a [Pool].
 //
-// A [Limiter] itself uses the slots of its replica and lets used slots rest, like the limiter of one process
+// A [Limiter] uses the slots of its replica, and lets used slots rest, like the limiter of one process
 // (internal/slots). The pool only counts the slots of each replica, grants free slots (money before calls before bulk),
 // and recalls slots from replicas with more than their share.
 //
@@ -47,8 +47,8 @@ type Limiter struct {
 	status Status
 }
 
-// New returns the limiter of one replica and starts its exchange with the pool, which runs until Close. It does not
-// wait for the pool. The error is a *[prepaid.ValidationError] with the given faults and those of options.
+// New returns the limiter of one replica and starts its exchanges with the pool, which continue until Close. It does
+// not wait for the pool. The error is a *[prepaid.ValidationError] with the given faults and those of options.
 func New(pool Pool, options Options, given ...prepaid.Fault) (*Limiter, error) {
 	options = withDefaults(options)
 	if err := check(options, given).Err(); err != nil {

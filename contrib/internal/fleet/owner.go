@@ -25,7 +25,7 @@ const (
 // After its lease a replica owns at most its equal share. Once the leases of all others must have ended too, it owns
 // exactly that share. Only the clock decides this, so neither pool nor network can delay it.
 //
-// Slots are scarce when the pool has no more for calls or bulk. Only then these lanes are spaced: before that, more slots may arrive.
+// Slots are scarce when the pool has no more for calls or bulk. Only then are these lanes spaced: before that, more slots may arrive.
 type owner struct {
 	options Options
 	gone    time.Duration // from a replica's last exchange until it owns at most its share, and its used slots have rested
@@ -48,7 +48,7 @@ type owner struct {
 type promise struct {
 	n      int           // how many slots
 	by     time.Duration // when the last of them has arrived
-	spread time.Duration // for how long before that they arrive evenly; 0 if all arrive at once
+	spread time.Duration // duration before that time in which they arrive evenly; 0 if all arrive at once
 }
 
 func newOwner(options Options, kick func()) *owner {
@@ -92,8 +92,8 @@ func (o *owner) Advance(now time.Duration, s *slots.Stock) {
 	}
 }
 
-// Expect implements slots.Owner. The result is after now even if the promise is overdue: slots can only be used after
-// they have arrived.
+// Expect implements slots.Owner. The result is later than now even if the promise is overdue: slots can only be used
+// after they have arrived.
 func (o *owner) Expect(now time.Duration, s *slots.Stock, lacking int) time.Duration {
 	switch {
 	case o.alone(now) && now < o.growAt && lacking <= o.share()-s.Held:
@@ -151,8 +151,8 @@ func (o *owner) report() (r Report) {
 	return r
 }
 
-// finish ends a successful exchange, and reports whether the next one is due soon. If not, the next Acquire starts one.
-// The lease begins when the exchange began: the pool cannot have recorded the report earlier.
+// finish ends a successful exchange, and reports whether the next exchange is due soon. If not, the next Acquire starts
+// it. The lease begins when the exchange began: the pool cannot have recorded the report earlier.
 func (o *owner) finish(r Report, g Grant) (soon bool) {
 	if g.Granted < 0 { // the response to a repeated command; the first response was lost
 		return true

@@ -36,7 +36,7 @@ type Member struct {
 type Server struct {
 	// Run identifies this run of this server: it changes with a restart or a failover, and is never "".
 	Run string
-	// Now is its clock in Unix milliseconds, Up its uptime in milliseconds.
+	// Now is its time in Unix milliseconds; Up is its uptime in milliseconds.
 	Now, Up int64
 }
 
@@ -46,8 +46,8 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	if now-s.Seen >= max(time.Hour.Milliseconds(), 2*gone) {
 		*s = State{}
 	}
-	// silent: no replica has reached the server for more than a lease, and at least one had not left. It may be using
-	// slots that are on no account.
+	// silent: no replica has reached the server for more than a lease, and at least one replica had not left. It may be
+	// using slots that are on no account.
 	stayed := func(m Member) bool { return !m.Leaves }
 	silent := now-s.Seen > lease && (r.Known || slices.ContainsFunc(slices.Collect(maps.Values(s.Members)), stayed))
 	maps.DeleteFunc(s.Members, func(_ string, m Member) bool { return m.Ends <= now })
@@ -150,8 +150,8 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 }
 
 // shareOut divides the usable slots out of size among the replicas. Each lane in turn shares out the slots that higher lanes left,
-// smallest need first: a replica gets what it needs, but at most the slots left divided by the replicas left. A lower lane that
-// needs a sixteenth of size gets at least that; calls leave the last 0.4 % to money, and bulk leaves the last 2 % to both.
+// smallest need first: a replica gets what it needs, but at most the slots left divided by the replicas left. A lower lane that needs a
+// sixteenth of size gets at least that; calls leave the last 0.4 % to money, and bulk leaves the last 2 % to money and calls.
 func shareOut(live []*part, size, usable int) {
 	var needs [LaneCount]int
 	for _, p := range live {
@@ -207,7 +207,7 @@ type Report struct {
 	Held int
 	// Need is how many slots its requests need or use, by lane.
 	Need [LaneCount]int
-	// Extra is how many more it wants for requests yet to arrive.
+	// Extra is how many more slots it wants for requests yet to arrive.
 	Extra int
 	// Pause is the remaining time of a pause after a 429, for the other replicas; in whole milliseconds, or 0.
 	Pause time.Duration

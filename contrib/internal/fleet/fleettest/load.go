@@ -17,7 +17,7 @@ import (
 
 var lanes = [...]ratelimit.Lane{ratelimit.Money, ratelimit.Call, ratelimit.Bulk}
 
-// Load is replicas behind one address that always want more than the service's allowance.
+// Load describes replicas behind one address that always want more than the service's allowance.
 type Load struct {
 	// Options are the options of each replica, with Allowance and Window. Replicas is the number of replicas.
 	fleet.Options
@@ -40,7 +40,7 @@ type Traffic struct {
 	arrived []time.Duration          // times since the start
 	counts  [][][fleet.LaneCount]int // requests by replica and minute; the last minute may be longer
 	// In a trickle, waited and refused count only payments that began after two windows.
-	waited  time.Duration // the longest
+	waited  time.Duration // the longest wait
 	refused int
 }
 
@@ -132,8 +132,8 @@ func (s *Traffic) checkLimit(t *testing.T) {
 	require.LessOrEqual(t, most, s.load.Allowance)
 }
 
-// Check checks that at least the given part of the allowance was used, that no window had more than the allowance, that no
-// replica and no lane starved, and that no request (in a trickle: no payment) was refused or waited longer than longest.
+// Check checks that at least the given part of the allowance was used, that no window had more than the allowance, that no replica
+// and no lane starved, and that no request (in a trickle: no payment) was refused or waited longer than the duration longest.
 func (s *Traffic) Check(t *testing.T, least float64, longest time.Duration) {
 	t.Helper()
 	s.checkLimit(t)
