@@ -2,9 +2,9 @@
 //
 //	client, err := prepaid.NewClient(prepaidotel.Instrument(config, prepaidotel.Options{}))
 //
-// Each call is a span with the name of the call, such as "Accounts.Transfer", and its outcome. Each of its attempts is a
-// child span that follows the HTTP client conventions, such as "POST /accounts/{id}/transfer". Calls share a token
-// renewal, so its span is a root. The span of a streamed report ends when the stream begins.
+// Each call is a span with the call's name, such as "Accounts.Transfer", and outcome. Each attempt is a child span that
+// follows the HTTP client conventions, such as "POST /accounts/{id}/transfer". Calls share a token renewal, so the
+// renewal's span is a root. The span of a streamed report ends when the stream begins.
 //
 // Only names of operations, path templates, statuses, counts, times, outcomes and kinds of errors are recorded: never an
 // address with its path or query, an ID, an amount, a header, a body, or the text of an error.

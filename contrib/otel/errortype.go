@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// attemptErrorType is the status of an error response, or the kind of error.
+// attemptErrorType returns the status of an error response, or the kind of error.
 func attemptErrorType(a prepaid.Attempt) attribute.KeyValue {
 	if a.StatusCode >= http.StatusBadRequest {
 		return semconv.ErrorTypeKey.String(strconv.Itoa(a.StatusCode))
@@ -21,8 +21,8 @@ func attemptErrorType(a prepaid.Attempt) attribute.KeyValue {
 	return semconv.ErrorTypeKey.String(errorType(a.Err))
 }
 
-// errorType is one word of a short list for any error, or the status of an error response. It contains no text of the error:
-// texts of a caller's token source or transport may be private.
+// errorType returns one word of a short list for any error, or the status of an error response. It returns no text of
+// the error: texts of a caller's token source or transport may be private.
 func errorType(err error) string {
 	for _, kind := range []struct {
 		err  error
@@ -60,7 +60,7 @@ func errorType(err error) string {
 	return "_OTHER"
 }
 
-// renewalErrorType looks inside a *prepaid.TokenError, which every failed renewal is.
+// renewalErrorType returns the type of the cause in a *prepaid.TokenError, the error of every failed renewal.
 func renewalErrorType(err error) string {
 	if failure, ok := errors.AsType[*prepaid.TokenError](err); ok && failure.Err != nil {
 		return errorType(failure.Err)
@@ -68,7 +68,7 @@ func renewalErrorType(err error) string {
 	return errorType(err)
 }
 
-// transportType is the step at which an exchange broke.
+// transportType returns the step at which an exchange failed.
 func transportType(broken *prepaid.TransportError) string {
 	late, ok := errors.AsType[interface {
 		error

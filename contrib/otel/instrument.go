@@ -35,9 +35,9 @@ type Options struct {
 	Propagator propagation.TextMapPropagator
 }
 
-// Instrument returns config with spans and metrics. It keeps config's Propagate and Trace. This Trace is called second, so
-// that its hooks find the spans in their contexts. An instrument that the meter provider refuses is reported to otel.Handle
-// and measures nothing.
+// Instrument returns config with spans and metrics. It keeps config's Propagate and Trace. config's Trace is called
+// second, so that its hooks find the spans in their contexts. An instrument that the meter provider refuses is reported
+// to otel.Handle and measures nothing.
 func Instrument(config prepaid.Config, options Options) prepaid.Config {
 	if options.TracerProvider == nil {
 		options.TracerProvider = otel.GetTracerProvider()

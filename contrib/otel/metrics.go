@@ -35,7 +35,7 @@ type metrics struct {
 }
 
 func newMetrics(meter metric.Meter) *metrics {
-	// The conventions' buckets, and two for calls with several attempts and pauses.
+	// The conventions' buckets, and two more buckets for calls with several attempts and pauses.
 	brief := []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 	long := slices.Concat(brief, []float64{30, 60})
 	request, err := httpconv.NewClientRequestDuration(meter, metric.WithExplicitBucketBoundaries(brief...))

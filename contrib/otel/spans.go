@@ -87,7 +87,7 @@ func (o *observer) start(ctx context.Context, name string, attempt bool, options
 	return context.WithValue(ctx, spanKey{o, attempt}, span)
 }
 
-// span returns the span that start put into ctx, or one that does nothing.
+// span returns the span that start put into ctx, or a span that does nothing.
 func (o *observer) span(ctx context.Context, attempt bool) trace.Span {
 	if span, ok := ctx.Value(spanKey{o, attempt}).(trace.Span); ok {
 		return span
@@ -133,7 +133,7 @@ func (o *observer) attemptDone(ctx context.Context, op prepaid.Operation, a prep
 	o.metrics.attemptDone(ctx, op, a)
 }
 
-// resultOf returns the result of an attempt as attributes of the conventions.
+// resultOf returns the result of an attempt, as attributes that the conventions define.
 func resultOf(a prepaid.Attempt) []attribute.KeyValue {
 	var attributes []attribute.KeyValue
 	if a.StatusCode != 0 {

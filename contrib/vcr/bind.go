@@ -40,7 +40,7 @@ func distinguishes(pseudonym string) bool {
 	return strings.Trim(pseudonym, "0") != "" && !isDate(pseudonym)
 }
 
-// contradictions returns the places where a value in request contradicts recorded. The two requests match.
+// contradictions returns the places where a value in request contradicts the recorded request, which matches it.
 func (b *bindings) contradictions(request, recorded *scrubbedRequest) []string {
 	var places []string
 	for l, there := range pairsOf(request, recorded) {
@@ -65,7 +65,7 @@ func (b *bindings) contradicts(op *operation, l leaf, there string) bool {
 	return bound && pseudonym != there || taken && own != l.value
 }
 
-// bind records the pseudonyms that the values of request stand for.
+// bind records the pseudonyms that stand for the values of request.
 func (b *bindings) bind(request, recorded *scrubbedRequest) {
 	for l, there := range pairsOf(request, recorded) {
 		if l.value == there {
@@ -100,7 +100,7 @@ func pairsOf(request, recorded *scrubbedRequest) func(yield func(leaf, string) b
 	}
 }
 
-// kindOf returns the kind of ID in this place; empty if it is not an ID. Other texts may change with each run: two
+// kindOf returns the kind of ID in this place; empty if the place has no ID. Other texts may change with each run: two
 // texts made within a second may be equal in one run and different in the next.
 func kindOf(op *operation, where string) string {
 	if op == nil || op.name == tokenName {

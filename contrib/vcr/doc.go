@@ -15,9 +15,9 @@
 // Every exchange is scrubbed before go-vcr sees it, with a schema derived from the client's own types: the recording
 // keeps amounts, statuses and other enumerated values, flags, times that are not personal, currencies, merchant
 // categories, counts, and error codes. A pseudonym of the same form (digits stay digits, a date a date, an address an
-// address) replaces every other value: each field with a redact tag, and each member that the schema does not name. Equal
-// values get equal pseudonyms throughout a cassette: one call returns an account, the next uses the same account.
-// Pseudonyms are numbered in order of appearance, so that a new recording makes a small diff.
+// address) replaces every other value: each field with a redact tag, and each member that the schema does not name.
+// Equal values get equal pseudonyms throughout a cassette: if one call returns an account, the next call can use the
+// same account. Pseudonyms are numbered in order of appearance, so that a new recording makes a small diff.
 //
 // Cells of reports are scrubbed too, except those in [Options].ReportColumns and ReportAmounts; the cassette lists these.
 //
@@ -26,12 +26,12 @@
 // # How requests are matched
 //
 // Requests match by operation, names of parameters and members, and kept values; scrubbed values and times are not
-// compared. So a replay may use any IDs, names and credentials. But where the recording used a value from the
-// cassette, the test must use it too. Your own ID matches only the recorded ID that it first matched: swapped
-// accounts, or a second request ID for a repeated payment, get no response. Equal requests get the recorded
-// responses in order: polls of a report get 204, 204, 200. Pseudonyms from earlier responses of the cassette
-// distinguish concurrent calls. Calls that have no such pseudonym match in order of arrival: give them different
-// amounts or other kept values, or make them one after the other.
+// compared. So a replay may use any IDs, names and credentials. But where the recording used a value from an earlier
+// response, the test must use the value of the replayed response. Your own ID matches only the recorded ID that it
+// first matched: swapped accounts, or a second request ID for a repeated payment, get no response. Equal requests get
+// the recorded responses in order: polls of a report get 204, 204, 200. Pseudonyms from earlier responses of the
+// cassette distinguish concurrent calls. Calls that have no such pseudonym match in order of arrival: give them
+// different amounts or other kept values, or make them one after the other.
 //
 // # Values in responses
 //

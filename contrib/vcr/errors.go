@@ -6,7 +6,7 @@ import (
 )
 
 // UnrecordedError means that a cassette has no response left for a request. Nothing was sent, and the client does not
-// retry. It names places, never values.
+// retry. The error names places, never values.
 type UnrecordedError struct {
 	// Operation is the Go name of the call, such as "Accounts.Get".
 	Operation string
@@ -62,8 +62,8 @@ func (e *UnusedError) Error() string {
 	return "prepaidvcr: recorded and not requested: " + strings.Join(e.Operations, ", ")
 }
 
-// CassetteError means that a cassette cannot be used: it does not exist or cannot be read or written, or recording an
-// exchange failed.
+// CassetteError means that a cassette cannot be used: it does not exist or cannot be read or written, or an exchange
+// could not be recorded.
 type CassetteError struct {
 	// Path is the file; empty if unknown.
 	Path string

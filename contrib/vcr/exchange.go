@@ -142,7 +142,7 @@ func (s *scrubber) body(where string, body []byte, known *shape, kind bodyKind) 
 	return s.text(where, string(trimmed), scrubbed())
 }
 
-// response processes a response's body with work, and returns it with its leaves.
+// response processes a response's body with the scrubber work, and returns the new body and its leaves.
 func (s *schema) response(work *scrubber, operation *operation, status int, body []byte) (string, []leaf) {
 	known, kind := scrubbed(), bodyJSON
 	switch {
@@ -174,7 +174,7 @@ const (
 // columns are the names of kept columns of reports.
 type columns struct {
 	names   []string // kept if a first row has only these and amounts
-	amounts []string // amounts below these are kept too
+	amounts []string // columns in which amounts are kept too
 }
 
 // columnsOf returns the columns that a recorded response lists.
@@ -211,7 +211,7 @@ var keptTypes = []string{
 	"text/plain", vendorType(recordedVendor), vendorType(strangeVendor), unknownType,
 }
 
-// unknownType replaces any other media type. The client treats such a response as one from a proxy.
+// unknownType replaces any other media type. The client treats such a response as the response of a proxy.
 const unknownType = "application/x-unknown"
 
 func vendorType(vendor string) string { return "application/vnd." + vendor + "+json" }
@@ -222,7 +222,7 @@ func isKeptType(value string) bool {
 
 const charset = "; charset=utf-8"
 
-// normalType is a media type without the vendor's name, and without parameters other than UTF-8.
+// normalType returns a media type without the vendor's name, and without parameters other than UTF-8.
 func normalType(value, asked string) string {
 	base, parameters, err := mime.ParseMediaType(value)
 	if err != nil {

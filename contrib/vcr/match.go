@@ -69,7 +69,7 @@ type player struct {
 	bound  *bindings
 	asked  bool // the recording requested a token
 	given  bool // a recorded token was returned
-	madeUp int  // generated tokens
+	madeUp int  // number of generated tokens
 }
 
 func newPlayer(s *schema, tape *cassette.Cassette) (*player, error) {
@@ -173,7 +173,7 @@ func (p *player) take(fits func(*cassette.Interaction) bool) *cassette.Interacti
 	return found
 }
 
-// missing returns why nothing was found: the difference to the most similar request of the same operation.
+// missing returns the error for a request that was not found, with its difference to the most similar request of the same operation.
 func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cassette.Interaction) bool) *UnrecordedError {
 	failure := &UnrecordedError{Operation: request.name()}
 	nearest := -1
@@ -216,7 +216,7 @@ func (p *player) unused() []string {
 	return names
 }
 
-// served is a recorded response's header with the vendor that this request accepts.
+// served returns a recorded response's header, with the vendor that this request accepts.
 func served(recorded map[string][]string, vendor string) map[string][]string {
 	header := map[string][]string{}
 	for name, values := range recorded {

@@ -141,10 +141,10 @@ func bodiesOf(operation string) (sent, received reflect.Type) {
 	return sent, received
 }
 
-// pinResponse has the one member that a PIN change needs; the reference specifies none.
+// pinResponse has the one member that a PIN change needs; the reference specifies no member.
 func pinResponse() *shape { return object(map[string]*shape{"operation_id": scrubbed()}) }
 
-// apiRoot ends every base address.
+// apiRoot is the end of every base address.
 const apiRoot = "/3.0"
 
 // find returns the operation of a request and the segments of its path below the base address, unescaped. The

@@ -17,7 +17,7 @@ type form uint8
 
 const (
 	formByValue form = iota // by the value's own form
-	formZeros               // a few characters; keeps their number
+	formZeros               // zeros, as many as the value has characters
 	formState               // at most six characters
 	formAlpha2              // a country
 	formAlpha3              // a country in a passport
@@ -50,8 +50,8 @@ const (
 )
 
 // pseudonyms numbers the values of one cassette in order of appearance. A pseudonym depends only on the number and form
-// of the value, so that the value cannot be computed from it. The keys are keyed hashes, so that no value is kept in
-// memory.
+// of the value, so that the value cannot be computed from it. The keys of the map are keyed hashes, so that no value is
+// kept in memory.
 type pseudonyms struct {
 	key     []byte
 	numbers map[[sha256.Size]byte]int
@@ -76,7 +76,7 @@ func (p *pseudonyms) number(value string) int {
 const (
 	// maxZeros is the longest value that formZeros fills.
 	maxZeros = 8
-	// leastDigits is the length of the shortest pseudonym of digits; 32 bits hold it.
+	// leastDigits is the length of the shortest pseudonym of digits, which fits in 32 bits.
 	leastDigits = 9
 	// cardIDPrefix is the prefix of account IDs.
 	cardIDPrefix = "EA"
@@ -143,8 +143,8 @@ func (p *pseudonyms) digitsStand(value string) string {
 // mostNumberDigits is the greatest length at which all numbers fit in 64 bits.
 const mostNumberDigits = 18
 
-// readableDigits returns the length of a pseudonym for a text of length digits. The client may read 19 digits as a
-// number of 64 bits, which 99… would overflow. It reads longer texts as texts.
+// readableDigits returns the length of a pseudonym for a text with a given number of digits. The client may read 19
+// digits as a number of 64 bits, which 99… would overflow. It reads longer texts as texts.
 func readableDigits(length int) int {
 	if length == mostNumberDigits+1 {
 		return mostNumberDigits
@@ -213,10 +213,10 @@ func decimalFor(n int, value string) string {
 
 func uuidFor(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// checked returns n with two check digits, which distinguish it from real numbers.
+// checked returns n with two check digits, which distinguish the result from real numbers.
 func checked(n int) string { return fmt.Sprintf("%d%02d", n, n*37%97) }
 
-// digitsFor returns a number of length digits, at least nine.
+// digitsFor returns a number with the given length, but at least nine digits.
 func digitsFor(n, length int) string {
 	text := checked(n)
 	return "99" + strings.Repeat("0", max(0, max(length, leastDigits)-2-len(text))) + text
@@ -353,7 +353,7 @@ func onlyDigits(value string) string {
 	}, value)
 }
 
-// regroup puts digits where value has digits, and appends the remaining digits.
+// regroup replaces the digits of value by those of the text digits, and appends the remaining ones.
 func regroup(value, digits string) string {
 	var b strings.Builder
 	for _, r := range value {

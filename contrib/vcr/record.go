@@ -18,7 +18,7 @@ import (
 // not archives.
 const maxRecorded = 8 << 20
 
-// record sends a request through next and keeps the scrubbed exchange.
+// record sends a request through the transport next and keeps the scrubbed exchange.
 func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper) (*http.Response, error) {
 	place, ok := r.reserve()
 	if !ok {
@@ -66,7 +66,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// rest is a body whose beginning was read.
+// rest returns a body whose beginning was already read.
 func rest(read []byte, next io.Reader, closer io.Closer) io.ReadCloser {
 	return struct {
 		io.Reader
@@ -74,7 +74,7 @@ func rest(read []byte, next io.Reader, closer io.Closer) io.ReadCloser {
 	}{io.MultiReader(bytes.NewReader(read), next), closer}
 }
 
-// reserve takes the next place in the cassette; false after the recording has ended.
+// reserve takes the next place in the cassette; it returns false after the recording has ended.
 func (r *Recorder) reserve() (int, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -37,9 +37,9 @@ type Options struct {
 	// ReportColumns are the names of columns of your reports, for a recording. If a report's first row has only these
 	// and ReportAmounts, the row is kept; other cells are scrubbed. The cassette lists the kept columns.
 	ReportColumns []string
-	// ReportAmounts are the names of columns with amounts, for a recording. If the first row is kept, so are amounts in
-	// these columns: whole numbers and decimals of at most ten digits before and four after the point. Other numbers
-	// become pseudonyms, and sums of them mean nothing. Do not name columns with IDs.
+	// ReportAmounts are the names of columns with amounts, for a recording. If the first row is kept, amounts in these
+	// columns are kept too: whole numbers and decimals of at most ten digits before and four after the point. Other
+	// numbers become pseudonyms, and sums of them mean nothing. Do not name columns with IDs.
 	ReportAmounts []string
 	// AllowUnused makes Stop accept recorded requests that the test did not make.
 	AllowUnused bool
@@ -133,11 +133,11 @@ func sure(next http.RoundTripper) http.RoundTripper {
 // Recording reports whether requests are sent and recorded.
 func (r *Recorder) Recording() bool { return r.options.Mode == ModeRecord }
 
-// Config returns config with r as its Transport. A recording sends through the transport that config had, with its proxy
-// and certificates, unless [Options] set one. A replay needs no environment: Config fills in missing settings (address,
-// vendor, credentials, the test environment) with fictional values, and turns the rate limit off unless config has a
-// Limiter. For a replay, Config also shortens waits that config does not set: AttemptTimeout to 2 s, Retry.InFlightWait
-// and Retry.MinWait to 1 ms, so that a transfer whose response was lost is repeated after 2 s instead of 40 s.
+// Config returns config with r as its Transport. A recording sends through the transport that config had, with its proxy and
+// certificates, unless [Options].Transport is set. A replay needs no environment: Config fills in missing settings (address,
+// vendor, credentials, the test environment) with fictional values, and turns the rate limit off unless config has a Limiter.
+// For a replay, Config also shortens waits that config does not set: AttemptTimeout to 2 s, Retry.InFlightWait and
+// Retry.MinWait to 1 ms, so that a transfer whose response was lost is repeated after 2 s instead of 40 s.
 func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	own := config.Transport
 	config.Transport = r

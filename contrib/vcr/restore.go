@@ -34,7 +34,7 @@ func sentIn(request, recorded *scrubbedRequest) sentValues {
 	return s
 }
 
-// labelOf returns the label of a value by its place: its kind of ID, or its name.
+// labelOf returns the label of a place: the kind of its ID or, if it has no ID, its name.
 func labelOf(op *operation, where string) string {
 	if kind := kindOf(op, where); kind != "" {
 		return kind

@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// shape is the schema of a JSON value. Values that it does not name, or that keep refuses, are scrubbed.
+// shape is the schema of a JSON value. Values that the shape does not name, or that its function keep refuses, are scrubbed.
 type shape struct {
 	// keep reports whether a number, text or flag may stay; nil keeps none.
 	keep func(text string) bool
@@ -20,9 +20,9 @@ type shape struct {
 	varies bool
 	// form is the form of the pseudonym.
 	form form
-	// members are an object's, by wire name.
+	// members are the shapes of an object's members, by wire name.
 	members map[string]*shape
-	// element is an array's.
+	// element is the shape of an array's elements.
 	element *shape
 }
 
@@ -36,7 +36,7 @@ func (s *shape) member(name string) (*shape, bool) {
 	return scrubbed(), false
 }
 
-// object is the shape of one object or of an array of them: the service uses both for company searches.
+// object returns the shape of one object or of an array of such objects: the service uses both for company searches.
 func object(members map[string]*shape) *shape {
 	s := &shape{members: members}
 	s.element = s

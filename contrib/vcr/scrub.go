@@ -253,8 +253,8 @@ func contains(names []string, name string) bool {
 	return false
 }
 
-// nextCell returns the value of the first cell of text and its length there. After a quote without an end, the rest is
-// one cell.
+// nextCell returns the value of the first cell of text, and the cell's length in text. After a quote without an end,
+// the rest is one cell.
 func nextCell(text string) (cell string, length int) {
 	if !strings.HasPrefix(text, `"`) {
 		if end := strings.IndexAny(text, separators); end >= 0 {
