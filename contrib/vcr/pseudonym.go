@@ -17,7 +17,7 @@ type form uint8
 
 const (
 	formByValue form = iota // by the value's own form
-	formZeros               // zeros, as many as the value has characters
+	formZeros               // as many zeros as a short value has characters
 	formState               // at most six characters
 	formAlpha2              // a country
 	formAlpha3              // a country in a passport

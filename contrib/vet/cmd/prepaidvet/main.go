@@ -30,7 +30,7 @@ func main() {
 	case args[0] == "-version" || args[0] == "--version":
 		fmt.Fprintln(os.Stdout, "prepaidvet", version())
 	case args[0] == "help" || args[0] == "-flags" || strings.HasPrefix(args[0], "-V") ||
-		strings.HasSuffix(args[len(args)-1], ".cfg"): // the go command asks for its version or flags, or runs it for one package
+		strings.HasSuffix(args[len(args)-1], ".cfg"): // the go command asks for the tool's version or flags, or runs the tool for one package
 		unitchecker.Main(prepaidvet.Analyzers()...)
 	default:
 		os.Exit(vet(args))

@@ -1,5 +1,5 @@
 // Package calls is the base of prepaidvet's rules. It finds the money calls in a package: calls of the SDK itself, of
-// interfaces with the SDK's methods, and of the program's functions, also in other packages, that pass a payment on.
+// interfaces with the SDK's methods, and of functions of the program, in any package, that pass a payment on.
 package calls
 
 import (
@@ -38,10 +38,10 @@ func On(rule, base *analysis.Analyzer) *analysis.Analyzer {
 	return &moved
 }
 
-// Of returns the result of the base analyzer, the only one that rules require.
+// Of returns the result of the base analyzer, the only analyzer that rules require.
 func Of(pass *analysis.Pass) *Result { return pass.ResultOf[pass.Analyzer.Requires[0]].(*Result) }
 
-// Standard reports whether a package is of the standard library. It makes no payments, and rules know its functions by name.
+// Standard reports whether a package is of the standard library. That library makes no payments, and rules know its functions by name.
 func Standard(pass *analysis.Pass) bool {
 	first, _, _ := strings.Cut(pass.Pkg.Path(), "/")
 	return (pass.Module == nil || pass.Module.Path == "") && !strings.Contains(first, ".")

@@ -12,8 +12,8 @@ import (
 type Fate struct {
 	// Returned are the results that contain the error, or an error that wraps it.
 	Returned []int
-	// Used means that the error reaches a caller, a function, a variable that is read, or a channel. A comparison with nil is
-	// no use.
+	// Used means that the error reaches a caller, a function, a variable that is read, or a channel. A comparison with
+	// nil does not count.
 	Used bool
 	// Recorded means that the error reaches something other than the caller. Functions that wrap the error, or ask for its
 	// kind, do not count.
@@ -122,7 +122,8 @@ func (f *fates) variable(local *ssa.Alloc) {
 	}
 }
 
-// passed is for a call that gets the error. If the call returns an error, passed assumes that the result wraps the argument.
+// passed records the use of the error as an argument of a call. If the call returns an error, passed assumes that the result wraps the
+// argument.
 func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	f.fate.Used = true
 	result := call.Value()
@@ -133,7 +134,7 @@ func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	case asks:
 	case wraps(result.Type()):
 		f.follow(result)
-	case call.Common().IsInvoke() && call.Common().Value == value: // Error: its text
+	case call.Common().IsInvoke() && call.Common().Value == value: // the method Error returns its text
 		f.follow(result)
 	default:
 		f.fate.Recorded = true
@@ -146,7 +147,7 @@ var asking = []string{
 	"errors.Is", "errors.As", "errors.AsType", "errors.Unwrap",
 }
 
-// wraps reports whether a result has an error.
+// wraps reports whether a result is or contains an error.
 func wraps(result types.Type) bool {
 	tuple, ok := result.(*types.Tuple)
 	if !ok {

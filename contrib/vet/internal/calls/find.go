@@ -58,7 +58,7 @@ func declared(common *ssa.CallCommon) *types.Signature {
 	return common.Signature()
 }
 
-// Value is the result at an index. It is nil if unused: assigned to _, or dropped with all results ("go", "defer").
+// Value is the result at an index. It is nil if the result is unused: assigned to _, or dropped with all results ("go", "defer").
 func (c *Call) Value(result int) ssa.Value {
 	value := c.Instr.Value()
 	if value == nil || result < 0 {
@@ -108,7 +108,7 @@ func Callee(common *ssa.CallCommon) *types.Func {
 	return object.Origin()
 }
 
-// Calls reports whether the function of a call is one of these, by [types.Func.FullName].
+// Calls reports whether names has the function of a call, by [types.Func.FullName].
 func Calls(common *ssa.CallCommon, names []string) bool {
 	callee := Callee(common)
 	return callee != nil && slices.Contains(names, fullName(callee))

@@ -98,7 +98,7 @@ func Elements(v ssa.Value) []ssa.Value {
 	return values
 }
 
-// Reruns returns the functions that a call runs until they succeed. again means that a library or helper runs them.
+// Reruns returns the functions that a call runs until they succeed. The result again reports that a library or helper runs them.
 func (r *Result) Reruns(instr ssa.CallInstruction) (list []*ssa.Function, again bool) {
 	common := instr.Common()
 	library := runs(common)
@@ -157,7 +157,7 @@ func functions(v ssa.Value, depth int) []*ssa.Function {
 	return found
 }
 
-// Repeats reports whether a transport's package repeats requests. name is the package's if so, else the type's.
+// Repeats reports whether a transport's package repeats requests. The result name names the package if so, else the type.
 func Repeats(t types.Type) (yes bool, name string) {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok || named.Obj().Pkg() == nil {

@@ -18,7 +18,7 @@ var (
 	}
 	// verb matches the names of functions that log, if the function's type or package is named for logs.
 	verb = regexp.MustCompile(`^(Debug|Info|Warn|Warning|Error|Fatal|Panic|Print|Log|Trace|Output)(f|ln|w|S|Context|Ctx|Depth|fContext)?$`)
-	// logs is the path of a package that logs.
+	// logs matches the path of a package that logs.
 	logs = regexp.MustCompile(`(^|/)([a-z]{0,2}log|logs|logger|logging)(/v[0-9]+)?$`)
 )
 

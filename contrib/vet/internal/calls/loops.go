@@ -50,7 +50,7 @@ type finder struct {
 	pass  *analysis.Pass
 }
 
-// in reports whether a body passes the parameter to a retry library, or calls it in a loop that ends on success.
+// in reports whether a body passes the parameter to a retry library, or calls the parameter in a loop that ends on success.
 func (f *finder) in(body *ast.BlockStmt) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -11,7 +11,7 @@ import (
 type Kind uint8
 
 const (
-	// Keyed moves money under a request ID. It can be sent again with that ID.
+	// Keyed moves money under a request ID. The call can be made again with that ID.
 	Keyed Kind = 1 + iota
 	// Unkeyed moves money without a request ID. A repeat may move the money twice.
 	Unkeyed
@@ -27,8 +27,8 @@ func (k Kind) Sends() bool { return k != Record }
 // None is the index of a parameter or result that does not exist.
 const None = -1
 
-// Source is a value in the arguments of a call: parameter Param, not counting the receiver, or the field Field of
-// this parameter unless Field is empty. If Param is None, there is no such value.
+// Source is a value in the arguments of a call: the parameter Param (the receiver does not count) or, unless Field is
+// empty, the field Field of this parameter. If Param is None, there is no such value.
 type Source struct {
 	Param int
 	Field string
@@ -57,14 +57,14 @@ type Model struct {
 	Packages []string
 	// Money are the money calls of the SDK.
 	Money map[string]Func
-	// Params has the money call of each params type that only money calls take. An interface method that takes a context
-	// and such params, and returns an error, is a money call if it also returns one of Results, or if its name begins
-	// with one of Verbs.
+	// Params maps each type of params that only money calls take to its money call. An interface method that takes a
+	// context and such params, and returns an error, is a money call if it also returns one of Results, or if its name
+	// begins with one of Verbs.
 	Params  map[string]Func
 	Results []string
 	Verbs   []string
-	// Verdicts are the result types that programs must check, as they may say that nothing was done. The values are the
-	// fields and methods that show whether something was done.
+	// Verdicts are the result types that programs must check, because a result may report that nothing was done. The
+	// values are the fields and methods that show whether something was done.
 	Verdicts map[string][]string
 	// Fresh are functions that make a new request ID each time.
 	Fresh []string
@@ -228,5 +228,5 @@ func path(pkg *types.Package) string {
 	return before
 }
 
-// Named reports whether t is the type of this name, or a pointer to it.
+// Named reports whether t is the type with this name, or a pointer to it.
 func Named(t types.Type, name string) bool { return name != "" && typeName(t) == name }

@@ -66,7 +66,7 @@ func Renewed(of []Part) map[ssa.Instruction]bool {
 	return found
 }
 
-// Covers reports whether a call of a wrapper is for the same payment: it has the same arguments.
+// Covers reports whether a call of a wrapper is for the given payment: its arguments include all parameters in payment.
 func (r *Result) Covers(c *Call, payment []Part) bool {
 	return c.Wrapper && c.Params == None && slices.ContainsFunc(payment, func(p Part) bool { return is[*ssa.Parameter](p.Value) }) &&
 		!slices.ContainsFunc(payment, func(p Part) bool {
@@ -348,7 +348,7 @@ var randomly = []string{
 
 var creates = regexp.MustCompile(`^(Must)?(New|Make|Gen|Int|Uint|Float|N$|Norm|Exp|Perm|Text|Prime|Read|Rand|Random|Hex|Base62|Bytes|Must|Short|Default)`)
 
-// derives are the functions of the packages in randomly that return equal values for equal arguments, or convert.
+// derives are the functions of the packages in randomly that return equal values for equal arguments, or that convert values.
 var derives = regexp.MustCompile(`SHA1|MD5|Hash|V3|V5|Parse|From|^NewSource|^NewZipf|^NewPCG|^NewChaCha8|Scan|^Must$`)
 
 func random(callee *types.Func) string {

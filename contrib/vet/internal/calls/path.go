@@ -171,7 +171,7 @@ func (w *walk) another() bool {
 	return false
 }
 
-// changes reports whether a value differs in each round: it comes from a range clause, a counter, a channel.
+// changes reports whether a value differs in each round: it comes from a range clause, a counter or a channel.
 func changes(value ssa.Value, loop map[*ssa.BasicBlock]bool, seen map[ssa.Value]bool) bool {
 	instr, ok := value.(ssa.Instruction)
 	if !ok || seen[value] || !loop[instr.Block()] {

@@ -20,9 +20,9 @@ type ignore struct {
 	rule, reason string
 }
 
-// Report reports a finding of a rule, with the address of the guide. Tests are not reported: the money in them is fictional. A
-// comment "//prepaidvet:ignore RULE REASON" on the line or the line above suppresses the report. A comment without a reason is
-// reported too.
+// Report reports a finding of a rule, with the address of the guide. Findings in tests are not reported: the money in
+// tests is fictional. A comment "//prepaidvet:ignore RULE REASON" on the line or the line above suppresses the report.
+// A comment without a reason is reported too.
 func (r *Result) Report(pass *analysis.Pass, d analysis.Diagnostic) {
 	position := pass.Fset.Position(d.Pos)
 	if strings.HasSuffix(position.Filename, "_test.go") {

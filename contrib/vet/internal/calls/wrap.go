@@ -157,7 +157,7 @@ func keyOf(fn *ssa.Function, call *Call) Source {
 	return found
 }
 
-// parameter returns the parameter of fn, or its field, at a place.
+// parameter returns the parameter of fn, or the field of a parameter, at a place.
 func parameter(fn *ssa.Function, at place) Source {
 	value, field := at.value, at.field
 	if v, ok := value.(*ssa.FieldAddr); ok {

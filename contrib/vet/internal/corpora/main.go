@@ -32,7 +32,7 @@ func main() {
 	unitchecker.Main(mapped(&model)...)
 }
 
-// mapped returns the rules for a model, and a rule that counts money calls. Fill in the model before they run.
+// mapped returns the rules for a model, and a rule that counts money calls. Fill in the model before the rules run.
 func mapped(model *calls.Model) []*analysis.Analyzer {
 	base := calls.New(model)
 	rules := []*analysis.Analyzer{calls.On(found, base)}

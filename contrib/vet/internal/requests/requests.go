@@ -16,7 +16,7 @@ var frameworks = []string{
 	"github.com/gofiber/fiber/v3.Ctx", "github.com/valyala/fasthttp.RequestCtx", "github.com/cloudwego/hertz/pkg/app.RequestContext",
 }
 
-// Is reports whether a value is a request of a framework.
+// Is reports whether a type is a framework's type for a request.
 func Is(t types.Type) bool {
 	return slices.ContainsFunc(frameworks, func(name string) bool { return calls.Named(t, name) })
 }
