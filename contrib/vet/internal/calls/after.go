@@ -11,9 +11,8 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// After walks the paths that follow a call: after an unknown outcome if failed is true, otherwise after success. A path
-// ends where see returns false, or at a condition about the payment that does not show the outcome. The result has the
-// instructions on all paths.
+// After walks the paths that follow a call: after an unknown outcome if failed is true, otherwise after success. A path ends
+// where see returns false, or at a condition about the payment that does not show the outcome. The result has the instructions on all paths.
 func (r *Result) After(c *Call, failed bool, see func(ssa.Instruction) bool) map[ssa.Instruction]bool {
 	a := after{Result: r, call: c, failed: failed, see: see, visited: map[ssa.Instruction]bool{}, seen: map[*ssa.BasicBlock][]map[ssa.Value]truth{}}
 	start, ok := c.Instr.(*ssa.Call)

@@ -122,8 +122,7 @@ func (f *fates) variable(local *ssa.Alloc) {
 	}
 }
 
-// passed records that a call gets the error. If the call returns an error, passed assumes that the result wraps the
-// argument.
+// passed is for a call that gets the error. If the call returns an error, passed assumes that the result wraps the argument.
 func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
 	f.fate.Used = true
 	result := call.Value()
