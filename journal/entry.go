@@ -61,8 +61,8 @@ type Entry struct {
 	Resolved bool `json:"resolved,omitzero"`
 	// Review is why a person must decide, see [Entry.NeedsPerson]; else empty.
 	Review Review `json:"review,omitzero"`
-	// Rest is set while a journal sends the payment. If the process dies during that time, its last request may be in progress
-	// for Rest after its death.
+	// Rest is set while a journal sends the payment. If the process dies during that time, its last request may be in
+	// progress for the duration Rest after its death.
 	Rest time.Duration `json:"rest,omitzero"`
 	// Sealed are the params, from [Entry.Seal], if the store keeps them here. A done or withdrawn payment has none.
 	Sealed []byte `json:"sealed,omitzero"`
@@ -136,7 +136,7 @@ func (e Entry) Rests() bool { return e.State.Open() || e.Resolved && e.State != 
 
 // Died returns e after a run whose process died: the run can have sent until heldUntil, and its last request may be in
 // progress for the duration rest after heldUntil. A store calls Died before the payment is claimed again: a [Journal]
-// when it is opened, a database with the end of the worker's lease as heldUntil.
+// does so when it is opened; a database uses the end of the worker's lease as heldUntil.
 func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
 	e.LastSent, e.Rest = heldUntil.UTC(), 0
 	e.NotBefore = e.LastSent.Add(rest)

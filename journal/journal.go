@@ -57,10 +57,10 @@ type Journal struct {
 
 	commit sync.Mutex // held while writing
 	mu     sync.Mutex // locked after commit
-	file   file       // changed with both held
+	file   file       // changed with commit and mu held
 	size   int64      // of file; guarded by commit
 	next   *batch
-	index  map[key]place // changed with both held
+	index  map[key]place // changed with commit and mu held
 	turns  sync.Map      // request ID in use by a call: chan struct{}
 	holds  map[prepaid.RequestID]hold
 	failed error // the first failure to write or read, also after Close; if there was none, ErrClosed after Close

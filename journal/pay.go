@@ -8,8 +8,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Transfer makes a card-to-card transfer once, however often you call it with the same params. It sends a payment that
-// was not sent or was rejected.
+// Transfer makes a card-to-card transfer once, however often you call it with the same params. If an earlier run did
+// not send the payment, or it was rejected, Transfer sends it.
 //
 // Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports the outcome. Its cause is an error of the sender or of
 // [Options].Seal, [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWithdrawn] (the

@@ -42,8 +42,8 @@ type Run struct {
 
 // Begin begins a run of e: call it after Await, just before you store Run.Entry.
 //
-// Errors: a [*prepaid.CallError]. [ErrWindow] if the outcome is unknown and the first intent is older than [Window];
-// [ErrWithdrawn] with [prepaid.OutcomeRejected]; [ErrState] with [prepaid.OutcomeApplied] if the payment is done.
+// Errors: a [*prepaid.CallError]. Its cause is [ErrWindow] if the outcome is unknown and the first intent is older than [Window],
+// [ErrWithdrawn] (with [prepaid.OutcomeRejected]), or [ErrState] if the payment is done (with [prepaid.OutcomeApplied]).
 func (e Entry) Begin(now time.Time) (Run, error) {
 	next, err := e.Intent(now)
 	switch {

@@ -57,7 +57,7 @@ type Held struct {
 
 // End is the end of a run.
 type End struct {
-	// Fence is the claim's. If the payment has another fence, only a success is recorded.
+	// Fence is the fence of the claim. If the payment has another fence, only a success is recorded.
 	Fence string
 	// Entry is the payment after the run, by the process's clock: a store on another machine converts the entry's times to ages.
 	Entry Entry

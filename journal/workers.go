@@ -45,7 +45,7 @@ type Trace struct {
 	Sent func(e Entry, took time.Duration, err error)
 	// Recorded is called after an outcome was committed.
 	Recorded func(e Entry)
-	// GivenBack is called for a payment that was claimed and not sent; why is the reason.
+	// GivenBack is called for a payment that was claimed and not sent. The argument why is the reason.
 	GivenBack func(id prepaid.RequestID, why error)
 	// Lost is called if another worker had taken over before an outcome was recorded. A success is recorded nevertheless; any
 	// other outcome is dropped, since the other worker will know more.

@@ -63,7 +63,7 @@ func decide(s *suite) {
 
 func failure() error { return fails(prepaid.OutcomeUnknown) }
 
-// A decision ends the fence of the run before it: only a success of that run is still recorded.
+// A decision replaces the fence of the run before it: only a success of that run is still recorded.
 func decideAgainstEarlierRun(s *suite) {
 	s.enqueue("a", "b")
 	for _, h := range s.claim(long(2)) {
