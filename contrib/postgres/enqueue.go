@@ -56,9 +56,9 @@ func validate(e journal.Entry, params prepaid.PaymentParams) error {
 // If another transaction adds a payment under the same request ID at that moment, Enqueue waits for that transaction to end.
 // Set LastSent of params if the payment was sent without the store, with unknown outcome: it is then stored as unknown.
 //
-// Errors, none of which affects tx: a [*prepaid.ValidationError] of account or params; [prepaid.ErrRequestIDExpired] if
-// the day in the request ID is more than 22 days ago or 7 days ahead (even if the payment is known), since the client
-// would not send it; [*journal.ChangedError] if the request ID is known with another account or other params. Then do
+// Errors, none of which affects tx: a [*prepaid.ValidationError] of account or params; [prepaid.ErrRequestIDExpired] if the
+// day in the request ID is more than 22 days ago or 7 days ahead (even if the payment is known), since the client would not
+// send it; [*journal.ChangedError] if the request ID is known with another account or other params. After a ChangedError do
 // not pay under a new request ID: a person must decide. After an error of the database, tx is rolled back, as usual.
 func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountID, params prepaid.PaymentParams) error {
 	e, err := s.newEntry(account, params, time.Now())
@@ -89,7 +89,7 @@ type BatchFault struct {
 	Err error
 }
 
-// Error returns the number of faults, and the first.
+// Error returns the number of faults, and the first fault.
 func (e *BatchError) Error() string {
 	if len(e.Faults) == 0 {
 		return "prepaidpg: batch refused"
@@ -171,8 +171,8 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[
 	return 0, err
 }
 
-// insertSQL adds the first payment of each request ID, with its history, and returns the new request IDs. If another transaction has a
-// row under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is now on the clock
+// insertSQL adds the first payment of each request ID, with its history, and returns the new request IDs. If another transaction has a row
+// under the same request ID, the insert waits for the end of that transaction. $1 is the entries in JSON, $2 is the present time of the clock
 // that set their times. The archive is searched for each ID singly: otherwise a plan that Postgres keeps could read the whole archive.
 const insertSQL = `with b as (
 	select *, last_sent + (now() - $2::timestamptz) as sent from rows from (json_to_recordset($1::json) as (request_id text, operation text,

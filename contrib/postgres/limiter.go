@@ -26,11 +26,11 @@ import (
 //
 // # Cost
 //
-// An exchange is two transactions, each of one statement on one row, that wait for neither disk nor standby; no lock is held
-// between them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with four
-// replicas each, at the full rate, take 20 % of one core of Postgres. The exchange needs a connection of pool within Timeout:
-// if your own transactions can occupy all connections, give the limiter its own pool of two; pgx closes the connection of an
-// exchange that times out. The server must be the primary, and have Postgres's functions pg_postmaster_start_time and
+// An exchange is two transactions, each of one statement on one row. They wait for neither disk nor standby, and no lock is
+// held between them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with
+// four replicas each, at the full rate, take 20 % of one core of Postgres. The exchange needs a connection of pool within
+// Timeout: if your own transactions can occupy all connections, give the limiter its own pool of two; pgx closes the connection
+// of an exchange that times out. The server must be the primary, and have Postgres's functions pg_postmaster_start_time and
 // pg_last_wal_replay_lsn. If a compatible server lacks these functions, [ratelimit.SharedStatus] has the error.
 func NewLimiter(pool *pgxpool.Pool, schema string, options ratelimit.SharedOptions) (ratelimit.Shared, error) {
 	options.Name = cmp.Or(options.Name, "default")

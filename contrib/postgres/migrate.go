@@ -64,8 +64,8 @@ func (m Migration) checksum() string {
 }
 
 // Migrate creates the schema, if it does not exist, and applies the missing versions. An empty schema means "prepaid"; see
-// [Options]. Any number of processes can run it at the same time, while workers of the previous version run: versions only add
-// tables, columns with a constant default, and indexes, which older programs ignore. A program accepts its own and all later
+// [Options]. Any number of processes can call Migrate at the same time, while workers of the previous version run: versions only
+// add tables, columns with a constant default, and indexes, which older programs ignore. A program accepts its own and all later
 // versions: migrate first, then replace the programs one by one. To go back to an older program, keep the tables as they are.
 //
 // Each version is one transaction. A version waits at most 2 s at a time for the lock of a table, so that it does not delay

@@ -131,14 +131,14 @@ func age(now, t time.Time) *int64 {
 	return new(now.Sub(t).Microseconds())
 }
 
-// storable returns a text of the service as Postgres can store it: no text may prevent that an outcome is recorded.
+// storable returns a text of the service as Postgres can store it: no text may prevent the recording of an outcome.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 }
 
 const beginSQL = "begin isolation level read committed read write"
 
-// durably executes the statements that queue adds, in one transaction and round trip, with a durable commit.
+// durably executes the statements that the function queue adds, in one transaction and round trip, with a durable commit.
 func durably(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Batch)) error {
 	batch := &pgx.Batch{}
 	batch.Queue(beginSQL)

@@ -201,7 +201,7 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), databaseLimit, errDatabaseLimit) // Settled may have used up ctx
 	defer cancel()
 	arguments := []any{e.RequestID, firstWait.Microseconds(), longestWait.Microseconds()}
-	if t.open() { // the row must stay locked, or another worker calls Settled at once
+	if t.open() { // the row must stay locked: otherwise another worker calls Settled at once
 		_, err := t.conn.Exec(ctx, "rollback to savepoint calls") // first: a failed transaction prepares no statement
 		batch := &pgx.Batch{}
 		batch.Queue(h.sql.Replace(hookLaterSQL), arguments...)

@@ -6,9 +6,9 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Times are passed as intervals in microseconds from Postgres's now: only its clock decides.
+// Times are passed as intervals in microseconds from Postgres's present time: only its clock decides.
 
-// durable makes the commit durable whatever the session has set.
+// durable makes the commit durable, whatever the settings of the session are.
 const durable = `select set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on'
 	else current_setting('synchronous_commit') end, true)`
 

@@ -22,7 +22,7 @@ type Stats struct {
 	Waiting int
 	// Held is the number of payments that workers hold now.
 	Held int
-	// Unsettled is how many outcomes your books lack: Workers.Settled is due, or due again. Set an alert if it stays.
+	// Unsettled is how many outcomes your books lack: Workers.Settled is due, or due again. Set an alert if the number stays above zero.
 	Unsettled int
 }
 
