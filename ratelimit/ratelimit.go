@@ -15,11 +15,11 @@ import (
 // Lane is the queue in which a request waits for the limiter. A lane is first in, first out; Money has priority over Call,
 // and Call over Bulk. Treat any other value as Call. The zero value means unspecified; a client never passes it on.
 //
-// Call and Bulk may use the whole allowance, at once if the client was idle. Once one of their requests has to wait, all
-// of them are spaced evenly, at a rate that leaves room for Money, until no request has waited for a while. Slots then
-// become free at an even rate. Money is not spaced: it gets a slot at once or waits for the next, about window /
-// allowance (10 ms for the whole allowance, 200 ms for a share of 0.05). The exception is a burst: if reads of an idle
-// client use the whole allowance, payments wait for the rest of the 10 s window.
+// Call and Bulk may use the whole allowance, at once if the client was idle. As soon as one of their requests has to
+// wait, all their requests are spaced evenly, at a rate that leaves room for Money, until no request has waited for a
+// while. Slots then become free at an even rate. Money is not spaced: it gets a slot at once or waits for the next,
+// about window / allowance (10 ms for the whole allowance, 200 ms for a share of 0.05). The exception is a burst: if
+// reads of an idle client use the whole allowance, payments wait for the rest of the 10 s window.
 //
 // No lane starves: after 15 slots in a row for lanes above it, a lane gets the next slot.
 type Lane int

@@ -13,8 +13,8 @@
 // decision is [KindTooEarly]; the next run decides about it. A history that breaks off gives an [AccountError] instead
 // of findings, and the run continues with the next account.
 //
-// A finding is for a person, who asks the operator about it. It is no reason to send anything: only a transfer with its own
-// request ID may be sent again, by the rules of docs/money-safety.md.
+// A finding is for a person, who asks the operator about it. It is no reason to send anything: only a transfer may be
+// sent again, under its own request ID, by the rules of docs/money-safety.md.
 //
 // # A nightly run
 //

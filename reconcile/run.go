@@ -51,7 +51,7 @@ type Run struct {
 	Since Checkpoint
 	// Overlap is the time before Since for which items are read again, because some items appear late. Zero means 1 h.
 	Overlap time.Duration
-	// Late is how long after a row's period its item may be booked, and how long after that it may become visible. Zero means 10 min.
+	// Late is how long after a row's period its item may be booked, and how long after its booking it may become visible. Zero means 10 min.
 	Late time.Duration
 	// Clocks is how much the service's clock may differ from yours. Zero means 2 min.
 	Clocks time.Duration

@@ -148,7 +148,7 @@ func (s *sorter) close() {
 	}
 }
 
-// cursor merges sorted runs. It is a heap of them by their first records.
+// cursor merges sorted runs. It is a heap of sources, ordered by their first records.
 type cursor struct {
 	compare func(a, b *record) int
 	sources []*source

@@ -123,7 +123,7 @@ type Finding struct {
 // Checkpoint is the progress of a run, for the next run. Store it as JSON. The zero value is a first run, which reads
 // complete histories; to begin at a later time, set the field To.
 //
-// It applies to the accounts of its run. Only a run without a Checkpoint reads the earlier history of an account that you add later.
+// A checkpoint applies to the accounts of its run. Only a run without one reads the earlier history of an account that you add later.
 type Checkpoint struct {
 	// To is the time up to which the run has decided.
 	To time.Time `json:"to"`

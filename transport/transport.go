@@ -56,10 +56,10 @@ func NotSent(err error) bool { return exchange.NotSent(err) }
 //	config.Transport = otelhttp.NewTransport(transport.Wrappable(transport.New()))
 //
 // A wrapper hides from the client whether an [*http.Transport] sent the request. Wrappable preserves this information:
-// [NotSent] is true for the error of a request for which t asked for a connection and never got one. Such a call is not
-// processed, and the client repeats it, as without the wrapper. A request with Close set opens its own connection, over
-// HTTP/1.1 unless t supports only HTTP/2. The wrapper must return errors unchanged or wrapped, and must not clear
-// Close. If t is nil, [New] is used.
+// [NotSent] is true for the error of a request if t asked for a connection and got none. Such a call is not processed,
+// and the client repeats it, as without the wrapper. A request with Close set opens its own connection, over HTTP/1.1
+// unless t supports only HTTP/2. The wrapper must return errors unchanged or wrapped, and must not clear Close. If t is
+// nil, [New] is used.
 func Wrappable(t *http.Transport) http.RoundTripper {
 	if t == nil {
 		t = New()

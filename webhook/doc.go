@@ -1,4 +1,4 @@
-// Package webhook receives the service's messages: verified, once, and on any number of replicas.
+// Package webhook receives, verifies and deduplicates the service's messages, on any number of replicas.
 //
 // [Handler] is an http.Handler. It checks each message with a [Verifier] over the exact bytes, claims its ID in a
 // [ClaimStore], and passes it to your function; a message that was already handled is acknowledged and not handled again.

@@ -202,7 +202,7 @@ func look(ctx context.Context, failure error, seen func() (bool, error)) error {
 	return failure
 }
 
-// normal is the form in which addresses are compared.
+// normal returns an address in the form in which addresses are compared.
 func normal(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {

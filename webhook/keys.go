@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// KeyRing holds the accepted keys: hmac_key_secret by hmac_key_id, each 64 hex characters. It is safe for concurrent use.
+// KeyRing holds the accepted keys: hmac_key_secret by hmac_key_id. Each secret has 64 hex characters. A KeyRing is safe for concurrent use.
 type KeyRing interface {
 	// Keys returns the current keys. Neither the caller nor the ring modifies the map afterwards.
 	Keys() map[string]prepaid.Secret
@@ -21,9 +21,9 @@ type StaticKeys map[string]prepaid.Secret
 // Keys returns k.
 func (k StaticKeys) Keys() map[string]prepaid.Secret { return k }
 
-// Keys is a [KeyRing] that can change while it is used. [Ensure] with [RotateIn] moves a hook from one of its keys to
-// another. To do this manually: Add the new key, move the hook to it with [prepaid.HooksService.Update], and Retire the
-// old key. The zero value is an empty ring. It starts no goroutine.
+// Keys is a [KeyRing] that can change while it is used. [Ensure] with [RotateIn] moves a hook from one key of the ring
+// to another. To do this manually: Add the new key, move the hook to it with [prepaid.HooksService.Update], and Retire
+// the old key. The zero value is an empty ring. It starts no goroutine.
 type Keys struct {
 	now atomic.Pointer[ringKeys]
 }
@@ -82,8 +82,8 @@ func (k *Keys) Add(id string, secret prepaid.Secret) error {
 	return nil
 }
 
-// Retire sets the end of a key: the ring refuses it when the duration after has passed. It reports whether the key was
-// in the ring. If the key already has an earlier end, that end remains.
+// Retire keeps a key for the given time, then refuses it. It reports whether the key was in the ring. If the key
+// already has an earlier end, that end remains.
 func (k *Keys) Retire(id string, after time.Duration) bool {
 	var found bool
 	end := time.Now().Add(after)

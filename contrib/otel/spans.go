@@ -37,7 +37,7 @@ type observer struct {
 	tracer  trace.Tracer
 	metrics *metrics
 	server  []attribute.KeyValue
-	known   sync.Map // prepaid.Operation to *described; about 50
+	known   sync.Map // maps prepaid.Operation to *described; about 50 entries
 }
 
 // described holds the attributes that all calls of an operation share.

@@ -26,8 +26,8 @@ import (
 //
 // While slots are scarce, each replica spaces calls and bulk evenly, so that slots return evenly and a payment waits
 // only for the next slot, of its own replica or of another. A replica with very few slots may need up to a Window to
-// get some for its payments. Calls cannot get the last 0.4 % of the slots, nor bulk the last 2 %: Redis keeps them for
-// replicas whose payments have no slot.
+// get some for its payments. Calls cannot get the last 0.4 % of the slots, and bulk cannot get the last 2 %: Redis
+// keeps them for replicas whose payments have no slot.
 //
 // If Redis is unreachable, a replica continues with the slots it owns. After its Lease it uses at most its equal share
 // of the allowance. About one Window later, when every other replica does the same, it can use all of that share. In
@@ -37,8 +37,8 @@ import (
 // start waits. If a single replica is cut off for longer, it keeps its share, which the others may also get: a 429 is
 // then possible. A replica that starts without Redis does not know which slots were used before.
 //
-// A 429 pauses its replica at once and the others with their next exchange; from then on requests are spaced evenly. See
-// [github.com/cardprograms/prepaid.Config] for how long, and [ratelimit.Limiter] for the errors of Acquire.
+// A 429 immediately pauses the replica that received it; the others pause at their next exchange. From then on requests are spaced
+// evenly. See [github.com/cardprograms/prepaid.Config] for the length of the pause, and [ratelimit.Limiter] for the errors of Acquire.
 func NewLimiter(client redis.UniversalClient, options ratelimit.SharedOptions) (ratelimit.Shared, error) {
 	options.Name = cmp.Or(options.Name, "prepaid:limit")
 	var f faults.List

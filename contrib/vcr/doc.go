@@ -14,10 +14,10 @@
 //
 // Every exchange is scrubbed before go-vcr sees it, with a schema derived from the client's own types: the recording
 // keeps amounts, statuses and other enumerated values, flags, times that are not personal, currencies, merchant
-// categories, counts, and error codes. A pseudonym of the same form (digits stay digits, a date a date, an address an
-// address) replaces every other value: each field with a redact tag, and each member that the schema does not name.
-// Equal values get equal pseudonyms throughout a cassette: if one call returns an account, the next call can use the
-// same account. Pseudonyms are numbered in order of appearance, so that a new recording makes a small diff.
+// categories, counts, and error codes. A pseudonym of the same form (digits stay digits, a date stays a date, an
+// address stays an address) replaces every other value: each field with a redact tag, and each member that the schema
+// does not name. Equal values get equal pseudonyms throughout a cassette: if one call returns an account, the next call
+// can use the same account. Pseudonyms are numbered in order of appearance, so that a new recording makes a small diff.
 //
 // Cells of reports are scrubbed too, except those in [Options].ReportColumns and ReportAmounts; the cassette lists these.
 //

@@ -68,8 +68,8 @@ type Recorder struct {
 	stopped bool
 }
 
-// New opens the cassette at path, and adds .yaml to path if missing. Call Stop at the end. A recording replaces an older
-// cassette only if no other process wrote it meanwhile.
+// New opens the cassette at path, and adds .yaml to path if missing. Call Stop at the end. A recording replaces an
+// older cassette only if no other process wrote the file meanwhile.
 //
 // Errors: *[CassetteError] if there is nothing to replay, *[UnscrubbedError] if a cassette to replay contains values that
 // must not be there.

@@ -186,7 +186,7 @@ func isKnown(t reflect.Type, text string) bool {
 	return ok && enum.Known()
 }
 
-// isErrorCode keeps codes that the client lists, and words joined by "_": a single word may be a name.
+// isErrorCode accepts codes that the client lists, and words joined by "_": a single word may be a name.
 func isErrorCode(text string) bool {
 	const longest = 64
 	return prepaid.ErrorCode(text).Known() || len(text) <= longest && looksLikeCode(text)

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// leaf is one value: its place, whether it was kept, and its replacement.
+// leaf is one value: its place, whether it was kept, and the form of its pseudonym.
 type leaf struct {
 	where  string
 	value  string

@@ -28,7 +28,7 @@ const (
 // Slots are scarce when the pool has no more for calls or bulk. Only then are these lanes spaced: before that, more slots may arrive.
 type owner struct {
 	options Options
-	gone    time.Duration // from a replica's last exchange until it owns at most its share, and its used slots have rested
+	gone    time.Duration // time from a replica's last exchange until it owns at most its share, and its used slots have rested
 	floor   int
 	kick    func() // requests an exchange; does not block
 	limiter *slots.Limiter
@@ -152,7 +152,7 @@ func (o *owner) report() (r Report) {
 }
 
 // finish ends a successful exchange, and reports whether the next exchange is due soon. If not, the next Acquire starts
-// it. The lease begins when the exchange began: the pool cannot have recorded the report earlier.
+// it. The lease starts with the exchange: the pool cannot have recorded the report earlier.
 func (o *owner) finish(r Report, g Grant) (soon bool) {
 	if g.Granted < 0 { // the response to a repeated command; the first response was lost
 		return true

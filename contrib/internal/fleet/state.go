@@ -149,9 +149,9 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 	return g
 }
 
-// shareOut divides the usable slots out of size among the replicas. Each lane in turn shares out the slots that higher lanes left,
-// smallest need first: a replica gets what it needs, but at most the slots left divided by the replicas left. A lower lane that needs a
-// sixteenth of size gets at least that; calls leave the last 0.4 % to money, and bulk leaves the last 2 % to money and calls.
+// shareOut divides the usable slots, out of size slots in all, among the replicas. Each lane in turn shares out the slots that higher lanes
+// left, smallest need first: a replica gets what it needs, but at most the slots left divided by the replicas left. A lower lane that needs
+// a sixteenth of size gets at least that; calls leave the last 0.4 % to money, and bulk leaves the last 2 % to money and calls.
 func shareOut(live []*part, size, usable int) {
 	var needs [LaneCount]int
 	for _, p := range live {

@@ -157,7 +157,7 @@ func functions(v ssa.Value, depth int) []*ssa.Function {
 	return found
 }
 
-// Repeats reports whether a transport's package repeats requests. The result name names the package if so, else the type.
+// Repeats reports whether a transport's package repeats requests. If so, name is that of the package, otherwise that of the type.
 func Repeats(t types.Type) (yes bool, name string) {
 	named, ok := types.Unalias(t).(*types.Named)
 	if !ok || named.Obj().Pkg() == nil {

@@ -47,7 +47,7 @@ func (o *origins) follow(value ssa.Value, field string) {
 			o.follow(edge, field)
 		}
 		return
-	case *ssa.ChangeType, *ssa.Convert, *ssa.MakeInterface, *ssa.ChangeInterface, *ssa.TypeAssert: // the same in another type
+	case *ssa.ChangeType, *ssa.Convert, *ssa.MakeInterface, *ssa.ChangeInterface, *ssa.TypeAssert: // the same value in another type
 		o.follow(*v.(ssa.Instruction).Operands(nil)[0], field)
 		return
 	case *ssa.UnOp:

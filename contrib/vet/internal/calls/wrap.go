@@ -65,7 +65,7 @@ func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
 	return Func{}, false
 }
 
-// name is how messages name a function.
+// name returns the name of a function for messages.
 func name(fn *ssa.Function) string {
 	if fn.Parent() != nil {
 		return "the function literal"
