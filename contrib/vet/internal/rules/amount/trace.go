@@ -17,7 +17,7 @@ var compares = map[token.Token]bool{token.EQL: true, token.NEQ: true, token.LSS:
 type tracer struct {
 	pass    *analysis.Pass
 	found   *calls.Result
-	results map[*ssa.Function]*result // complete ones only
+	results map[*ssa.Function]*result // only results that are complete
 }
 
 // result is the analysis of the first result of a function of this package.
@@ -179,7 +179,7 @@ func (t *tracer) money(v ssa.Value, seen map[ssa.Value]bool) (r result) {
 	return r
 }
 
-// arithmetic: a sum, difference or multiple of money is money. The quotient of two is not. Division by a constant changes the unit.
+// arithmetic: a sum, difference or multiple of money is money. The quotient of two amounts is not. Division by a constant changes the unit.
 func (t *tracer) arithmetic(op *ssa.BinOp, seen map[ssa.Value]bool) result {
 	x, y := t.money(op.X, seen), t.money(op.Y, seen)
 	switch op.Op {

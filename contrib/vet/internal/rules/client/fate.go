@@ -195,8 +195,8 @@ func (f *follower) call(instr ssa.CallInstruction, v ssa.Value) {
 	}
 }
 
-// sdk follows a call of the SDK. Nearly all methods of a client, or of a service in it, send a request. So does a function
-// that takes a client or service, unless the function makes a value from this argument.
+// sdk follows a call of the SDK. Nearly all methods of a client, or of a service in it, send a request. A function that
+// takes a client or service sends one too, unless it makes a value from this argument.
 func (f *follower) sdk(instr ssa.CallInstruction, callee *types.Func, arg int) {
 	switch name := callee.Name(); {
 	case name == "With":

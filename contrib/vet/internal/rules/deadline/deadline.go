@@ -153,7 +153,7 @@ func (r *rule) wait() {
 	}
 }
 
-// sites are the money calls in a function, and its calls of functions that make money calls with their own context or a parameter.
+// sites are the money calls in a function, and its calls of functions that make money calls with a context of their own or from a parameter.
 func (r *rule) sites(fn *ssa.Function) []site {
 	var found []site
 	for _, block := range fn.Blocks {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bounds is the fact that a function, such as a middleware, gives a request's context a deadline or uses such a function.
+// bounds is the fact that a function, such as a middleware, gives a request's context a deadline, or uses such a function.
 type bounds struct{}
 
 func (*bounds) AFact()         {}
@@ -22,7 +22,7 @@ func (*bounded) String() string { return "has a middleware for deadlines" }
 // SDK. Such a function makes a context with a deadline, and a request with a context.
 func (r *rule) middlewares(program bool) {
 	info := r.pass.TypesInfo
-	for again := true; again; { // again: a function may use one that is found later
+	for again := true; again; { // again: a function may use a function that is found later
 		again = false
 		for _, file := range r.pass.Files {
 			for _, decl := range file.Decls {

@@ -120,8 +120,8 @@ func fix(pass *analysis.Pass, file *ast.File, call *calls.Call) []analysis.Sugge
 	}}
 }
 
-// around returns the statement that consists of the call at the end of the stack, with its results dropped. looped means that a loop
-// contains it.
+// around returns the statement that consists of the call at the end of the stack, with its results dropped. The result
+// looped reports that a loop contains the statement.
 func around(stack []ast.Node) (statement ast.Stmt, looped bool) {
 	if len(stack) < 3 {
 		return nil, false

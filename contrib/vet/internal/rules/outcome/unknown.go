@@ -170,7 +170,7 @@ func (u *unknown) differs(v ssa.Value, at ssa.Instruction) bool {
 	return chosen(v, u.failed, failure, 0) && !(u.succeeded[at] && chosen(v, u.succeeded, failure, 0))
 }
 
-// chosen reports whether a value may match text on the given paths.
+// chosen reports whether a value may match the pattern text on the given paths.
 func chosen(v ssa.Value, on map[ssa.Instruction]bool, text *regexp.Regexp, depth int) bool {
 	if depth > 8 {
 		return false
@@ -206,7 +206,7 @@ func chosen(v ssa.Value, on map[ssa.Instruction]bool, text *regexp.Regexp, depth
 	return false
 }
 
-// paysOtherwise reports whether an instruction pays with another operation, and not after success.
+// paysOtherwise reports whether an instruction pays with another operation, but not after success.
 func (u *unknown) paysOtherwise(instr ssa.Instruction) bool {
 	call, ok := instr.(*ssa.Call)
 	if !ok || u.succeeded[instr] {
@@ -353,7 +353,7 @@ func (u *unknown) times(store *ssa.Store, loop map[*ssa.BasicBlock]bool) {
 	}
 }
 
-// fromCall reports whether a value is read from field LastSent.
+// fromCall reports whether a value is read from a field LastSent.
 func fromCall(v ssa.Value, depth int) bool {
 	switch v := v.(type) {
 	case *ssa.UnOp:

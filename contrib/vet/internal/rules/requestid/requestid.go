@@ -199,14 +199,14 @@ func made(of []calls.Part) bool {
 	return slices.ContainsFunc(of, func(p calls.Part) bool { return p.New != "" })
 }
 
-// handed reports whether a value, or another made from it, is passed to code that may store it, perhaps on its way to an ID.
+// handed reports whether a value, or another made from it, is passed to code that may store it, perhaps before it becomes an ID.
 func (r *rule) handed(v, id ssa.Value) bool {
 	f := forward{rule: r, id: id, seen: map[ssa.Value]bool{}}
 	f.follow(v)
 	return len(f.uses) > 0
 }
 
-// forward finds the calls that are given a value.
+// forward finds the calls that get a value.
 type forward struct {
 	*rule
 	id       ssa.Value
@@ -469,7 +469,7 @@ func next(p calls.Part, loop map[*ssa.BasicBlock]bool) bool {
 	return false
 }
 
-// sameVariable reports whether two calls are given the same variable.
+// sameVariable reports whether two calls get the same variable.
 func sameVariable(a, b *calls.Call) bool {
 	x, ok := a.Arg(a.Params).(*ssa.UnOp)
 	y, also := b.Arg(b.Params).(*ssa.UnOp)

@@ -16,7 +16,7 @@ import (
 type tracer struct {
 	pass  *analysis.Pass
 	found *calls.Result
-	flows map[*ssa.Function]*flow // incomplete ones too
+	flows map[*ssa.Function]*flow // also flows that are incomplete
 }
 
 // printing is a place where a text is printed.

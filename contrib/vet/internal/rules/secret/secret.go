@@ -27,7 +27,7 @@ var Analyzer = &analysis.Analyzer{
 type flow struct {
 	// Reveals are the results that have the text of a secret.
 	Reveals uint64
-	// Through are the parameters in the first result, Prints those that are printed, and Logs those printed to a log or an error.
+	// Through are the parameters in the first result. Prints are those that are printed, Logs those printed to a log or an error.
 	Through, Prints, Logs uint64
 }
 
@@ -114,7 +114,7 @@ type source struct {
 	personal bool
 }
 
-// sources are the results of calls in fn that reveal a secret, and the personal data that fn reads.
+// sources returns the results of calls in fn that reveal a secret, and the personal data that fn reads.
 func (t *tracer) sources(fn *ssa.Function) []source {
 	var found []source
 	for _, block := range fn.Blocks {

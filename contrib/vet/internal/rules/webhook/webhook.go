@@ -43,7 +43,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// message is the parameter of a function that handles messages, or nil.
+// message returns the message parameter of a function that handles messages, or nil.
 func (r *rule) message(fn *ssa.Function) ssa.Value {
 	results := fn.Signature.Results()
 	if results.Len() != 1 || !types.Identical(results.At(0).Type(), types.Universe.Lookup("error").Type()) {
