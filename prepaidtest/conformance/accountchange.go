@@ -12,7 +12,7 @@ func accountChangeCases() []Case {
 			p.do(http.MethodPut, "accounts/"+noAccount+rest, body).refused(404)
 		})
 	}
-	// same writes back the current values, so that nothing changes.
+	// same makes a case that writes the current value back, so that nothing changes.
 	same := func(rest, from, to string) Case {
 		return with("4.4", "put_"+to, "PUT /accounts/{id}"+rest, func(p *probe) {
 			before := p.get(p.accountPath("")).status(200).object(accountShape())

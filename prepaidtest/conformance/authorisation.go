@@ -2,8 +2,8 @@ package conformance
 
 import "strings"
 
-// authorisationCases call each operation without a token and with a bad token; others has all operations. The calls
-// have an unknown ID and an empty body, so they change nothing even if a service accepts them.
+// authorisationCases calls each operation of the other cases without a token and with a bad token. The calls have an
+// unknown ID and an empty body: they change nothing even if a service accepts them.
 func authorisationCases(others []Case) []Case {
 	fill := strings.NewReplacer("/policy/{id}", "/policy/999999999", "/hooks/{id}", "/hooks/"+unknownUUID, "{companyid}", "999999999",
 		"{reportid}", unknownUUID, "{id}", noAccount, "{templatename}", noAccount, "{provider}", noAccount)
@@ -19,7 +19,7 @@ func authorisationCases(others []Case) []Case {
 		name := strings.NewReplacer(" /", "_", "/", "_", "{", "", "}", "").Replace(operation)
 		allowed := []int{401}
 		if operation == "GET /reporting/templates/{templatename}" {
-			allowed = []int{400, 401} // its row has 400 for a wrong token
+			allowed = []int{400, 401} // the reference has 400 for a wrong token
 		}
 		cases = append(cases, with("5", "token_is_required_by_"+name, operation, func(p *probe) {
 			body := ""

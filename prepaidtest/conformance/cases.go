@@ -16,7 +16,7 @@ type Case struct {
 	check func(*probe)
 }
 
-// Cases lists all checks in the order of Run. Each is independent.
+// Cases lists all checks in the order of Run. No check depends on another.
 func Cases() []Case {
 	cases := slices.Concat(
 		tokenCases(), reportCases(), policyCases(), accountCases(), accountChangeCases(), walletCases(), transferCases(),
@@ -30,7 +30,7 @@ func with(section, name, operation string, check func(*probe), needs ...string) 
 	return Case{Name: section + "/" + name, Section: section, Operation: operation, Needs: needs, check: check}
 }
 
-// lacking returns why c cannot run against t, or nothing.
+// lacking returns the reason why c cannot run against t; empty if it can.
 func (c *Case) lacking(t *Target) string {
 	settings := map[string]bool{
 		"CompanyID": t.CompanyID != 0, "AccountID": t.AccountID != "", "SecondAccountID": t.SecondAccountID != "",

@@ -50,7 +50,7 @@ func fundingCases() []Case {
 	}
 }
 
-// outcome posts body and returns an approval's transaction_id; nil if declined.
+// outcome posts body, and returns the transaction_id of the response, or nil after a decline.
 func (p *probe) outcome(path string, body any) any {
 	got := p.post(path, body).status(200).object(fundingShape())
 	id, present := got["transaction_id"]

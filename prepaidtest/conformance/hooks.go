@@ -104,7 +104,7 @@ func hookCases() []Case {
 	}
 }
 
-// forget deletes a hook that should not exist.
+// forget deletes the hook that a request created, although the request had to be refused.
 func (p *probe) forget(a *response) {
 	if a.bad || a.code != http.StatusCreated {
 		return

@@ -16,7 +16,7 @@ func (a *response) count(name string) int {
 	return n
 }
 
-// paging checks a list's headers, first page and the rules of section 1. Append page_size to path.
+// paging checks the first page, the last page and the headers of a list by the rules of section 1. The path ends with ? or &.
 func (p *probe) paging(path string, r rule) {
 	a := p.get(path+"page_number=1&page_size=1").status(200, 204)
 	size, pages, items := a.count("X-PageSize"), a.count("X-TotalPages"), a.count("X-TotalItems")

@@ -36,7 +36,7 @@ func policyCases() []Case {
 	}
 }
 
-// policyChange adds a rule, finds it, removes it and checks that it is gone. It does not change an existing rule.
+// policyChange adds a rule, finds it, removes it and checks that it is gone. Existing rules do not change.
 func policyChange(kind string, add any, key func(any) map[string]any) Case {
 	return with("4.3", "changes_"+kind, "POST /policy/{id}/"+kind, func(p *probe) {
 		remove := add

@@ -37,7 +37,7 @@ func (p *probe) failIn(section, field, rule string) {
 	p.faults = append(p.faults, fault{section, p.operation, field, rule})
 }
 
-// response is an HTTP response; after a violation later checks report nothing.
+// response is an HTTP response. After one violation, most further checks of the response report nothing.
 type response struct {
 	*probe
 	bad    bool
@@ -79,7 +79,7 @@ func (p *probe) patiently(method, path, body string, header http.Header) *respon
 	}
 }
 
-// retryAfter is the Retry-After of a 429, at most a minute; without that header it is the window, ten seconds.
+// retryAfter returns the Retry-After of a 429, at most a minute. Without that header it returns ten seconds, the window of the limit.
 func (a *response) retryAfter() time.Duration {
 	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
 	if err != nil || seconds < 0 {
@@ -184,7 +184,7 @@ func (a *response) empty() *response {
 	return a
 }
 
-// read checks media type and body and returns the body's value.
+// read checks media type and body, and returns the body's value; nil if the body is not JSON.
 func (a *response) read(r rule) any {
 	if a.bad {
 		return nil
@@ -210,7 +210,7 @@ func (a *response) read(r rule) any {
 	return value
 }
 
-// object reads an object; nil after a violation.
+// object reads an object; nil after an earlier violation, or if the body is not an object.
 func (a *response) object(r rule) map[string]any {
 	value, _ := a.read(r).(map[string]any)
 	return value
@@ -228,7 +228,7 @@ func (a *response) objects(r rule) []map[string]any {
 	return found
 }
 
-// octets checks a body that is a string of type application/octet-stream.
+// octets checks that the body is a string of type application/octet-stream, and returns the string.
 func (a *response) octets() string {
 	if a.bad {
 		return ""

@@ -37,12 +37,12 @@ func members(required bool, r rule, names []string) []member {
 
 func contains(words []string, word string) bool { return slices.Contains(words, word) }
 
-// object checks an object that has only the listed members.
+// object returns the rule for an object that has only the listed members.
 func object(section string, groups ...[]member) rule {
 	return shape(section, false, slices.Concat(groups...))
 }
 
-// openObject allows further members.
+// openObject returns the rule for an object that may have further members.
 func openObject(section string, groups ...[]member) rule {
 	return shape(section, true, slices.Concat(groups...))
 }
@@ -69,7 +69,7 @@ func shape(section string, open bool, list []member) rule {
 				unknown++
 			}
 		}
-		if unknown > 0 && !open { // their names may be private: not shown
+		if unknown > 0 && !open { // the names are not shown: they may be private
 			report(section, field, "has "+strconv.Itoa(unknown)+" fields that the reference does not list")
 		}
 	}

@@ -39,7 +39,7 @@ func createdShape() rule {
 	return object("2.2", reducedMembers(), opt(dateTime, "first_transaction_occurred_at", "last_transaction_occurred_at"))
 }
 
-// accountShape has only the optional groups that were requested.
+// accountShape has only the given optional groups.
 func accountShape(groups ...[]member) rule {
 	return object("2.2", append([][]member{
 		reducedMembers(), req(text, "account_id"), req(dateTime, "account_expiry"), req(oneOf("proxy", "ledger"), "account_type"),

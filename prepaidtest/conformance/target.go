@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Target is the service under test. BaseURL, ClientID, ClientSecret and Vendor are required; a case is
-// skipped if its other settings are missing.
+// Target is the service under test. BaseURL, ClientID, ClientSecret and Vendor are required. If another
+// setting is missing, the cases that need it are skipped.
 type Target struct {
 	// BaseURL is the address with its path prefix, ending in /3.0/.
 	BaseURL string
@@ -49,17 +49,17 @@ type Target struct {
 	PayOutNumber string
 	// PayOutName is the name of that account.
 	PayOutName string
-	// SimulatorWait is the pause between related simulated actions. Default 60 s: the reference requires 30 to 90.
+	// SimulatorWait is the pause between related simulated actions. Default 60 s: the reference requires 30 to 90 s.
 	SimulatorWait time.Duration
 	// ReportWait is the pause between polls of a running report (at most 150 polls). Default 2 s.
 	ReportWait time.Duration
-	// Allow permits effects. With the zero value the suite only reads, and sends requests that must be refused.
+	// Allow permits effects. With the zero value the suite sends only reads and requests that must be refused.
 	Allow Allow
 }
 
 // Allow permits effects. Reads, and requests that must be refused, are always permitted. The zero value permits no effects.
 type Allow struct {
-	// MoveMoney transfers 0.01 between the two accounts, there and back.
+	// MoveMoney transfers 0.01 from one account to the other, and back.
 	MoveMoney bool
 	// PayOut sends 0.01 to the bank account of the target. The money is not returned.
 	PayOut bool
@@ -78,7 +78,7 @@ type Allow struct {
 	Funding bool
 	// ChangeHooks creates a disabled hook, changes it and deletes it.
 	ChangeHooks bool
-	// SpendRateLimit sends requests until one is refused, at most 1,100, and waits until requests are accepted again.
+	// SpendRateLimit sends up to 1,100 requests, until one is refused, and waits until requests are accepted again.
 	SpendRateLimit bool
 }
 

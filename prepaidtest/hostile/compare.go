@@ -26,7 +26,7 @@ const (
 type books struct {
 	debits  map[int][]prepaidtest.Transaction // of the paying account, by payment
 	credits map[prepaid.TransactionID]prepaidtest.Transaction
-	others  []prepaidtest.Transaction // of no payment
+	others  []prepaidtest.Transaction // debits of no payment
 }
 
 // read reads every account.
@@ -93,7 +93,7 @@ func (r *run) report(unfinished string) *Report {
 	return report
 }
 
-// noToken returns why no worker has a token; empty if one has.
+// noToken returns the reason why no worker has got a token; empty if a worker has.
 func noToken(log map[int64]prepaidtest.Request) string {
 	what, last := "no worker has requested a token", int64(0)
 	for _, q := range log {
@@ -109,7 +109,7 @@ func noToken(log map[int64]prepaidtest.Request) string {
 	return what
 }
 
-// wrong describes a movement of the wrong type or to the wrong account, but not a missing or second movement.
+// wrong describes a movement of the wrong type or to the wrong account. It ignores a missing or second movement.
 func (b books) wrong(p Payment, moved []prepaidtest.Transaction) string {
 	for _, item := range moved {
 		credit, transferred := b.credits[item.ID]
@@ -133,7 +133,7 @@ func describe(p Payment) string {
 	return fmt.Sprintf("payment %q (%s of %s from %s to %s, request ID %s)", p.SourceReference, p.Operation, p.Amount, p.SourceAccountID, to, p.RequestID)
 }
 
-// claims compares the summaries of the last runs with the accounts.
+// claims compares the last summary of each copy with the accounts.
 func (r *run) claims(b books, log map[int64]prepaidtest.Request, finished bool) (wrong []Finding) {
 	said := make(map[prepaid.RequestID]bool) // whether any summary reports a known state
 	for number := 1; number <= r.options.Copies; number++ {
@@ -191,11 +191,11 @@ type line struct {
 	text string
 }
 
-// timeline lists the events of a payment: its requests, the faults of the processes that sent them, and its money. It needs the
-// lock.
+// timeline lists the events of a payment: its requests, the faults of the processes that sent them, and its movements. It needs
+// the lock.
 func (r *run) timeline(n int, moved []prepaidtest.Transaction, log map[int64]prepaidtest.Request) []string {
 	var lines []line
-	from := make(map[*process]time.Duration) // start of its first request, minus the longest freeze before it
+	from := make(map[*process]time.Duration) // start of the process's first request, minus the longest freeze before
 	first, until := time.Duration(math.MaxInt64), time.Duration(0)
 	for _, f := range r.flights {
 		if f.payment != n {
@@ -231,7 +231,7 @@ func nameOf(p *process) string {
 	return p.String() + " "
 }
 
-// texts sorts lines by time.
+// texts sorts lines by time and formats them.
 func texts(lines []line) []string {
 	slices.SortStableFunc(lines, func(a, b line) int { return int(a.at - b.at) })
 	list := make([]string, len(lines))
@@ -277,7 +277,7 @@ func (r *run) flown(f flight, log map[int64]prepaidtest.Request) []line {
 	return lines
 }
 
-// wall converts the server's time to the run's. It needs the lock.
+// wall converts the server's time to the time since the start of the run. It needs the lock.
 func (r *run) wall(at time.Time) time.Duration {
 	moved := time.Duration(0)
 	for _, m := range r.moves {

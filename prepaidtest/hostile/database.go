@@ -19,7 +19,7 @@ type target struct {
 	network, address string
 }
 
-// newTarget reads a URL: a host and port, or the socket of Postgres.
+// newTarget reads a URL that has a host and a port, or the socket of Postgres.
 func newTarget(text string) (target, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" {
@@ -49,14 +49,14 @@ type proxy struct {
 
 	mu     sync.Mutex // guards all below
 	closed bool
-	down   time.Time // when a refusal of connections ends
+	down   time.Time // until then, new connections are refused
 	open   map[net.Conn]bool
 }
 
 // outage is how long a database is cut off.
 const outage = 100 * time.Millisecond
 
-// proxy starts a proxy and returns the URL through it.
+// proxy starts a proxy. The URL that it returns leads through this proxy.
 func (t target) proxy(ctx context.Context, background *sync.WaitGroup) (*proxy, string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -81,7 +81,7 @@ func (t target) proxy(ctx context.Context, background *sync.WaitGroup) (*proxy, 
 	return p, through.String(), nil
 }
 
-// keep records an open connection. If the proxy is closed or cut, keep closes it and returns false.
+// keep records an open connection. If the proxy is closed or cut, keep closes the connection and returns false.
 func (p *proxy) keep(connection net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *proxy) pass(ctx context.Context, near net.Conn) {
 		for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
 			both.Go(func() {
 				_, _ = io.Copy(way[0], way[1])
-				p.drop(near, far) // either end
+				p.drop(near, far) // if either end closes
 			})
 		}
 		both.Wait()

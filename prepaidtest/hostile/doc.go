@@ -1,13 +1,13 @@
-// Package hostile tests a payment loop: it runs several copies of your worker against the emulator, injects every
-// possible failure, and compares every account with the orders.
+// Package hostile tests a payment loop: it runs several copies of your worker against the emulator, injects
+// failures, and compares every account with the orders.
 //
 // A worker is a command in any language or a function of a Go test. Each copy gets a list of payments and the settings of a client
-// in its environment, pays, and ends with status 0 if it decides that all outcomes are final. Meanwhile the harness
+// in its environment. The copy pays, and ends with status 0 when it finds that all outcomes are final. Meanwhile the harness
 //
-//   - kills copies (SIGKILL) while their request is in flight or when its response has just arrived, and starts them again
-//   - freezes copies (SIGSTOP) in the middle of a request, and continues them after others have had time to take over
-//   - loses responses, continues requests long after their connection is gone, and carries out a repeat that overtakes them
-//   - cuts the network between a process and the service, and freezes the service, for longer than any wait
+//   - kills copies (SIGKILL) while a request is in flight or just after its response was sent, and starts these copies again
+//   - freezes copies (SIGSTOP) in the middle of a request, and continues them after other copies have had time to take over
+//   - loses responses, executes requests long after their connection is gone, and executes repeats that overtake a request
+//   - cuts the network between a process and the service, or freezes the service, often for longer than any wait
 //   - responds with errors of the service and of gateways, throttles, and expires tokens
 //   - moves the emulator's clock forward, and cuts connections to a database
 //
@@ -37,15 +37,15 @@
 //
 //   - PREPAID_HOSTILE_PAYMENTS: a file with one [Payment] a line, in JSON
 //   - PREPAID_HOSTILE_DIR: a directory that all copies share, empty at the start, for a journal or a database file
-//   - PREPAID_HOSTILE_DATABASE: the URL of the database, if the run has one; it leads through a proxy that cuts connections
-//   - PREPAID_HOSTILE_SUMMARY: where to write a [Claim] a line, in JSON; optional
+//   - PREPAID_HOSTILE_DATABASE: the URL of the database, if the run has one, through a proxy that cuts connections
+//   - PREPAID_HOSTILE_SUMMARY: an optional file, to which the copy writes one [Claim] a line, in JSON
 //   - PREPAID_HOSTILE_WORKER: the number of the copy, from 1
 //
 // # Seeds
 //
-// Faults, kills, freezes and cuts depend only on the seed, the payment and how often it has arrived: not on time, nor on
-// which copy is faster. The same seed gives the same failures. Only the interleaving of the copies' own steps is random.
-// PREPAID_HOSTILE_SEED sets the seed of runs without one.
+// Faults, kills, freezes and cuts depend only on the seed, the payment and the number of its requests so far. They do not
+// depend on time, or on which copy is faster. The same seed gives the same failures. Only the interleaving of the copies'
+// own steps is random. If Options has no Seed, PREPAID_HOSTILE_SEED sets the seed.
 //
 // # Safety
 //

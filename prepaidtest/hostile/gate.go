@@ -15,8 +15,8 @@ import (
 // flight is one request for a payment.
 type flight struct {
 	process   *process
-	payment   int // index
-	arrival   int // of this payment, from 1
+	payment   int // index in the orders
+	arrival   int // number of the request among those of this payment, from 1
 	number    int64
 	at, ended time.Duration
 	reached   time.Duration // when it arrived, if a cut or a frozen service held it
@@ -24,29 +24,29 @@ type flight struct {
 	fault     string
 	overlaps  bool
 	late      bool  // probably on its way while its process was frozen
-	waiting   *wire // set until the cut that this request began is over
-	lost      bool  // in the network: never arrived
+	waiting   *wire // the request's wire, until the cut that the request began is over
+	lost      bool  // lost in the network: the request never arrived
 }
 
-// event is anything that happened, other than a request.
+// event is an event of a run, other than a request.
 type event struct {
 	at      time.Duration
-	process *process // nil for all
+	process *process // nil if the event concerns all
 	text    string
 }
 
 // move is a move of the emulator's clock.
 type move struct {
-	from time.Time // the server's clock before
+	from time.Time // the server's time before the move
 	by   time.Duration
 }
 
-// passage is the state of a request in the emulator: its sender, and how decide treats its response.
+// passage is the state of a request that passes through the emulator.
 type passage struct {
 	process        *process
 	wire           *wire
-	sent, released time.Time // released is zero if it was not held
-	flight         int       // index; -1 for none
+	sent, released time.Time // released is zero if the request was not held
+	flight         int       // index in flights; -1 for none
 	after          bool
 }
 
@@ -112,7 +112,7 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 	if !known {
 		return prepaidtest.Fault{} // if this request pays, the accounts show the payment
 	}
-	late := through.process.frozenSince(through.sent) // takes a lock that is held while events are recorded
+	late := through.process.frozenSince(through.sent) // frozenSince takes a lock that is held while events are recorded
 	flown := flight{
 		process: through.process, payment: n, number: a.Number, requestID: a.RequestID, late: late, overlaps: r.running(a.RequestID, late),
 	}
@@ -171,8 +171,8 @@ func (r *run) faultOf(through *passage, next step, lost bool) prepaidtest.Fault 
 }
 
 // running reports whether an earlier request with this ID still runs. A request past its time counts as ended even on a slow machine,
-// since the service keeps its limits. If either request was on its way while its process was frozen, running delays the second until
-// the first ends: no lease prevents an overlap, and processes cannot be frozen at a better moment.
+// since the service keeps its limits. If either request was on its way while its process was frozen, running delays the second request
+// until the first ends: no lease can prevent this overlap, and the harness cannot freeze a process at a better moment.
 func (r *run) running(id prepaid.RequestID, late bool) bool {
 	late = late || r.anyLate(id)
 	for {
@@ -189,7 +189,7 @@ func (r *run) running(id prepaid.RequestID, late bool) bool {
 	}
 }
 
-// waiting reports whether a cut of the network holds a request with this ID that will arrive later: its connection was not reset.
+// waiting reports whether a cut of the network holds a request with this ID that will arrive later, because no reset discards it.
 func (r *run) waiting(id prepaid.RequestID) bool {
 	r.mu.Lock()
 	var list []flight
@@ -209,7 +209,7 @@ func (r *run) anyLate(id prepaid.RequestID) bool {
 	return slices.ContainsFunc(r.flights, func(f flight) bool { return f.requestID == id && f.late })
 }
 
-// mostArrivals is how often one payment may be sent. A worker with correct waits needs a tenth.
+// mostArrivals is how often one payment may be sent. A worker with correct waits needs a tenth of that.
 const mostArrivals = 100
 
 // arrive records a request, and returns its step.
@@ -283,7 +283,7 @@ func (r *run) act(through *passage, next step) {
 	}
 }
 
-// shut shuts a barrier for a time, with an event at both ends.
+// shut shuts a barrier for a time, and notes its start and end. It returns false if the barrier is shut already.
 func (r *run) shut(b *barrier, lasts time.Duration, e event, opened string) bool {
 	if !b.closeFor(lasts, r.over, &r.background, func() { r.note(event{process: e.process, text: opened}) }) {
 		return false

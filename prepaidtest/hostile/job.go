@@ -30,17 +30,17 @@ const (
 type Job struct {
 	// Worker is the number of the copy, from 1; 0 for Prepare and Enqueue.
 	Worker int
-	// Payments are the payments to make and, with Rollback, those not to make. Their order is the same in each copy and each run.
+	// Payments are the payments to make, and those with Rollback, which must not be made. Each copy and each run has the same order.
 	Payments []Payment
 	// Dir is a directory that all copies share, empty at the start of the run.
 	Dir string
-	// Database is the URL of the database; empty without one. A copy gets the URL of a proxy; Prepare and Enqueue do not.
+	// Database is the URL of the database; empty without one. A copy gets the URL of a proxy instead.
 	Database string
 
 	file, summary string
 }
 
-// Environ returns variables such as PREPAID_HOSTILE_PAYMENTS, for a command that Prepare or Enqueue runs.
+// Environ returns variables such as PREPAID_HOSTILE_PAYMENTS, for a command that Prepare or Enqueue starts.
 func (j Job) Environ() []string {
 	return []string{
 		envWorker + "=" + strconv.Itoa(j.Worker), envPayments + "=" + j.file, envDir + "=" + j.Dir, envSummary + "=" + j.summary,
@@ -80,14 +80,14 @@ const (
 
 // Claim is one line of a summary.
 type Claim struct {
-	// RequestID is the Payment's, even if the worker paid under another ID.
+	// RequestID is the RequestID of the Payment, even if the worker paid under another ID.
 	RequestID prepaid.RequestID `json:"request_id"`
-	// State is what the worker knows.
+	// State is the state that the worker reports.
 	State State `json:"state"`
 }
 
 // Summarize writes the worker's claims about its payments. Call it before the worker ends. The harness compares the
-// summary of the last run of each copy with the accounts.
+// last summary of each copy with the accounts.
 func (j Job) Summarize(claims []Claim) error {
 	text, err := writeLines(claims)
 	if err == nil {
@@ -99,9 +99,9 @@ func (j Job) Summarize(claims []Claim) error {
 	return nil
 }
 
-// Worker registers the function run as a worker with a name, for [Options].Worker. Call it at the start of TestMain or main, once for each
-// worker. In a process that the harness has started for this worker, Worker calls run and exits: with status 0 if run returned nil, because
-// all outcomes are final; otherwise with status 1, and the harness starts the copy again. In any other process Worker does nothing.
+// Worker registers the function run under a name, for [Options].Worker. Call Worker at the start of TestMain or main, once for each name.
+// In a process that the harness has started for this name, Worker calls run. If run returns nil, all outcomes must be final, and the process
+// exits with status 0. After an error it exits with status 1, and the harness starts the copy again. In other processes Worker does nothing.
 //
 // The context of run ends on SIGTERM or at the end of standard input, which the harness keeps open.
 func Worker(name string, run func(ctx context.Context, job Job) error) {

@@ -13,11 +13,11 @@ import (
 // barrier is the network of a process, or the service. While it is shut, nothing passes.
 type barrier struct {
 	mu   sync.Mutex
-	shut chan struct{} // closed when the barrier opens; nil while it is open
+	shut chan struct{} // closed when the barrier opens; nil while the barrier is open
 	last bool          // never shuts again
 }
 
-// closeFor shuts a barrier and opens it after d or when over is closed; false if already shut.
+// closeFor shuts a barrier, and opens it after d or when the channel over is closed. If the barrier is already shut, it returns false.
 func (b *barrier) closeFor(d time.Duration, over <-chan struct{}, background *sync.WaitGroup, opened func()) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -48,7 +48,7 @@ func (b *barrier) stays() {
 	b.pass()
 }
 
-// closed returns a channel that is closed when the barrier opens; nil while it is open.
+// closed returns a channel that is closed when the barrier opens; nil while the barrier is open.
 func (b *barrier) closed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,8 +93,8 @@ func (l listener) Accept() (net.Conn, error) {
 }
 
 // wire is a connection of a process as the service sees it. It always reads its socket, to detect a reset by the worker's side. It
-// keeps bytes that arrive during a cut: the worker's kernel would still send them, even after the end of the worker, unless the
-// connection was reset.
+// keeps bytes that arrive during a cut, because the worker's kernel would still send them, even after the end of the worker. After
+// a reset the kernel would not.
 type wire struct {
 	net.Conn // the service's end
 	far      net.Conn
@@ -109,7 +109,7 @@ type wire struct {
 	bytes    []byte
 	held     bool      // bytes arrived during a cut
 	ended    error     // read error of the socket
-	sent     time.Time // when the request was sent that the service is reading
+	sent     time.Time // when the request that the service is reading was sent
 	released time.Time // when that request arrived, if it was held
 }
 

@@ -22,7 +22,7 @@ type Options struct {
 	// Env has more environment variables for the worker, as NAME=value.
 	Env []string
 
-	// Seed decides all faults and other failures. Default: PREPAID_HOSTILE_SEED or, without it, a random one.
+	// Seed decides all faults and other failures. Default: PREPAID_HOSTILE_SEED or, without it, a random seed.
 	Seed uint64
 	// Payments is the number of payments. Default 100.
 	Payments int
@@ -31,10 +31,10 @@ type Options struct {
 	// Refused is how many payments the service refuses, because the receiving card is closed. Workers must not report
 	// them as paid. Default: one in 20.
 	Refused int
-	// Rollbacks is how many more payments are ordered and then withdrawn ([Payment].Rollback): no copy may make them.
+	// Rollbacks is how many additional payments are ordered and then withdrawn ([Payment].Rollback): no copy may make them.
 	// Default none.
 	Rollbacks int
-	// Copies is the number of workers that run at the same time. Default 2; 1 for a worker that takes a lock.
+	// Copies is the number of workers that run at the same time. Default 2. Set 1 for a worker that takes a lock.
 	Copies int
 
 	// Faults is the fraction of payments with at least one fault. Default 0.4.
@@ -53,39 +53,39 @@ type Options struct {
 	// NetworkCut is the length of a cut; a third of the cuts are shorter. Choose more than AttemptTimeout +
 	// InFlightWait. Default: 1.5 times this sum.
 	NetworkCut time.Duration
-	// ServiceFreezes is how often the service is frozen, for all copies. When it continues, it carries out all received
-	// requests, even of clients that have gone. Default: one in 50 payments, at most 10.
+	// ServiceFreezes is how often the service is frozen, for all copies. When the service continues, it executes all
+	// received requests, even those of clients that are gone. Default: one in 50 payments, at most 10.
 	ServiceFreezes int
 	// ServiceFreeze is how long the service is frozen. Choose more than AttemptTimeout + InFlightWait. Default: 1.5 times this sum.
 	ServiceFreeze time.Duration
-	// ClockMoves is how often the emulator's clock moves on by an hour, which expires its tokens. Default: one in 50 payments,
+	// ClockMoves is how often the emulator's clock moves forward by an hour, which expires its tokens. Default: one in 50 payments,
 	// at most 10.
 	ClockMoves int
 
-	// Database is the URL of a database with a host or, for the socket of Postgres, a parameter host. Copies get the
-	// URL of a proxy.
+	// Database is the URL of a database. The URL has a host or, for the socket of Postgres, a parameter host. Copies get the
+	// URL of a proxy instead.
 	Database string
 	// Prepare runs before the first copy starts: it creates tables, and may order payments.
 	Prepare func(ctx context.Context, job Job) error
-	// Enqueue orders payments while the copies run. The run waits for it.
+	// Enqueue orders payments while the copies run. The run ends only after Enqueue returns.
 	Enqueue func(ctx context.Context, job Job) error
 
 	// AttemptTimeout is PREPAID_ATTEMPT_TIMEOUT. Default 250 ms.
 	AttemptTimeout time.Duration
 	// InFlightWait is PREPAID_RETRY_IN_FLIGHT_WAIT. Default 750 ms. A request takes up to 95 % of AttemptTimeout + InFlightWait from
 	// its start (less on a slow machine). If a cut network or a frozen service held the request, it ends within InFlightWait
-	// after the service responds again. Raise both if requests must run longer than a lease of seconds.
+	// after the service responds again. Raise both times for a worker with a lease of seconds.
 	InFlightWait time.Duration
 	// Timeout bounds the run. Default 2 minutes.
 	Timeout time.Duration
 	// Quiet ends the run if no copy sends a payment for this time. Default: 20 s or, if more, 5 times AttemptTimeout + InFlightWait.
 	Quiet time.Duration
 
-	// Log gets the output of the copies in lines, and their starts and ends. Default: none.
+	// Log gets the output of the copies in lines, and events such as kills and ends of copies. Default: none.
 	Log io.Writer
 }
 
-// number returns n; normal if n is 0, and 0 if n is negative.
+// number returns n, the default normal if n is 0, and 0 if n is negative.
 func number(n, normal int) int { return max(0, cmp.Or(n, normal)) }
 
 // withDefaults returns o with the defaults set, or an error for an invalid option.

@@ -12,9 +12,9 @@ import (
 type Operation string
 
 const (
-	// Transfer is card to card: [prepaid.AccountsService.Transfer].
+	// Transfer pays from card to card: [prepaid.AccountsService.Transfer].
 	Transfer Operation = "transfer"
-	// DirectEntryOut is to a bank account: [prepaid.AccountsService.DirectEntryOut].
+	// DirectEntryOut pays to a bank account: [prepaid.AccountsService.DirectEntryOut].
 	DirectEntryOut Operation = "directentryout"
 )
 
@@ -24,7 +24,7 @@ func (o Operation) path() string { return "POST /accounts/{id}/" + string(o) }
 // Payment is one line of PREPAID_HOSTILE_PAYMENTS. JSON members have the same names as in the operations. Each payment of a run
 // has a different amount, by which the harness finds the payment in the accounts.
 type Payment struct {
-	// RequestID is the ID to pay under. A worker can use its own IDs instead, one for each payment.
+	// RequestID is the ID under which to pay. A worker can use its own IDs instead, one for each payment.
 	RequestID prepaid.RequestID `json:"request_id"`
 	// Operation is Transfer or DirectEntryOut.
 	Operation Operation `json:"operation"`
@@ -40,9 +40,9 @@ type Payment struct {
 	DestinationAccountID prepaid.AccountID `json:"destination_account_id,omitzero"`
 	// Destination is the fictional bank account of a DirectEntryOut.
 	Destination *prepaid.BankAccount `json:"destination_account_info,omitzero"`
-	// BSB belongs to a DirectEntryOut.
+	// BSB is the outer member bsb of a DirectEntryOut.
 	BSB string `json:"bsb,omitzero"`
-	// Rollback marks a payment that must not be made: it is ordered in a transaction that is rolled back, or never ordered.
+	// Rollback marks a payment that must not be made: order it in a transaction that you roll back, or do not order it.
 	// See [Options].Rollbacks.
 	Rollback bool `json:"rollback,omitzero"`
 }
@@ -119,7 +119,7 @@ func order(o Options, srv *prepaidtest.Server) *orders {
 	return s
 }
 
-// find returns the index of the payment that a request is for, found by request ID or amount; false if neither matches.
+// find returns the index of the payment with this request ID or, without one, this amount. It returns false if neither matches.
 func (s *orders) find(id prepaid.RequestID, amount string) (int, bool) {
 	if n, ok := s.byID[id]; ok {
 		return n, true

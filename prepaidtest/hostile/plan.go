@@ -25,14 +25,14 @@ const (
 // step is the plan for one arrival of one payment.
 type step struct {
 	fault prepaidtest.Fault
-	runs  time.Duration // how long a carried out request runs
+	runs  time.Duration // how long the request takes if it is carried out
 	act   action
 	lasts time.Duration // duration of actNetwork or actService
 	held  bool          // the request waits for the end of actNetwork or actService; otherwise the response waits
 	kill  bool          // with actNetwork: the copy is killed meanwhile
 }
 
-// limited is the fault of a step; the request runs for at most left.
+// limited returns the fault of a step. With this fault the request takes at most the duration left.
 func (s step) limited(left time.Duration) prepaidtest.Fault {
 	runs := max(time.Microsecond, min(s.runs, left))
 	switch {
@@ -58,13 +58,13 @@ func (o Options) random(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(o.Seed, stream)) //nolint:gosec // chance, not a secret
 }
 
-// longest is how long the service may take for a request, from its start.
+// longest returns how long the service may take for a request, from the request's start.
 func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait - o.spare() }
 
-// spare is the margin before a repeat may be sent, for the part of a request's way that cannot be measured.
+// spare returns the margin before a repeat may be sent, for the part of a request's way that cannot be measured.
 func (o Options) spare() time.Duration { return (o.AttemptTimeout + o.InFlightWait) / 20 }
 
-// over is when a request must have ended: InFlightWait less spare after its client gave up, or after its release if that is later.
+// over returns when a request must have ended: InFlightWait less spare after the end of AttemptTimeout or, if later, after its release.
 func (o Options) over(sent, released time.Time) time.Time {
 	from := sent.Add(o.AttemptTimeout)
 	if released.After(from) {
@@ -79,7 +79,7 @@ func newPlan(o Options, s *orders) plan {
 	r := o.random(streamFaults)
 	kinds := r.Perm(kindsOfFaults)
 	faulty := int(math.Ceil(o.Faults * float64(len(s.list))))
-	for i, n := range r.Perm(len(s.list))[:faulty] { // kinds take turns, so that a short run has all
+	for i, n := range r.Perm(len(s.list))[:faulty] { // kinds take turns, so that a short run has all kinds
 		p[n] = o.faults(r, kinds[i%len(kinds)])
 	}
 	r = o.random(streamActions)
@@ -99,7 +99,7 @@ func newPlan(o Options, s *orders) plan {
 }
 
 // faults plans the steps of a payment that has faults: up to three arrivals in sequence fail, the first with the given kind.
-// Some requests only run for long: a repeat that does not wait for them pays a second time.
+// Some requests only take long: a repeat that does not wait for such a request pays a second time.
 func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	if first, _ := o.fault(r, kind); kind == 2 || kind > 13 {
 		return []step{first}
@@ -118,7 +118,7 @@ func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	return steps[:min(len(steps), 3)]
 }
 
-// held is how long a slow request runs: nearly as long as a client waits for it, or longer.
+// held returns how long a slow request takes: from half of longest to longest.
 func (o Options) held(r *rand.Rand) time.Duration {
 	longest := o.longest()
 	return (longest - time.Duration(r.Int64N(int64(longest/2)))).Round(time.Microsecond)
@@ -127,7 +127,7 @@ func (o Options) held(r *rand.Rand) time.Duration {
 const kindsOfFaults = 17
 
 // fault returns a step that is possible for any request. If unknown is true, a refusal of the next request proves
-// nothing. Otherwise a refusal would prove that nothing moved, and a worker could give the payment up.
+// nothing. Otherwise that refusal would prove that nothing moved, and a worker could abandon the payment.
 func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	gateway := []int{502, 503, 504}[r.IntN(3)]
 	held := o.held(r)
@@ -158,7 +158,7 @@ func (o Options) fault(r *rand.Rand, kind int) (next step, unknown bool) {
 	return step{runs: held}, held > o.AttemptTimeout
 }
 
-// refusal is a refusal in the service's own form that proves nothing about an earlier request.
+// refusal returns a refusal in the service's own form. It proves nothing about an earlier request.
 func refusal(r *rand.Rand) prepaidtest.Fault {
 	switch r.IntN(5) {
 	case 0:
@@ -172,8 +172,8 @@ func refusal(r *rand.Rand) prepaidtest.Fault {
 }
 
 // with puts an action before the steps of a payment. When a copy is killed or frozen, its request continues, or the response is
-// lost. After half of the kills, the next request is refused, which proves nothing. No refusal follows a freeze: it would hide
-// a lease that is too short.
+// lost. After half of the kills, the next request is refused, which proves nothing. No refusal follows a freeze: a refusal
+// would hide a lease that is too short.
 func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	first := step{act: act}
 	switch held := o.held(r); {
@@ -199,7 +199,7 @@ func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	return append([]step{first}, steps...)
 }
 
-// at returns the step of an arrival of a payment, counted from 1.
+// at returns the step of an arrival of a payment. Arrivals count from 1.
 func (p plan) at(payment, arrival int) step {
 	if steps := p[payment]; arrival <= len(steps) {
 		return steps[arrival-1]

@@ -24,10 +24,10 @@ type process struct {
 	cmd         *exec.Cmd
 	hold        func() error // closes its standard input
 	output      *output
-	database    *proxy // nil without one
+	database    *proxy // nil without a database
 	network     barrier
 	payments    atomic.Int64
-	exited      chan struct{} // closed when it has ended
+	exited      chan struct{} // closed when the process has ended
 
 	mu     sync.Mutex // guards all below, and signals
 	ended  bool
@@ -91,7 +91,7 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	return p, nil
 }
 
-// environment is a process's environment, with its address.
+// environment returns the variables of a process to which this address belongs.
 func (r *run) environment(address string) []string {
 	config := r.server.Config()
 	return []string{
@@ -135,7 +135,7 @@ func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) boo
 }
 
 // kill kills a process and waits for its end, so that it can do nothing more. The wait is short, because a request would
-// exceed its time during a long wait.
+// exceed its own time limit during a long wait.
 func (p *process) kill(what string) bool {
 	if !p.signal(what, false, killGroup) {
 		return false
@@ -164,7 +164,7 @@ func (p *process) freeze(d time.Duration) bool {
 	return true
 }
 
-// onItsWay is how long after a freeze a process may still send the request that it was about to send before.
+// onItsWay is the time after a freeze in which a process may still send a request that it began before the freeze.
 const onItsWay = 200 * time.Millisecond
 
 // frozenSince reports whether a request that left at the time sent may have been on its way during a freeze.
@@ -205,7 +205,7 @@ func (r *run) supervise(ctx context.Context, number int) error {
 	}
 }
 
-// restartPause is how soon an ended copy runs again.
+// restartPause is the pause before an ended copy is started again.
 const restartPause = 10 * time.Millisecond
 
 // spawner starts processes on one thread, which lives until all have ended: on Linux a process ends with the thread that

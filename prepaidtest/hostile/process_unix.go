@@ -9,7 +9,7 @@ import (
 
 const canFreeze = true
 
-// ownGroup gives a command its own process group, so that its children end with it.
+// ownGroup gives a command its own process group, so that the command's children end with the command.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithParent(cmd.SysProcAttr)

@@ -20,7 +20,7 @@ type Counts struct {
 	Kills int
 	// Freezes is how often a copy was frozen.
 	Freezes int
-	// Cuts is how often the database was cut off.
+	// Cuts is how often a copy was cut off from the database.
 	Cuts int
 	// NetworkCuts is how often the network of a process was cut.
 	NetworkCuts int
@@ -59,7 +59,7 @@ type Report struct {
 
 	// Double are payments that moved money more than once, under any request IDs.
 	Double []Finding
-	// Missing are payments that moved no money, although all copies reported that they were finished.
+	// Missing are payments that moved no money, although all copies ended with status 0.
 	Missing []Finding
 	// Unrequested are movements that were not ordered: of a payment that was rolled back, or of another amount.
 	Unrequested []Finding
@@ -74,7 +74,7 @@ type Report struct {
 	Unfinished string
 	// Last has the last requests of the copies in an unfinished run, and the last lines of a failed worker.
 	Last []string
-	// Reproduce is the command or setting for the same run.
+	// Reproduce is the command or setting that repeats the run.
 	Reproduce string
 }
 
@@ -89,7 +89,7 @@ func (r *Report) MoneyWrong() bool {
 // shown is how many findings of a kind a report prints in full.
 const shown = 3
 
-// String is the report as text: result, counts, and the first findings of each kind with their timelines.
+// String returns the report as text: result, counts, and the first findings of each kind with their timelines.
 func (r *Report) String() string {
 	var text strings.Builder
 	kinds := []struct {

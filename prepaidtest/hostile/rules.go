@@ -15,7 +15,7 @@ type sent struct {
 	body map[string]any
 }
 
-// careless finds payments whose requests break a rule. Their money may be right by luck: the request that a repeat overtook
+// careless finds payments whose requests break a rule. Their money may be right by luck, if the request that a repeat overtook
 // was refused, or the emulator separates request IDs of the two operations. careless omits payments made twice. It needs the lock.
 func (r *run) careless(b books, log map[int64]prepaidtest.Request) (found []Finding) {
 	first, broken := make(map[prepaid.RequestID]sent), make(map[int]string)
@@ -45,7 +45,7 @@ func (r *run) careless(b books, log map[int64]prepaidtest.Request) (found []Find
 	return found
 }
 
-// goesTo reports whether a request names the bank account of a payment, if it has one.
+// goesTo returns false if a request names another bank account than the payment's.
 func (p Payment) goesTo(now sent) bool {
 	account, named := now.body["destination_account_info"].(map[string]any)
 	return p.Destination == nil || !named || account["bsb"] == p.Destination.BSB && account["account_number"] == p.Destination.AccountNumber

@@ -28,7 +28,7 @@ type run struct {
 	shared  string // for the copies
 	file    string // with the payments
 	began   time.Time
-	clock   time.Time // the server's at the start
+	clock   time.Time // the server's time at the start
 	spawns  chan func()
 	end     context.CancelCauseFunc
 
@@ -51,7 +51,7 @@ type run struct {
 }
 
 // Run runs workers until each copy has ended with status 0, and reports on the money. If ctx, Options.Timeout
-// or Options.Quiet ends it early, see Report.Unfinished.
+// or Options.Quiet ends the run early, Report.Unfinished has the reason.
 //
 // The error is about the run: wrong options, a command that cannot be started, an error of Prepare or Enqueue. Wrong money is in the
 // Report.
@@ -152,7 +152,7 @@ func (r *run) work(ctx context.Context) (*Report, error) {
 	return r.report(unfinished), nil
 }
 
-// measure stores the greatest timer delay of about the last second in late.
+// measure stores the greatest timer delay of about the last second in the field late.
 func (r *run) measure() {
 	const period = 5 * time.Millisecond
 	for began := time.Now(); ; began = time.Now() {
@@ -166,7 +166,7 @@ func (r *run) measure() {
 	}
 }
 
-// watch ends a run in which nothing more happens.
+// watch ends a run in which no worker sends payments any more.
 func (r *run) watch(cancel context.CancelCauseFunc) {
 	ticks := time.NewTicker(r.options.Quiet / 20)
 	defer ticks.Stop()
@@ -233,7 +233,7 @@ type output struct {
 	lines   []string
 }
 
-// keptLines is how much of a process's output a report shows, and mostLine how much of one line.
+// A report shows the last keptLines lines of a process, and at most mostLine bytes of each line.
 const keptLines, mostLine = 10, 1000
 
 // Write accepts pieces of lines.
@@ -251,7 +251,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end needs the lock.
+// end ends a line. It needs the lock.
 func (o *output) end() {
 	line := strings.TrimRight(string(o.partial), "\r")
 	o.partial = o.partial[:0]

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Test calls Run in a test. The test fails, with the report and its timelines, unless Report.OK.
+// Test calls Run in a test. If Report.OK returns false, the test fails and shows the report with its timelines.
 func Test(t testing.TB, options Options) *Report {
 	t.Helper()
 	report, err := Run(t.Context(), options)
