@@ -56,10 +56,10 @@ func TestIdleWorkers(t *testing.T) {
 		cancel()
 		require.NoError(t, <-result)
 	}()
-	time.Sleep(200 * time.Millisecond)
-	before := counts.queries.Load() + counts.batches.Load()
+	time.Sleep(time.Second)
+	before, began := counts.queries.Load()+counts.batches.Load(), time.Now()
 	time.Sleep(2 * time.Second)
-	require.LessOrEqual(t, counts.queries.Load()+counts.batches.Load()-before, int64(10), "in 2 s")
+	require.LessOrEqual(t, counts.queries.Load()+counts.batches.Load()-before, int64(5*time.Since(began).Seconds()), "five in a second")
 	params := transfer("soon")
 	s.enqueue(params)
 	require.Eventually(t, s.are(journal.StateDone, params.RequestID), 5*time.Second, 2*time.Millisecond)
@@ -143,8 +143,7 @@ func TestKeptPlansUseIndexes(t *testing.T) {
 	}{
 		"claim":         {planned, claimSQL, 5},
 		"outcome":       {impatient, outcomeSQL, 18},
-		"hooks due":     {planned, hooksDueSQL, 1},
-		"hooks":         {planned, hooksOfSQL, 1},
+		"hooks":         {planned, hooksSQL, 2},
 		"hooks settled": {planned, settledHooksSQL, 1},
 		"enqueue":       {"select", insertSQL, 2},
 	} {

@@ -29,7 +29,6 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	recording, endRecording := context.WithCancel(context.Background())
 	defer endRecording()
 	h := &settler{Store: s, workers: workers, due: make(chan struct{}, 1), stopping: recording.Done()}
-	h.stops = func() bool { return recording.Err() != nil }
 	var settling sync.WaitGroup
 	for i := range int(min(max(s.pool.Config().MaxConns/2, 1), mostSettlers)) { // half of the pool is for payments
 		settling.Go(func() { h.run(calls, i >= quickSettlers) })
@@ -76,7 +75,7 @@ type Workers struct {
 const (
 	// databaseLimit bounds one transaction.
 	databaseLimit = 30 * time.Second
-	// settlePoll is how often Run looks for calls of Settled that are due again.
+	// settlePoll is how often an idle Run looks for calls of Settled of other processes.
 	settlePoll = 10 * time.Second
 	// settledLimit bounds one call of Workers.Settled.
 	settledLimit = 10 * time.Second
@@ -87,8 +86,6 @@ const (
 	quickSettlers, mostSettlers, mostSettled = 2, 8, 64
 	// slowSettled is the time after which a transaction gets no more calls.
 	slowSettled = 250 * time.Millisecond
-	// mostFound is how many outcomes are kept in memory for Settled; the database is searched for the others.
-	mostFound = 100_000
 	// Waits after a failure grow from firstWait to longestWait.
 	firstWait, longestWait = time.Second, 5 * time.Minute
 )

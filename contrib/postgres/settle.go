@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,50 +21,40 @@ type settler struct {
 	*Store
 
 	workers  Workers
+	calls    horizon         // of the calls that are due
 	due      chan struct{}   // there is an outcome to settle
 	stopping <-chan struct{} // closed when no more outcomes are recorded
-	stops    func() bool     // reports whether stopping is closed
-
-	mu     sync.Mutex
-	found  []string  // outcomes of this process and of searches
-	search time.Time // when to search for others
-	more   bool      // the last search was not complete
-
-	slow atomic.Bool // whether the last calls were slow
+	slow     atomic.Bool     // whether the last calls were slow
 }
 
 // Record marks the outcomes for which Settled is to be called.
 func (h *settler) Record(ctx context.Context, ends []journal.End) ([]journal.Recorded, error) {
 	recorded, err := h.record(ctx, ends, true)
-	if err != nil {
-		return nil, err
+	if slices.ContainsFunc(ends, journal.End.Final) {
+		pause.Wake(h.due)
 	}
-	h.mu.Lock()
-	for i, end := range ends {
-		if end.Final() && recorded[i].Written && len(h.found) < mostFound {
-			h.found = append(h.found, string(end.Entry.RequestID))
-		}
-	}
-	h.mu.Unlock()
-	pause.Wake(h.due)
-	return recorded, nil
+	return recorded, err
 }
 
 // run calls Settled until no more outcomes are recorded and none is due, or until ctx ends. If spare is set, run does
 // so only while calls are slow: with fewer runs, more quick calls share a transaction.
 func (h *settler) run(ctx context.Context, spare bool) {
 	for group, failures := mostSettled, 0; ctx.Err() == nil; {
-		stops := h.stops()
-		var ids []string
+		stops := false
+		select {
+		case <-h.stopping:
+			stops = true
+		default:
+		}
+		n := 0
 		var err error
-		if !spare || h.slow.Load() {
-			ids, err = h.next(ctx, group)
+		slow := h.slow.Load()
+		timer, due, woken := settlePoll, h.due, h.stopping
+		if !spare || slow { // slow calls, and retries after a failure, can leave outcomes before the horizon
+			n, group, err = h.settle(ctx, group, stops || slow || group == 1)
+		} else {
+			timer, due = firstWait, nil
 		}
-		if err == nil && len(ids) > 0 {
-			pause.Wake(h.due) // wakes another run: there may be more work
-			group, err = h.settle(ctx, ids)
-		}
-		timer, woken := firstWait, h.stopping
 		switch {
 		case err != nil:
 			h.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: the store of the payments failed", slog.String("error", err.Error()))
@@ -74,7 +63,7 @@ func (h *settler) run(ctx context.Context, spare bool) {
 			}
 			failures++
 			timer, woken = min(firstWait<<min(failures-1, 5), databaseLimit), nil
-		case len(ids) > 0:
+		case n > 0:
 			failures = 0
 			continue
 		case stops:
@@ -82,100 +71,47 @@ func (h *settler) run(ctx context.Context, spare bool) {
 		}
 		select {
 		case <-time.After(timer):
-		case <-h.due:
+		case <-due:
 		case <-woken:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// next returns at most n outcomes to settle. Periodically, and when it has none left but more may exist, it searches
-// for outcomes of other processes and for failed calls.
-func (h *settler) next(ctx context.Context, n int) (ids []string, err error) {
-	if h.searches() {
-		ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)
-		defer cancel()
-		err := durably(ctx, h.pool, func(batch *pgx.Batch) {
-			batch.Queue(planned)
-			batch.Queue(h.sql.Replace(hooksDueSQL), mostSettled).Query(func(rows pgx.Rows) (err error) {
-				ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
-				return err
-			})
-		})
-		if err != nil {
-			return nil, failure("settle", pause.Cause(ctx, err))
-		}
-		h.again(ids)
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.more = h.more || len(ids) == mostSettled
-	n = min(n, len(h.found))
-	ids, h.found = h.found[:n:n], h.found[n:]
-	return ids, nil
-}
-
-func (h *settler) searches() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := time.Now()
-	if now.Before(h.search) && (len(h.found) > 0 || !h.more && !h.stops()) {
-		return false
-	}
-	h.search, h.more = now.Add(settlePoll), false
-	return true
-}
-
-// again puts back outcomes that were not settled.
-func (h *settler) again(ids []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.found = append(slices.Clone(ids), h.found...)
-}
-
-// settle calls Settled for outcomes in one transaction until the calls get slow, and returns how many to take next. If a call or
-// the commit fails, nothing was written: the failed call is repeated later, and the other outcomes then get a transaction each.
-func (h *settler) settle(ctx context.Context, ids []string) (next int, err error) {
+// settle calls Settled for at most limit outcomes in one transaction until the calls get slow. It returns how many outcomes were due,
+// and the next limit. If a call or the commit fails, nothing was written: the failed call is repeated later, and the other outcomes then
+// get a transaction each. If whole is set, settle reads the whole index.
+func (h *settler) settle(ctx context.Context, limit int, whole bool) (n, next int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, databaseLimit, errDatabaseLimit)
 	defer cancel()
 	t := &settling{settler: h}
 	defer t.close(ctx)
-	entries, err := t.begin(ctx, ids)
-	if err != nil {
-		h.again(ids)
-		return len(ids), pause.Cause(ctx, err)
+	entries, err := t.begin(ctx, limit, whole)
+	if err != nil || len(entries) == 0 {
+		return 0, limit, pause.Cause(ctx, err)
 	}
+	pause.Wake(h.due) // wakes another run: there may be more work
+	n = len(entries)
 	began := time.Now()
-	var rest []string
-	defer func() {
-		h.slow.Store(time.Since(began) > slowSettled)
-		h.again(rest)
-	}()
+	isSlow := func() bool { return time.Since(began) > slowSettled }
+	defer func() { h.slow.Store(isSlow()) }()
 	for i, e := range entries {
-		if i > 0 && time.Since(began) > slowSettled { // other runs can settle the rest at the same time
-			rest = requestIDs(entries[i:])
+		if i > 0 && isSlow() { // other runs can settle the rest after the commit
 			h.slow.Store(true)
 			entries = entries[:i]
 			break
 		}
 		if err = t.call(ctx, e); err != nil {
-			err = h.later(ctx, t, e, err)
-			h.again(requestIDs(append(entries[:i:i], entries[i+1:]...)))
-			return 1, err
+			return n, 1, h.later(ctx, t, e, err)
 		}
-	}
-	if len(entries) == 0 {
-		return mostSettled, nil
 	}
 	switch err = pause.Cause(ctx, t.commit(ctx, requestIDs(entries))); {
 	case err == nil:
-		return min(2*len(entries), mostSettled), nil
+		return n, min(2*len(entries), mostSettled), nil
 	case len(entries) > 1: // any of these calls may be the cause
-		t.close(ctx)
-		h.again(requestIDs(entries))
-		return 1, nil
+		return n, 1, nil
 	}
-	return 1, h.later(ctx, t, entries[0], err)
+	return n, 1, h.later(ctx, t, entries[0], err)
 }
 
 func requestIDs(entries []journal.Entry) []string {
@@ -193,11 +129,7 @@ func (h *settler) later(ctx context.Context, t *settling, e journal.Entry, why e
 	if h.workers.SettledFailed != nil {
 		h.workers.SettledFailed(e, why)
 	}
-	h.mu.Lock()
-	if at := time.Now().Add(2 * firstWait); at.Before(h.search) {
-		h.search = at
-	}
-	h.mu.Unlock()
+	time.AfterFunc(2*firstWait, func() { pause.Wake(h.due) })
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), databaseLimit, errDatabaseLimit) // Settled may have used up ctx
 	defer cancel()
 	arguments := []any{e.RequestID, firstWait.Microseconds(), longestWait.Microseconds()}
@@ -222,15 +154,27 @@ type settling struct {
 	tx   pgx.Tx
 }
 
-// begin returns the outcomes to settle, locked. It omits those that another transaction is settling.
-func (t *settling) begin(ctx context.Context, ids []string) (entries []journal.Entry, err error) {
+// begin returns outcomes to settle, locked. It omits those that another transaction is settling.
+func (t *settling) begin(ctx context.Context, limit int, whole bool) (entries []journal.Entry, err error) {
 	if t.conn, err = t.pool.Acquire(ctx); err != nil {
 		return nil, failure("settle", err)
 	}
+	from := t.calls.from(time.Time{})
+	if whole {
+		from = nil
+	}
+	var due, now time.Time
 	batch := &pgx.Batch{}
-	batch.Queue(planned)
-	batch.Queue(t.sql.Replace(hooksOfSQL), ids).Query(func(rows pgx.Rows) (err error) {
-		entries, err = pgx.CollectRows(rows, collectEntry)
+	batch.Queue(planned).QueryRow(func(row pgx.Row) error { return row.Scan(nil, nil, nil, &now) })
+	batch.Queue(t.sql.Replace(hooksSQL), limit, from).Query(func(rows pgx.Rows) (err error) {
+		entries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (e journal.Entry, err error) {
+			var at time.Time
+			err = scan(row, &e, &at)
+			if due.IsZero() || at.Before(due) {
+				due = at
+			}
+			return e, err
+		})
 		return err
 	})
 	batch.Queue(unplanned) // for the statements of Settled
@@ -238,6 +182,12 @@ func (t *settling) begin(ctx context.Context, ids []string) (entries []journal.E
 	t.tx, err = t.conn.Conn().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
 	if err == nil {
 		err = t.tx.SendBatch(ctx, batch).Close()
+	}
+	if err == nil {
+		if len(entries) < limit { // nothing else is due
+			due = now
+		}
+		t.calls.saw(due)
 	}
 	return entries, failure("settle", err)
 }

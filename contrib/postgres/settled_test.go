@@ -95,7 +95,7 @@ func settleDue(t *testing.T, s *Store, w Workers) int {
 	before := count()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	h := &settler{Store: s, workers: w, due: make(chan struct{}, 1), stopping: over.Done(), stops: func() bool { return true }}
+	h := &settler{Store: s, workers: w, stopping: over.Done()}
 	h.run(t.Context(), false)
 	return before - count()
 }
@@ -170,9 +170,7 @@ func TestSettledThatTakesTooLong(t *testing.T) {
 		},
 		SettledFailed: func(_ journal.Entry, err error) { failed = append(failed, err) },
 	}}
-	ids, err := h.next(t.Context(), 1)
-	require.NoError(t, err)
-	_, err = h.settle(t.Context(), ids)
+	_, _, err := h.settle(t.Context(), 1, true)
 	require.NoError(t, err)
 	require.Len(t, failed, 1)
 	require.ErrorIs(t, failed[0], errSettledLimit)
@@ -189,10 +187,8 @@ func TestSettledThatSpoilsIsCalledLater(t *testing.T) {
 		_, err := tx.Exec(ctx, "insert into nowhere values (1)")
 		return err
 	}}}
-	ids, err := h.next(t.Context(), 1)
-	require.NoError(t, err)
 	before := s.pool.Stat().AcquireCount()
-	_, err = h.settle(t.Context(), ids)
+	_, _, err := h.settle(t.Context(), 1, true)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, s.pool.Stat().AcquireCount()-before, "another transaction")
 }

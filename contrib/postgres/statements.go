@@ -109,11 +109,9 @@ union all select false, false, coalesce(case when $3 then transaction_id end, ''
 
 const restingSQL = `select account_id, due, now() from {s}.payments where due > $1::timestamptz and {rests} order by due limit 1`
 
-// hooksDueSQL omits rows that another transaction is settling.
-const hooksDueSQL = `select request_id from {s}.payments where hook_due <= now()
+// hooksSQL omits rows that another transaction is settling. $2 is the horizon.
+const hooksSQL = `select {columns}, hook_due from {s}.payments p where hook_due <= now() and hook_due >= coalesce($2::timestamptz, '-infinity')
 	order by hook_due limit $1 for no key update skip locked`
-
-const hooksOfSQL = `select {columns} from {s}.payments p where request_id = any($1) and hook_due <= now() for no key update skip locked`
 
 const settledHooksSQL = `update {s}.payments set hook_due = null, hook_tries = 0 where request_id = any($1)`
 
