@@ -23,7 +23,7 @@ import (
 )
 
 // Open returns the stores of two replicas, which share their claims. There are no claims yet. For a store of one process,
-// both are the same. A handled ID is remembered for the time keep, about a second.
+// both are the same. A handled ID is remembered for the time keep, some seconds.
 type Open func(t *testing.T, keep time.Duration) (one, two webhook.ClaimStore)
 
 const (
@@ -49,7 +49,7 @@ func Run(t *testing.T, open Open) {
 		{"at once", (*suite).atOnce},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			one, two := open(t, 4*short)
+			one, two := open(t, 8*short)
 			test.run(&suite{T: t, one: one, two: two})
 		})
 	}
@@ -142,7 +142,7 @@ func (s *suite) keep() {
 	s.settles(claim.Done(s.Context()))
 	time.Sleep(2 * short)
 	s.claim(s.two, "h/1", long, webhook.ClaimDone)
-	time.Sleep(4 * short)
+	time.Sleep(8 * short)
 	s.claim(s.two, "h/1", long, webhook.ClaimWon)
 }
 
