@@ -40,7 +40,7 @@ type armed struct {
 	fault     prepaidtest.Fault
 }
 
-// dipKey is an application of -dip-key with one of its keys.
+// dipKey is one key of an application, given with -dip-key.
 type dipKey struct{ application, key string }
 
 // errUsage means that the error was already printed.

@@ -61,7 +61,7 @@ func oneOf[T any](into *T, values map[string]T) func(string) error {
 	}
 }
 
-// list reads values separated by commas. If a value is not ok, the error is rule.
+// list reads values separated by commas. If read rejects a value, the text of the error is rule.
 func list[T any](text, rule string, read func(one string) (value T, ok bool)) ([]T, error) {
 	var values []T
 	for one := range strings.SplitSeq(text, ",") {

@@ -68,8 +68,8 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 	fmt.Fprint(out, "\nCtrl+C stops it.\n")
 }
 
-// payer returns the first company with an account that can pay others, and its richest account. Both may be
-// empty.
+// payer returns the first company with an account that can pay others, and the richest account of that company.
+// Without such a company, both results are empty.
 func payer(server *prepaidtest.Server, accounts []prepaid.AccountID) (company prepaidtest.Company, float prepaid.AccountID) {
 	for _, company := range server.Companies() {
 		most := new(big.Rat)
@@ -87,7 +87,7 @@ func payer(server *prepaidtest.Server, accounts []prepaid.AccountID) (company pr
 	return prepaidtest.Company{}, ""
 }
 
-// overruled reports which of the given flags have no effect because the emulator continues a state.
+// overruled reports which of the given flags have no effect because the emulator continues a saved state.
 func (s *settings) overruled() string {
 	var names []string
 	if s.seed != "" {
@@ -143,7 +143,7 @@ func firstActive(server *prepaidtest.Server, accounts []prepaid.AccountID) prepa
 	return accounts[0]
 }
 
-// reachable replaces an address for all interfaces by an address that a client can connect to.
+// reachable returns an address that a client can connect to, also if base has the address for all interfaces.
 func reachable(base string) string {
 	parsed, err := url.Parse(base)
 	if err != nil {

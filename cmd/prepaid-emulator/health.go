@@ -13,8 +13,8 @@ import (
 // healthTimeout is how long a running emulator may take to respond to -health.
 const healthTimeout = 2 * time.Second
 
-// health returns nil if an emulator serves at -listen. It requests the clock, which needs no token and is not logged.
-// It uses no proxy and follows no redirect: the response must be from this address.
+// health returns nil if an emulator serves at -listen. The request for the clock needs no token and is not logged. It
+// uses no proxy and follows no redirect: the response must be from this address.
 func (s *settings) health(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()

@@ -158,7 +158,7 @@ func (s *settings) options(problems io.Writer) (prepaidtest.Options, error) {
 	}
 	for _, delay := range []*time.Duration{&options.ReportDelay, &options.SimulationDelay} {
 		if *delay == 0 {
-			*delay = -1 // no delay: zero is the default
+			*delay = -1 // means no delay; zero would mean the default
 		}
 	}
 	switch s.log {

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 )
 
-// entry is a file or a directory of an archive or image: its mode shows which.
+// entry is a file or directory in an archive or image. The mode shows which of the two.
 type entry struct {
 	name    string // with slashes
 	mode    fs.FileMode

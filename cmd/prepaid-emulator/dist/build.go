@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// builder builds the emulator of one version with "go install", in its own directories.
+// builder builds one version of the emulator with "go install", in directories below work.
 type builder struct {
 	version string
 	work    string            // of this run
-	sums    map[string]string // of go.sum, by "path version"
+	sums    map[string]string // checksums in go.sum, by "path version"
 	proxies string
 	goroot  string
 }
@@ -30,7 +30,7 @@ type binary struct {
 	info    *debug.BuildInfo
 }
 
-// newBuilder reads the source. It writes only below work.
+// newBuilder reads the source and writes only below the directory work.
 func newBuilder(ctx context.Context, root, version, work string) (*builder, error) {
 	b := &builder{version: version, work: work, sums: make(map[string]string)}
 	// The build reads the dependencies from the module cache, and their checksums from go.sum.
@@ -62,7 +62,7 @@ func newBuilder(ctx context.Context, root, version, work string) (*builder, erro
 	return b, publish(ctx, root, version, own)
 }
 
-// fileURL returns the address of a directory; on Windows it begins with a drive.
+// fileURL returns the URL of a directory. On Windows the path begins with a drive.
 func fileURL(directory string) string {
 	return "file:///" + strings.TrimPrefix(filepath.ToSlash(directory), "/")
 }
@@ -70,7 +70,7 @@ func fileURL(directory string) string {
 // modules is the directory of a build's sources.
 func (b *builder) modules() string { return filepath.Join(b.work, "modules") }
 
-// build makes the binary for one system. The same version of Go makes the same binary anywhere with
+// build makes the binary for one system. The same version of Go makes the same binary anywhere with this command:
 //
 //	CGO_ENABLED=0 GOOS=... GOARCH=... go install -trimpath -ldflags='-s -w' github.com/cardprograms/prepaid/cmd/prepaid-emulator@VERSION
 //

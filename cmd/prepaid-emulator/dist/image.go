@@ -133,7 +133,7 @@ func rootFiles(content []entry) []entry {
 	return files
 }
 
-// savedImage is an image in the manifest.json of "docker save".
+// savedImage describes an image for the manifest.json of "docker save".
 func savedImage(image v1.Image, tag string) (saved layers.Descriptor, err error) {
 	manifest, err := image.Manifest()
 	if err != nil {
@@ -147,7 +147,7 @@ func savedImage(image v1.Image, tag string) (saved layers.Descriptor, err error)
 	return saved, nil
 }
 
-// tree reads the files below a directory, in a fixed order and with the same mode on every machine.
+// tree reads the files below a directory. Order and modes are the same on every machine.
 func tree(below fs.FS) ([]entry, error) {
 	var entries []entry
 	err := fs.WalkDir(below, ".", func(path string, d fs.DirEntry, err error) error {

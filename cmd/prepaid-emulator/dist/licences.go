@@ -19,8 +19,8 @@ import (
 type part struct {
 	path, version string
 	sum           string // "h1:..." of a module
-	licence       string // its SPDX identifier
-	texts         []byte // its licence and notices
+	licence       string // SPDX identifier
+	texts         []byte // licence and notices
 }
 
 // parts lists the modules of a program, the program's own module first.
@@ -51,7 +51,7 @@ func (b *builder) parts(info *debug.BuildInfo) ([]part, error) {
 	return parts, nil
 }
 
-// licenceIn returns the licence of a module and the texts that must go with its binaries.
+// licenceIn returns the licence of a module and the texts that must be shipped with its binaries.
 func licenceIn(directory string, licences *classifier.Classifier) (id string, texts []byte, err error) {
 	entries, err := os.ReadDir(directory)
 	if err != nil {

@@ -31,7 +31,7 @@ func sourceVersion(root string) (string, error) {
 	return "v" + string(found[1]) + "-dev", nil
 }
 
-// checkTag refuses a version that is not the source's.
+// checkTag returns an error unless the tree is clean and its commit has the tag of the version.
 func checkTag(ctx context.Context, root, version string) error {
 	changed, err := git(ctx, root, "status", "--porcelain")
 	if err != nil {
@@ -46,8 +46,8 @@ func checkTag(ctx context.Context, root, version string) error {
 	return nil
 }
 
-// publish writes the module as a Go module proxy serves it, so that "go install" builds the emulator from it exactly as it does
-// from a public proxy.
+// publish writes the module in the form of a Go module proxy, so that "go install" builds the same emulator as from a public
+// proxy.
 func publish(ctx context.Context, root, version, proxy string) error {
 	files, err := sourceFiles(ctx, root)
 	if err != nil {
@@ -75,7 +75,7 @@ func publish(ctx context.Context, root, version, proxy string) error {
 	return nil
 }
 
-// sourceFiles lists the files that git has or would add. In a clean tree these are the files of the commit, as in a public proxy.
+// sourceFiles lists the files that git tracks or would add. In a clean tree these are the files of the commit, as in a public proxy.
 func sourceFiles(ctx context.Context, root string) ([]zip.File, error) {
 	listed, err := git(ctx, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 type call struct {
 	method    string // "Accounts.Transfer"
 	arguments []reflect.Value
-	results   int // next to the error
+	results   int // number without the error
 	function  reflect.Value
-	asText    string // in place of method and arguments
+	asText    string // replaces method and arguments
 }
 
 var errNoCall = errors.New("the SDK has no call for it")
@@ -145,14 +145,14 @@ func (in *reader) next(kind reflect.Type) (reflect.Value, error) {
 	return value, nil
 }
 
-// toFields renames a member to the field of a params struct without tags.
+// toFields renames a member of the body to the name of its field, for a params struct without tags.
 func (in *reader) toFields(value reflect.Value) {
 	if value.FieldByName("RequireApproval").IsValid() {
 		in.body = []byte(strings.Replace(string(in.body), `"require_approval"`, `"RequireApproval"`, 1))
 	}
 }
 
-// zeroAmount marks an amount of zero as meant.
+// zeroAmount sets the field ZeroAmount if the body has an amount of zero.
 func (in *reader) zeroAmount(value reflect.Value) {
 	flag, amount := value.FieldByName("ZeroAmount"), value.FieldByName("Amount")
 	if flag.IsValid() && amount.IsZero() && strings.Contains(string(in.body), `"amount"`) {
@@ -160,7 +160,7 @@ func (in *reader) zeroAmount(value reflect.Value) {
 	}
 }
 
-// fromQuery fills a params struct. Its fields are named for the parameters, or are listed below.
+// fromQuery fills a params struct from the query. A field has the name of its parameter, or is listed below.
 func (in *reader) fromQuery(value reflect.Value) {
 	fields := map[string]string{
 		"client_id": "ProgramClientID", "client_account_key": "ClientAccountKey", "program_id": "ProgramID", "status": "Status",

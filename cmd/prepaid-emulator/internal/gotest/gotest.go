@@ -1,8 +1,8 @@
-// Package gotest writes a Go test that repeats requests of the emulator's log, with the SDK and on its own emulator.
+// Package gotest writes a Go test that repeats requests of the emulator's log with the SDK, on a new emulator.
 //
 // The test seeds the accounts as the requests found them. For each request it arms the request's fault, makes the call, and
 // compares status and code with those of the log. Any refusal except that of a missing account is armed as a fault, so that the
-// test reproduces it whatever the cause was. Secrets and personal data are fictional: the log does not have them.
+// test reproduces the refusal whatever its cause was. Secrets and personal data are fictional, not those of the requests.
 package gotest
 
 import (
@@ -35,7 +35,7 @@ type story struct {
 	settings []string              // options of the emulator
 	seeds    []string
 	seeded   map[prepaid.AccountID]bool
-	mark     string // around expressions; callers cannot guess it
+	mark     string // delimits expressions; callers cannot guess the mark
 }
 
 // writer collects the parts of the test for one request.
@@ -44,11 +44,11 @@ type writer struct {
 	request prepaidtest.Request
 	earlier []prepaidtest.Request // in the story
 	call    call
-	before  []string // steps that the request builds on
-	refused bool     // by the SDK, before it is sent
+	before  []string // earlier steps that the request needs
+	refused bool     // the SDK refuses the request before sending it
 }
 
-// expression is a Go expression in place of a value, such as the id of a webhook that the test has made first.
+// expression marks a Go expression that replaces a value, such as the id of a webhook that the test registered.
 func (w *writer) expression(text string) string { return w.mark + text + w.mark }
 
 // insertExpressions replaces the marked strings by their expressions.
@@ -56,7 +56,7 @@ func (s *story) insertExpressions(code string) string {
 	return strings.NewReplacer("\""+s.mark, "", s.mark+"\"", "").Replace(code)
 }
 
-// add appends the steps that a list does not have.
+// add appends to the list the steps that the list does not have yet.
 func add(list *[]string, steps ...string) {
 	for _, step := range steps {
 		if !slices.Contains(*list, step) {
@@ -66,7 +66,7 @@ func add(list *[]string, steps ...string) {
 }
 
 // Write returns the test of these requests, oldest first, as a file. It fails, with a plain reason, for a request that the SDK
-// cannot have sent. Each of several requests is sent once; a single one is repeated as usual.
+// cannot have sent. If there are several requests, the test sends each once; a single request is retried as usual.
 func Write(server *prepaidtest.Server, requests ...prepaidtest.Request) (string, error) {
 	if len(requests) == 0 || len(requests) > maxRequests {
 		return "", fmt.Errorf("select 1 to %d requests", maxRequests)
@@ -264,7 +264,7 @@ func (w *writer) arm(line func(string, ...any)) {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// check compares the service's requests with the log, and describes how the SDK handled them.
+// check compares the requests that the service got with the log, and describes how the SDK handled them.
 func (w *writer) check(line func(string, ...any)) {
 	r := w.request
 	if w.refused {
@@ -312,7 +312,7 @@ const (
 	reportsPending = "ReportDelay: time.Hour"
 )
 
-// set adds the options of the emulator that the request needs.
+// set adds the emulator options that the request needs.
 func (w *writer) set() {
 	if w.server.Config().Environment == prepaid.EnvironmentProduction {
 		add(&w.settings, "Production: true")
@@ -328,7 +328,7 @@ func (w *writer) set() {
 		add(&w.settings, delay)
 	}
 	if from := w.field("From"); from.IsValid() && !w.request.Time.IsZero() && (!from.IsZero() || !w.field("To").IsZero()) {
-		w.settings = slices.DeleteFunc(w.settings, func(text string) bool { return strings.HasPrefix(text, "StartAt: ") }) // the latest counts
+		w.settings = slices.DeleteFunc(w.settings, func(text string) bool { return strings.HasPrefix(text, "StartAt: ") }) // only the latest is used
 		add(&w.settings, "StartAt: "+literal(reflect.ValueOf(w.request.Time.UTC().Truncate(time.Second))))
 	}
 }

@@ -51,7 +51,7 @@ func literal(v reflect.Value) string {
 	return typeName(v.Type()) + "{}"
 }
 
-// structLiteral has one field per line if it has several.
+// structLiteral puts each field on its own line if there are several.
 func structLiteral(v reflect.Value) string {
 	var fields []string
 	for i := range v.NumField() {

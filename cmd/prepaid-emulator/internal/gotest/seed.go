@@ -113,7 +113,7 @@ func (w *writer) prepareAuthorization() {
 	w.field("AuthorizationID").SetString(w.expression("authorised.AuthorizationID"))
 }
 
-// prepareFirst makes the payment whose response was kept. It uses another client, since another program may have paid.
+// prepareFirst makes the payment that the request repeats. It uses another client, since another program may have paid.
 func (w *writer) prepareFirst() {
 	w.before = append(w.before, "// The payment was made before, with the same request ID.",
 		"if _, err := "+w.call.text("server.Client()")+"; err != nil { t.Fatal(err) }")
@@ -277,16 +277,16 @@ func (s *story) found(id prepaid.AccountID) (first *prepaidtest.Request, plenty 
 	return first, plenty
 }
 
-// seedAccount returns code for an account in the state that the first request about it found; without one, in its present state.
+// seedAccount returns code for an account in its state before the first request about it; without such a request, in its present state.
 func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
 	first, plenty := w.found(state.ID)
 	switch {
-	case first != nil && first.AccountStatus == "": // it did not exist
+	case first != nil && first.AccountStatus == "": // the account did not exist
 		return nil
 	case first != nil:
 		state.Status, state.Balance = first.AccountStatus, first.AccountBalance
 	case w.plainSuccess():
-		state.Status = "active" // it may have changed since
+		state.Status = "active" // the status may have changed since
 	}
 	seed := prepaidtest.SeedAccount{ID: state.ID, Balance: state.Balance, Key: state.Key, PlasticDisabled: !state.PlasticEnabled}
 	if state.CompanyID != prepaidtest.DefaultCompany {

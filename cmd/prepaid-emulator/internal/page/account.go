@@ -28,13 +28,13 @@ type accountData struct {
 	// Open and Older are the purchases that can be reversed or cleared, newest first.
 	Open, Older []prepaidtest.Authorization
 	Requests    requestsTable // the newest about the account
-	Asked       int           // count of all
+	Asked       int           // number of all requests about the account
 	Running     int           // transfers from the account
 	Statuses    []string      // to choose
 	Effect      string        // of a status other than active
 	NoCard      string        // why the card cannot be used; empty when it can
 	Entered     accountForm
-	// PINChanges are shown as the cardholder's phone would.
+	// PINChanges are shown as on the cardholder's phone.
 	PINChanges  []prepaidtest.PINChange
 	Fingerprint string // of the PIN certificate
 }
@@ -43,14 +43,14 @@ type accountData struct {
 type accountForm struct {
 	Adjust, Status string
 	Card           cardForm
-	// Authorization is the purchase of the refused form, and Part its amount.
+	// Authorization is the purchase in the refused form, and Part is the entered amount.
 	Authorization, Part string
 }
 
 // cardForm is the form of a purchase or refund.
 type cardForm struct {
 	Amount, Category, Merchant, Terminal, Acquirer, Place string
-	Changed                                               bool // the merchant fields
+	Changed                                               bool // whether a merchant field differs from usualCard
 }
 
 // usualCard is a purchase in a grocery store.
@@ -144,7 +144,7 @@ func noCard(a prepaidtest.AccountState) string {
 
 func accountPath(id prepaid.AccountID) string { return "/accounts/" + url.PathEscape(string(id)) }
 
-// known is the account of the path. If it does not exist, known sends the response.
+// known returns the account of the path. If there is none, known sends the response.
 func (p *Page) known(w http.ResponseWriter, r *http.Request) (prepaid.AccountID, bool) {
 	id := prepaid.AccountID(r.PathValue("id"))
 	if !slices.Contains(p.server.Load().AccountIDs(), id) {
@@ -170,7 +170,7 @@ func (p *Page) setStatus(w http.ResponseWriter, r *http.Request) {
 
 const amountForm = `^[+-]?[0-9]+(\.[0-9]{1,19})?$`
 
-// decimal is an entered amount as the emulator reads it; false if it is invalid or has more than 19 digits.
+// decimal returns an entered amount as the emulator reads it; false if the amount is invalid or has more than 19 digits.
 func decimal(entered string) (string, bool) {
 	amount := strings.Replace(entered, "−", "-", 1)
 	if !regexp.MustCompile(amountForm).MatchString(amount) {

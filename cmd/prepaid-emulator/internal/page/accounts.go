@@ -24,8 +24,8 @@ type accountsData struct {
 
 const listSize = 50
 
-// accounts lists accounts by status and search words: each is part of an id, key, card number or name. It shows no names:
-// personal data is on the account's page only.
+// accounts lists the accounts that have the selected status and all search words, each as part of an id, key, card
+// number or name. The list shows no names: personal data is on the account's page only.
 func (p *Page) accounts(w http.ResponseWriter, r *http.Request) {
 	server := p.server.Load()
 	query := r.URL.Query()

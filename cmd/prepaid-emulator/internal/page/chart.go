@@ -10,7 +10,7 @@ import (
 )
 
 // chart is the running balance as steps of equal width, one for each movement. Horizontal positions are percentages,
-// so the chart fits every screen at one letter size. Heights are pixels.
+// so that the chart fits every screen at one font size. Heights are pixels.
 type chart struct {
 	Slots  []chartSlot
 	Lines  []chartLine
@@ -29,8 +29,8 @@ type chart struct {
 type chartSlot struct {
 	Key                         string
 	X, End, Width               string
-	Y, Before                   string // the line, and the line of the step before
-	Top, Area                   string // between line and ground
+	Y, Before                   string // heights of this step and of the step before
+	Top, Area                   string // area between the step and the ground
 	Negative                    bool
 	What, Amount, Balance, When string
 }
@@ -151,7 +151,7 @@ func amountLabel(amount, step float64) string {
 
 // number is an amount, exact enough for a picture.
 func number(amount string) float64 {
-	value, _ := strconv.ParseFloat(amount, 64) // the emulator's text
+	value, _ := strconv.ParseFloat(amount, 64) // always valid: the emulator wrote the amount
 	return value
 }
 

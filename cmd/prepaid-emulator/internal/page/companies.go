@@ -46,7 +46,7 @@ type companyData struct {
 	Company  companyState
 	Accounts []prepaidtest.AccountState
 	Pager    pager
-	// Rule is the deprecated API's name for a listed category or terminal. Type is its name for the policy.
+	// Rule and Type are names of the deprecated API: the kind of each listed category or terminal, and the kind of the policy.
 	Rule, Type string
 }
 

@@ -20,8 +20,8 @@ var files embed.FS
 
 // Config sets the actions that the page allows.
 type Config struct {
-	// AllowRemote accepts any Host header. By default it must be a loopback address or localhost, so that a
-	// site that resolves to loopback reads nothing.
+	// AllowRemote accepts any Host header. By default the header must name a loopback address or localhost, so that a
+	// web site whose name resolves to loopback reads nothing.
 	AllowRemote bool
 	// Version is shown at the foot.
 	Version string
@@ -139,7 +139,7 @@ func isForm(r *http.Request) bool {
 	return err == nil && kind == "application/x-www-form-urlencoded"
 }
 
-// IsLoopback reports whether only this machine reaches a host. The host may include a port.
+// IsLoopback reports whether a host can be reached from this machine only. The host may include a port.
 func IsLoopback(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {

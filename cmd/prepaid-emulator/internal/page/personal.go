@@ -11,7 +11,7 @@ import (
 // concealed replaces personal data, which only an account's page shows.
 const concealed = "[personal]"
 
-// readable indents JSON without personal data and without the query of a webhook's address, which may hold a secret. Other text
+// readable indents JSON, and redacts personal data and the query of a webhook's address, which may hold a secret. Other text
 // stays, unless it was cut and may hold such data.
 func readable(text string) string {
 	shown, problem := open(text)
@@ -25,7 +25,7 @@ func readable(text string) string {
 	return indented.String()
 }
 
-// compact is readable on one line, for a program.
+// compact redacts JSON like the function readable, but writes one line, for a program.
 func compact(text string) string {
 	shown, problem := open(text)
 	if problem != "" {

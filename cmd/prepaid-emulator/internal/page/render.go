@@ -21,12 +21,12 @@ type layout struct {
 	Title   string
 	Section string // the navigation entry
 	Live    string // address of the live parts; by default the page's own path and query
-	Base    string // of the service
+	Base    string // URL of the service
 	Version string
 	Now     time.Time
 	Notice  string // result of an action
 	Problem string // why it failed
-	Armed   int    // faults
+	Armed   int    // number of armed faults
 	Data    any
 	JSON    any // response for a program; nil to send the page
 }
@@ -102,10 +102,10 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name str
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(text.Bytes()) // the reader has gone away
+	_, _ = w.Write(text.Bytes()) // fails if the reader has gone away
 }
 
-// liveAddress is the page's own address or, for a refused form, its section's.
+// liveAddress is the page's own address or, for a refused form, the address of the section.
 func liveAddress(r *http.Request, section string) string {
 	if r.Method != http.MethodPost {
 		query := r.URL.Query()
@@ -227,7 +227,7 @@ type pager struct {
 	Query              url.Values
 }
 
-// paginate returns the part of a list that the request selects. Pages count from 1.
+// paginate returns the part of a list that the request selects. Pages are numbered from 1.
 func paginate[T any](r *http.Request, list []T, size int) ([]T, pager) {
 	return paginateBy(r, "page", list, size)
 }

@@ -61,7 +61,7 @@ func (p *Page) download(w http.ResponseWriter, r *http.Request) {
 	begun := false
 	text := bufio.NewWriterSize(noting{w, &begun}, 32<<10)
 	if _, err := server.WriteReport(text, id); err == nil {
-		_ = text.Flush() // the reader has gone away
+		_ = text.Flush() // fails if the reader has gone away
 	} else if begun {
 		panic(http.ErrAbortHandler) // makes net/http cut the response, which is incomplete
 	} else {

@@ -38,7 +38,7 @@ type requestData struct {
 	Methods            []string
 }
 
-// logged finds the request of the path in the log, newest first. If it is not there, logged responds and returns -1.
+// logged returns the log, newest first, and the index of the path's request. If it is missing, logged responds and returns -1.
 func (p *Page) logged(w http.ResponseWriter, r *http.Request) ([]prepaidtest.Request, int) {
 	number, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
 	list := newestRequests(p.server.Load())
@@ -101,7 +101,7 @@ func (d *requestData) repeats(newest []prepaidtest.Request) {
 	d.BodyDiffers = d.Sent[0].Body != d.Request.Body || d.Sent[0].Path != d.Request.Path
 }
 
-// neighbours finds the requests before and after, among those the filter shows.
+// neighbours finds the requests before and after this request, among those that the filter selects.
 func (d *requestData) neighbours(filter requestFilter, newest []prepaidtest.Request, twice map[prepaid.RequestID]bool) {
 	for _, other := range newest {
 		switch {

@@ -299,7 +299,7 @@ func refusal(r prepaidtest.Request) string {
 	return ""
 }
 
-// notMade is why a transfer was not made, if the account shows the reason.
+// notMade returns the reason why a transfer was not made, if the account's state shows the reason.
 func notMade(r prepaidtest.Request) string {
 	amount, err := prepaid.ParseAmount(r.Amount)
 	balance, balanceErr := prepaid.ParseAmount(r.AccountBalance)

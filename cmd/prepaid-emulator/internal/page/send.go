@@ -120,8 +120,8 @@ func (p *Page) sendAgain(w http.ResponseWriter, r *http.Request) {
 // lines restores the line ends that a browser changes in a form.
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// send sends a request to the address at which this emulator got r, never to another one, and returns the logged request.
-// If the original had an Authorization header, the new request gets valid credentials.
+// send sends the form's request to the address at which this emulator got r, never to another one, and returns the logged
+// request. If the original had an Authorization header, the new request gets valid credentials.
 func (p *Page) send(r *http.Request, original prepaidtest.Request, form sendForm) (sent prepaidtest.Request, problem string) {
 	address, problem := form.check()
 	here, known := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
@@ -160,7 +160,7 @@ func (p *Page) send(r *http.Request, original prepaidtest.Request, form sendForm
 	}
 	last := newestRequests(p.server.Load())[0].Number // the log has at least the original
 	if response, err := client.Do(request); err == nil {
-		_, _ = io.Copy(io.Discard, response.Body) // a fault may cut it
+		_, _ = io.Copy(io.Discard, response.Body) // a fault may cut the response
 		_ = response.Body.Close()
 	}
 	for _, one := range newestRequests(p.server.Load()) {
@@ -203,7 +203,7 @@ type messageData struct {
 	Edited     bool
 }
 
-// sentMessage finds the newest message with the id in the query or form, and its webhook. Without one it responds with 404.
+// sentMessage finds the newest message with the id in the query or form, and its webhook. Without such a message, it responds with 404.
 func (p *Page) sentMessage(w http.ResponseWriter, r *http.Request) (data messageData, ok bool) {
 	server, id := p.server.Load(), prepaid.MessageID(r.FormValue("id"))
 	hooks := server.Hooks()

@@ -22,7 +22,7 @@ type payment struct {
 	Twice     bool // the money moved more than once
 }
 
-// WillPayTwice reports whether the money moves again when the running requests are carried out.
+// WillPayTwice reports whether the running requests will make a second payment.
 func (p payment) WillPayTwice() bool {
 	return p.RequestID != "" && p.Movements+len(p.Running) > 1 && !p.Twice
 }
@@ -72,7 +72,7 @@ func heldOperations() []string {
 
 const holdTime = 30 * time.Second
 
-// hold arms a fault: the next transfer runs on after its response is lost.
+// hold arms a fault: the next transfer keeps running after its response is lost.
 func (p *Page) hold(w http.ResponseWriter, r *http.Request) {
 	operation := r.PostFormValue("operation")
 	if !slices.Contains(heldOperations(), operation) {

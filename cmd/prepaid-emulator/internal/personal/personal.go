@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Marks returns the redaction tags of the client's types, by the name of the member or parameter. A name counts in every
-// place: an unfinished program sends members in wrong places too.
+// Marks returns the redaction tags of the client's types, by the name of the member or parameter. A name has its tag in
+// every place, because an unfinished program sends members in wrong places too.
 func Marks() map[string]string { return marks() }
 
 var marks = sync.OnceValue(func() map[string]string { return marksOf(reflect.TypeFor[prepaid.Client]()) })
