@@ -9,9 +9,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
-// AllowOnly makes all operations except these, named as in Operations, fail the test from now on: they have no
-// effect and get 501 with the code unexpected_request. Fetching a token is always allowed. Another call replaces
-// the list; a call without operations allows all. An unknown operation fails the test and changes nothing.
+// AllowOnly makes each later request fail the test unless its operation is in the list, named as in Operations. Such a
+// request has no effect and gets 501 with the code unexpected_request. Fetching a token is always allowed. Another call
+// replaces the list; a call without operations allows all. An unknown operation fails the test and changes nothing.
 func (s *Server) AllowOnly(operations ...string) {
 	if s.tb != nil {
 		s.tb.Helper()

@@ -11,7 +11,7 @@ const (
 	DefaultProgramClientID = "acme"
 )
 
-// Loop is a company's kind of policy, if it has one.
+// Loop is the kind of policy that a company has.
 type Loop string
 
 const (
@@ -19,8 +19,8 @@ const (
 	OpenLoop Loop = ""
 	// ClosedLoop denies by default; listed rules allow.
 	ClosedLoop Loop = "closed"
-	// NoPolicy is a company without a configured policy: its policy operations respond with 404, and the simulator
-	// checks no policy.
+	// NoPolicy means that the company has no policy configured: its policy operations respond with 404, and the
+	// simulator checks no policy.
 	NoPolicy Loop = "none"
 )
 
@@ -30,10 +30,10 @@ type Company struct {
 	ID prepaid.CompanyID
 	// ClientID is the client_id of the company's accounts, also in searches.
 	ClientID string
-	// ProgramID matches the program_id filter of the company search, like the program_id of an account's own
+	// ProgramID is a value that the program_id filter of the company search matches, like the program_id of an account's
 	// portal identifier.
 	ProgramID string
-	// ProductType is the product type of new accounts: reloadable (when empty), gift or loyalty.
+	// ProductType is the product type of new accounts: reloadable, gift or loyalty. Empty means reloadable.
 	ProductType string
 	// Loop is the kind of policy.
 	Loop Loop

@@ -14,8 +14,8 @@ import (
 )
 
 // Public types are declared here, with their comments, and again in the internal packages: an alias of an internal type
-// would hide its fields on the reference page. Fields with the same name are the same; TestConversionsLoseNothing compares
-// all fields.
+// would hide its fields in the Go documentation. Fields with the same name have the same meaning;
+// TestConversionsLoseNothing compares all fields.
 
 var (
 	toAccountState  = converter[AccountState, *ledger.Account]()
@@ -42,7 +42,7 @@ func converter[To, From any]() func(From) To {
 	}
 }
 
-// copier returns a function that copies a value into another type; for unrelated types it does nothing.
+// copier returns a function that copies a value into another type. For unrelated types that function does nothing.
 func copier(to, from reflect.Type) func(to, from reflect.Value) {
 	switch {
 	case from.Kind() == reflect.Pointer:

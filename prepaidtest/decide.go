@@ -37,16 +37,16 @@ type decider struct {
 	sendings map[[2]string]int
 }
 
-// Decide makes f choose the fault of each later request with a good token, and of token requests. Faults then depend
-// on requests and not on timing: if f uses only a seed, RequestID and Sending, faults are the same in each run with
-// any number of callers. The chosen fault takes precedence over armed faults, and applies to one request only,
-// whatever its Times, Always and WithProbability; the zero Fault means none. A number out of range fails the test,
-// and so does ExpireToken for a token request; such a fault has no effect. Another call replaces f; nil removes it.
+// Decide makes f choose the fault of each later request with a good token, and of token requests. Faults then depend on requests
+// and not on timing: if f uses only a seed, RequestID and Sending, the faults are the same in each run, with any number of
+// callers. The chosen fault takes precedence over armed faults, and applies to one request only, whatever its Times, Always and
+// WithProbability. If f returns the zero Fault, the request can take an armed fault. A number out of range fails the test, and so
+// does ExpireToken for a token request; such a fault has no effect. Another call replaces f; nil removes it.
 //
 // f is called concurrently. The request waits for f and does not run meanwhile: if f holds a repeat until the first
-// request has ended, the repeat gets the first response. ctx is the context of the request, to which a server that mounts
-// ServeHTTP can add values. ctx ends when the caller leaves. Arrivals are counted only while there is a function, and
-// counts are never reset.
+// request has ended, the repeat gets the response of the first. ctx is the context of the request, to which a server that
+// mounts ServeHTTP can add values. ctx ends when the caller leaves. Arrivals are counted only while there is a function,
+// and counts are never reset.
 func (s *Server) Decide(f func(ctx context.Context, a Arrival) Fault) {
 	s.decider.mu.Lock()
 	defer s.decider.mu.Unlock()

@@ -69,8 +69,8 @@ func (s *Server) Deliver(hook prepaid.HookID, body string) error {
 	return nil
 }
 
-// WaitIdle returns when no request runs after its response (CommitAfter) and no webhook message is queued or being
-// sent, or when ctx ends. It does not wait for retries and alerts that are due later on the server's clock.
+// WaitIdle returns when no request is still running after its response (CommitAfter) and no webhook message is queued
+// or being sent, or when ctx ends. It does not wait for retries and alerts that are due later on the server's clock.
 func (s *Server) WaitIdle(ctx context.Context) error {
 	s.service.Clock.Settle()
 	return s.activity.WaitIdle(ctx)

@@ -7,13 +7,13 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
-// DeliveryFault makes one delivery of a webhook message go wrong. Make it with a function of this package and arm
-// it with InjectDelivery; it is then used once, or as Times, Always or WithProbability say. Each attempt to deliver
-// counts, including retries; pings count only with WithPings. The zero DeliveryFault only counts a delivery.
+// DeliveryFault makes one delivery of a webhook message go wrong. Make it with a function of this package and arm it
+// with InjectDelivery; it is then used once, or as Times, Always or WithProbability say. Each attempt to deliver
+// counts, including retries; pings count only with WithPings. The zero DeliveryFault is used in the same way, without effect.
 type DeliveryFault struct{ fault faults.Delivery }
 
 // DuplicateMessage sends a message 1 + copies times under the same message id; copies is 1 or more. The message is
-// delivered if the receiver accepts it once.
+// delivered if the receiver accepts at least one copy.
 func DuplicateMessage(copies int) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Duplicate, Copies: copies}}
 }
@@ -25,8 +25,8 @@ func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: fa
 // again (see DeliveryRetries) or becomes undeliverable although the receiver has it.
 func LoseResponse() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
 
-// DelayMessage delays a message for d on the server's clock; later messages overtake it. When the message is due,
-// it gets no other fault. Do not use it for pings, since their caller waits.
+// DelayMessage delays a message for d on the server's clock; later messages overtake it. When the delayed message is
+// sent, it takes no other fault. Do not use it for pings, since their caller waits.
 func DelayMessage(d time.Duration) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Hold, Wait: d}}
 }
@@ -43,8 +43,8 @@ func (f DeliveryFault) Always() DeliveryFault {
 	return f
 }
 
-// WithProbability makes each delivery take the fault with probability p, above 0 and at most 1; otherwise it can
-// take the next armed fault. Without Times the fault stays armed. RandomSeed makes draws equal in each run.
+// WithProbability makes each delivery take the fault with probability p, above 0 and at most 1; otherwise it can take
+// the next armed fault. Without Times the fault stays armed. RandomSeed makes the choices the same in each run.
 func (f DeliveryFault) WithProbability(p float64) DeliveryFault {
 	f.fault.Sometimes(p)
 	return f
@@ -57,8 +57,8 @@ func (f DeliveryFault) WithPings() DeliveryFault {
 	return f
 }
 
-// InjectDelivery arms faults for the messages of a hook, or of any hook when hook is empty. Deliveries use them in
-// the order armed, faults for the hook itself before faults for any hook. A number out of range or an unknown hook
+// InjectDelivery arms faults for the messages of a hook, or of any hook when hook is empty. Deliveries use the faults
+// in the order armed; faults for the hook come before faults for any hook. A number out of range or an unknown hook
 // fails the test, and nothing is armed. To fail the ping of a hook that is not registered yet, use the empty hook.
 func (s *Server) InjectDelivery(hook prepaid.HookID, list ...DeliveryFault) {
 	if s.tb != nil {
@@ -85,9 +85,9 @@ type ArmedDeliveryFault struct {
 	HookID prepaid.HookID
 	// Fault is the fault with its modifiers.
 	Fault DeliveryFault
-	// Used is how many deliveries took it.
+	// Used is how many deliveries took the fault.
 	Used int
-	// Left is how many more deliveries will take it, -1 for no limit.
+	// Left is how many more deliveries will take the fault, -1 for no limit.
 	Left int
 }
 

@@ -7,15 +7,15 @@
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 //	client := srv.Client()
 //
-// AddAccount and similar build a state piece by piece; Load reads it from a JSON document. IDs have the client's types;
-// amounts, statuses and codes are text as in the reference.
+// AddAccount and similar methods build a state piece by piece; Load reads a state from a JSON document. IDs have the
+// client's types; amounts, statuses and codes are text as in the reference.
 //
 // # Strictness
 //
-// Input that the reference does not allow is refused, with a description that names the field and never its value: a
-// wrong Content-Type, an unknown or repeated member or query parameter, a wrong JSON type, a missing member, a value
-// over a limit, a date-time of another form. The status is 400, or 404 where the reference lists 404 for that cause:
-// the input of a wallet, and the id of another account in a creation. The option Lenient switches this off.
+// Input that the reference does not allow is refused, with a description that names the field and never its value: a wrong
+// Content-Type, an unknown or repeated member or query parameter, a wrong JSON type, a missing member, a value over a limit, a
+// date-time of another form. The status is 400, or 404 where the reference lists 404: for the input of a wallet, and for the id
+// of an existing account in the request for a new account. The option Lenient switches this off.
 //
 // # Time
 //
@@ -27,16 +27,16 @@
 // Amounts are exact, with up to 19 digits. In the history credits are positive and debits negative, and the balance of
 // an account is always the sum of its history. In addition to the reference's transaction types, the emulator has its
 // own: 2951 card to card transfer, 2960 direct entry out, 3010 funding redemption, 3011 its reversal, 3012 funding
-// refund, 3900 adjustment by a test. Clearing an authorisation books its opposite (1117: a credit after a debit, a
-// debit after a credit) and the clearing (1115).
+// refund, 3900 adjustment by a test. The clearing of an authorisation is booked as two items: the opposite of the
+// authorisation (1117: a credit after a debit, a debit after a credit) and the clearing (1115).
 //
 // # Repeats
 //
 // In the reference, the service caches a successful transfer or direct entry out, and a payment may take any time.
-// The emulator assumes the worst case: it reads the cache when a request arrives and writes it with the movement. If
-// a request_id arrives again while the first request is running, the money moves a second time. A request runs from
-// its arrival to its movement. This takes no time, unless the fault Delay or CommitAfter delays the movement.
-// PaidTwice has the request ids that were paid twice:
+// The emulator assumes the worst case: it reads the cache when a request arrives and writes the cache with the
+// movement. If a request_id arrives again while the first request is running, the money moves a second time. A
+// request runs from its arrival to its movement. This takes no time, unless the fault Delay or CommitAfter delays the
+// movement. PaidTwice returns the request ids that were paid twice:
 //
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(502).CommitAfter(12*time.Second))
 //
@@ -49,18 +49,18 @@
 //	srv.InjectDelivery("", prepaidtest.DuplicateMessage(1).Always())
 //
 // FaultForms and DeliveryFaultForms list the faults as text, for ParseFault and ParseDeliveryFault. When a test
-// fails, its log shows the last requests and deliveries (LogOnFailure). AllowOnly lists the allowed
-// operations: any other fails the test.
+// fails, its log shows the last requests and deliveries (LogOnFailure). AllowOnly lists the allowed operations: any
+// other operation fails the test.
 //
 // # Restarts
 //
 // Save writes the whole state, including work that waits for the clock. Options.State begins from such a state, and
-// Options.StateFile keeps it in a file, so that a shared emulator survives a restart:
+// Options.StateFile keeps the state in a file, so that a shared emulator survives a restart:
 //
 //	srv, err := prepaidtest.Start(prepaidtest.Options{StateFile: "/var/lib/emulator/state.json"})
 //
-// The state has all secrets in plain text. It does not have the logs of requests and deliveries, rate limit windows,
-// armed faults, functions and running requests.
+// The state has all secrets in plain text. Logs of requests and deliveries, rate limit windows, armed faults,
+// functions and running requests are not part of the state.
 //
 // # Unspecified behaviour
 //

@@ -11,7 +11,7 @@ import (
 const AnyOperation = "*"
 
 // Fault makes one request go wrong. Make it with a function of this package and arm it with Inject; it is then used
-// once, unless Times, Always or WithProbability changes that. The zero Fault only counts a request.
+// once, unless Times, Always or WithProbability changes that. The zero Fault is used in the same way, without effect.
 type Fault struct{ fault faults.Fault }
 
 // CommitThenDrop carries the request out and then cuts the connection without a response: the money has
@@ -37,8 +37,8 @@ func RespondBody(status int, contentType, body string) Fault {
 // ProxyPage replies with status (200 to 999) and an HTML page like a proxy's, without carrying the request out.
 func ProxyPage(status int) Fault { return Fault{faults.Fault{Kind: faults.ProxyPage, Status: status}} }
 
-// TooManyRequests replies 429 with the code rate_limit_exceeded, without carrying the request out. Retry-After
-// has retryAfter in whole seconds, rounded up; zero sends no header. Use Times for several.
+// TooManyRequests replies 429 with the code rate_limit_exceeded, without carrying the request out. Retry-After has
+// retryAfter in whole seconds, rounded up; zero sends no header. For several such replies, use Times.
 func TooManyRequests(retryAfter time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.TooMany, Wait: retryAfter}}
 }
@@ -55,14 +55,14 @@ func Delay(d time.Duration) Fault { return Fault{faults.Fault{Kind: faults.Delay
 // Truncate carries the request out, announces the whole response and cuts the connection in the middle of it.
 func Truncate() Fault { return Fault{faults.Fault{Kind: faults.Truncate}} }
 
-// SlowBody carries the request out and sends the whole body of the response in pieces of 16 bytes, with pause of
-// real time between them. It ends early when the caller leaves or the server closes.
+// SlowBody carries the request out and sends the whole body of the response in pieces of 16 bytes, with pause of real
+// time between them. The body ends early when the caller leaves or the server closes.
 func SlowBody(pause time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.SlowBody, Wait: pause}}
 }
 
-// SubstituteContentType carries the request out and sends the right body with another Content-Type, like
-// some proxies; an empty value sends no header. It does not change a response without a body.
+// SubstituteContentType carries the request out and sends the right body with another Content-Type, like some
+// proxies; an empty value sends no header. A response without a body is not changed.
 func SubstituteContentType(value string) Fault {
 	return Fault{faults.Fault{Kind: faults.ContentType, ContentType: value}}
 }
@@ -80,7 +80,7 @@ func (f Fault) CommitAfter(d time.Duration) Fault {
 	return f
 }
 
-// Times makes a fault apply to n requests, 1 or more. It undoes Always.
+// Times makes a fault apply to n requests; n is 1 or more. It undoes Always.
 func (f Fault) Times(n int) Fault {
 	f.fault.Repeat(n)
 	return f
@@ -92,8 +92,8 @@ func (f Fault) Always() Fault {
 	return f
 }
 
-// WithProbability makes each matching request take the fault with probability p, above 0 and at most 1; otherwise it
-// can take the next armed fault. Without Times the fault stays armed. RandomSeed makes the draws equal in each run.
+// WithProbability makes each matching request take the fault with probability p, above 0 and at most 1; otherwise it can
+// take the next armed fault. Without Times the fault stays armed. RandomSeed makes the choices the same in each run.
 func (f Fault) WithProbability(p float64) Fault {
 	f.fault.Sometimes(p)
 	return f
@@ -104,7 +104,7 @@ func (f Fault) WithProbability(p float64) Fault {
 func Operations() []string { return service.Operations() }
 
 // Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
-// AnyOperation. Each later request for the operation with a good token uses one fault, in the order armed; faults
+// AnyOperation. Each later request with a good token for this operation uses one fault, in the order armed; faults
 // for the operation itself come before faults for AnyOperation. Faults after a fault with Always wait. An unknown
 // operation or a number out of range fails the test, and nothing is armed.
 func (s *Server) Inject(operation string, list ...Fault) {
@@ -131,8 +131,8 @@ func (s *Server) Inject(operation string, list ...Fault) {
 }
 
 // FaultsLeft returns how many requests the armed faults will affect: a fault with Times counts as often as it will be
-// used, and a fault without limit counts once. A fault no longer counts once its request has arrived, before any delay
-// or cut: if a test needs a request in flight, inject a Delay and wait for this number to change.
+// used, and a fault without limit counts as one. The number falls when a request that takes a fault arrives, before
+// any delay or cut: if a test needs a request in flight, inject a Delay and wait for this number to change.
 func (s *Server) FaultsLeft() int { return s.faults.Count() }
 
 // ArmedFault is a fault that waits to be used.
@@ -141,9 +141,9 @@ type ArmedFault struct {
 	Operation string
 	// Fault is the fault with its modifiers.
 	Fault Fault
-	// Used is how many requests took it.
+	// Used is how many requests took the fault.
 	Used int
-	// Left is how many more requests will take it; -1 means no limit.
+	// Left is how many more requests will take the fault; -1 means no limit.
 	Left int
 }
 

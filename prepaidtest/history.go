@@ -17,7 +17,7 @@ func (s *Server) Movements(requestID prepaid.RequestID) int {
 	return s.service.Transfers.Movements(l, string(requestID))
 }
 
-// PaidTwice returns the request ids with which an operation made more than one movement, sorted. A test of payments
+// PaidTwice returns, in sorted order, the request ids with which an operation made more than one movement. A test of payments
 // should expect no such id, whichever faults the test injects. If requests may still be running, call WaitIdle first.
 func (s *Server) PaidTwice() []prepaid.RequestID {
 	l := s.service.Ledger.RLock()
@@ -44,12 +44,12 @@ type RunningTransfer struct {
 	ArrivedAt time.Time
 	// Age is the real time since the arrival.
 	Age time.Duration
-	// Left is the real time until it is carried out, 0 when due.
+	// Left is the real time until the transfer is carried out, 0 when due.
 	Left time.Duration
 }
 
 // RunningTransfers returns the transfers and direct entries that are running, oldest first: those held by the faults Delay
-// or CommitAfter. Others take no time.
+// or CommitAfter. Other transfers and direct entries take no time.
 func (s *Server) RunningTransfers() []RunningTransfer {
 	return each(s.service.Transfers.Running(), func(r transfers.Running) RunningTransfer {
 		return RunningTransfer{r.Operation, prepaid.RequestID(r.RequestID), prepaid.AccountID(r.Account), r.Amount, r.Arrived, time.Since(r.Since), max(time.Until(r.Until), 0)}
@@ -75,7 +75,7 @@ type Transaction struct {
 	Fee string
 	// RunningBalance is the new balance.
 	RunningBalance string
-	// OccurredAt is the server's clock.
+	// OccurredAt is the time on the server's clock.
 	OccurredAt time.Time
 	// CardAcceptorID is the merchant, or empty.
 	CardAcceptorID string

@@ -68,8 +68,8 @@ func (s *Server) Adjust(id prepaid.AccountID, amount string) {
 	}
 }
 
-// ActivateThroughPortal acts like the card activation portal (3.1): the account becomes active, and the active
-// account that it replaces is closed if its balance is zero. The test fails unless the status of the
+// ActivateThroughPortal acts like the card activation portal (3.1): the account becomes active. If the account
+// replaces an active account with a zero balance, that account is closed. The test fails unless the status of the
 // card is pre_active, inactive, active or InitialStatus.
 func (s *Server) ActivateThroughPortal(id prepaid.AccountID) {
 	l := s.service.Ledger.Lock()

@@ -16,8 +16,8 @@ type AccessToken struct {
 	Requests int
 }
 
-// AccessTokens returns the tokens that are neither expired nor revoked, by expiry. A client that keeps its token
-// has one token, or two around a renewal.
+// AccessTokens returns the tokens that are neither expired nor revoked, sorted by expiry. A client that keeps its
+// token has one token, or two around a renewal.
 func (s *Server) AccessTokens() []AccessToken {
 	return each(s.service.Tokens.Valid(s.service.Clock.Now()), func(t gate.Token) AccessToken { return AccessToken(t) })
 }
@@ -33,14 +33,14 @@ type RateWindow struct {
 	Used int
 	// Limit is the limit set by RateLimit.
 	Limit int
-	// EndsAt is when the window ends, on the server's clock; if none is open, it is not after Now.
+	// EndsAt is the end of the window on the server's clock. If no window is open, EndsAt is not after Now.
 	EndsAt time.Time
 	// Refused counts the requests of all windows that got 429 because the limit was reached. The fault
 	// TooManyRequests does not count.
 	Refused int
 }
 
-// RateWindows returns the window of each client address that has called, by address. Without a rate limit there are none.
+// RateWindows returns the window of each client address that has called, sorted by address. Without a rate limit there are none.
 func (s *Server) RateWindows() []RateWindow {
 	return each(s.rates.Windows(s.service.Clock.Now()), func(w gate.Window) RateWindow { return RateWindow(w) })
 }

@@ -23,7 +23,7 @@ type AccountState struct {
 	CompanyID prepaid.CompanyID
 	// ClientID is the client_id of the company.
 	ClientID string
-	// Status is one of the eleven, see AccountStatuses.
+	// Status is one of the eleven values of AccountStatuses.
 	Status string
 	// Activatable reports whether ActivateThroughPortal accepts the card.
 	Activatable bool
@@ -35,9 +35,9 @@ type AccountState struct {
 	AccountType string
 	// PlasticEnabled is is_plastic_enabled.
 	PlasticEnabled bool
-	// PlasticExpiry is in UTC.
+	// PlasticExpiry is the expiry of the card, in UTC.
 	PlasticExpiry time.Time
-	// AccountExpiry is in UTC.
+	// AccountExpiry is the expiry of the account, in UTC.
 	AccountExpiry time.Time
 	// FirstTransaction is the time of the first item of the history; zero without one.
 	FirstTransaction time.Time
@@ -65,7 +65,7 @@ type AccountState struct {
 	CardholderType int
 	// WalletTokens are the tokens of GET /accounts/{id}/tokens.
 	WalletTokens []WalletToken
-	// PINSet reports whether a PIN change was executed; PINOf has the PIN.
+	// PINSet reports whether a PIN change was executed; PINOf returns the PIN.
 	PINSet bool
 }
 
@@ -79,8 +79,8 @@ func (a AccountState) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("account_id", string(a.ID)), slog.String("status", a.Status), slog.String("balance", a.Balance))
 }
 
-// Account returns a copy of the server's state of an account. An unknown EAID fails the test and returns the
-// zero AccountState; AccountIDs has the known ones.
+// Account returns a copy of the server's state of an account. An unknown EAID fails the test and returns the zero
+// AccountState; AccountIDs returns the known EAIDs.
 func (s *Server) Account(id prepaid.AccountID) AccountState {
 	s.service.Clock.Settle()
 	l := s.service.Ledger.RLock()
@@ -103,7 +103,7 @@ func (s *Server) stateOf(a *ledger.Account) AccountState {
 // AccountStatuses lists the eleven account statuses (3.1).
 func AccountStatuses() []string { return ledger.AccountStatuses() }
 
-// Companies returns the companies, by id.
+// Companies returns the companies, sorted by id.
 func (s *Server) Companies() []Company {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
@@ -120,11 +120,11 @@ type HookState struct {
 	ID prepaid.HookID
 	// URI is the receiver's address, as registered.
 	URI string
-	// Scope lists the companies it watches.
+	// Scope lists the companies that the hook watches.
 	Scope []prepaid.CompanyID
 	// Filter is filter_spec.
 	Filter string
-	// Enabled reports whether it gets messages.
+	// Enabled reports whether the hook gets messages.
 	Enabled bool
 	// Reliability is none or store_undeliverable.
 	Reliability string
@@ -136,7 +136,7 @@ type HookState struct {
 	Undeliverable []MessageState
 }
 
-// Format prints h without user information of its address, which may be secret.
+// Format prints h without the user information in its address, which may be secret.
 func (h HookState) Format(f fmt.State, verb rune) {
 	type plain HookState
 	shown := plain(h)
@@ -159,7 +159,7 @@ type MessageState struct {
 	Type string
 	// Time is when the message was made, by the server's clock.
 	Time time.Time
-	// Attempts counts how often it was sent.
+	// Attempts counts how often the message was sent.
 	Attempts int
 	// Body is the whole message as sent, in JSON.
 	Body string

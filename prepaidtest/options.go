@@ -20,7 +20,7 @@ type Options struct {
 	Vendor string
 	// ClientID is the ID of the OAuth client that can get tokens. Default "emulator-client".
 	ClientID string
-	// ClientSecret is its secret. Default "emulator-secret".
+	// ClientSecret is the secret of this client. Default "emulator-secret".
 	ClientSecret string
 	// PermittedCompanies are the companies whose policy and webhooks the caller may change. Default: all.
 	PermittedCompanies []prepaid.CompanyID
@@ -29,25 +29,25 @@ type Options struct {
 	AllowedAddresses []netip.Prefix
 	// Production makes the server a production environment: the simulator's paths respond with 404. The default is a test environment.
 	Production bool
-	// Lenient switches strictness off: the server accepts any Content-Type, unknown members and parameters, values over the limits,
-	// null for an absent member, quoted numbers and any RFC 3339 time. By default it refuses each with a description that names the field.
+	// Lenient switches strictness off: the server accepts any Content-Type, unknown members and parameters, values over the limits, null
+	// for an absent member, quoted numbers and any RFC 3339 time. By default the server refuses each of these and names the field.
 	Lenient bool
 
 	// ListenOn is the address to listen on. Default "127.0.0.1:0", a free port on loopback.
 	ListenOn string
-	// Listener serves instead of a new port; the server then owns it.
+	// Listener is used instead of a new port. The server then owns the Listener.
 	Listener net.Listener
-	// InMemory serves on pipes instead of a port, for a test inside a [testing/synctest] bubble. Only clients of [Server.Config]
-	// and [Server.Client] connect to the pipes. They have the default pauses (40 s before a transfer of unknown outcome is repeated),
-	// which take no real time in a bubble.
+	// InMemory serves on pipes instead of a port, for a test inside a [testing/synctest] bubble. Only clients of [Server.Config] and
+	// [Server.Client] connect to the pipes. Such clients have the default pauses (40 s before a transfer of unknown outcome is
+	// repeated), which take no real time in a bubble.
 	InMemory bool
-	// Page handles every path outside /3.0/, for example a web page with the emulator's state. These requests need no token, are not logged
-	// and do not count for the rate limit. By default they get 404 like any unknown path. Close cuts their connections and waits for Page.
+	// Page handles every path outside /3.0/, for example a web page with the emulator's state. Requests for them need no token, are not logged
+	// and not rate-limited. By default they get 404 like any unknown path. Close cuts their connections and waits for Page.
 	Page http.Handler
-	// Logger logs one line per request: method, path template, status, error code, whether by a fault, duration. Default: none.
+	// Logger logs one line per request: method, path template, status, error code, whether the request took a fault, duration. Default: none.
 	Logger *slog.Logger
-	// LogOnFailure is how many requests the server of a failed test logs when it closes: the last ones, after the request IDs
-	// that were paid twice, and before the last ten deliveries. The log has no personal data. Default 20; negative: none.
+	// LogOnFailure is how many of the last requests a server logs when its test failed. The request IDs that were paid twice
+	// are logged before them, the last ten deliveries after them. The log has no personal data. Default 20; negative: none.
 	LogOnFailure int
 	// RequestLog is how many requests and how many deliveries are kept; the oldest are dropped. A body is kept up to 16 KiB, and all
 	// requests together up to 64 MiB. Default 10,000; negative: none.
@@ -55,39 +55,39 @@ type Options struct {
 
 	// StartAt sets the server's clock at start, from 1970 to 2200. Default: the real time.
 	StartAt time.Time
-	// FrozenClock stops the server's clock: only Advance moves it and the rate limit's window. A test with more requests than the limit
-	// needs RateLimit: -1. By default the clock runs like real time.
+	// FrozenClock stops the server's clock: only Advance moves the clock and the rate limit's window. A test with more requests than
+	// the limit needs RateLimit: -1. By default the clock runs like real time.
 	FrozenClock bool
 	// RandomSeed makes the server's IDs the same in each run. Default nil: they are random.
 	RandomSeed *uint64
 	// TokenLifetime is how long access tokens are valid, on the server's clock. Default one hour.
 	TokenLifetime time.Duration
-	// RateLimit is how many requests one client address may send in a RateWindow; the first request opens the window, and requests over
-	// the limit get 429 until its end. Default 1,000. Negative: no limit, for load tests.
+	// RateLimit is how many requests one client address may send in a RateWindow. The first request opens the window; requests over the
+	// limit get 429 until the window ends. Default 1,000. Negative: no limit, for load tests.
 	RateLimit int
 	// RateWindow is the time of RateLimit. Default 10 s.
 	RateWindow time.Duration
-	// RetryAfter sends Retry-After with each 429: seconds, rounded up, until the window ends. The reference has no such header.
+	// RetryAfter adds the header Retry-After to each 429: the seconds until the window ends, rounded up. The reference has no such header.
 	RetryAfter bool
-	// SimulationDelay is when clear and reverse_clear take effect, on the server's clock. Default 100 ms; negative: at once.
+	// SimulationDelay is the time until clear and reverse_clear take effect, on the server's clock. Default 100 ms; negative: at once.
 	SimulationDelay time.Duration
 	// ReportDelay is how long a report run takes, on the server's clock. Default 100 ms; negative: no time.
 	ReportDelay time.Duration
 
-	// State is a state to begin from, as Save wrote it. It is read once at start. If it is invalid, Start fails, with an error that does
-	// not quote it. A frozen clock continues where it was, a running clock as if it had always run: work that became due is done at once.
+	// State is a state to begin from, as Save wrote it. It is read once at start. If the state is invalid, Start fails; the error does
+	// not quote the state. A frozen clock continues where it was, a running clock as if it had always run: work that became due is done at once.
 	// StartAt has no effect. If the state has a seeded source, this source continues and RandomSeed has no effect. All other options apply.
 	//
-	// Functions cannot be saved: until you call AddReport again, saved runs of its template fail with 500 (those of AddReportCSV and the
-	// built-in template respond as before). If a saved hook uses one of Filters, set it again, or Start fails. By default a server begins
-	// with only company 42.
+	// Functions cannot be saved: until you call AddReport again for a template, its saved runs fail with 500 (those of AddReportCSV and
+	// the built-in template respond as before). If a saved hook uses one of Filters, set this filter again, or Start fails. By default a
+	// server begins with only company 42.
 	State io.Reader
-	// StateFile is a file to begin from and to keep up to date: the whole file is written, with mode 0600, about a second after a
-	// change and, if changes are left, on Close. See Save for its secrets and State for how a server continues. If the file does not
-	// exist or is empty, the server begins from State or anew and writes it. If the file cannot be read or used, or another server uses it,
-	// Start fails and does not change it. Next to it are a lock file, path with ".lock", and during writes a ".tmp". The lock needs flock;
-	// Windows has none. A failed write is logged once, to Logger or standard error, and tried again; Close returns an error if the file is
-	// not up to date. By default nothing is kept.
+	// StateFile is a file to begin from and to keep up to date: the whole file is written, with mode 0600, about a second after a change
+	// and, if changes are left, on Close. See Save for its secrets and State for how a server continues. If the file does not exist or is
+	// empty, the server begins from State or anew and writes the file. If the file cannot be read or used, or another server uses it, Start
+	// fails and does not change the file. Next to the file are a lock file (suffix ".lock") and, during a write, a copy (suffix ".tmp").
+	// The lock needs flock, which Windows lacks. A failed write is logged once, to Logger or standard error, and tried again; Close returns
+	// an error if the file is not up to date. By default nothing is kept.
 	//
 	// Each write costs time and memory for the whole state. After a write the server waits at least ten times
 	// as long as the write took. With a large state, a killed process loses more than a second of changes.
@@ -97,8 +97,8 @@ type Options struct {
 	QuotedStrings bool
 	// PageSizes are the internal minimum and maximum page size, and the size without page_size. X-PageSize has the applied size.
 	PageSizes PageSizes
-	// BadTokenOnReportStart is the status of a report start with a bad token: 401 as everywhere (default), or 400, one reading of the operation's
-	// own row.
+	// BadTokenOnReportStart is the response status if a request to start a report has a bad token: 401 as everywhere (default), or 400, one
+	// reading of the operation's row in the reference.
 	BadTokenOnReportStart int
 
 	// InitialStatus is the status of a new account. Default "pre_active": the cardholder activates the card first.
@@ -114,8 +114,8 @@ type Options struct {
 	// ClearOmittedMembers makes PUT /accounts/{id} clear client_account_key, display_name and portal_identifier when the body does not
 	// have them. By default they are kept. The whole registration is always replaced.
 	ClearOmittedMembers bool
-	// CustomPlasticExpiry makes plastic_expiry of a creation effective, like a manufacturing batch that allows it. By default the member
-	// has no effect.
+	// CustomPlasticExpiry makes the member plastic_expiry of a new account effective, like a manufacturing batch that allows it. By
+	// default the member has no effect.
 	CustomPlasticExpiry bool
 	// WalletProviders are the names of the three wallets in POST /accounts/{id}/wallet/{provider}. Only the first needs nonce,
 	// nonce_signature and certificates. Defaults "applepay", "googlepay", "samsungpay".
@@ -125,14 +125,14 @@ type Options struct {
 	// FailedTransfer is how a failed transfer shows its empty transaction_id. Default EmptyString.
 	FailedTransfer EmptyTransactionID
 	// EmptyIDForFailedDirectEntry makes a failed direct entry out respond with 200 and an empty transaction_id, like a card-to-card
-	// transfer. By default it responds with 400, since its row requires the transaction_id.
+	// transfer. By default the status is 400, since the reference requires the transaction_id.
 	EmptyIDForFailedDirectEntry bool
 	// CategoryWithoutMerchant is the merchant_category_code of history items that have no merchant, such as loads, transfers and
 	// adjustments, and of a simulated transaction without mcc. The reference requires any four digits. Default "0000"; a pointer to ""
 	// leaves the member empty.
 	CategoryWithoutMerchant *string
-	// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing if there is no matching clearing, or it was already
-	// reversed. The reference has no condition: by default each request books a clearing reversal.
+	// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing if there is no matching clearing, or if that
+	// clearing was already reversed. The reference has no condition: by default each request books a clearing reversal.
 	MatchedReversalsOnly bool
 	// MatchByAuthorizationID makes the simulator find an authorisation by only authorization_id, account_id and transaction_type. The
 	// reference does not define the match: by default acquirer_id, merchant_id, terminal_id and mcc must match too.
@@ -140,28 +140,28 @@ type Options struct {
 
 	// OTPLifetime is how long the one-time password of a PIN change is valid, on the server's clock. Default ten minutes.
 	OTPLifetime time.Duration
-	// PINTries is how many wrong tries for one account, over all its PIN changes, set the status
-	// inactive_pin_tries_exceeded and end the operation. A wrong try is an envelope that opens, with a wrong
-	// one-time password or a device_id other than the operation's. A right try, and reaching the number, reset the
-	// count. The reference has the status without a condition; by default, zero, tries are not counted.
+	// PINTries is how many wrong tries for one account, over all its PIN changes, set the status inactive_pin_tries_exceeded
+	// and end the operation. A wrong try has an envelope that can be decrypted, but a wrong one-time password or a device_id
+	// other than the operation's. The count is reset by a right try, and when it reaches PINTries. The reference has the
+	// status without a condition; by default, zero, tries are not counted.
 	PINTries int
 	// PINMGF1 is the hash of OAEP's mask function when the server opens a PIN envelope: crypto.SHA1, as in the default provider of Java,
-	// crypto.SHA256 or crypto.SHA512. The reference does not define it. By default, zero, it is the envelope's own OAEP hash.
+	// crypto.SHA256 or crypto.SHA512. The reference does not define it. By default, zero, the OAEP hash of the envelope is used.
 	PINMGF1 crypto.Hash
 
-	// Signature is how webhook messages are signed. Default: headers X-Signature and X-Hmac-Key-Id, see the fields for the rest.
+	// Signature is how webhook messages are signed. Default: headers X-Signature and X-Hmac-Key-Id; see the fields for their defaults.
 	Signature *Signature
 	// WebhookRoots are the trusted certificate authorities of webhook receivers. Default: the system's. A receiver of
 	// httptest.NewTLSServer needs a pool with its Certificate().
 	WebhookRoots *x509.CertPool
-	// AllowHTTPOnLoopback accepts webhook addresses with http on a loopback host from a plain HTTP caller, another language or a seed
-	// document. Package prepaid's client refuses such an address before sending, and needs WebhookRoots instead. By default an address
-	// must be https, as in the reference.
+	// AllowHTTPOnLoopback accepts webhook addresses with http on a loopback host, from a seed document or from a caller other than
+	// package prepaid's client. That client refuses such an address before sending, and needs WebhookRoots instead. By default an
+	// address must be https, as in the reference.
 	AllowHTTPOnLoopback bool
 	// DeliveryRetries are the pauses before further attempts to deliver a message, on the server's clock. By default there is one
 	// attempt. If the last attempt fails, the message is undeliverable.
 	DeliveryRetries []time.Duration
-	// DeliveryTimeout bounds one attempt, also of pings. Default 5 s of real time.
+	// DeliveryTimeout bounds one attempt to deliver a message or a ping. Default 5 s of real time.
 	DeliveryTimeout time.Duration
 	// AlertEvery is the interval of undeliverable alerts, on the server's clock, while undismissed messages remain. Default one hour.
 	AlertEvery time.Duration
@@ -200,14 +200,14 @@ const (
 
 // Signature is how webhook messages are signed: an HMAC-SHA256 of the body. The reference does not show it.
 type Signature struct {
-	// Header carries the sum; no signature when empty.
+	// Header is the name of the header with the sum. When empty, there is no signature.
 	Header string
-	// KeyIDHeader carries the hook's hmac_key_id; not sent when empty.
+	// KeyIDHeader is the name of the header with the hook's hmac_key_id; not sent when empty.
 	KeyIDHeader string
 	// Prefix precedes the sum, for example "sha256=". Default none.
 	Prefix string
 	// Base64 encodes the sum in standard Base64. Default lower hex.
 	Base64 bool
-	// KeyText uses the 64 characters of hmac_key_secret as the key. Default: the 32 bytes they stand for.
+	// KeyText uses the 64 characters of hmac_key_secret as the key. Default: the 32 bytes that they encode.
 	KeyText bool
 }

@@ -27,8 +27,8 @@ func (c PINChange) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "PIN change "+c.OperationID+" until "+c.ExpiresAt.UTC().Format(wire.TimeLayout))
 }
 
-// PINChanges returns the PIN changes of an account that are neither finished nor expired, by expiry. An unknown EAID
-// fails the test.
+// PINChanges returns the PIN changes of an account that are neither finished nor expired, sorted by expiry. An
+// unknown EAID fails the test.
 func (s *Server) PINChanges(id prepaid.AccountID) []PINChange {
 	now := s.service.Clock.Now()
 	l := s.service.Ledger.RLock()

@@ -14,9 +14,9 @@ import (
 // emulator's.
 const DailySettlement = "daily_settlement"
 
-// ReportFunc writes the CSV text of one report and returns its number of records without the header row. After an
-// error in about the first 32 KiB the response is 500, and the caller needs a new run; a later error cuts the response
-// short. Each download calls the function, also concurrently. It may write any amount: nothing is kept in memory.
+// ReportFunc writes the CSV text of one report and returns its number of records without the header row. After an error in
+// about the first 32 KiB the response is 500, and the caller needs a new run; a later error cuts the response short. Each
+// download calls the function, also concurrently. The function may write any amount: nothing is kept in memory.
 type ReportFunc func(w io.Writer, includeColumnHeaders bool) (records int, err error)
 
 // AddReport registers or replaces a template.
@@ -26,8 +26,8 @@ func (s *Server) AddReport(name string, run ReportFunc) {
 	s.service.Reports.Put(l, name, reports.Streamed(reports.Writer(run)))
 }
 
-// AddReportCSV registers a template with a fixed text. Its first row is the header row; a report that is
-// started without column headers omits it. Invalid CSV fails the test.
+// AddReportCSV registers a template with a fixed text. The first row of the text is the header row; a report started
+// without column headers omits this row. Invalid CSV fails the test.
 func (s *Server) AddReportCSV(name, text string) {
 	run, ok := reports.Fixed(text)
 	if !ok {
@@ -99,8 +99,8 @@ func (s *Server) ReportRuns() []ReportRun {
 // ErrNoReport is the error of WriteReport for a run that does not exist or is not in the state ReportReady.
 var ErrNoReport = errors.New("prepaidtest: there is no such report that is ready")
 
-// WriteReport writes the CSV text of a run's result, and returns its number of records. The run must be in the state
-// ReportReady, or the error is ErrNoReport; other errors are from the template's function or w.
+// WriteReport writes the CSV text of a run's result, and returns its number of records. If the run is not in the
+// state ReportReady, the error is ErrNoReport; other errors are from the template's function or w.
 func (s *Server) WriteReport(w io.Writer, reportID string) (records int, err error) {
 	records, ok, err := s.service.Reports.Write(w, reportID)
 	if !ok {

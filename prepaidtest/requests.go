@@ -22,7 +22,7 @@ type Request struct {
 	Arrival int64
 	// Time is the server's clock on arrival.
 	Time time.Time
-	// Duration is the wall time from arrival until the response was sent; during sending, until the response was ready.
+	// Duration is the wall time from arrival until the response was sent; while it is being sent, until it was ready.
 	Duration time.Duration
 	// Method is the HTTP method.
 	Method string
@@ -41,8 +41,8 @@ type Request struct {
 	Amount string
 	// RequestID is request_id of the body, cut at 100 characters; empty without one.
 	RequestID prepaid.RequestID
-	// RepeatOf is the Number of the first request of the log with the same operation and RequestID; 0 for that
-	// request itself, and without a RequestID.
+	// RepeatOf is the Number of the first request in the log with the same operation and RequestID; 0 for that request
+	// itself, and without a RequestID.
 	RepeatOf int64
 	// Replayed reports whether the response is the cached one of an earlier request with this RequestID: nothing
 	// was carried out.
@@ -57,7 +57,7 @@ type Request struct {
 	Body string
 	// Client is the caller's address without the port.
 	Client string
-	// Status is the HTTP status of the response, or 0 if a fault cut the connection before it.
+	// Status is the HTTP status of the response, or 0 if a fault cut the connection before the response.
 	Status int
 	// ErrorCode is the code of the server's error, or of a report still being processed. It is empty on success, and
 	// if a fault replaced the response with other bytes.

@@ -69,8 +69,8 @@ func NewServer(t testing.TB, options Options) *Server {
 	return s
 }
 
-// Start starts an emulator for a program. Close it at the end. It fails if an option is out of range or the address is not available.
-// Wrong use, such as a fault for an unknown operation, is printed to standard error: there is no test that it could fail.
+// Start starts an emulator for a program, which must close it. Start fails if an option is out of range or the address is not
+// available. Wrong use, such as a fault for an unknown operation, is printed to standard error, since there is no test to fail.
 func Start(options Options) (*Server, error) {
 	s, err := newServer(nil, options)
 	if err != nil {

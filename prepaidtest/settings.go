@@ -21,7 +21,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// settings are a server's options with their defaults, fixed after its start.
+// settings are a server's options with their defaults. They do not change after the start.
 type settings struct {
 	Options
 

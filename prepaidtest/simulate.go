@@ -18,7 +18,7 @@ type Simulation struct {
 	Type string
 	// AccountID is the EAID.
 	AccountID prepaid.AccountID
-	// Amount is in decimals, for example "18.90". If empty, it is the authorization's open amount.
+	// Amount is in decimals, for example "18.90". If empty, the open amount of the authorization is used.
 	Amount string
 	// AuthorizationID is the transaction that any operation except transact refers to.
 	AuthorizationID string
@@ -47,9 +47,9 @@ type SimulationResult struct {
 	Message string
 }
 
-// Simulate uses the card of an account as the simulator does (4.6), with the same checks, history and webhook messages. With
-// [Options].Production it works too, like a cardholder. Invalid input, such as an amount that is not a decimal, fails the
-// test and returns the zero SimulationResult.
+// Simulate uses the card of an account as the simulator does (4.6), with the same checks, history and webhook messages.
+// Simulate works with [Options].Production too, like a cardholder. Invalid input, such as an amount that is not a decimal,
+// fails the test and returns the zero SimulationResult.
 func (s *Server) Simulate(do Simulation) SimulationResult {
 	s.service.Clock.Settle()
 	in := simulator.Input{
@@ -86,7 +86,7 @@ func (s *Server) authorisation(id string) (simulator.Authorisation, bool) {
 	return s.service.Simulator.Authorisation(l, id)
 }
 
-// Authorization is a simulated card transaction to which later ones can refer.
+// Authorization is a simulated card transaction to which later transactions can refer.
 type Authorization struct {
 	// ID is authorization_id.
 	ID string
@@ -96,7 +96,7 @@ type Authorization struct {
 	Amount string
 	// State is open, reversed, cleared or uncleared (the clearing was reversed).
 	State string
-	// TransactionID is the ID of its latest transaction.
+	// TransactionID is the ID of the latest transaction of the authorization.
 	TransactionID prepaid.TransactionID
 	// CardAcceptorID is the merchant, or empty.
 	CardAcceptorID string

@@ -59,7 +59,7 @@ type Passport struct {
 	IssuingCountry string `json:"passport_issuing_country"`
 }
 
-// FreeText is a program's own data (2.6). An account without it shows empty strings.
+// FreeText is a program's own data (2.6). An account without free text shows empty strings.
 type FreeText struct {
 	// Text1 is the program's own text.
 	Text1 string `json:"free_text1"`

@@ -33,7 +33,7 @@ func (in *createInput) bind(b *wire.Reader) {
 	b.String("account_id_to_replace", &in.accountToReplace).RequiredWhen(in.requestType == "replace", "when request_type is replace")
 }
 
-// Create handles POST /accounts. The reference has 404 for an invalid or unknown account id.
+// Create handles POST /accounts. The reference lists 404 for an invalid or unknown account id.
 func (s *Accounts) Create(c *exchange.Call) exchange.Response {
 	var in createInput
 	if refusal := c.BindBody(in.bind); refusal != nil {
