@@ -27,24 +27,24 @@ func NewKeyExchange(books *ledger.Ledger, from *ids.Source) *KeyExchange {
 	return &KeyExchange{ledger: books, ids: from, keys: make(map[Key]bool), used: make(map[[32]byte]bool)}
 }
 
-// Key is an application with one of its keys. Its JSON is used in the saved state.
+// Key is one key of an application. The saved state has its JSON form.
 type Key struct {
 	Application string `json:"application_id"`
 	Key         string `json:"key_id"`
 }
 
-// Add registers an application and one of its keys, both UUIDs, for the key exchange. Before the first
-// Add, every well-formed pair is known.
+// Add registers an application and one of its keys, both UUIDs, for the key exchange. Before the first Add, every
+// well-formed pair is accepted.
 func (s *KeyExchange) Add(applicationID, keyID string) {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	s.keys[Key{applicationID, keyID}] = true
 }
 
-// Exchange handles POST /accounts/{id}/dip. The reference does not show the data, so its form is the emulator's
-// choice: a JSON object with account_id and card_number, encrypted with AES-256-GCM under the ephemeral key, as
-// Base64 of the 12-byte nonce and the ciphertext. The reference sets no time after which an ephemeral key may
-// be used again, so its hash is kept for good.
+// Exchange handles POST /accounts/{id}/dip. The reference does not show the data, so the form of the data is the
+// emulator's choice: a JSON object with account_id and card_number, encrypted with AES-256-GCM under the ephemeral
+// key, as Base64 of the 12-byte nonce and the ciphertext. The reference sets no time after which an ephemeral key may
+// be used again, so the hash of each key is kept forever.
 func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
 	var application, key, ephemeral string
 	var faults wire.Faults

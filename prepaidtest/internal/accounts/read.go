@@ -123,8 +123,8 @@ func (s *Accounts) Transactions(c *exchange.Call) exchange.Response {
 	})
 }
 
-// between returns the items from start to end, inclusive. It compares the times of items as they are shown: in whole
-// seconds.
+// between returns the items from start to end, inclusive. It compares times in whole seconds, as the response shows
+// them.
 func between(items []ledger.Item, start, end time.Time) []ledger.Item {
 	from, to := 0, len(items)
 	compare := func(i ledger.Item, at time.Time) int { return i.OccurredAt.Truncate(time.Second).Compare(at) }

@@ -40,7 +40,7 @@ func (s *Accounts) WalletTokens(c *exchange.Call) exchange.Response {
 	})
 }
 
-// walletBody is the provisioning response. The reference spells the name of its third member this way.
+// walletBody is the provisioning response. The name of the third member is spelt as in the reference.
 type walletBody struct {
 	PANLastFour        string           `json:"pan_last_four"`
 	Provider           string           `json:"provider"`
@@ -99,7 +99,7 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 		return c.Unusable(faults.Describe())
 	}
 	token := s.newWalletToken(a, s.clock.Now())
-	if ledger.IsTokenReference(in.reference) { // the request has no limit, the token has one
+	if ledger.IsTokenReference(in.reference) { // of any length in the request, but not in a token
 		token.TokenUniqueReference = in.reference
 	}
 	token.WalletID = provider

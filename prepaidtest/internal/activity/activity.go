@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Activity is the work of a server: handlers, deliveries and background work. No other lock is taken while its lock is
-// held.
+// Activity is the work of a server: handlers, deliveries and background work.
 type Activity struct {
 	stopped chan struct{}
 	work    sync.WaitGroup
@@ -43,7 +42,7 @@ func (a *Activity) Leave() { a.work.Done() }
 // Run runs f in the background; Wait waits for f. The caller must be counted: a handler, or a function of Run or Start.
 func (a *Activity) Run(f func()) { a.work.Go(f) }
 
-// Start is Run for any caller. After Close it returns false.
+// Start does what Run does, for any caller. After Close it returns false.
 func (a *Activity) Start(f func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,8 +52,8 @@ func (a *Activity) Start(f func()) bool {
 	return !a.closed
 }
 
-// Begin counts n messages or requests as under way. After Close it returns false: messages are kept unsent,
-// and requests delay Wait, not WaitIdle.
+// Begin counts n messages or requests as under way. After Close, Begin returns false: messages are kept unsent, and
+// requests delay only Wait, not WaitIdle.
 func (a *Activity) Begin(n int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,7 +146,7 @@ func (a *Activity) Stop() { close(a.stopped) }
 // Stopping is closed by Stop.
 func (a *Activity) Stopping() <-chan struct{} { return a.stopped }
 
-// Wait returns when all handlers and background work have ended. Then no work is counted as under way.
+// Wait returns when all handlers and background work have ended. After that, no work is counted as under way.
 func (a *Activity) Wait() {
 	a.work.Wait()
 	a.Abandon()

@@ -5,8 +5,8 @@
 // tasks. Tasks with the same due time run in the order in which they were set. The time never runs back, and never
 // passes End.
 //
-// A task is a Job with its time. Jobs that must be saved are data. The package does not know their effect; a Job takes
-// the locks that it needs.
+// A task is a Job with its due time. A Job that must be saved is data, not a function. The package does not know what
+// a Job does; a Job takes the locks that it needs.
 package clock
 
 import (
@@ -36,13 +36,13 @@ type Clock struct {
 	closed bool
 }
 
-// Job is work for later. A job that must be saved is data, so that it continues after a restart.
+// Job is work for later. A job that must be saved is data, not a function, so that it continues after a restart.
 type Job interface {
-	// Do does the job. due is the time at which it was due.
+	// Do does the job. The parameter due is the time for which the job was set.
 	Do(due time.Time)
 }
 
-// Task is a job with its time.
+// Task is a job with its due time.
 type Task struct {
 	Due    time.Time
 	serial int
@@ -85,7 +85,7 @@ func (c *Clock) Advance(d time.Duration) bool {
 	return true
 }
 
-// At performs a job at due, or at once if due is past.
+// At performs a job at the time due, or at once if that time is past.
 func (c *Clock) At(due time.Time, j Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +96,7 @@ func (c *Clock) At(due time.Time, j Job) {
 // After performs a job when d has passed on this clock. A closed clock only keeps the job, for Save.
 func (c *Clock) After(d time.Duration, j Job) { c.At(c.Now().Add(d), j) }
 
-// Push needs c.mu.
+// Push adds a task. The caller holds c.mu.
 func (c *Clock) Push(due time.Time, j Job) {
 	c.serial++
 	heap.Push(&c.tasks, Task{Due: due, serial: c.serial, Job: j})
@@ -119,7 +119,7 @@ func (c *Clock) Resume() {
 	c.Settle()
 }
 
-// Settle runs due tasks. It must not be called from a task.
+// Settle runs due tasks. A task must not call Settle.
 func (c *Clock) Settle() {
 	if c.Now().UnixNano() < c.next.Load() {
 		return
@@ -151,7 +151,7 @@ func (c *Clock) pop() (Task, bool) {
 	return heap.Pop(&c.tasks).(Task), true
 }
 
-// arm needs c.mu.
+// arm sets the timer for the next task. The caller holds c.mu.
 func (c *Clock) arm() {
 	if c.closed || len(c.tasks) == 0 {
 		c.next.Store(math.MaxInt64)
@@ -178,7 +178,7 @@ func (c *Clock) Close() {
 		c.timer.Stop()
 	}
 	c.mu.Unlock()
-	c.runDue() // no task is due: this waits for the running task
+	c.runDue() // runs nothing, since no task is due, but waits for the running task
 }
 
 // taskQueue orders tasks by due time, then by age.

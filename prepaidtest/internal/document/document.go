@@ -38,7 +38,7 @@ func WithoutValues(err error) error {
 	return errors.New("the state has an unknown member or a value that cannot be read")
 }
 
-// Wrong names the place of an element and the rule it breaks.
+// Wrong names the place of an element and the rule that the element breaks.
 func Wrong(list string, i int, rule string) error { return fmt.Errorf("%s[%d] %s", list, i, rule) }
 
 // Sorted lists a map in the order of its keys.

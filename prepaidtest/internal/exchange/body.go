@@ -17,8 +17,8 @@ const (
 	BodyTimeout = time.Minute
 )
 
-// LimitBody gives the caller BodyTimeout to send the body to server, which may be nil. If the emulator is mounted
-// in another server, that server's deadlines apply.
+// LimitBody gives the caller BodyTimeout to send the body; server may be nil. If the emulator is mounted in another
+// server, that server's deadlines apply.
 func LimitBody(server *http.Server, w http.ResponseWriter, r *http.Request) (limited bool) {
 	if r.ContentLength == 0 || server == nil || r.Context().Value(http.ServerContextKey) != server {
 		return false
@@ -26,8 +26,8 @@ func LimitBody(server *http.Server, w http.ResponseWriter, r *http.Request) (lim
 	return http.NewResponseController(w).SetReadDeadline(time.Now().Add(BodyTimeout)) == nil
 }
 
-// ReadBody reads the body. False means that no response is possible: the caller has gone away, or the body cannot be
-// read.
+// ReadBody reads the body. It returns false if no response is possible: the caller has gone away, or the body cannot
+// be read.
 func (c *Call) ReadBody(w http.ResponseWriter, limited bool) bool {
 	r := c.Request
 	var err error

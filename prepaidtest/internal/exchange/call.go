@@ -99,7 +99,7 @@ func (c *Call) BindBody(bind func(*wire.Reader)) *Response {
 	return nil
 }
 
-// BindBodyInto is BindBody for operations with a code for each member: it adds faults of single members to faults.
+// BindBodyInto does what BindBody does, for operations with an error code for each member: it adds invalid members to faults.
 func (c *Call) BindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *Response {
 	if c.Description != nil {
 		c.Description.Body = wire.DescribeObject(bind)
@@ -119,7 +119,7 @@ func (c *Call) BindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *Respo
 	return nil
 }
 
-// HasMediaType reports whether Content-Type is want, ignoring case. Its only parameter may be charset=utf-8.
+// HasMediaType reports whether the media type is want, ignoring case. The only allowed parameter is charset=utf-8.
 func (c *Call) HasMediaType(want string) bool {
 	media, parameters, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
 	if err != nil || !strings.EqualFold(media, want) {
@@ -148,7 +148,7 @@ func (c *Call) BindQuery(bind func(*wire.Query)) *Response {
 	return nil
 }
 
-// Paged responds with one page of items, which write appends in their wire form; with 204 if there are no items.
+// Paged responds with one page of items, or with 204 if there are no items. The function write appends an item in its wire form.
 func Paged[T any](c *Call, request wire.PageRequest, items []T, write func(to []byte, item T) []byte) Response {
 	from, to, info, ok := c.Form.PageSizes.Page(request, len(items))
 	if !ok {

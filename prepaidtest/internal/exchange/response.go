@@ -20,7 +20,7 @@ type Problem struct {
 // Response is the caller's response before it is written, so that a fault can still change it.
 type Response struct {
 	Status      int
-	ContentType string // none when empty
+	ContentType string // no header when empty
 	Body        []byte
 	Problem     Problem // error in body, if the server made it
 	Page        *wire.PageInfo
@@ -30,7 +30,7 @@ type Response struct {
 	pool        *buffers              // takes the written body back; nil if the body is not from a pool
 }
 
-// Release gives the buffer of a response back.
+// Release gives the buffer of a response back to the pool.
 func (a Response) Release() {
 	if a.pool != nil {
 		a.pool.put(a.Body)
@@ -60,7 +60,7 @@ func (a Response) header(h http.Header) {
 func (a Response) Headers() http.Header {
 	h := make(http.Header, 8)
 	a.header(h)
-	if h["Content-Type"] == nil { // it kept net/http from guessing
+	if h["Content-Type"] == nil { // nil kept net/http from guessing
 		delete(h, "Content-Type")
 	}
 	if a.Page != nil {
@@ -88,14 +88,14 @@ func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
 	}
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body) // the caller has gone away
+	_, _ = w.Write(a.Body) // fails if the caller has gone away
 }
 
 // writeRaw sends a 204 with a body, which net/http refuses to write. It leaves the connection open, as the
 // service would: the caller's HTTP library must handle the surplus bytes.
 func (a Response) writeRaw(w http.ResponseWriter, r *http.Request, door *Door) {
 	connection, buffered, err := http.NewResponseController(w).Hijack()
-	if err != nil { // mounted where there is no connection to take over
+	if err != nil { // the server that mounts the emulator has no connection to take over
 		bare := a
 		bare.Body = nil
 		bare.Write(w, r, door)

@@ -61,7 +61,7 @@ func Cut(w http.ResponseWriter, some []byte) {
 	_ = connection.Close()
 }
 
-// TakeOver takes the connection over; net/http no longer closes it.
+// TakeOver takes the connection over. After that, net/http does not close the connection.
 func TakeOver(w http.ResponseWriter) net.Conn {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

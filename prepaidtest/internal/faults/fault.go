@@ -3,8 +3,8 @@
 //
 // A Fault either has its own response (Respond and similar), so that the request is not carried out, or changes how the
 // response of the operation is sent. The caller handles delays and tokens. A Queue returns each fault as often as its
-// Schedule says, faults for one name before faults for any name. The only state is the armed faults, under the lock of
-// the Queue.
+// Schedule says; faults for one name come before faults for any name. The only state is the armed faults, under the
+// lock of the Queue.
 package faults
 
 import (
@@ -28,8 +28,8 @@ type Fault struct {
 	Body        string
 	Wait        time.Duration
 	Delta       int
-	Late        bool          // the request is carried out all the same
-	After       time.Duration // how much later
+	Late        bool          // the request is carried out after the response
+	After       time.Duration // time from the response until then
 }
 
 // Kind is the kind of a request fault.

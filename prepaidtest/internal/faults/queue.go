@@ -84,7 +84,7 @@ func (q *Queue[F]) Arm(name string, faults ...F) {
 	}
 }
 
-// Take uses the first fault for name that fits and that its probability selects; otherwise the first such fault for any name.
+// Take uses the first fault for this name that the function fits accepts and chance selects; without one, the first such fault for any name.
 func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,7 +120,7 @@ func (q *Queue[F]) All() []Armed[F] {
 	return list
 }
 
-// Count returns the uses left; an endless fault counts as one.
+// Count returns how many uses are left; an endless fault counts as one.
 func (q *Queue[F]) Count() int {
 	count := 0
 	for _, one := range q.All() {

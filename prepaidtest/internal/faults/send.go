@@ -84,7 +84,7 @@ func writeWrongLength(running *activity.Activity, w http.ResponseWriter, a excha
 	buffered := bufio.NewWriter(connection) // keeps its first error
 	_, _ = buffered.Write(a.RawHead(max(int(length)+delta, 0), false))
 	if a.Stream(buffered) == nil {
-		_ = buffered.Flush() // the caller has gone away
+		_ = buffered.Flush() // fails if the caller has gone away
 	}
 	close(sent)
 	_ = connection.Close()
@@ -92,13 +92,13 @@ func writeWrongLength(running *activity.Activity, w http.ResponseWriter, a excha
 
 type byteCounter int
 
-// Write counts.
+// Write counts the bytes.
 func (n *byteCounter) Write(p []byte) (int, error) {
 	*n += byteCounter(len(p))
 	return len(p), nil
 }
 
-// SlowPiece is how much is sent between two pauses.
+// SlowPiece is the number of bytes between two pauses.
 const SlowPiece = 16
 
 // slowWriter sends a body in small pieces.
@@ -121,12 +121,12 @@ func (w *slowWriter) Write(p []byte) (int, error) {
 		if err != nil {
 			return written, err
 		}
-		_ = http.NewResponseController(w.ResponseWriter).Flush() // not every writer can
+		_ = http.NewResponseController(w.ResponseWriter).Flush() // not every writer can flush
 	}
 	return written, nil
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap is for http.ResponseController.
 func (w *slowWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // truncateStream sends half of the first bytes and cuts the connection.

@@ -78,7 +78,7 @@ func (f Fault) String() string {
 	return strings.Join(append(words, f.Schedule.words()...), " ")
 }
 
-// Form is the text of the fault without its schedule; sent replaces the fault's own body.
+// Form is the text of the fault without its schedule. The parameter sent replaces the fault's own body.
 func (f Fault) Form(sent string) string {
 	once := f
 	once.Schedule = Schedule{}

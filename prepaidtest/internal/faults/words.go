@@ -16,7 +16,7 @@ func kindOf[K comparable](name string, words map[K]string) (K, bool) {
 	return *new(K), false
 }
 
-// unknownName lists the valid names.
+// unknownName returns a rule that lists the valid names.
 func unknownName(forms []string) string {
 	var names []string
 	for _, form := range forms {
@@ -87,7 +87,7 @@ func splitWords(text string) ([]word, error) {
 	return words, nil
 }
 
-// wordParser takes the words in order and keeps the first error.
+// wordParser removes the words in order and keeps the first error.
 type wordParser struct {
 	words []word
 	err   error
@@ -95,7 +95,7 @@ type wordParser struct {
 
 func (p *wordParser) more() bool { return len(p.words) > 0 && !p.words[0].modifier() }
 
-// take takes the next word if it is text.
+// take removes the next word if that word equals text.
 func (p *wordParser) take(text string) bool {
 	if len(p.words) == 0 || p.words[0] != (word{text: text}) {
 		return false

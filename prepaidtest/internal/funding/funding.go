@@ -104,8 +104,8 @@ func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 	return approved(c, booked.ID)
 }
 
-// ReverseRedemption handles POST /funding/reversals. It approves one reversal of a redemption with the request's
-// account, originating_transaction and correlation_id, and credits the amount that was not refunded.
+// ReverseRedemption handles POST /funding/reversals. It approves one reversal of a redemption that has the account,
+// originating_transaction and correlation_id of the request, and credits the amount that was not refunded.
 func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 	var account, correlation string
 	var originating, parent int64

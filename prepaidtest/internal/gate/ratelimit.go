@@ -9,7 +9,7 @@ import (
 
 // RateLimiter counts requests by client address in fixed windows (section 8).
 type RateLimiter struct {
-	Limit int // 0 is off
+	Limit int // 0 means no limit
 	span  time.Duration
 
 	mu      sync.Mutex
@@ -22,7 +22,7 @@ type rateWindow struct {
 	refused int // in all windows of the address
 }
 
-// NewRateLimiter makes a limiter of limit requests in span; 0 is off.
+// NewRateLimiter makes a limiter of limit requests in span; a limit of 0 means no limit.
 func NewRateLimiter(limit int, span time.Duration) *RateLimiter {
 	return &RateLimiter{Limit: limit, span: span, windows: make(map[string]*rateWindow)}
 }

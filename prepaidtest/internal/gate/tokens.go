@@ -43,7 +43,7 @@ type token struct {
 type TokenOptions struct {
 	ClientID, ClientSecret string
 	Lifetime               time.Duration
-	BadOnReport            int // status of a report start with a bad token
+	BadOnReport            int // response status if a request to start a report has a bad token
 }
 
 // NewTokens makes a store without tokens.
@@ -172,10 +172,10 @@ func (s *Tokens) Save() map[string]time.Time {
 type Token struct {
 	IssuedAt  time.Time // zero when it was restored
 	ExpiresAt time.Time
-	Requests  int // accepted with it
+	Requests  int // accepted requests with this token
 }
 
-// Valid returns the tokens that are valid at now, in the order of their expiry.
+// Valid returns the tokens that are valid at the time now, in the order of their expiry.
 func (s *Tokens) Valid(now time.Time) []Token {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -63,7 +63,7 @@ func (s *Hooks) newMessage(hookID, kind string, at time.Time, company int64, tra
 	return m
 }
 
-// ping asks a receiver for a successful response. The caller waits for it.
+// ping asks a receiver for a successful response. The caller of the operation waits for that response.
 func (s *Hooks) ping(c *exchange.Call, hookID string, config Config) bool {
 	m := s.newMessage(hookID, s.with.PingType, s.clock.Now(), 0, nil)
 	m.Attempts = 1
@@ -104,7 +104,7 @@ func (s *Hooks) Deliver(hookID, body string) error {
 }
 
 // enqueue puts a message into the queue of its hook. One goroutine drains the queue of a hook until it is empty, so the
-// messages of a hook are sent one after the other. After Close messages are only kept, for Save.
+// messages of a hook are sent one after the other. After Close, messages are kept for Save and not sent.
 func (s *Hooks) enqueue(l ledger.Locked, h *Hook, m *Message) {
 	h.queue = append(h.queue, m)
 	if s.activity.Begin(1) {
@@ -150,7 +150,7 @@ func (s *Hooks) drain(h *Hook) {
 	}
 }
 
-// next takes a message out of the queue; nil if there is none to send. wanted is false for a message to drop.
+// next takes a message out of the queue; nil if there is none to send. The result wanted is false if the message is to be dropped.
 func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
 	l := s.ledger.Lock()
 	defer l.Unlock()
@@ -273,7 +273,7 @@ type Task struct {
 	hooks   *Hooks
 	kind    string
 	hook    *Hook
-	message *Message // of a send
+	message *Message // of a taskSend
 }
 
 // Do sends the message or alert.

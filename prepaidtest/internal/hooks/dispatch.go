@@ -34,7 +34,7 @@ func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	m.Held = true
-	m.Attempts-- // it was not attempted
+	m.Attempts-- // the message was not attempted
 	h.current = nil
 	s.clock.After(fault.Wait, &Task{hooks: s, kind: taskSend, hook: h, message: m})
 	return true

@@ -222,8 +222,8 @@ func (s *Hooks) mayWatch(scope []int64) bool {
 	return !slices.ContainsFunc(scope, func(id int64) bool { return !l.Permitted(id) })
 }
 
-// Update handles PATCH /hooks/{id}. It pings if the change enables the hook, or changes the address of an
-// enabled hook. If the ping fails, nothing changes.
+// Update handles PATCH /hooks/{id}. It pings the receiver if the change enables the hook, or changes the address of
+// an enabled hook. If the ping fails, nothing changes.
 func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 	v := s.ledger.RLock()
 	h := s.byID[c.Params[0]]
@@ -320,7 +320,7 @@ func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	return exchange.Done(http.StatusNoContent)
 }
 
-// isHookURI accepts https, also with user information, and http on loopback if the options allow it.
+// isHookURI accepts https, also with user information and, if the options allow it, http on loopback.
 func (s *Hooks) isHookURI(text string) bool {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Hostname() == "" {

@@ -76,8 +76,8 @@ func (m *Message) check() error {
 	return nil
 }
 
-// Save returns the kind, the hook and the message (nil for an alert); ok is false if the hook was deleted: nothing is left to
-// do.
+// Save returns the kind, the hook and the message (nil for an alert). ok is false if the hook was deleted, since the task
+// then has no effect.
 func (t *Task) Save(_ ledger.View) (kind, hook string, message *Message, ok bool) {
 	if t.message != nil {
 		message = new(*t.message)
@@ -85,7 +85,7 @@ func (t *Task) Save(_ ledger.View) (kind, hook string, message *Message, ok bool
 	return t.kind, t.hook.ID, message, !t.hook.deleted
 }
 
-// HasTask reports whether kind is a hook's task.
+// HasTask reports whether kind is the kind of a hook's task.
 func (s *Hooks) HasTask(kind string) bool { return kind == taskSend || kind == taskAlert }
 
 // RestoreTask returns a saved task.

@@ -75,14 +75,14 @@ func (g *Source) Transaction() int64 {
 	return g.last
 }
 
-// Taken counts the IDs made, which are not reused.
+// Taken returns how many IDs were made.
 func (g *Source) Taken() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.drawn
 }
 
-// Save returns the last transaction number and, of a seeded source, its state.
+// Save returns the last transaction number and, for a seeded source, the state of the generator.
 func (g *Source) Save() (last int64, source []byte, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,7 +92,7 @@ func (g *Source) Save() (last int64, source []byte, err error) {
 	return g.last, source, err
 }
 
-// Restore continues from a saved state. A nil source keeps the current one.
+// Restore continues from a saved state. If source is nil, the current generator stays.
 func (g *Source) Restore(last int64, source []byte) error {
 	g.last = last
 	if source == nil {

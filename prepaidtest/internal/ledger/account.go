@@ -58,7 +58,7 @@ func (*AccountData) Rules() map[string]func(wire.Value) wire.Value {
 	}
 }
 
-// AccountFields returns the members of an account in a response: part is status, created, or empty for the whole account.
+// AccountFields returns the members of an account in a response. The part is "status", "created", or empty for the whole account.
 func AccountFields(part string) []wire.Field {
 	all := accountFields()
 	n := slices.IndexFunc(all, func(f wire.Field) bool { return f.Part != "status" && (f.Part == "" || part == "status") })
@@ -76,7 +76,7 @@ type Account struct {
 	Items        []Item        `json:"transactions"`
 	WalletTokens []WalletToken `json:"wallet_tokens,omitzero"`
 	PIN          string        `json:"pin,omitzero"`
-	PINTries     int           `json:"pin_tries,omitzero"` // consecutive wrong tries; see PINTries
+	PINTries     int           `json:"pin_tries,omitzero"` // consecutive wrong tries; see the option PINTries
 	Company      *Company      `json:"-"`
 	indexed      Key
 	personal     []byte // JSON of Cardholder, encoded once for all responses
@@ -88,8 +88,8 @@ func (a *Account) Register(p Personal) { a.Cardholder, a.personal = p, wire.Appe
 // Key is the search key of GET /accounts.
 type Key struct{ ClientID, Key string }
 
-// Append appends the members of AccountFields as a response has them (2.2). Optional groups are included if their query
-// parameter is true in with.
+// Append appends the members of AccountFields as a response has them (2.2). Optional groups are included if the map
+// with has true for their query parameter.
 func (a *Account) Append(to []byte, part string, with map[string]bool) []byte {
 	o := wire.Begin(to)
 	data := reflect.ValueOf(&a.AccountData).Elem()
@@ -101,7 +101,7 @@ func (a *Account) Append(to []byte, part string, with map[string]bool) []byte {
 	return o.End()
 }
 
-// computed writes a member whose stored form is not that of the response; false for another member.
+// computed writes a member whose stored form is not that of the response. It returns false for any other member.
 func (a *Account) computed(o *wire.Writer, name string) bool {
 	switch name {
 	case "first_transaction_occurred_at":

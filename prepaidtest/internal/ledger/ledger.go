@@ -6,7 +6,7 @@
 // access to the state. A function of another package that needs the lock takes a Locked or a View as a parameter.
 // Access tokens, logs and faults have their own locks.
 //
-// The package also has the data of accounts, with its limits. It knows no operation: the packages above decide
+// The package also has the data of accounts and their limits. It knows no operation: the packages above decide
 // permissions and the status of a refusal.
 package ledger
 
@@ -124,8 +124,8 @@ func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
 	}}
 }
 
-// Open adds an account of a company. Members that are zero in given get their defaults. given.Balance is booked as a
-// load with reference.
+// Open adds an account of a company. Members that are zero in given get their defaults. The field given.Balance is
+// booked as a load with the text reference.
 func (l Locked) Open(owner *Company, given AccountData, reference string, now time.Time) *Account {
 	a := l.NewAccount(owner, now)
 	load := given.Balance

@@ -6,8 +6,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Room reports whether the balance after amount is in the range of money and, for a debit, not below
-// zero.
+// Room reports whether the balance plus amount is in the range of money and, for a debit, not below zero.
 func (a *Account) Room(amount wire.Money) bool {
 	balance, ok := a.Balance.Plus(amount)
 	return ok && (amount.Sign() >= 0 || balance.Sign() >= 0)
@@ -74,7 +73,7 @@ func (a *Account) Receives() bool {
 	return true
 }
 
-// adopt makes the restored items the account's own and checks them.
+// adopt sets the account of the restored items and checks the items.
 func (a *Account) adopt(last int64) bool {
 	var sum wire.Money
 	for n := range a.Items {

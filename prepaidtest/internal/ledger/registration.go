@@ -1,6 +1,6 @@
 package ledger
 
-// Package prepaidtest declares the types of a registration, and WalletToken, a second time, for partners. Its convert.go
+// Package prepaidtest declares WalletToken and the types of a registration again, as exported types; its convert.go
 // explains why. The tags define requests, seed documents, the saved state and the schemas: see wire.Field.
 
 // Personal is the registration of a cardholder (2.3), as on the wire. Date-times have the form

@@ -119,7 +119,7 @@ func shared(member string) (name, section string) {
 	return "", ""
 }
 
-// put adds the schema of a request, and replaces its shared objects by references.
+// put adds the schema of a request, and replaces each shared object in it by a $ref.
 func (b *builder) put(name string, schema *wire.Schema) {
 	if b.schemas.Get(name) != nil {
 		return

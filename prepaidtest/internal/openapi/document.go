@@ -1,8 +1,8 @@
 // Package openapi describes the service as the emulator understands it, as an OpenAPI 3.1 document.
 //
-// The package does not list the input of an operation: the operation's handler runs once with a call that only describes.
-// Names, types and limits are thus those that the handler checks. The responses are in the schemas of this package; the
-// tests compare every response of the emulator with them. The package keeps no state.
+// The package does not list the input of an operation: the operation's handler runs once with a call that only describes
+// the input. Names, types and limits are thus those that the handler checks. The responses are in the schemas of this
+// package; the tests compare every response of the emulator with these schemas. The package keeps no state.
 package openapi
 
 import (
@@ -19,11 +19,11 @@ type Options struct {
 	MediaType     string
 	Version       string
 	Wallets       []string // the wallet with certificates first
-	BadOnReport   int      // status of a report start with a bad token
+	BadOnReport   int      // response status if a request to start a report has a bad token
 	EmptyIDs      bool     // a direct entry that fails has an empty transaction_id, too
 	EmptyID       string   // type of an empty transaction_id if it is not an integer: string or null; otherwise empty
 	NoPaging      bool     // no paging headers on the company search
-	OneAccount    bool     // one object from the company search
+	OneAccount    bool     // the company search returns one object
 	PingType      string
 	AlertType     string
 	Signature     string // header, empty for none

@@ -25,7 +25,7 @@ func enums() wire.Ordered[*wire.Schema] {
 	}
 }
 
-// nameTypes replaces amounts and shared lists of values by references in members and parameters, and adds the lists.
+// nameTypes replaces amounts and shared lists of values in members and parameters by a $ref, and adds the lists.
 func (b *builder) nameTypes(paths wire.Ordered[*path]) {
 	named := enums()
 	replace := func(schema *wire.Schema) {

@@ -44,7 +44,7 @@ func newPINIdentity() (*Identity, error) {
 	return &Identity{key: key, certificate: der}, nil
 }
 
-// makeIdentity makes the identity unless it was restored. It must be called through key.
+// makeIdentity makes the identity unless it was restored. Call it only through the field key.
 func (s *PINs) makeIdentity() (*Identity, error) {
 	v := s.ledger.RLock()
 	restored := s.identity

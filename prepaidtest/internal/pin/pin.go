@@ -63,8 +63,8 @@ type pinBody struct {
 	Status      string `json:"status"`
 }
 
-// Initiate handles POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3).
-// It accepts any communication_method: the reference shows no values.
+// Initiate handles POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3). Any
+// communication_method is accepted: the reference shows no values.
 func (s *PINs) Initiate(c *exchange.Call) exchange.Response {
 	var eaid, device, address, method string
 	if refusal := c.BindBody(func(b *wire.Reader) {
@@ -172,7 +172,7 @@ func (s *PINs) OTP(_ ledger.View, id string) (otp string, known bool) {
 // Identity returns the operator's key pair with its certificate.
 func (s *PINs) Identity() (*Identity, error) { return s.key() }
 
-// Pending returns the PIN changes of an account that are neither finished nor expired, by expiry.
+// Pending returns the PIN changes of an account that are neither finished nor expired, sorted by expiry.
 func (s *PINs) Pending(_ ledger.View, eaid string, now time.Time) []Change {
 	var list []Change
 	for _, change := range s.changes {

@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// SavedIdentity holds DER.
+// SavedIdentity has the key and the certificate in DER.
 type SavedIdentity struct {
 	Key         []byte `json:"private_key"` // PKCS #8
 	Certificate []byte `json:"certificate"`

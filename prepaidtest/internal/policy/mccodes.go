@@ -29,7 +29,7 @@ func DescribeCategory(code int64) string {
 	return ""
 }
 
-// categoryCodes is a selection of ISO 18245, with codes with leading zeros.
+// categoryCodes is a selection of ISO 18245, including codes with leading zeros.
 func categoryCodes() []merchantCategory {
 	return []merchantCategory{
 		{742, "Veterinary services"}, {763, "Agricultural co-operatives"}, {780, "Landscaping and horticultural services"},

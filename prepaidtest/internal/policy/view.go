@@ -41,7 +41,7 @@ type TerminalRule struct {
 	ID             int64  `json:"id" only:"response" about:"Internal identifier of the terminal."`
 }
 
-// policyBody has the lists that an operation shows, also if they are empty.
+// policyBody has the lists that an operation shows, even if they are empty.
 type policyBody struct {
 	DefaultAction string         `json:"default_action"`
 	Description   string         `json:"description"`

@@ -47,7 +47,7 @@ type entry struct {
 	Body      string      `json:"body,omitzero"`
 }
 
-// New makes a recorder for a server with a document; nil without PREPAID_RECORD.
+// New makes a recorder, or nil if PREPAID_RECORD is not set. The function describe returns the document of the server.
 func New(describe func() ([]byte, error)) *Recorder {
 	if os.Getenv("PREPAID_RECORD") == "" {
 		return nil

@@ -34,7 +34,7 @@ type Reports struct {
 	ledger    *ledger.Ledger
 	clock     *clock.Clock
 	ids       *ids.Source
-	delay     time.Duration // of a run
+	delay     time.Duration // duration of a run
 	templates map[string]Template
 	runs      map[string]*run
 	last      map[string]*run // the newest run of each template
@@ -74,7 +74,7 @@ type Template struct {
 // unknown is the number of records of a report that a function writes.
 const unknown = -1
 
-// beginRun fixes the content of a run.
+// beginRun determines the content of a run.
 func (s *Reports) beginRun(l ledger.Locked, from Template, run *run) {
 	if from.write == nil {
 		run.counts = itemCounts(l.View)
@@ -141,8 +141,8 @@ func (s *Reports) Start(c *exchange.Call) exchange.Response {
 
 func (r *run) gone(now time.Time) bool { return !now.Before(r.requested.Add(reportRetention)) }
 
-// Result handles GET /reporting/templates/{templatename}/reports/{reportid}: 204 with the shape of an
-// error while the run is under way, and 400 for a run that does not exist or is older than four hours.
+// Result handles GET /reporting/templates/{templatename}/reports/{reportid}: 204 with an error as the body while the
+// run is under way, and 400 for a run that does not exist or is older than four hours.
 func (s *Reports) Result(c *exchange.Call) exchange.Response {
 	l := s.ledger.RLock()
 	now := s.clock.Now()

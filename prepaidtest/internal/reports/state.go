@@ -24,9 +24,9 @@ type SavedRun struct {
 	Ready     time.Time `json:"ready"`
 	Counts    []int     `json:"item_counts,omitzero"`
 	CSV       string    `json:"csv,omitzero"`
-	AsNow     bool      `json:"csv_of_template,omitzero"` // instead of CSV, if the template has it
-	Last      bool      `json:"last,omitzero"`            // the newest of its template
-	Forgotten bool      `json:"forgotten,omitzero"`       // kept only as the last
+	AsNow     bool      `json:"csv_of_template,omitzero"` // instead of CSV, if the template has the same text
+	Last      bool      `json:"last,omitzero"`            // the newest run of its template
+	Forgotten bool      `json:"forgotten,omitzero"`       // kept only because it is the last
 }
 
 // Save returns the templates with a fixed text and the runs.

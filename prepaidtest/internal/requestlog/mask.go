@@ -1,7 +1,7 @@
 // Package requestlog masks secrets in the log of requests: bodies, headers, query parameters, responses.
 //
-// It masks, at any depth, members that are secret by the reference or by their name, and all of a text that cannot
-// be parsed. It keeps no state.
+// It masks, at any depth, members that are secret according to the reference or their name. A text that cannot be
+// parsed is masked as a whole. The package keeps no state.
 package requestlog
 
 import (
@@ -49,8 +49,8 @@ func openNames() []string {
 	}
 }
 
-// squeeze appends the letters (in lower case), the digits and the quotes of text. plain reports that text is ASCII
-// without escapes.
+// squeeze appends the letters (in lower case), the digits and the quotes of text. The result plain reports whether
+// text is ASCII without escapes.
 func squeeze(to, text []byte) (squeezed []byte, plain bool) {
 	plain = true
 	for _, b := range text {
@@ -127,8 +127,8 @@ func Body(body []byte, readable bool) string {
 
 var errNotMaskable = errors.New("cannot be masked in parts")
 
-// maskMembers masks the secret members of an object at any depth. It keeps the order and duplicate members. Without
-// a secret it returns the body itself.
+// maskMembers masks the secret members of an object at any depth. It keeps the order and duplicate members. If there
+// is no secret, it returns the body itself.
 func maskMembers(body []byte) ([]byte, error) {
 	if len(body) > MaxMaskedBody {
 		return nil, errNotMaskable
@@ -178,7 +178,7 @@ func maskMembers(body []byte) ([]byte, error) {
 	return bytes.TrimRight(text.Bytes(), "\n"), nil
 }
 
-// UserInfo masks the user information of each address in text; an address ends at any character of ends.
+// UserInfo masks the user information of each address in text. The characters in ends cannot be part of an address.
 func UserInfo(text []byte, ends string) []byte {
 	var shown []byte
 	for {

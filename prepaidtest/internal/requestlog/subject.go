@@ -18,7 +18,7 @@ type Subject struct {
 // maxSubject bounds each part of a subject: no ID in the reference is longer.
 const maxSubject = 100
 
-// SubjectOf reads the subject from path and body, before the operation.
+// SubjectOf reads the subject from path and body, before the operation runs.
 func SubjectOf(c *exchange.Call) (about Subject) {
 	if c.Route == nil {
 		return about

@@ -21,7 +21,7 @@ type Ring[T any] struct {
 // New makes a ring of size entries.
 func New[T any](size int) *Ring[T] { return &Ring[T]{size: size} }
 
-// NewWeighed makes a ring of size entries that together weigh no more than most. It keeps the newest in any case.
+// NewWeighed makes a ring of size entries that together weigh no more than most. The newest entry is always kept.
 func NewWeighed[T any](size, most int, weigh func(T) int) *Ring[T] {
 	return &Ring[T]{size: size, most: most, weigh: weigh}
 }
@@ -52,7 +52,7 @@ func (r *Ring[T]) weightOf(entry T) int {
 	return r.weigh(entry)
 }
 
-// Change changes the newest entry that fits. The change must not make it heavier.
+// Change changes the newest entry for which fits returns true. The change must not make the entry heavier.
 func (r *Ring[T]) Change(fits func(T) bool, change func(*T)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

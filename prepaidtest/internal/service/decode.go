@@ -18,7 +18,7 @@ func marshalState(d *stateDocument) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// unmarshalState reads the form of the document. Its errors never quote the text, which is full of secrets.
+// unmarshalState parses the document. Its errors never quote the text, which is full of secrets.
 func unmarshalState(text []byte) (*stateDocument, error) {
 	var head struct {
 		Version int `json:"version"`

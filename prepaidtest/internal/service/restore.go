@@ -8,8 +8,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Restore sets the state of a server without state that does not run yet. It reports errors that would occur later, and
-// their place in the document.
+// Restore sets the state of a server that has no state and does not run yet. It reports errors that would otherwise
+// occur later, and their place in the document.
 func (s *Service) Restore(text []byte) error {
 	d, err := unmarshalState(text)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// seedAccount is an account of a document. Its balance is opening plus the items of history.
+// seedAccount is an account of a document. Its balance is the field opening plus the items in the field history.
 type seedAccount struct {
 	ledger.AccountData
 	path    string
@@ -82,10 +82,10 @@ func (add *seedAccount) inRange() bool {
 	return true
 }
 
-// putSeedAccount books the opening load first: a second before the history, or at the current time if there is no
+// putSeedAccount books the opening load first: one second before the history, or at the current time if there is no
 // history.
 func (s *Service) putSeedAccount(l ledger.Locked, add seedAccount) {
-	add.Balance = wire.Money{} // it is booked below
+	add.Balance = wire.Money{} // the balance is booked below
 	a := s.AddAccount(l, l.Company(add.CompanyID), add.AccountData)
 	opened := s.Clock.Now()
 	if len(add.history) > 0 {

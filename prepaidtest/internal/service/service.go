@@ -1,7 +1,7 @@
 // Package service puts the parts of the emulator together: it makes them, lists their operations, seeds them from a document,
 // and saves and restores their state as one.
 //
-// Each part keeps and saves its own state. Other packages have the checks before an operation and the request log.
+// Each part keeps and saves its own state. Other packages check a request before its operation, and keep the request log.
 package service
 
 import (

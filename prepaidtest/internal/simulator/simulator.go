@@ -59,7 +59,7 @@ const (
 	authorisationOpen      State = "open"
 	authorisationReversed  State = "reversed"
 	authorisationCleared   State = "cleared"
-	authorisationUncleared State = "uncleared" // cleared, and the clearing reversed
+	authorisationUncleared State = "uncleared" // the clearing was reversed
 )
 
 // Input is the input of the five operations (2.15). Its JSON is that of the saved state.
@@ -241,7 +241,7 @@ func transactCode(kind string) ledger.Code {
 	return ledger.CodePurchase
 }
 
-// isATM knows the categories of cash disbursement.
+// isATM reports whether a merchant category is that of a cash disbursement.
 func isATM(category string) bool { return slices.Contains([]string{"6010", "6011"}, category) }
 
 // outOfRange: the balance has no room for the amount.
@@ -270,8 +270,8 @@ func (s *Simulator) matching(_ ledger.View, in *Input, state State) *Authorisati
 	return made
 }
 
-// advice checks neither policy nor balance: the purchase has taken place. A matched authorisation keeps its id and gets
-// the new amount.
+// advice checks neither policy nor balance, since the purchase has taken place. A matched authorisation keeps its id
+// and gets the new amount.
 func (s *Simulator) advice(l ledger.Locked, a *ledger.Account, in *Input, made *Authorisation) (*Authorisation, string) {
 	if made == nil {
 		made = s.open(l, a, in, ledger.CodePurchase)
@@ -289,7 +289,7 @@ func (s *Simulator) advice(l ledger.Locked, a *ledger.Account, in *Input, made *
 	return made, ""
 }
 
-// reverse reverses the amount, or a part of it: then the rest stays open.
+// reverse reverses the amount of the authorisation or a part of it. After a part, the rest stays open.
 func (s *Simulator) reverse(l ledger.Locked, a *ledger.Account, in *Input, made *Authorisation) (*Authorisation, string) {
 	switch {
 	case made == nil || made.Type != "Purchase":
@@ -317,8 +317,8 @@ func (s *Simulator) mistyped(_ ledger.View, in *Input) bool {
 }
 
 // clear runs after the delay, and uses the state at that time. It books a clearing whatever the balance and the
-// account's status are: the merchant has been paid. It does not book an amount out of the range of money: then the
-// authorisation stays open.
+// account's status are: the merchant has been paid. If the balance would leave the range of money, clear books
+// nothing, and the authorisation stays open.
 func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time.Time) {
 	amount := signed(in.Kind, in.Amount)
 	made := s.matching(l.View, in, authorisationOpen)
@@ -363,7 +363,7 @@ type Task struct {
 	input     *Input
 }
 
-// Do carries it out.
+// Do carries out the task.
 func (t *Task) Do(due time.Time) {
 	l := t.simulator.ledger.Lock()
 	defer l.Unlock()

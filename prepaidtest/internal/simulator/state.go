@@ -51,7 +51,7 @@ func (s *Simulator) Restore(_ ledger.Locked, saved []Authorisation) error {
 // Save returns the kind and the input.
 func (t *Task) Save(_ ledger.View) (kind string, input *Input) { return t.kind, t.input }
 
-// HasTask reports whether kind is a simulator's task.
+// HasTask reports whether kind is the kind of a simulator's task.
 func (s *Simulator) HasTask(kind string) bool { return isLater(kind) }
 
 // RestoreTask returns a saved task.

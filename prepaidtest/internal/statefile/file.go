@@ -124,7 +124,7 @@ func (f *File) KeepUpToDate(stopping <-chan struct{}, complain func(error)) {
 	}
 }
 
-// Keep writes the file if the state has changed. The next Keep writes changes that occur meanwhile.
+// Keep writes the file if the state has changed. Changes that occur during Keep are written by the next Keep.
 func (f *File) Keep() error {
 	if f == nil {
 		return nil

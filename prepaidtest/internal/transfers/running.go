@@ -9,8 +9,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
-// Running is a transfer or direct entry that has arrived and is not carried out yet. Since and Until are real times, like
-// the wait.
+// Running is a transfer or direct entry that has arrived and is not carried out yet. The fields Since and Until are real
+// times, since the wait is in real time.
 type Running struct {
 	Operation, RequestID, Account, Amount string
 	Arrived                               time.Time // on the server's clock
@@ -23,8 +23,8 @@ type inFlight struct {
 	list []*Running
 }
 
-// Hold records that a request will be carried out after d of real time; end removes the record. Hold ignores other
-// operations.
+// Hold records that a request will be carried out after d of real time; end removes the record. Hold ignores
+// operations other than transfers and direct entries.
 func (s *Transfers) Hold(c *exchange.Call, d time.Duration) (end func()) {
 	if name := c.Route.Name(); name != transferOperation && name != directEntryOperation {
 		return func() {}

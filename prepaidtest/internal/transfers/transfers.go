@@ -1,7 +1,7 @@
 // Package transfers makes transfers and direct entries, once per request id: a repeat gets the cached response.
 //
-// The cache is read when a request arrives and written when the movement is made, as the reference allows. So a repeat that
-// arrives while the first request still runs moves the money again; Movements and PaidTwice report this. The state is under the
+// The cache is read when a request arrives and written when the movement is made, as the reference allows. If a repeat arrives
+// while the first request is still running, the money moves again; Movements and PaidTwice report this. The state is under the
 // lock of the ledger.
 package transfers
 
@@ -73,12 +73,12 @@ func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *
 // request arrived.
 func (s *Transfers) Cached() int64 { return s.put.Load() }
 
-// Movements returns how many movements were made with a request id. The count is kept for good.
+// Movements returns how many movements were made with a request id. The count is kept forever.
 func (s *Transfers) Movements(_ ledger.View, requestID string) int {
 	return s.movements[transferKey{transferOperation, requestID}] + s.movements[transferKey{directEntryOperation, requestID}]
 }
 
-// PaidTwice returns the request ids with which an operation made more than one movement, sorted.
+// PaidTwice returns, in sorted order, the request ids with which an operation made more than one movement.
 func (s *Transfers) PaidTwice(_ ledger.View) []string {
 	var twice []string
 	for key, movements := range s.movements {
@@ -127,10 +127,10 @@ func (s *Transfers) failTransfer(c *exchange.Call) exchange.Response {
 	}{"", correlation})
 }
 
-// pay makes a transfer and caches the response of a success. The reference caches requests that were handled successfully
-// (section 8), so pay assumes the worst case: the cache is read when a request arrives and written when the movement is
-// made. Only a repeat that arrives after the movement gets the cached response; a repeat that arrives while the first request runs
-// is carried out too.
+// pay makes a transfer and caches the response of a success. The reference caches requests that were handled successfully (section
+// 8), so pay assumes the worst case: the cache is read when a request arrives and written when the movement is made. Only a repeat
+// that arrives after the movement gets the cached response. A repeat that arrives while the first request is running is carried
+// out too.
 func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.Locked, now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()

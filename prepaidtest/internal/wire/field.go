@@ -16,7 +16,7 @@ import (
 //	rule      its limits, separated by commas: see Value.rule
 //	sent      further limits for reading it
 //	seed      further limits in a seed document; "-" for a member that a seed document does not have
-//	as        the role of an object: for its members, the tag with the role's name has further limits, and the tag "only" names the one role
+//	as        the role of an object: a member's tag with the role's name has further limits; a member's tag "only" names the only role with that member
 //	in        a part of the object that some responses show alone
 //	with      the query parameter that includes it in a response; ",single" if only for a single account
 //	ref       the name of its schema
@@ -30,7 +30,7 @@ type Field struct {
 	Computed bool // it is not stored
 
 	tag    reflect.StructTag
-	object reflect.Type // that has it
+	object reflect.Type // the struct with this member
 	kind   reflect.Type
 	index  int
 	quoted string
@@ -54,7 +54,7 @@ func FieldsOf(kind reflect.Type) []Field {
 	return members
 }
 
-// Named is a struct with own rules. Its tags refer to them by name.
+// Named is a struct with rules of its own. The tags of its fields name these rules.
 type Named interface {
 	Rules() map[string]func(Value) Value
 }
@@ -216,19 +216,19 @@ func (o *Writer) Member(f Field, object reflect.Value) {
 	}
 }
 
-// Take copies the members that are not zero in from.
+// Take copies the members of *from that are not zero.
 func Take[T any](into, from *T) {
 	assign(into, from, func(_ Field, _, given reflect.Value) bool { return !given.IsZero() })
 }
 
-// FillIn sets each empty text that every response has to the text in usual.
+// FillIn replaces an empty text by that of usual if every response has this member.
 func FillIn[T any](into, usual *T) {
 	assign(into, usual, func(f Field, old, _ reflect.Value) bool {
 		return f.Required && old.Kind() == reflect.String && old.IsZero()
 	})
 }
 
-// Assign copies the named members of from.
+// Assign copies the members with these names.
 func Assign[T any](into, from *T, names []string) {
 	assign(into, from, func(f Field, _, _ reflect.Value) bool { return slices.Contains(names, f.Name) })
 }

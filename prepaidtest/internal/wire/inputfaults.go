@@ -2,13 +2,13 @@ package wire
 
 import "strings"
 
-// Fault names a field and the rule it breaks, never its value.
+// Fault names a field and the rule that its value breaks, never the value.
 type Fault struct{ Field, rule string }
 
 // Faults collects every fault of one request.
 type Faults struct{ Found []Fault }
 
-// Add adds a field with the rule it breaks.
+// Add adds a field with the rule that its value breaks.
 func (l *Faults) Add(field, rule string) { l.Found = append(l.Found, Fault{field, rule}) }
 
 // Describe lists the fields with their rules.

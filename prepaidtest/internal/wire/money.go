@@ -75,7 +75,7 @@ func parseNumber(text string) (digits string, exponent int, ok bool) {
 }
 
 // parseLoadAmount reads initial_load_amount in every written form of 4.4: decimal, 0 or 0o for octal, 0x for
-// hexadecimal; with a decimal point always base ten.
+// hexadecimal. A number with a decimal point is always base ten.
 func parseLoadAmount(text string) (Money, error) {
 	if text == "" || strings.HasPrefix(text, "-") {
 		return Money{}, errors.New("must be zero or more")

@@ -54,7 +54,7 @@ func (b *Reader) take(name string, types ...string) (json.RawMessage, Value) {
 	return raw, Value{binder: b, field: b.Path + name, Present: present}
 }
 
-// Finish faults members that were not read.
+// Finish adds a fault for each member that was not read.
 func (b *Reader) Finish() {
 	if b.Lenient {
 		return
@@ -198,7 +198,7 @@ func (v Value) nested(raw json.RawMessage, path string, bind func(*Reader)) Valu
 	return v
 }
 
-// list reads an array and calls element for each, with its path.
+// list reads an array and calls the function element for each element, with the element's path.
 func (b *Reader) list(name string, element func(v Value, raw json.RawMessage, path string)) Value {
 	raw, v := b.take(name, "array")
 	if !v.Present {
@@ -265,7 +265,7 @@ func (v Value) Fault(rule string) Value {
 	return v
 }
 
-// Limit faults a usable value that breaks a limit; a lenient server has no limits.
+// Limit adds a fault for a usable value that breaks a limit; a lenient server has no limits.
 func (v Value) Limit(ok bool, rule string) Value {
 	if v.schema != nil {
 		v.schema.note("It " + rule + ".")
@@ -280,7 +280,7 @@ func (v Value) limit(ok bool, rule string) Value {
 	return v.Fault(rule)
 }
 
-// Required faults an absent member.
+// Required adds a fault for an absent member.
 func (v Value) Required() Value {
 	if v.schema != nil {
 		v.binder.schema.Required = append(v.binder.schema.Required, v.field)
@@ -292,7 +292,7 @@ func (v Value) Required() Value {
 	return v
 }
 
-// RequiredWhen faults an absent member if holds is true; when names the condition.
+// RequiredWhen adds a fault for an absent member if holds is true. The parameter when names the condition.
 func (v Value) RequiredWhen(holds bool, when string) Value {
 	if v.schema != nil {
 		v.schema.note("Required " + when + ".")
@@ -325,13 +325,13 @@ func (v Value) Min(n int) Value {
 	return v.limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
 
-// Filled faults an empty text of a request. A document, like the service, may have empty texts.
+// Filled adds a fault for an empty text of a request. A document, like the service, may have empty texts.
 func (v Value) Filled() Value {
 	v.schema.chosen("Not empty; the reference has no least length.")
 	return v.limit(v.text != "" || v.binder.Document, "must not be empty")
 }
 
-// OneOf applies on a lenient server too: it cannot handle other words.
+// OneOf applies on a lenient server too, since the server cannot handle other words.
 func (v Value) OneOf(words ...string) Value {
 	if v.schema != nil {
 		v.schema.Enum = words
@@ -342,13 +342,13 @@ func (v Value) OneOf(words ...string) Value {
 	return v
 }
 
-// Form faults a text that does not have the form.
+// Form adds a fault for a text that does not have the form.
 func (v Value) Form(form Form) Value {
 	v.schema.formed(form)
 	return v.limit(!v.Usable || form.Holds(v.text), form.Rule)
 }
 
-// NotEmpty faults an array without elements.
+// NotEmpty adds a fault for an array without elements.
 func (v Value) NotEmpty(rule string) Value {
 	if v.schema != nil {
 		v.schema.MinItems = 1
@@ -356,7 +356,7 @@ func (v Value) NotEmpty(rule string) Value {
 	return v.limit(v.count > 0, rule)
 }
 
-// Between faults an integer, or an array's element, outside of a range.
+// Between adds a fault for an integer, or an array's element, outside of a range.
 func (v Value) Between(least, most int64, rule string) Value {
 	if limited := v.schema; limited != nil {
 		if limited.Items != nil {
@@ -368,7 +368,7 @@ func (v Value) Between(least, most int64, rule string) Value {
 	return v.limit(!slices.ContainsFunc(v.numbers, outside) && (v.numbers != nil || !outside(v.number)), rule)
 }
 
-// NotNegative faults an amount below zero.
+// NotNegative adds a fault for an amount below zero.
 func (v Value) NotNegative() Value {
 	v.schema.least(0)
 	return v.limit(v.amount.Sign() >= 0, "must not be negative")
