@@ -32,7 +32,7 @@ var (
 	fromWalletToken = converter[ledger.WalletToken, WalletToken]()
 )
 
-// converter returns a function that deeply copies a From into the corresponding To.
+// converter returns a function that makes a deep copy of a value of type From, as the corresponding type To.
 func converter[To, From any]() func(From) To {
 	fill := copier(reflect.TypeFor[To](), reflect.TypeFor[From]())
 	return func(from From) To {

@@ -71,9 +71,9 @@ func SubstituteContentType(value string) Fault {
 // zero), sends the body and closes the connection.
 func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.WrongLength, Delta: delta}} }
 
-// CommitAfter makes a DropBeforeCommit, Respond, RespondBody or ProxyPage, of any operation, carry the request out later:
-// d (above 0) of real time after the response was sent or the connection was cut. The fault is then like a gateway that
-// gives up while the service continues. The request runs until then: a transfer with the same request_id that arrives
+// CommitAfter makes the faults DropBeforeCommit, Respond, RespondBody and ProxyPage carry the request out later, for any
+// operation: d (above 0) of real time after the response was sent or the connection was cut. The fault is then like a gateway
+// that gives up while the service continues. The request runs until then: a transfer with the same request_id that arrives
 // meanwhile moves the money a second time. A closing server carries out running requests at once.
 func (f Fault) CommitAfter(d time.Duration) Fault {
 	f.fault.Late, f.fault.After = true, d

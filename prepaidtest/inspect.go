@@ -52,7 +52,7 @@ func (s *Server) SetStatus(id prepaid.AccountID, status string) {
 	}
 }
 
-// Adjust adds an amount, which may be negative, to an account with any balance and status.
+// Adjust adds an amount, which may be negative, to an account, whatever its balance and status.
 func (s *Server) Adjust(id prepaid.AccountID, amount string) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()

@@ -5,7 +5,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
 )
 
-// Policy is the restriction policy of a company (2.10), in wire words.
+// Policy is the restriction policy of a company (2.10), with the values used on the wire.
 type Policy struct {
 	// DefaultAction is allow for an open loop (rules block), and deny for a closed loop (rules allow).
 	DefaultAction string

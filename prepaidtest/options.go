@@ -65,7 +65,7 @@ type Options struct {
 	// RateLimit is how many requests one client address may send in a RateWindow. The first request opens the window; requests over the
 	// limit get 429 until the window ends. Default 1,000. Negative: no limit, for load tests.
 	RateLimit int
-	// RateWindow is the time of RateLimit. Default 10 s.
+	// RateWindow is the length of the window of RateLimit. Default 10 s.
 	RateWindow time.Duration
 	// RetryAfter adds the header Retry-After to each 429: the seconds until the window ends, rounded up. The reference has no such header.
 	RetryAfter bool
@@ -176,11 +176,11 @@ type Options struct {
 
 // PageSizes are three sizes, none smaller than the one before. The zero value is 1, 50 and 500.
 type PageSizes struct {
-	// Least is the smallest page, whatever page_size says.
+	// Least is the smallest size of a page, whatever page_size says.
 	Least int
-	// Normal is the page without page_size.
+	// Normal is the size of a page without page_size.
 	Normal int
-	// Most is the largest page.
+	// Most is the largest size of a page.
 	Most int
 }
 

@@ -53,7 +53,7 @@ type Request struct {
 	// User-Agent, Host, Traceparent and the scheme of Authorization.
 	Header http.Header
 	// Body is the request body, cut at 16 KiB. Members that are secret by the reference or by name are masked at any
-	// depth. A body that is neither a JSON object nor a valid form of a token request is masked whole.
+	// depth. A body that is neither a JSON object nor a valid form of a token request is masked as a whole.
 	Body string
 	// Client is the caller's address without the port.
 	Client string
@@ -94,7 +94,7 @@ func (r Request) Format(f fmt.State, _ rune) {
 const logMemory = 64 << 20
 
 // Requests returns handled requests, in the order in which they ended, as far as the log still has them: see RequestLog. A
-// request that a fault such as Delay holds is not in the log yet: it has arrived when FaultsLeft no longer counts the fault.
+// request that a fault such as Delay holds is not in the log yet. When such a request arrives, FaultsLeft falls.
 func (s *Server) Requests() []Request {
 	list := s.requests.All()
 	first := make(map[[3]string]int64)
@@ -173,7 +173,7 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 	}
 }
 
-// sent adds the duration took to a request's entry: a fault needed this time to send the response.
+// sent sets the duration in a request's entry: a fault needed this time to send the response.
 func (s *Server) sent(entry Request, took time.Duration) {
 	s.requests.Change(func(r Request) bool { return r.Number == entry.Number }, func(r *Request) { r.Duration = took })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// SeedAccount is the initial state of an account, in wire words. The zero value is an active, empty account
-// of company 42 with a complete registration.
+// SeedAccount is the initial state of an account, with the values used on the wire. The zero value is an active,
+// empty account of company 42 with a complete registration.
 type SeedAccount struct {
 	// ID is the EAID; generated when empty.
 	ID prepaid.AccountID

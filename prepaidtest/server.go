@@ -169,8 +169,8 @@ func (s *Server) listen() error {
 	return nil
 }
 
-// Close stops the server: it cuts open connections, ends waiting deliveries and returns when nothing runs.
-// A second Close does nothing.
+// Close stops the server: it cuts open connections, ends the deliveries that wait, and returns when nothing runs. A
+// second Close does nothing.
 func (s *Server) Close() error {
 	if !s.activity.Close() {
 		return nil

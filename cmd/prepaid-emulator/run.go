@@ -133,7 +133,7 @@ func hasState(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// sow fills a new server.
+// sow fills a new server from the seed document.
 func (s *settings) sow(server *prepaidtest.Server) error {
 	var from io.Reader = strings.NewReader(demo)
 	if s.seed != "" {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// distribute builds everything and writes it to a directory, SHA256SUMS last.
+// distribute builds everything and writes the files to a directory, with SHA256SUMS as the last.
 func distribute(ctx context.Context, root, version, to string, targets []target, out io.Writer) error {
 	if version == "" {
 		var err error

@@ -21,7 +21,7 @@ import (
 
 const program = "prepaid-emulator"
 
-// epoch is the time of all files in archives and images: the first that zip supports.
+// epoch is the time of all files in archives and images: the first time that zip supports.
 var epoch = time.Date(1980, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 func main() {

@@ -27,7 +27,7 @@ func (s *Accounts) newWalletToken(a *ledger.Account, now time.Time) ledger.Walle
 	}
 }
 
-// tokenReference has 48 characters.
+// tokenReference returns a token_unique_reference, which has 48 characters.
 func (s *Accounts) tokenReference() string { return "DSHRMC00" + strings.ToUpper(s.ids.Hex(20)) }
 
 // WalletTokens handles GET /accounts/{id}/tokens: 204 if there is no token (section 1).
@@ -99,7 +99,7 @@ func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 		return c.Unusable(faults.Describe())
 	}
 	token := s.newWalletToken(a, s.clock.Now())
-	if ledger.IsTokenReference(in.reference) { // of any length in the request, but not in a token
+	if ledger.IsTokenReference(in.reference) { // the request allows any length, a token only 48 characters
 		token.TokenUniqueReference = in.reference
 	}
 	token.WalletID = provider

@@ -1,7 +1,7 @@
-// Package clock is the emulator's clock: real time moved by Advance, or frozen and moved by Advance alone. It runs tasks
-// when they are due.
+// Package clock is the emulator's clock. It runs like real time or is frozen, and Advance moves it forward. The clock
+// runs tasks when they are due.
 //
-// Call Settle before you read the state: it runs overdue tasks, so that a reader never sees the state before these
+// Call Settle before you read the state: Settle runs overdue tasks, so that you never see the state before these
 // tasks. Tasks with the same due time run in the order in which they were set. The time never runs back, and never
 // passes End.
 //
@@ -169,7 +169,7 @@ func (c *Clock) arm() {
 	}
 }
 
-// Close stops running tasks; pending tasks are kept, for Save.
+// Close makes the clock run no further task. Pending tasks are kept, for Save.
 func (c *Clock) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -206,7 +206,7 @@ func (q *taskQueue) Pop() any {
 	return popped
 }
 
-// Hold stops tasks until release is called, so that each task is either pending or done.
+// Hold makes the clock run no task until release is called, so that each task is either pending or done.
 func (c *Clock) Hold() (release func()) {
 	c.run.Lock()
 	return c.run.Unlock

@@ -169,7 +169,7 @@ func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
 	return m, h.Config, h.Enabled && !h.deleted
 }
 
-// undelivered tries again later, or stores the message.
+// undelivered schedules another attempt, or stores the message.
 func (s *Hooks) undelivered(l ledger.Locked, h *Hook, m *Message) {
 	if s.activity.IsClosed() { // Close may have cut the attempt: do not count it
 		m.Attempts--

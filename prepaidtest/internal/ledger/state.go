@@ -10,7 +10,7 @@ import (
 // SavedAccount is an account in the saved state.
 type SavedAccount struct {
 	Account
-	Found int `json:"found,omitzero"` // place among the accounts with its client_account_key
+	Found int `json:"found,omitzero"` // place among the accounts with the same client_account_key
 }
 
 // Save returns the accounts, oldest first. Items and wallet tokens are only appended, so they need no copy.

@@ -7,8 +7,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// WalletToken is a card in a mobile wallet (2.9), in wire words. A seed document may
-// omit required members: they are filled in.
+// WalletToken is a card in a mobile wallet (2.9), with the values used on the wire. A seed document may omit required
+// members: they are filled in.
 type WalletToken struct {
 	StorageTechnology                   string       `json:"storage_technology" rule:"in=unknown|device_memory|device_memory_protected_by_tpm|server|trusted_execution_environment|secure_element|virtual_execution_environment"`
 	Device                              WalletDevice `json:"device" ref:"WalletDevice"`

@@ -2,7 +2,7 @@ package openapi
 
 import "github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 
-// described is the OpenAPI metadata of an operation that is not derived from the routes.
+// described is OpenAPI metadata of one operation. The routes do not have this metadata.
 type described struct {
 	name, id, section string // name is the route's
 	summary           string
@@ -23,7 +23,7 @@ type reply struct {
 	own    string
 }
 
-// refusal is a status with its error codes; why is set if the operation's row in the reference does not list the status.
+// refusal is a status with its error codes. The field why is set if the operation's row in the reference does not list the status.
 type refusal struct {
 	status int
 	codes  list

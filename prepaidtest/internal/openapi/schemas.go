@@ -103,7 +103,7 @@ func responseSchemas(with Options) wire.Ordered[*wire.Schema] {
 	return append(all, simulationSchemas()...)
 }
 
-// stored is an object of a response whose members a struct describes.
+// stored is an object of a response. A struct describes its members.
 func stored(section, about string, fields []wire.Field) *wire.Schema {
 	made := object(section, about)
 	for _, f := range fields {

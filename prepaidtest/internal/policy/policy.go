@@ -46,7 +46,7 @@ func (s *Policies) Configure(_ ledger.Locked, owner *ledger.Company) {
 // Of returns the policy of a company; nil without one.
 func (s *Policies) Of(_ ledger.View, company int64) *Policy { return s.rules[company] }
 
-// Approve decides a simulated transaction. A company without a policy approves everything.
+// Approve reports whether a company's policy approves a simulated transaction. Without a policy everything is approved.
 func (s *Policies) Approve(v ledger.View, company int64, at ledger.Merchant) bool {
 	p := s.Of(v, company)
 	return p == nil || p.approves(at)

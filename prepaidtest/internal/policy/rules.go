@@ -12,7 +12,7 @@ func (r TerminalRule) Same(o TerminalRule) bool {
 	return r.AcquirerID == o.AcquirerID && r.CardAcceptorID == o.CardAcceptorID && r.TerminalID == o.TerminalID
 }
 
-// AddCategories adds the codes that are not listed.
+// AddCategories adds the codes that are not listed yet.
 func (p *Policy) AddCategories(codes []int64) {
 	for _, code := range codes {
 		if !slices.Contains(p.Categories, code) {

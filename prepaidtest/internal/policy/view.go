@@ -68,7 +68,7 @@ func (p *Policy) categoryRules() []categoryRule {
 // CategoryCode is a code with its leading zeros.
 func CategoryCode(code int64) string { return fmt.Sprintf("%04d", code) }
 
-// approves decides a simulated transaction.
+// approves reports whether p approves a simulated transaction.
 func (p *Policy) approves(m ledger.Merchant) bool {
 	acquirer, err := strconv.ParseInt(m.AcquirerID, 10, 64)
 	same := func(id int64, acceptor string) bool {

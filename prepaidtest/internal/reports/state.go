@@ -40,7 +40,7 @@ func (s *Reports) Save(v ledger.View) ([]SavedTemplate, []SavedRun) {
 	return templates, s.savedRuns(v)
 }
 
-// savedRuns lists the runs that are available or the last run of their template.
+// savedRuns lists each run that is available or is the last of its template.
 func (s *Reports) savedRuns(_ ledger.View) []SavedRun {
 	runs := make(map[string]*run)
 	for _, last := range s.last {

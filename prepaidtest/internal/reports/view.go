@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Run is a run for the page and tests.
+// Run is one run of a report, as the page and tests see it.
 type Run struct {
 	ID, Template              string
 	ColumnHeaders             bool

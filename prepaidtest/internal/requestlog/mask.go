@@ -72,7 +72,7 @@ func suspicious(squeezed []byte) bool {
 		slices.ContainsFunc(secretNames(), func(name string) bool { return bytes.Contains(squeezed, []byte(`"`+name+`"`)) })
 }
 
-// isSecret decides by a member's name. A name that is not ASCII is secret: the reference has none.
+// isSecret reports whether a member with this name is secret. A name that is not ASCII is secret: the reference has none.
 func isSecret(name string) bool {
 	squeezed, _ := squeeze(nil, []byte(name))
 	short := string(squeezed)
@@ -108,8 +108,8 @@ func givesSecret(text string) bool {
 // tokenForm is the body of a correct token request.
 const tokenForm = "grant_type=client_credentials"
 
-// Body returns the beginning of a body, masked. Only a JSON object can be masked in parts. readable means
-// that the operation read a JSON object: most such bodies have no suspicious word and are not parsed again.
+// Body returns the beginning of a body, masked. Only a JSON object can be masked in parts. The parameter readable
+// means that the operation read a JSON object: most such bodies have no suspicious word and are not parsed again.
 func Body(body []byte, readable bool) string {
 	if len(body) == 0 || string(body) == tokenForm {
 		return string(body)

@@ -1,5 +1,5 @@
-// Package ring keeps the newest entries of a log, so that it does not grow with the number of requests. A Ring is safe for
-// concurrent use.
+// Package ring keeps the newest entries of a log, so that the log does not grow with the number of requests. A Ring is
+// safe for concurrent use.
 package ring
 
 import (

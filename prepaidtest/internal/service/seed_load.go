@@ -84,7 +84,7 @@ func (d *seedDocument) bindReport(b *wire.Reader) {
 	d.reports[title] = report
 }
 
-// checkSeeds checks the document against itself and the state.
+// checkSeeds checks that the document agrees with itself and with the state.
 func (s *Service) checkSeeds(l ledger.View, d seedDocument, faults *wire.Faults) {
 	companies := make(map[int64]bool)
 	for _, add := range d.companies {

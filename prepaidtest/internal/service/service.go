@@ -1,5 +1,5 @@
 // Package service puts the parts of the emulator together: it makes them, lists their operations, seeds them from a document,
-// and saves and restores their state as one.
+// and saves and restores their state as one document.
 //
 // Each part keeps and saves its own state. Other packages check a request before its operation, and keep the request log.
 package service

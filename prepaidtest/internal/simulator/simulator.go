@@ -24,7 +24,7 @@ type Authorisation struct {
 	ID              string     `json:"authorization_id"`
 	Account         string     `json:"account_id"`
 	Type            string     `json:"transaction_type"`
-	Amount          wire.Money `json:"amount"` // as asked for
+	Amount          wire.Money `json:"amount"` // as requested
 	ledger.Merchant `json:"merchant"`
 	TransactionID   int64 `json:"transaction_id"`
 	State           State `json:"state"`

@@ -9,8 +9,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
-// Running is a transfer or direct entry that has arrived and is not carried out yet. The fields Since and Until are real
-// times, since the wait is in real time.
+// Running is a transfer or direct entry that has arrived and is not carried out yet. The fields Since and Until are in
+// real time, like the wait.
 type Running struct {
 	Operation, RequestID, Account, Amount string
 	Arrived                               time.Time // on the server's clock

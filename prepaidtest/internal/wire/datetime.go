@@ -43,7 +43,7 @@ const (
 	secondsOf9999 = 253402300799
 )
 
-// appendTime appends t in TimeLayout. time.Time's own formatting would take most of the time of a page.
+// appendTime appends t in TimeLayout. time.Time's own formatting would take most of the time needed for a page.
 func appendTime(to []byte, t time.Time) []byte {
 	seconds := t.Unix()
 	if seconds < 0 || seconds > secondsOf9999 {

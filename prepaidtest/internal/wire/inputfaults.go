@@ -14,7 +14,7 @@ func (l *Faults) Add(field, rule string) { l.Found = append(l.Found, Fault{field
 // Describe lists the fields with their rules.
 func (l *Faults) Describe() string { return "invalid fields: " + l.String() }
 
-// String is only the list.
+// String is the list without the introduction of Describe.
 func (l *Faults) String() string {
 	parts := make([]string, len(l.Found))
 	for i, fault := range l.Found {

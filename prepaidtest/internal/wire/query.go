@@ -66,7 +66,7 @@ func (q *Query) RequiredString(name string, into *string) {
 	}
 }
 
-// OneOf reads an optional text, one of words.
+// OneOf reads an optional text that must be one of words.
 func (q *Query) OneOf(name string, into *string, words []string) {
 	if q.schema != nil {
 		q.describe(name).Enum = words
@@ -78,7 +78,7 @@ func (q *Query) OneOf(name string, into *string, words []string) {
 	}
 }
 
-// Flags returns the names with a value that is not blank (section 1, optional field groups).
+// Flags returns those of the names whose value is not blank (section 1, optional field groups).
 func (q *Query) Flags(names ...string) map[string]bool {
 	on := make(map[string]bool)
 	for _, name := range names {

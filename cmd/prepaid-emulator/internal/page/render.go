@@ -25,7 +25,7 @@ type layout struct {
 	Version string
 	Now     time.Time
 	Notice  string // result of an action
-	Problem string // why it failed
+	Problem string // why the action failed
 	Armed   int    // number of armed faults
 	Data    any
 	JSON    any // response for a program; nil to send the page
@@ -195,7 +195,7 @@ func statusTone(status int) string {
 	return "good"
 }
 
-// words makes a wire word readable: lost_or_stolen becomes "lost or stolen".
+// words makes a word of the wire format readable: lost_or_stolen becomes "lost or stolen".
 func words(wire string) string { return strings.ReplaceAll(wire, "_", " ") }
 
 // money groups the whole part: 1234.50 becomes 1,234.50, with a typographic minus sign.

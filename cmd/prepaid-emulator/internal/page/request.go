@@ -38,7 +38,7 @@ type requestData struct {
 	Methods            []string
 }
 
-// logged returns the log, newest first, and the index of the path's request. If it is missing, logged responds and returns -1.
+// logged returns the log, newest first, and the index of the path's request. If that is missing, logged responds and returns -1.
 func (p *Page) logged(w http.ResponseWriter, r *http.Request) ([]prepaidtest.Request, int) {
 	number, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
 	list := newestRequests(p.server.Load())

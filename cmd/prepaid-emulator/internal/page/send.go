@@ -31,12 +31,12 @@ type sendForm struct {
 
 func methods() []string { return []string{"GET", "POST", "PUT", "PATCH", "DELETE"} }
 
-// asItWas is a logged request to send again, with the personal data that the page does not show.
+// asItWas returns a logged request unchanged, with the personal data that the page does not show.
 func asItWas(r prepaidtest.Request) sendForm {
 	return sendForm{Method: r.Method, Target: target(r.Path, r.Query), Type: r.Header.Get("Content-Type"), Body: r.Body}
 }
 
-// toEdit is a logged request to edit, in the form in which the page shows the request.
+// toEdit returns a logged request as the page shows it, for editing.
 func toEdit(r prepaidtest.Request) sendForm {
 	return sendForm{Method: r.Method, Target: target(r.Path, shownQuery(r.Query)), Type: r.Header.Get("Content-Type"), Body: readable(r.Body)}
 }

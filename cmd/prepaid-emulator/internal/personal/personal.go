@@ -77,7 +77,7 @@ func markOf(field reflect.StructField) string {
 	return mark
 }
 
-// wireName is the JSON name of a field or, for a text without a JSON name, its query parameter; else empty.
+// wireName returns the JSON name of a field; for a text without a JSON name, the query parameter; otherwise an empty string.
 func wireName(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	if name != "" || field.Type.Kind() != reflect.String {
