@@ -16,7 +16,7 @@ import (
 //	rule      its limits, separated by commas: see Value.rule
 //	sent      further limits for reading it
 //	seed      further limits in a seed document; "-" for a member that a seed document does not have
-//	as        the role of an object: a member's tag with the role's name has further limits; a member's tag "only" names the only role with that member
+//	as        the role of an object: a member's tag with the role's name has further limits; its tag "only" names the only role that has it
 //	in        a part of the object that some responses show alone
 //	with      the query parameter that includes it in a response; ",single" if only for a single account
 //	ref       the name of its schema
