@@ -4,5 +4,5 @@ package exchange
 
 import "time"
 
-// limitRetransmission has no effect: the system has no such option.
+// limitRetransmission has no effect: these systems have no option for it.
 func limitRetransmission(uintptr, time.Duration) {}

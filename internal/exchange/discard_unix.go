@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// limitRetransmission sets TCP_USER_TIMEOUT on Linux and TCP_RXT_CONNDROPTIME on macOS. Zero would mean the system's default.
+// limitRetransmission sets TCP_USER_TIMEOUT on Linux and TCP_RXT_CONNDROPTIME on macOS. A value of 0 would mean the system's default.
 func limitRetransmission(descriptor uintptr, after time.Duration) {
 	option, value := 0x12, max(after.Milliseconds(), 1)
 	if runtime.GOOS == "darwin" {

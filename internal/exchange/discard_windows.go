@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// limitRetransmission sets TCP_MAXRT, in seconds. Zero would mean the system's default.
+// limitRetransmission sets TCP_MAXRT, in seconds. A value of 0 would mean the system's default.
 func limitRetransmission(descriptor uintptr, after time.Duration) {
 	const tcpMaxRT = 5
 	_ = syscall.SetsockoptInt(syscall.Handle(descriptor), syscall.IPPROTO_TCP, tcpMaxRT, int(max(after/time.Second, 1)))

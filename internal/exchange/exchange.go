@@ -1,8 +1,8 @@
 // Package exchange sends one HTTP request once and reads its response.
 //
-// A Sender holds three transports: two keep connections, one of them for requests with an effect, and the third opens a connection
-// for each request. An Exchange is one request. It limits the time of the request and of the response body, reads that body up to
-// a limit, and reports whether something may have been sent. It uses one connection, so that net/http repeats nothing by itself.
+// A Sender holds three transports. Two keep connections; one of these two is for requests with an effect. The third opens a
+// connection for each request. An Exchange is one request. It limits the time of the request and the time and size of the response
+// body, and reports whether the request may have been sent. It uses one connection, so that net/http repeats nothing by itself.
 //
 // The package promises that "not sent" is certain, that no error contains an address, credentials or a part of a
 // response, and that a request with an effect does not outlive its exchange: the kernel discards undelivered bytes.
@@ -52,19 +52,19 @@ type secondConnectionError string
 
 func (e secondConnectionError) Error() string { return string(e) }
 
-// Is matches ErrRepeated: both have the same consequences.
+// Is matches ErrRepeated: the two errors have the same consequences.
 func (secondConnectionError) Is(target error) bool { return target == ErrRepeated }
 
-// Exchange is one request. It gets one connection, because net/http repeats requests by itself. Over HTTP/1.1, net/http
+// Exchange is one request. It gets only one connection, because net/http repeats requests by itself. Over HTTP/1.1, net/http
 // repeats a GET whose kept connection broke before the response, even if the service has read the GET. It also repeats
 // (safely) any request of which nothing was written. Over HTTP/2, it repeats even complete requests, as often as the
-// peer resets the stream. A second connection ends the exchange before anything is written there.
+// peer resets the stream. A second connection ends the exchange before anything is written to that connection.
 //
 // Transport hooks and a body that is read later refer to an Exchange, so an Exchange may outlive its call and is
 // never reused. Call [New], Begin, Send and, unless the body is streamed, End.
 type Exchange struct {
 	timer     attemptTimer
-	ends      time.Duration               // when its time ends, counted from Sender.made
+	ends      time.Duration               // when its time ends, as time since Sender.made
 	conn      atomic.Pointer[net.TCPConn] // carries a request with an effect
 	hooks     httptrace.ClientTrace
 	request   http.Request
@@ -72,16 +72,16 @@ type Exchange struct {
 	content   *content // nil for a request without a body
 	sender    *Sender
 	effect    bool
-	unwritten bool // over HTTP/1.1 another connection proves that nothing was written to the previous one
+	unwritten bool // over HTTP/1.1, a second connection proves that nothing was written to the first one
 	seen      atomic.Uint32
 }
 
-// Events that the hooks have seen, as bits: with a field for each, an Exchange would take the next larger size of memory.
+// Events that the hooks have seen, as bits: with a field for each event, an Exchange would need the next larger block of memory.
 const (
 	seenAsked     = 1 << iota // asked for a connection
 	seenConnected             // got a connection
 	seenHTTP2                 // the connection uses HTTP/2
-	seenNew                   // the first connection was new: net/http does not repeat on another
+	seenNew                   // the first connection was new: net/http then uses no second one
 )
 
 // New returns an Exchange. The reader of a body is allocated together with the Exchange.
@@ -109,18 +109,18 @@ type Request struct {
 	// URL is copied.
 	URL    *url.URL
 	Header http.Header
-	// Body is nil for a request without a body; otherwise the Exchange is from New(true).
+	// Body is nil for a request without a body. A request with a body needs an Exchange from New(true).
 	Body []byte
 	// Fresh opens a connection for this request alone.
 	Fresh bool
-	// Effect is for a request that changes something. Its connection carries no other request at the same time. Unless
-	// Fresh is set, the connection uses HTTP/1.1 and is kept for the next such request. When the exchange or the
-	// process ends, the kernel discards undelivered bytes.
+	// Effect marks a request that changes something. The connection of the request carries no other request at the same
+	// time. Unless Fresh is set, the connection uses HTTP/1.1 and is kept for the next request with an effect. When the
+	// exchange or the process ends, the kernel discards undelivered bytes.
 	Effect bool
-	// Limit is the limit passed to Begin. The kernel applies it to requests with an effect.
+	// Limit is the limit passed to Begin. For a request with an effect, the kernel applies it too.
 	Limit time.Duration
-	// Lead is an exception from Fresh, for requests with a body. If the service offers HTTP/2, the first request of a
-	// Sender with Lead set opens a connection that later requests use, too.
+	// Lead is an exception from Fresh, for requests with a body. If the service offers HTTP/2, the Sender's first request
+	// that sets Lead opens a connection that later requests use too.
 	Lead bool
 }
 
@@ -149,7 +149,7 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 		out.ContentLength = int64(len(r.Body))
 		x.content.reader.Reset(r.Body)
 		out.Body = io.NopCloser(&x.content.reader) // net/http knows this type, see body
-		body := r.Body                             // with r.Body, the function would keep all of r in memory
+		body := r.Body                             // if it used r.Body, the function would keep all of r in memory
 		out.GetBody = func() (io.ReadCloser, error) { return x.body(body) }
 	}
 	transport := s.kept
@@ -196,11 +196,11 @@ func (x *Exchange) HTTP2() bool { return x.has(seenHTTP2) }
 
 func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 
-// trace returns the hooks. Over HTTP/1.1, after something was written, an [*http.Transport] repeats only GET.
+// trace returns the hooks. Once something was written over HTTP/1.1, an [*http.Transport] repeats only a GET.
 func (x *Exchange) trace(s *Sender, r Request) *httptrace.ClientTrace {
 	x.sender, x.effect, x.unwritten = s, r.Effect, s.netHTTP && r.Method != http.MethodGet
 	x.hooks.GotConn = x.gotConn
-	if s.netHTTP && s.owned == nil { // neverLeft needs the hook only then
+	if s.netHTTP && s.owned == nil { // in other cases neverLeft does not need the hook
 		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }
 	}
 	return &x.hooks
@@ -261,16 +261,16 @@ func (x *Exchange) take(info httptrace.GotConnInfo) {
 }
 
 // Abort closes the TCP connection of a request with an effect, so that the kernel discards the undelivered bytes of the request.
-// Call it if the response did not arrive or is incomplete. It does not wait; tls.Conn.Close may wait to write its alert.
+// Call Abort if the response did not arrive or is incomplete. Abort does not wait, whereas tls.Conn.Close may wait to write its alert.
 func (x *Exchange) Abort() {
 	if conn := x.conn.Swap(nil); conn != nil {
 		_ = conn.Close()
 	}
 }
 
-// body returns the body for another connection, but never over HTTP/2. The type of both bodies shows net/http that
-// they are in memory. net/http then writes the head and the body of a request at once, so that no response or
-// disconnection can fall between the two.
+// body returns the request's body again, for another connection; over HTTP/2 it returns ErrRepeated. The type of the
+// body shows net/http that the body is in memory. net/http then writes the head and the body of the request at once, so
+// that no response or disconnection can fall between head and body.
 func (x *Exchange) body(content []byte) (io.ReadCloser, error) {
 	if x.has(seenHTTP2) {
 		return nil, ErrRepeated

@@ -11,18 +11,18 @@ import (
 // errNotHTTP2 ends a call of lead before anything is written.
 var errNotHTTP2 = errors.New("not HTTP/2")
 
-// leads reports whether lead may send r, on a connection that is kept. It is true for the first such request only.
+// leads reports whether lead may send r, on a connection that is kept. It returns true only once for each Sender.
 func (s *Sender) leads(r Request) bool {
 	t, ok := s.kept.(*http.Transport)
 	return r.Lead && ok && !s.http2Only && r.URL.Scheme == "https" &&
 		t.DialTLSContext == nil && t.DialTLS == nil && s.led.CompareAndSwap(false, true) //nolint:staticcheck // a caller may
 }
 
-// lead sends a request on a kept connection that uses HTTP/2: there, bytes after a response are never read or
-// logged. Over HTTP/1.1 lead returns errNotHTTP2 and has sent nothing; the connection stays for the next request, since
+// lead sends a request on a kept connection that uses HTTP/2: over HTTP/2, net/http never reads or logs bytes after a
+// response. Over HTTP/1.1, lead sends nothing and returns errNotHTTP2. The connection is kept for the next request, since
 // net/http completes the dial of a request that was cancelled.
 func (x *Exchange) lead(s *Sender, out *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancelCause(out.Context()) // ends with the exchange's
+	ctx, cancel := context.WithCancelCause(out.Context()) // ends with the context of the exchange
 	check := func(state tls.ConnectionState) (ok bool) {
 		if ok = state.NegotiatedProtocol == "h2"; !ok {
 			cancel(errNotHTTP2)
@@ -35,7 +35,7 @@ func (x *Exchange) lead(s *Sender, out *http.Request) (*http.Response, error) {
 				check(state)
 			}
 		},
-		GotConn: func(info httptrace.GotConnInfo) { // also if the context ends at the same time
+		GotConn: func(info httptrace.GotConnInfo) { // called even if the context ends at the same time
 			if conn, ok := info.Conn.(*tls.Conn); !ok || !check(conn.ConnectionState()) {
 				_ = info.Conn.Close()
 			}

@@ -9,22 +9,22 @@ import (
 	"sync/atomic"
 )
 
-// neverLeft is the only rule that decides whether it is certain that a request without a response did not reach the service.
-// For an [*http.Transport] it is enough that it asked for a connection and got none. With any other RoundTripper, the
-// hooks or a failed dial may concern only one of several paths: its error must be certain, see [NotSent].
+// neverLeft reports whether a request without a response certainly did not reach the service. No other code decides this.
+// For an [*http.Transport] it is enough that the transport asked for a connection and got none. With any other RoundTripper,
+// the hooks or a failed dial may concern only one of several paths. So the error must prove that nothing was sent, see [NotSent].
 func (s *Sender) neverLeft(x *Exchange, err error) bool {
 	switch {
 	case x.has(seenConnected):
 		return false
-	case s.netHTTP && (x.has(seenAsked) || s.owned != nil): // a registered protocol possibly never asks
+	case s.netHTTP && (x.has(seenAsked) || s.owned != nil): // a registered protocol may never ask for a connection
 		return true
 	}
 	return NotSent(err)
 }
 
-// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its
-// tree has a method NotSent() bool that returns true, and no error above a leaf has such a method that returns
-// false. A transport that tried two paths must be certain of both.
+// NotSent reports whether err, the error of a RoundTripper, means that the request never left. Every leaf of the error
+// tree must have a method NotSent() bool that returns true, and for no error above a leaf may such a method return
+// false. A transport that tried two paths must be certain of both paths.
 func NotSent(err error) bool {
 	word, says := err.(interface{ NotSent() bool })
 	if says && !word.NotSent() {
@@ -45,8 +45,8 @@ func NotSent(err error) bool {
 	return !slices.ContainsFunc(wrapped, func(one error) bool { return !NotSent(one) })
 }
 
-// Wrappable returns t in a form that another RoundTripper can wrap: NotSent is true for the error of a request for which t
-// asked for a connection and never got one. A request with Close set opens its own connection.
+// Wrappable returns t in a form that another RoundTripper can wrap. If t asks for a connection for a request and never gets
+// one, NotSent is true for the request's error. A request with Close set opens its own connection.
 func Wrappable(t *http.Transport) http.RoundTripper {
 	return wrappable{kept: t, alone: separate(aloneOf(t)), fresh: separate(freshOf(t))}
 }
@@ -97,8 +97,8 @@ func (e *connectError) Is(target error) bool { return errors.Is(e.err, target) }
 // As finds target in the cause.
 func (e *connectError) As(target any) bool { return errors.As(e.err, target) }
 
-// mayConnect reports whether another attempt may succeed after err, when nothing was sent. It is false after a bad
-// certificate, and if a RoundTripper refused to send.
+// mayConnect reports whether another attempt may succeed after err, the error of a request that was not sent. It returns
+// false after a bad certificate, and if a RoundTripper refused to send.
 func mayConnect(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return false

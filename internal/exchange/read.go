@@ -16,7 +16,7 @@ type Buffer struct {
 	limited io.LimitedReader // between the buffer and a response
 }
 
-// Read reads the body of a response to its end and closes it. A body of more than limit bytes is truncated, with
+// Read reads the body of a response to its end and closes it. If the body is longer than limit, Read truncates it and returns
 // ErrTooLarge. ctx is the context that Begin returned. The result is valid until the next Read.
 func (b *Buffer) Read(ctx context.Context, response *http.Response, limit int64) ([]byte, error) {
 	defer func() { _ = response.Body.Close() }()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// RetryAfter returns the wait of the Retry-After header, in seconds or as a date; zero if absent or malformed.
+// RetryAfter returns the wait that the Retry-After header gives in seconds or as a date; zero if it is absent or malformed.
 func RetryAfter(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
 	if text == "" {

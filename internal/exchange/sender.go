@@ -12,11 +12,11 @@ import (
 // Sender holds the transports to a service. It serves any number of exchanges concurrently.
 type Sender struct {
 	kept, alone, fresh http.RoundTripper // alone keeps connections of HTTP/1.1 for requests with an effect
-	netHTTP            bool              // all use *http.Transport
-	http2Only          bool              // all support only HTTP/2, with TLS or without
+	netHTTP            bool              // all three use *http.Transport
+	http2Only          bool              // all three support only HTTP/2, with TLS or without
 	owned              *http.Transport
 	made               time.Time
-	led                atomic.Bool // a request was the first on a kept connection
+	led                atomic.Bool // leads has returned true
 	hidden             atomic.Bool // the TCP connection of a request could not be reached
 }
 
@@ -52,8 +52,8 @@ func (s *Sender) CloseIdle() {
 // discarded.
 func (s *Sender) Hidden() bool { return s.hidden.Load() }
 
-// http1Of returns a clone of t that uses HTTP/1.1 only; false if that is impossible, because t supports only HTTP/2 or
-// has its own TLS dialer.
+// http1Of returns a clone of t that uses HTTP/1.1 only. ok is false if that is impossible because t supports only HTTP/2
+// or has its own TLS dialer.
 func http1Of(t *http.Transport) (clone *http.Transport, ok bool) {
 	clone = t.Clone()
 	if http2Only(t) || clone.DialTLSContext != nil || clone.DialTLS != nil { //nolint:staticcheck // a caller may
@@ -75,7 +75,7 @@ func freshOf(t *http.Transport) *http.Transport {
 	return fresh
 }
 
-// aloneOf returns a clone of t whose connections carry one request at a time: they use HTTP/1.1, or are used once.
+// aloneOf returns a clone of t whose connections carry one request at a time: they use HTTP/1.1, or carry only one request.
 func aloneOf(t *http.Transport) *http.Transport {
 	alone, http1 := http1Of(t)
 	alone.DisableKeepAlives = alone.DisableKeepAlives || !http1
@@ -88,8 +88,8 @@ type closer interface {
 	CloseIdleConnections()
 }
 
-// separate returns t or, if t may use HTTP/2, a transport that opens a connection for each request: concurrent requests
-// of one *http.Transport share a connection of HTTP/2 even without keep-alives, and aborting one request ends the others.
+// separate returns t if t never uses HTTP/2; otherwise, a transport that opens a connection for each request. Even without
+// keep-alives, concurrent requests of one *http.Transport share an HTTP/2 connection, and aborting one request ends the others.
 func separate(t *http.Transport) closer {
 	if p := t.Protocols; p != nil && !p.HTTP2() && !p.UnencryptedHTTP2() {
 		return t
@@ -118,7 +118,7 @@ func (c *aloneContext) Value(key any) any {
 }
 
 // freshConnection asks a RoundTripper other than an [*http.Transport] for a new connection: the connection is not kept,
-// and a GET seems to have a body that cannot be read twice, so that net/http does not repeat it.
+// and a GET seems to have a body that cannot be read twice, so that net/http does not repeat the GET.
 type freshConnection struct{ next http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// attemptTimer limits the time of an attempt, including headers and body. If the body is streamed, it limits each pause of the
-// body instead.
+// attemptTimer limits the time of an attempt, including headers and body. If the body is streamed, the timer instead limits each
+// pause of the body.
 type attemptTimer struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
@@ -20,7 +20,7 @@ func (x *Exchange) Begin(ctx context.Context, limit time.Duration) context.Conte
 	return ctx
 }
 
-// End stops the timer of the exchange and cancels its context: its body cannot be read any more.
+// End stops the timer of the exchange and cancels its context: the response body cannot be read any more.
 func (x *Exchange) End() { x.timer.stop() }
 
 func (t *attemptTimer) stop() {
@@ -28,8 +28,8 @@ func (t *attemptTimer) stop() {
 	t.cancel(nil)
 }
 
-// Stream returns a reader of body whose pauses are limited by idle. Closing the reader ends the exchange. wrap
-// makes its errors from causes that contain no part of a response.
+// Stream returns a reader of body that limits each pause of the body to idle. Closing the reader ends the exchange. The
+// function wrap makes the reader's errors from causes that contain no part of a response.
 func (x *Exchange) Stream(ctx context.Context, body io.ReadCloser, idle time.Duration, wrap func(error) error) io.ReadCloser {
 	x.timer.timer.Stop()
 	return &timedBody{

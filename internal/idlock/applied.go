@@ -10,9 +10,9 @@ import (
 const maxApplied = 1 << 16
 
 // appliedPayments holds the digests of the last maxApplied payments by ID: 48 bytes each, plus the overhead of a map. It holds
-// only hashes of IDs: an ID can have 100 characters, and can keep a much longer text in memory. Without the seeds no caller can
-// choose IDs that collide; by chance, two IDs collide in fewer than one of 2^90 clients. A collision refuses a payment
-// that was never sent.
+// only hashes of IDs: an ID can have 100 characters, and can keep a much longer text in memory. A caller that does not know the
+// seeds cannot choose IDs that collide; by chance, two IDs collide in fewer than one of 2^90 clients. After a collision the
+// Guard refuses a payment that was never sent.
 type appliedPayments struct {
 	payments map[idHash]digest
 	order    []idHash // a ring once it is full
@@ -49,8 +49,8 @@ func (a *appliedPayments) add(key idHash, payment digest) {
 	a.payments[key] = payment
 }
 
-// digest identifies the content of a payment. It is cryptographic, because two payments with the same digest would count as the
-// same. Its key prevents chosen collisions and hides the payee in a memory dump.
+// digest identifies the content of a payment. It is cryptographic, because two payments with the same digest would count as one
+// payment. The digester's key prevents chosen collisions and hides the payee in a memory dump.
 type digest [16]byte
 
 // digester computes digests: SHA-256 of a random key and the payment, truncated to 128 bits. HMAC would protect against

@@ -1,19 +1,19 @@
 // Package idlock admits only one request at a time with the same request ID, and prevents the use of a request ID for
 // two payments.
 //
-// The service returns the cached response for a repeat only if the first request is finished: a repeat that overtakes it
-// may move the money again. So a [Guard] admits calls with the same ID one by one, and a call after an unknown outcome gets
+// The service returns the cached response for a repeat only if the first request is finished: a repeat that overtakes the
+// first request may move the money again. So a [Guard] admits calls with the same ID one by one, and a call after an unknown outcome gets
 // the time before which it may not be sent.
 //
 // The package promises:
 //   - between Enter and Leave, a call is the only one with its ID;
 //   - every unknown outcome is remembered until a later call with the ID learns the outcome;
-//   - the last 65,536 payments that were made are remembered: the service would return their result for any other payment
-//     with their ID;
+//   - the last 65,536 payments that were made are remembered, and no other payment may use their IDs: the service would return
+//     the result of the remembered payment;
 //   - only a keyed digest of a payment is kept, so that a memory dump does not reveal the payee.
 //
 // The package does not wait until [Lock].NotBefore, decide when a request may be repeated, or judge a response. It knows only the
-// calls of one Guard: across processes, the caller must keep such calls apart, and pass on unknown outcomes ([Payment].NotBefore).
+// calls of one Guard: across processes, the caller must keep calls with the same ID apart, and pass on unknown outcomes ([Payment].NotBefore).
 package idlock
 
 import (
@@ -26,7 +26,7 @@ import (
 var (
 	// ErrOtherPayment means that the ID was used for another payment, which was made or whose outcome is unknown.
 	ErrOtherPayment = errors.New("request ID of another payment")
-	// ErrInFlight is why a call was not sent: its context ended during the wait for its per-ID lock.
+	// ErrInFlight means that a call was not sent: its context ended while the call waited for the per-ID lock.
 	ErrInFlight = errors.New("a call with this request ID may still be in flight")
 )
 
@@ -36,8 +36,8 @@ type Payment struct {
 	Operation string
 	Source    string
 	Body      []byte // as sent; not kept
-	// NotBefore is when the payment may be sent again, if the caller knows of a request of unknown outcome that this Guard has
-	// not seen; else zero.
+	// NotBefore is when the payment may be sent again after a request of unknown outcome that the caller knows of and this Guard
+	// has not seen; zero if there is no such request.
 	NotBefore time.Time
 }
 
@@ -74,7 +74,7 @@ type state struct {
 	held      chan struct{} // full while a call is in progress
 	users     int           // number of calls in progress or waiting
 	payment   digest        // the payment with unknown outcome
-	notBefore time.Time     // when that payment may be sent again; zero if nothing is unknown
+	notBefore time.Time     // when that payment may be sent again; zero if no outcome is unknown
 }
 
 // maxSpare is how many unused states are kept for other IDs.
@@ -83,7 +83,7 @@ const maxSpare = 64
 // Lock is the right to send with an ID. The caller must call Leave.
 type Lock struct {
 	// NotBefore is the earliest time at which an earlier call of unknown outcome may be repeated; zero if there is no
-	// such call. The holder waits until then.
+	// such call. The holder of the lock waits until then.
 	NotBefore time.Time
 	// Applied means that an earlier call made the payment.
 	Applied bool
@@ -95,8 +95,8 @@ type Lock struct {
 	payment digest
 }
 
-// Enter waits for the per-ID lock. The error is [ErrOtherPayment] or the context's. The latter means [ErrInFlight]: try again at
-// NotBefore. After an error, do not call Leave.
+// Enter waits for the per-ID lock. The error is [ErrOtherPayment] or the context's error. A context error means [ErrInFlight]: try
+// again at the NotBefore of the returned Lock. After an error, do not call Leave.
 func (g *Guard) Enter(ctx context.Context, p Payment) (Lock, error) {
 	t := Lock{guard: g, id: p.ID, state: g.join(p.ID)}
 	select {

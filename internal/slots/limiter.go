@@ -4,23 +4,23 @@
 // response headers arrived or its attempt failed. So no two uses of a slot fall into the same window of the service,
 // fixed or sliding, however long the requests take. A token bucket, or a log of send times, cannot promise that.
 //
-// Slots alone would be used up in a burst and return in a burst one window later, again and again, and requests in between
-// would wait. So Call and Bulk are also spaced as soon as one of them must wait. Their rate uses all slots once in the
-// time that one slot takes to return. Requests of Money count towards this rate, but are not spaced. While neither lane
-// waits, unused pace is saved, up to a burst of the whole allowance after a window without requests.
+// With slots alone, a burst would use all slots, they would return in a burst one window later, and so on: requests in between
+// would wait. So the lanes Call and Bulk are also spaced as soon as a request in one of them must wait. Their rate uses all slots
+// once in the time that one slot takes to return. Requests in the lane Money count towards this rate, but are not spaced. While
+// Call and Bulk do not wait, unused pace is saved: a window without requests saves a burst of the whole allowance.
 //
-// A 429 pauses all lanes. From then on all of them are spaced, and nothing is saved.
+// A 429 pauses all lanes. From then on all of them are spaced, and no pace is saved.
 //
 // The package promises:
-//   - each lane is first in, first out; higher lanes go first; no lane starves: after 15 slots in a row for lanes above
-//     it, a lane gets the next one;
+//   - each lane is first in, first out; higher lanes go first; no lane starves: after 15 slots in a row went to lanes
+//     above a waiting lane, that lane gets the next slot;
 //   - a wait that would outlast the deadline of its context does not start, and the end of a context ends its wait at once;
 //   - no slot is lost or used twice, even after cancellation or a second release;
 //   - no goroutines: callers wait on channels, and one timer runs only while there are waiters;
 //   - every operation takes O(1), except the start of a pause and [Limiter.Update], which examine each waiter once.
 //
-// It does not know the slots used before the process started, nor those of other processes with the same address, unless an
-// [Owner] shares the slots with them.
+// The package does not know the slots that were used before the process started. It knows the slots of other processes with the
+// same address only if an [Owner] shares the slots with these processes.
 package slots
 
 import (
@@ -38,7 +38,7 @@ const (
 	// slotBlock is how many slots are allocated together.
 	slotBlock = 32
 
-	// Token is the lane of requests that every other lane depends on.
+	// Token is the lane of token requests: the requests of all other lanes need a token.
 	Token ratelimit.Lane = 0
 	// LaneCount is how many lanes there are.
 	LaneCount = ratelimit.Bulk + 1
@@ -46,7 +46,7 @@ const (
 
 // Options are the settings of a [Limiter]. All durations are above zero.
 type Options struct {
-	// Owner, if not nil, changes the number of slots, which is 0 at first. Otherwise it is always Share of Allowance.
+	// Owner, if not nil, changes the number of slots, which is 0 at first. Without an Owner, the number is always Share of Allowance.
 	Owner Owner
 	// Allowance is the number of requests that the service admits in a Window.
 	Allowance int
@@ -67,10 +67,10 @@ type Limiter struct {
 
 	mu      sync.Mutex
 	stock   Stock
-	resting []rest // the earliest first: every slot rests for the same time
+	resting []rest // in the order of their ends: every slot rests for the same time
 	block   []Slot // allocated, not yet used
 	queues  [LaneCount]waitQueue
-	closed  error // of all future calls
+	closed  error // the error of all calls after Close
 	timer   *time.Timer
 	armed   time.Duration // when timer fires; 0 if stopped
 }
@@ -86,7 +86,7 @@ func New(o Options) *Limiter {
 		l.queues[lane].limiter, l.queues[lane].lane = l, lane
 	}
 	if o.Owner == nil {
-		l.stock.Limit = max(1, int(math.Floor(float64(o.Allowance)*o.Share+1e-9))) // a share of 1-0.9 is a tenth
+		l.stock.Limit = max(1, int(math.Floor(float64(o.Allowance)*o.Share+1e-9))) // 1e-9: a share of 1-0.9 must count as a tenth
 		l.stock.Scarce = true
 		l.stock.Add(l.stock.Limit)
 	}
@@ -144,7 +144,7 @@ func (l *Limiter) Acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.S
 	}
 }
 
-// advance reads the clock and frees the slots that have rested. The caller holds mu, here and in all methods that follow.
+// advance reads the clock and frees the slots that have rested. The caller holds mu, as for all methods that do not lock it.
 func (l *Limiter) advance() time.Duration {
 	now := time.Since(l.start)
 	for len(l.resting) > 0 && l.resting[0].until <= now {
@@ -161,7 +161,7 @@ func (l *Limiter) advance() time.Duration {
 	return now
 }
 
-// supply lets the owner change the number of slots. There is an owner.
+// supply lets the owner change the number of slots. The limiter must have an owner.
 func (l *Limiter) supply(now time.Duration) {
 	l.options.Owner.Advance(now, &l.stock)
 	l.stock.adjust()
@@ -187,7 +187,7 @@ func (l *Limiter) refund(lane ratelimit.Lane) {
 	l.stock.next -= l.stock.interval
 }
 
-// dispatch gives waiters the slots that are available now and sets the timer for the next one.
+// dispatch gives waiters the slots that are available now and sets the timer for the next slot.
 func (l *Limiter) dispatch(now time.Duration) {
 	for top := l.waiting(Token); top < LaneCount; top = l.waiting(Token) {
 		at, known := l.returned(now, 1-l.stock.Free)
@@ -217,7 +217,7 @@ func (l *Limiter) dispatch(now time.Duration) {
 	}
 }
 
-// waiting returns the highest lane, not above top, that waits, or LaneCount.
+// waiting returns the highest lane that has a waiter, among top and the lanes below it; LaneCount if there is none.
 func (l *Limiter) waiting(top ratelimit.Lane) ratelimit.Lane {
 	for top < LaneCount && l.queues[top].Len() == 0 {
 		top++
@@ -225,8 +225,8 @@ func (l *Limiter) waiting(top ratelimit.Lane) ratelimit.Lane {
 	return top
 }
 
-// nextLane returns the lane that gets the next slot: top, the highest waiting lane, unless another lane was passed too often.
-// That lane then gets the slot at top's pace: at its own pace it might never get one.
+// nextLane returns the lane that gets the next slot: top, the highest waiting lane, unless a lower lane was passed too often.
+// The lower lane then gets the slot at the pace of top: at its own pace it might never get one.
 func (l *Limiter) nextLane(top ratelimit.Lane) ratelimit.Lane {
 	for lane := top + 1; lane < LaneCount; lane++ {
 		if l.queues[lane].Len() > 0 && l.queues[lane].passed >= maxPassed {
@@ -248,7 +248,7 @@ func (l *Limiter) refuse(w *waiter, err error) {
 	close(w.ready)
 }
 
-// abandon ends the wait of a cancelled caller. If it got a slot at the same moment, the next waiter gets it.
+// abandon ends the wait of a cancelled caller. If the caller got a slot at the same moment, the next waiter gets that slot.
 func (l *Limiter) abandon(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -271,7 +271,7 @@ func (l *Limiter) wake() {
 	l.dispatch(l.advance())
 }
 
-// pacedAt delays at, the time of a lane's slot, as far as its pace requires. ahead counts the slots before that slot.
+// pacedAt returns the time of a lane's slot: at, or later if the lane's pace requires it. ahead counts the slots before that slot.
 func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at time.Duration) time.Duration {
 	if !l.stock.spaced(lane) {
 		return at
@@ -284,12 +284,12 @@ func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at 
 	return max(at, l.stock.PausedUntil, first+time.Duration(ahead)*l.stock.interval)
 }
 
-// returned computes when a number of slots will have returned. known is false if that depends on slots that have yet to arrive or
-// on a request in flight: the slot in use is then assumed to start its rest now.
+// returned computes when the given number of slots will have returned. known is false if that depends on slots that arrive or are
+// used later, or on a request in flight. The slot of such a request is assumed to start its rest now.
 func (l *Limiter) returned(now time.Duration, returns int) (at time.Duration, known bool) {
 	at, known = now, true
 	if busy := l.stock.Held - l.stock.Free; returns > busy {
-		// Slots that are used from now on must return too: that takes more rounds of all slots.
+		// Slots that are used from now on must return too, which takes more rounds of all slots.
 		size := max(l.stock.Held, 1)
 		rounds := (returns - busy + size - 1) / size
 		returns -= rounds * size
@@ -316,7 +316,7 @@ func (l *Limiter) predict(now time.Duration, lane ratelimit.Lane, index int) tim
 			top = higher
 		}
 	}
-	if own := maxPassed*(index+1) - min(l.queues[lane].passed, maxPassed); own < above { // it gets a slot before the last waiter above
+	if own := maxPassed*(index+1) - min(l.queues[lane].passed, maxPassed); own < above { // this waiter gets a slot before the last one above it
 		above, lane = own, top
 	}
 	ahead := index + above

@@ -9,11 +9,11 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Slot is one use of a slot. It is never reused, so that a second Release, however late, cannot affect another caller's
+// Slot is one use of a slot. The value is never reused, so that a second Release, however late, cannot affect another caller's
 // request. Allocation in blocks makes this cheap.
 type Slot struct {
 	queue *waitQueue    // of its lane
-	taken time.Duration // when the slot was taken; the constant released after Release
+	taken time.Duration // when the slot was taken; after Release, the constant released
 }
 
 const released time.Duration = -1
@@ -42,8 +42,8 @@ func (s *Slot) Release(f ratelimit.Feedback) {
 }
 
 // pause stops every lane: for retryAfter or, if unspecified, for a random time between a quarter of a window and a whole one.
-// The response to a request sent before the last pause is an echo: without a Retry-After it changes nothing. Otherwise each
-// echo would draw another random time, and the longest would win.
+// A 429 for a request that was sent before the last pause is an echo: without a Retry-After, an echo changes nothing. Otherwise
+// each echo would draw another random time, and the longest would win.
 func (l *Limiter) pause(now, retryAfter time.Duration, echo bool) {
 	switch {
 	case retryAfter > 0:
@@ -61,7 +61,7 @@ func (l *Limiter) pause(now, retryAfter time.Duration, echo bool) {
 	l.evict(now, math.MaxUint64)
 }
 
-// evict refuses the waiters whose wait would now outlast their deadline, if they arrived before the exchange of that number.
+// evict refuses each waiter that arrived before the exchange of the given number and whose wait would now outlast its deadline.
 func (l *Limiter) evict(now time.Duration, exchange uint64) {
 	for lane := range LaneCount {
 		index := 0

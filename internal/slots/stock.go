@@ -7,29 +7,29 @@ import (
 )
 
 const (
-	// spacedShare is the part of the allowance that spaced requests use. Gateways that average two windows reject
-	// a fully used allowance that arrives with jitter.
+	// spacedShare is the part of the allowance that spaced requests use. If requests with jitter used the whole allowance,
+	// a gateway that averages two windows would reject some.
 	spacedShare = 0.995
-	// meanUseWeight is roughly the number of requests over which the time of use is averaged.
+	// meanUseWeight is roughly the number of requests over which meanUse is an average.
 	meanUseWeight = 64
 )
 
-// Stock is the slots of a limiter and their pace. The exported part is for an [Owner], which gets it while the limiter is
-// locked.
+// Stock is the slots of a limiter and their pace. The exported part is for an [Owner], which gets the Stock while the limiter
+// is locked.
 type Stock struct {
-	// Held is how many slots there are: free, in use and resting. Free slots come and go with Add.
+	// Held is how many slots there are: free, in use and resting. Add adds and removes free slots.
 	Held int
 	// Free is how many slots may be used now.
 	Free int
-	// Limit is how many slots may stay. Surplus slots leave once they are free.
+	// Limit is how many slots the limiter may keep. Surplus slots are removed once they are free.
 	Limit int
-	// Need is how many slots the requests of each lane wait for, use, or have resting.
+	// Need counts, for each lane, the waiting requests and the slots that are in use or resting.
 	Need [LaneCount]int
 	// Scarce means that the lanes Call and Bulk are spaced while one of them waits. If false, the number of slots can still grow.
 	Scarce bool
-	// Backlog is the highest lane, not above Call, that has a waiting request; LaneCount if there is none.
+	// Backlog is the highest lane that has a waiting request, among Call and the lanes below it; LaneCount if there is none.
 	Backlog ratelimit.Lane
-	// Exchange is a number that the owner raises. A waiter remembers its value on arrival, for [Limiter.Update].
+	// Exchange is a number that the owner raises. A waiter stores the number on arrival, for [Limiter.Update].
 	Exchange uint64
 	// PausedUntil is when the last pause ends.
 	PausedUntil time.Duration
@@ -119,15 +119,15 @@ type Owner interface {
 	Advance(now time.Duration, s *Stock)
 	// Expect returns the earliest time, after now, at which other limiters may have handed over the lacking number of slots.
 	Expect(now time.Duration, s *Stock, lacking int) time.Duration
-	// Arrive is called for each request. It reports whether the owner asks others for a slot. If so, a request that must wait
-	// is not refused before an exchange has shown that its wait would outlast its deadline.
+	// Arrive is called for each request. It reports whether the owner asks other limiters for a slot. If so, a request that
+	// must wait is not refused before an exchange has shown that the wait would outlast the request's deadline.
 	Arrive(lane ratelimit.Lane, waits bool) bool
-	// Paused is called when a 429 has begun a pause.
+	// Paused is called after a 429 has started a pause.
 	Paused()
 }
 
-// Update lets an owner change the stock, and hands out the slots then available. Waiters whose wait would outlast their deadline
-// are refused if they arrived while Exchange was below the result of change: the exchange did not ask for later waiters.
+// Update lets an owner change the stock, then hands out the available slots. It refuses a waiter whose wait would outlast its
+// deadline if the waiter arrived while Exchange was below the result of change: the exchange did not ask for later waiters.
 func (l *Limiter) Update(change func(now time.Duration, s *Stock) (exchanged uint64)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,5 +149,5 @@ func (l *Limiter) Close(err error) {
 	for lane := range LaneCount {
 		l.queues[lane].each(func(w *waiter) { l.refuse(w, err) })
 	}
-	l.dispatch(0) // no waiters: it stops the timer
+	l.dispatch(0) // without waiters, this stops the timer
 }

@@ -10,13 +10,13 @@ import (
 
 const noDeadline = time.Duration(math.MaxInt64)
 
-// waiter is one waiting Acquire. The limiter's mutex guards its fields; slot or err is set before ready is closed.
+// waiter is one waiting call of Acquire. The limiter's mutex guards its fields; slot or err is set before ready is closed.
 type waiter struct {
 	ready    chan struct{}
 	slot     *Slot
 	err      error
 	deadline time.Duration // on the limiter's clock
-	exchange uint64        // Stock.Exchange when it arrived
+	exchange uint64        // Stock.Exchange when the waiter arrived
 	queue    *waitQueue    // nil once removed
 	place    *list.Element
 }
@@ -49,5 +49,5 @@ func (q *waitQueue) each(f func(*waiter)) {
 
 type rest struct {
 	until time.Duration
-	lane  ratelimit.Lane // of its last use
+	lane  ratelimit.Lane // the lane of the slot's last use
 }

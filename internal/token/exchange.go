@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// exchange fetches one token, shared by all callers that wait for it. It is independent of them: a caller that gives up
+// exchange fetches one token for all callers that wait for it. It is independent of the callers: a caller that gives up
 // does not cancel the exchange, and the token is kept even if all callers give up.
 type exchange struct {
 	startAt time.Duration // the earliest start, after a hold-off if any
@@ -37,10 +37,10 @@ func (x *exchange) wait(ctx context.Context) (*oauth2.Token, error) {
 	}
 }
 
-// start begins an exchange at the given time. The caller holds mu, no exchange is pending and the manager is open, so that
-// background.Go does not race with the Wait in Close.
+// start begins an exchange at the given time. The caller holds mu, no exchange is pending, and the manager is open: otherwise
+// background.Go would race with the Wait in Close.
 func (m *Manager) start(startAt time.Duration) {
-	// Not the caller's context: its end must not affect other callers, and its values (such as a Trace) must not see this exchange.
+	// The caller's context is not used: its end must not affect other callers, and its Trace must not see this exchange.
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &exchange{startAt: startAt, cancel: cancel, done: make(chan struct{})}
 	m.pending = x
@@ -59,7 +59,7 @@ func (m *Manager) run(ctx context.Context, x *exchange) {
 	}
 	x.beganAt = m.now()
 	token, refused, err := (*oauth2.Token)(nil), false, errNoResult
-	defer func() { // otherwise callers would wait for ever if fetch panics or ends its goroutine
+	defer func() { // if fetch panics or ends its goroutine, callers must not wait for ever
 		panicked, took := recover(), m.now()-x.beganAt
 		early, final := m.finish(x, token, refused, err)
 		if panicked != nil {
@@ -86,8 +86,8 @@ func (m *Manager) fetchOnce(ctx context.Context) (token *oauth2.Token, refused b
 	return token, false, nil
 }
 
-// finish records the result of x, releases the waiting callers and returns the error that they got. early means that no
-// caller waited: the renewed token was still valid.
+// finish records the result of x, releases the waiting callers and returns the error that the callers got. early means that
+// no caller waited: the renewed token was still valid.
 func (m *Manager) finish(x *exchange, token *oauth2.Token, refused bool, err error) (early bool, final error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,7 +147,7 @@ func (m *Manager) report(took time.Duration, err error, early bool) {
 	m.opts.Renewed(took, err)
 }
 
-// logPanic logs the stack of a panic, but not its value, which may contain anything.
+// logPanic logs the stack of a panic and the type of its value, but not the value, which may contain anything.
 func (m *Manager) logPanic(message string, v any) {
 	m.opts.Logger.LogAttrs(context.Background(), slog.LevelError, message,
 		slog.String("type", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))

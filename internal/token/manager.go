@@ -1,8 +1,8 @@
 // Package token keeps one OAuth access token alive for any number of callers.
 //
-// A [Manager] reuses a token until less than 10 minutes remain, or for half its life if it lives 10 minutes or less. Then a call
-// starts the renewal in the background and continues with the current token. Callers wait only while there is no valid token, all for the same
-// exchange. An exchange is independent of the callers: it does not end with a caller's context and sees none of its values.
+// A [Manager] reuses a token until less than 10 minutes remain. It reuses a token that lives 10 minutes or less for half its life.
+// After that, the next call starts the renewal in the background and continues with the current token. Callers wait only while there
+// is no valid token, and all wait for the same exchange. An exchange is independent of the callers: it does not end with a caller's context and sees none of its values.
 //
 // Guarantees, for any number of callers:
 //   - A refused token is never given out again. It is renewed once for all callers.
@@ -37,7 +37,7 @@ import (
 const (
 	// MaxLife limits a token's lifetime, so that no expiry can overflow the clock.
 	MaxLife = 365 * 24 * time.Hour
-	// DefaultHold is the default of Options.Hold. It is also the least time from one exchange to the next when tokens are refused
+	// DefaultHold is the default of Options.Hold. It is also the minimum time between two exchanges while tokens are refused
 	// again and again: a 401 that no token prevents, such as one for a missing permission, costs one exchange in that time.
 	DefaultHold = time.Second
 
@@ -53,19 +53,19 @@ const (
 
 	// failedHold is how long callers wait after a failed exchange. Each further failure doubles it, up to Options.Hold.
 	failedHold = 250 * time.Millisecond
-	// earlyHold is the pause after a failed early renewal, when the token is still valid. It doubles up to maxEarlyHold, and
-	// ends when the token expires.
+	// earlyHold is the pause after a failed early renewal, when the token is still valid. The pause doubles up to maxEarlyHold,
+	// and ends when the token expires.
 	earlyHold    = time.Second
 	maxEarlyHold = time.Minute
 
-	// spareLife is how long further calls may use a spare token.
+	// spareLife is how long further calls may use a spare token, see Spare.
 	spareLife = time.Second
 )
 
 var (
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("prepaid: client closed")
-	// ErrRefused is returned if the current token was refused and the next exchange may only begin after the deadline.
+	// ErrRefused is returned if the current token was refused and the next exchange may only begin after the caller's deadline.
 	ErrRefused = errors.New("the service refused it, and there is no other one in time")
 
 	errNoResult = errors.New("prepaid: token exchange ended without a result")
@@ -84,8 +84,8 @@ type Options struct {
 	RejectedCredential func(error) bool
 	// Logger receives renewals (debug) and failed early renewals (warning). Default: no log.
 	Logger *slog.Logger
-	// Renewed is called after every exchange that Close did not cancel. It runs after the waiting callers were released,
-	// perhaps during the next exchange, and must not call Close. May be nil.
+	// Renewed is called after every exchange that Close did not cancel. The waiting callers are released before the call, and
+	// the next exchange may be in progress. Renewed must not call Close. May be nil.
 	Renewed func(took time.Duration, err error)
 }
 
@@ -93,16 +93,16 @@ type Options struct {
 type Manager struct {
 	fetch func(context.Context) (*oauth2.Token, error)
 	opts  Options
-	epoch time.Time // when now is 0
+	epoch time.Time // when the manager's clock is 0
 
 	state atomic.Pointer[state] // never nil; stored with mu held
 
 	mu            sync.Mutex
 	closed        bool
 	pending       *exchange     // the exchange in progress, if any
-	failures      int           // exchanges failed since the last success
-	failure       error         // of the last of them
-	refusedUntil  time.Duration // until then, failure is a refused credential
+	failures      int           // number of failed exchanges since the last success
+	failure       error         // the error of the last failed exchange
+	refusedUntil  time.Duration // until this time, failure means a refused credential
 	nextAwaitedAt time.Duration // earliest start of an exchange that callers wait for
 	spare         *state        // fetched because the current token may have caused a refusal; may be nil
 	background    sync.WaitGroup
@@ -116,7 +116,7 @@ type state struct {
 	arrivedAt time.Duration
 	refused   bool // the service responded to it with 401
 	refusedAt time.Duration
-	before    int // tokens refused in a row before this one, each but the first soon after its arrival
+	before    int // number of tokens refused in a row before this one: the first at any time, the others soon after they arrived
 }
 
 // is reports whether token is the token of s.
@@ -150,7 +150,7 @@ func NewManager(fetch func(ctx context.Context) (*oauth2.Token, error), opts Opt
 func (m *Manager) now() time.Duration { return time.Since(m.epoch) }
 
 // Token returns the current token at once if it is valid, even if ctx has ended. Otherwise it waits for a valid token until ctx ends,
-// without effect on other callers. The token is shared: callers must not change it. rejected is passed to Refuse first.
+// without effect on other callers. The token is shared: callers must not change it. If rejected is not nil, Token passes it to Refuse first.
 //
 // Errors: those of fetch, ErrClosed, ErrRefused (at once), or the context's.
 func (m *Manager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
@@ -172,7 +172,7 @@ func (m *Manager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.To
 }
 
 // Refuse reports that the service refused token with 401: no caller gets this token again. The next caller that needs a token
-// starts an exchange. That caller may have to wait if token, like others before, was refused soon after its arrival, see DefaultHold.
+// starts an exchange. That caller may have to wait (see DefaultHold) if token, like tokens before it, was refused soon after its arrival.
 func (m *Manager) Refuse(token *oauth2.Token) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -234,11 +234,11 @@ func (m *Manager) join(ctx context.Context) (*oauth2.Token, *exchange, error) {
 	return nil, m.pending, nil
 }
 
-// refusalHold is the time after a token's arrival within which a refusal counts for DefaultHold.
+// refusalHold returns how long after a token's arrival a refusal counts as soon, and delays the next exchange: see DefaultHold.
 func (m *Manager) refusalHold() time.Duration { return min(m.opts.Hold, DefaultHold) }
 
-// outlasts returns the reason for the delay of an exchange that would start after the deadline of ctx. The caller then gets that
-// error at once, not context.DeadlineExceeded after a useless wait.
+// outlasts returns the reason for a wait that would outlast the deadline of ctx. The caller then gets that error at once, not
+// context.DeadlineExceeded after a useless wait.
 func (m *Manager) outlasts(ctx context.Context, wait time.Duration) error {
 	why := m.failure
 	if why == nil && m.state.Load().refused {
@@ -252,7 +252,7 @@ func (m *Manager) outlasts(ctx context.Context, wait time.Duration) error {
 
 // Spare returns a token other than suspect, for a call whose refusal suspect may have caused. suspect stays the shared token.
 // If suspect is no longer the current token, Spare returns the current one. All such calls within a second use the same spare
-// token: if they are refused for another reason, they cost one exchange. While a failed exchange delays the next one, Spare returns that failure.
+// token: if they are refused for another reason, they cost only one exchange. While a failed exchange delays the next one, Spare returns its error.
 func (m *Manager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
 	m.mu.Lock()
 	now, s, spare := m.now(), m.state.Load(), m.spare
@@ -305,7 +305,7 @@ func (m *Manager) Close() {
 	m.background.Wait()
 }
 
-// backOff doubles base with each of n failures after the first, up to limit.
+// backOff returns base, doubled for each of n failures after the first, but at most limit.
 func backOff(base, limit time.Duration, n int) time.Duration {
 	if n > 16 { // far above all limits here, far below an overflow
 		return limit
@@ -321,8 +321,8 @@ func lifeOf(token *oauth2.Token) time.Duration {
 	return min(max(0, time.Until(token.Expiry)), MaxLife)
 }
 
-// newState returns the state of a token that arrived now and replaces previous. A token refused within hold of its arrival
-// counts as refused soon.
+// newState returns the state of a token that arrived now and replaces previous. hold is how long after its
+// arrival a token's refusal counts as soon.
 func newState(token *oauth2.Token, now, hold time.Duration, previous *state) *state {
 	life := lifeOf(token)
 	early := max(life/2, minRenewalGap)

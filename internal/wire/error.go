@@ -10,8 +10,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// HasError reports whether body contains "error" in quotes. Nearly no body does. A search for a quote or a letter would
-// stop often, so HasError first looks for r, r, any byte, r, in words of eight bytes that overlap by three.
+// HasError reports whether body contains "error" in quotes, which is rare. A search for one byte would stop often. So HasError
+// first looks for the pattern "r, r, any byte, r", in words of eight bytes that overlap by three.
 func HasError(body []byte) bool {
 	rest := body
 	for len(rest) >= 13 {
@@ -20,14 +20,14 @@ func HasError(body []byte) bool {
 		}
 		rest = rest[10:]
 	}
-	start := max(len(body)-len(rest)-2, 0) // of the quote before the match
+	start := max(len(body)-len(rest)-2, 0) // where the quote would be, before the first match
 	return bytes.Contains(body[start:], []byte(`"error"`))
 }
 
-// Repeats reports whether body is an object that has a member of one of the names more than once.
+// Repeats reports whether body is an object in which a member with one of the names occurs more than once.
 func Repeats(body []byte, names ...string) bool {
 	if !bytes.ContainsRune(body, '\\') && !slices.ContainsFunc(names, func(name string) bool { return bytes.Count(body, []byte(name)) > 1 }) {
-		return false // as nearly always
+		return false // the usual case
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if token, err := d.ReadToken(); err != nil || token.Kind() != '{' {
@@ -50,7 +50,7 @@ func Repeats(body []byte, names ...string) bool {
 	}
 }
 
-// rror marks each r of a word that is followed by r, any byte and r.
+// rror marks each byte r, in a word of eight bytes, after which r, any byte and r follow.
 func rror(word uint64) uint64 {
 	const others = 0x7f * ascii.Ones
 	word ^= 'r' * ascii.Ones

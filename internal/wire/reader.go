@@ -5,10 +5,10 @@
 // fall back. [Read] and [ReadItems] then return false, and the caller reads the body again from the start with its JSON
 // library, which alone decides about acceptance and errors. The values that a Reader reads must equal those of that
 // library: the fuzz tests of the callers compare the two. Bodies that a [Writer] writes must equal those of the library
-// too. The build tag prepaid_nofastpath switches both off, so that every test can run on the library alone.
+// too. The build tag prepaid_nofastpath switches Reader and Writer off, so that every test can run with the library alone.
 //
 // A reading function takes the destination and the Reader, in this order. So does the method expression of a type that
-// reads itself. The reading functions of structs are generated from their tags (internal/wiregen).
+// reads itself. The reading functions of structs are generated from the struct tags (internal/wiregen).
 //
 // The package knows no type of the service. A type with its own JSON form reads itself with [Reader.Null],
 // [Reader.PlainText], [Reader.StringOrInteger], [Reader.Number] and [Reader.Set].
@@ -64,7 +64,7 @@ type record struct {
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
 const (
-	maxDepth = 64      // of skipped values
+	maxDepth = 64      // greatest depth of skipped values
 	maxTexts = 1 << 16 // bytes kept in the pool
 	maxGuess = 512     // items allocated in advance, by the size of the first
 )
@@ -82,7 +82,7 @@ func Read(body []byte, read func(*Reader)) bool {
 	return r.ended()
 }
 
-// ReadItems reads the array body, each element with the function read. If it returns false, nothing is known about body.
+// ReadItems reads body, an array, with the function read for each element. After the result false, nothing is known about body.
 func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 	if !enabled {
 		return nil, false
@@ -102,7 +102,7 @@ func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 	return list, r.ended()
 }
 
-// extend returns list with one more zero element, mostly without a copy: the capacity after list was never used.
+// extend returns list with one more zero element, mostly without a copy: the spare capacity was never used, so it is zero.
 func extend[T any](list []T) []T {
 	if len(list) < cap(list) {
 		return list[:len(list)+1]
@@ -118,7 +118,7 @@ func newReader(body []byte) *Reader {
 
 func (r *Reader) free() {
 	r.data = nil
-	clear(r.spans[:cap(r.spans)]) // keeps no item
+	clear(r.spans[:cap(r.spans)]) // the pool must keep no item in memory
 	if cap(r.texts) <= maxTexts && cap(r.scratch) <= maxTexts {
 		readers.Put(r)
 	}
@@ -166,12 +166,12 @@ func (r *Reader) ended() bool {
 	return !r.fallback && r.pos == len(r.data)
 }
 
-// Fallback leaves the body to the JSON library. The Reader finds nothing more in it.
+// Fallback leaves the body to the JSON library. The Reader reads nothing more.
 func (r *Reader) Fallback() {
 	r.fallback, r.pos = true, len(r.data)
 }
 
-// peek skips white space and returns the byte there; 0 at the end.
+// peek skips white space and returns the next byte, which stays unread; 0 at the end.
 func (r *Reader) peek() byte {
 	for r.pos < len(r.data) {
 		switch c := r.data[r.pos]; c {
@@ -184,7 +184,7 @@ func (r *Reader) peek() byte {
 	return 0
 }
 
-// enter steps into an array or object; false if it is empty.
+// enter steps into an array or object; it returns false if there is none or it is empty.
 func (r *Reader) enter(open, closing byte) bool {
 	if r.peek() != open {
 		r.Fallback()
@@ -198,7 +198,7 @@ func (r *Reader) enter(open, closing byte) bool {
 	return !r.fallback
 }
 
-// another steps to the next element; false after the last.
+// another steps to the next element; it returns false after the last element.
 func (r *Reader) another(closing byte) bool {
 	switch r.peek() {
 	case ',':
@@ -242,14 +242,14 @@ func (r *Reader) name() ([]byte, bool) {
 	return name, true
 }
 
-// PlainText reads a string of ASCII without escapes. False means that something else is next; nothing was read.
+// PlainText reads a string of ASCII without escapes. False means that something else is next: nothing was read.
 func (r *Reader) PlainText() ([]byte, bool) {
 	if r.peek() != '"' {
 		return nil, false
 	}
 	text := r.data[r.pos+1:]
 	n := 0
-	for ; len(text)-n >= 8; n += 8 { // plainLength, without a call
+	for ; len(text)-n >= 8; n += 8 { // like plainLength, but without the call
 		if marks := ascii.Special(binary.LittleEndian.Uint64(text[n:])); marks != 0 {
 			n += bits.TrailingZeros64(marks) >> 3
 			if text[n] != '"' {
@@ -317,7 +317,7 @@ func (r *Reader) Set(to *string, text []byte) {
 	r.spans = append(r.spans, span{to, start, len(r.texts)})
 }
 
-// literal reads a word; false if something else is next.
+// literal reads a word; it returns false if something else is next.
 func (r *Reader) literal(word string) bool {
 	r.peek()
 	if rest := r.data[r.pos:]; len(rest) < len(word) || string(rest[:len(word)]) != word {
@@ -327,7 +327,7 @@ func (r *Reader) literal(word string) bool {
 	return true
 }
 
-// Null reads a null; false if something else is next.
+// Null reads a null; it returns false if something else is next.
 func (r *Reader) Null() bool { return r.peek() == 'n' && r.literal("null") }
 
 // isNumber reports whether a number is next.

@@ -10,8 +10,8 @@ import (
 // TimeLayout is the reference's date-time form, in UTC.
 const TimeLayout = "2006-01-02T15:04:05Z"
 
-// ParseTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. "" is the zero time. A leap second
-// (:60) and the end of a day (24:00:00) are the moment that follows.
+// ParseTime reads ISO 8601 with or without fraction and offset. A time without an offset is in UTC. "" is the zero time. A leap
+// second (:60) and the end of a day (24:00:00) count as the moment that follows.
 func ParseTime(text string) (time.Time, bool) {
 	if text == "" {
 		return time.Time{}, true
@@ -36,8 +36,8 @@ func ParseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// EndOfDay returns the beginning of the day if text is the end of a day (24:00, seconds and fraction zero), otherwise text itself.
-// It checks nothing else.
+// EndOfDay returns the beginning of the same day if text is the end of a day (24:00, seconds and fraction zero). Otherwise it
+// returns text. It checks nothing else.
 func EndOfDay(text string) (begin string, ok bool) {
 	const clock, minute = len("2006-01-02T"), len("2006-01-02T15:04")
 	if len(text) < minute || text[clock:minute] != "24:00" {
@@ -49,7 +49,7 @@ func EndOfDay(text string) (begin string, ok bool) {
 	return text[:clock] + "00:00" + text[minute:], true
 }
 
-// plainTime reads a date-time in the form of TimeLayout; false for any other form.
+// plainTime reads a date-time in the form of TimeLayout; it returns false for any other form.
 func plainTime(b []byte) (time.Time, bool) {
 	if len(b) != len(TimeLayout) || b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != 'Z' {
 		return time.Time{}, false

@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/number"
 )
 
-// Text reads a string, or a number as it was written. Null is the empty string.
+// Text reads a string, or the text of a number. Null is the empty string.
 func Text(to *string, r *Reader) {
 	text, plain := r.PlainText()
 	switch {
@@ -129,10 +129,10 @@ func Optional[T any](to **T, r *Reader, read func(*T, *Reader)) {
 	read(*to, r)
 }
 
-// Struct reads an object into a struct. Null sets its zero value.
+// Struct reads an object into a struct. Null sets the zero value.
 func Struct[T any](to *T, r *Reader, read func(*T, *Reader)) {
 	if r.Null() {
-		r.FlushStrings() // an earlier member may have set its fields
+		r.FlushStrings() // an earlier member may have set fields of *to
 		*to = *new(T)
 		return
 	}

@@ -17,7 +17,7 @@ type Writer struct {
 // writers are reused; bodies are not, because a transport may hold a body longer than its call.
 var writers = sync.Pool{New: func() any { return new(Writer) }}
 
-// Write returns the body that write writes; false if the JSON library must encode it.
+// Write returns the body that the function write writes; false if the JSON library must encode the body.
 func Write(write func(*Writer)) ([]byte, bool) {
 	if !enabled {
 		return nil, false
@@ -62,5 +62,5 @@ func (w *Writer) Integer(name string, value int64) {
 	w.body = strconv.AppendInt(w.body, value, 10)
 }
 
-// Append writes a value as JSON, in the form of its type.
+// Append writes a value with a function that appends the JSON form of its type.
 func (w *Writer) Append(value func([]byte) []byte) { w.body = value(w.body) }
