@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bare returns a type without parameter names: they are not part of the API.
+// bare returns a type without the names of parameters, which are not part of the API.
 func bare(t types.Type) types.Type {
 	switch t := t.(type) {
 	case *types.Signature:

@@ -17,7 +17,7 @@ func compare(before, now listing) difference {
 // wholePackage stands for all lines of an added or removed package.
 const wholePackage = "(the whole package)"
 
-// missing returns the lines in a but not in b.
+// missing returns the lines of listing a that listing b does not have.
 func missing(a, b listing) []line {
 	var lines []line
 	for pkg, texts := range a {
@@ -53,7 +53,7 @@ func (d difference) faults() []string {
 	return faults
 }
 
-// stillBroken returns the lines of broken that are not in now, each once: a restored line is no longer broken.
+// stillBroken returns broken without duplicates and without lines that the code has again: a restored line is no longer broken.
 func stillBroken(broken []line, now listing) []line {
 	sortLines(broken)
 	return slices.DeleteFunc(slices.Compact(broken), func(l line) bool {

@@ -13,8 +13,8 @@ type writer struct {
 	lines []string
 }
 
-// linesOf lists all that a program can name in pkg, and the permitted uses. The lines are sorted and equal in every Go
-// version.
+// linesOf lists everything that a program can name in pkg, and the permitted uses. The lines are sorted, and equal in every
+// Go version.
 func linesOf(pkg *types.Package) []string {
 	w := &writer{pkg: pkg}
 	for _, name := range pkg.Scope().Names() {
@@ -41,8 +41,8 @@ func (w *writer) add(format string, values ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, values...))
 }
 
-// typ writes a type. Names of this package have no qualifier. Others have the import path, without this package's host
-// and owner.
+// typ writes a type. Names of this package have no qualifier. Names of other packages have the import path, without this
+// package's host and owner.
 func (w *writer) typ(t types.Type) string {
 	return types.TypeString(bare(t), func(p *types.Package) string {
 		if p == w.pkg {
@@ -95,7 +95,7 @@ func (w *writer) typeName(o *types.TypeName) {
 	}
 }
 
-// equality states that == cannot compare values of a struct: adding a field with this effect breaks code with ==.
+// equality returns a remark if == cannot compare values of a struct: a new field with this effect breaks code that uses ==.
 func equality(t types.Type) string {
 	if types.Comparable(t) {
 		return ""
@@ -104,7 +104,7 @@ func equality(t types.Type) string {
 }
 
 // fields lists the public fields with their tags, which are part of the JSON format. Fields of embedded unexported
-// structs count: programs can name them.
+// structs count: programs can name these fields.
 func (w *writer) fields(owner string, s *types.Struct) {
 	for i := range s.NumFields() {
 		f := s.Field(i)
@@ -126,7 +126,7 @@ func (w *writer) fields(owner string, s *types.Struct) {
 	}
 }
 
-// methods lists the methods of the value and of the pointer, also promoted ones.
+// methods lists the methods of the value and of the pointer, including promoted methods.
 func (w *writer) methods(owner string, named *types.Named) {
 	values := types.NewMethodSet(named)
 	for selection := range types.NewMethodSet(types.NewPointer(named)).Methods() {

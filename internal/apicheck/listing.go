@@ -24,7 +24,7 @@ type line struct {
 // listing has the sorted lines of each package, by import path.
 type listing map[string][]string
 
-// inRepository returns an import path without host and owner, "prepaid/webhook".
+// inRepository returns an import path without host and owner, such as "prepaid/webhook".
 func inRepository(pkg string) string {
 	parts := strings.SplitN(pkg, "/", 3)
 	return parts[len(parts)-1]
@@ -66,7 +66,7 @@ func readListing(directory string) (listing, []line, error) {
 	return read, broken, nil
 }
 
-// write replaces the files, removes those of removed packages, and keeps other files.
+// write replaces the files, removes the files of removed packages, and keeps other files.
 func (l listing) write(directory string, before listing, broken []line) error {
 	for pkg := range before {
 		if _, ok := l[pkg]; !ok {

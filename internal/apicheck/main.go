@@ -2,13 +2,13 @@
 //
 //	apicheck [-renew] listings changelog [module...]
 //
-// Listings is a directory with one text file per package, one line per name, like Go's own api directory. Each module
-// is a directory with a go.mod; its programs and internal packages are skipped.
+// Listings is a directory that has one text file per package, with one line per name, like Go's own api directory. Each
+// module is a directory with a go.mod; the programs and internal packages of a module are skipped.
 //
 // A line that is missing from the code is an incompatible change. A line that is missing from the listing is an addition.
 // The check fails for both, so that no change of the API goes unnoticed. -renew rewrites the listings. It also adds an
-// incompatible change to broken.txt in that directory. The check then fails until the latest section of the changelog
-// names the change in backquotes. A release empties broken.txt. Without modules only broken.txt is checked.
+// incompatible change to broken.txt in listings. The check then fails until the latest section of the changelog
+// names the change in backquotes. A release empties broken.txt. If no module is given, only broken.txt is checked.
 package main
 
 import (
@@ -47,7 +47,7 @@ func run(ctx context.Context, arguments []string, out, problems io.Writer) int {
 	return 0
 }
 
-// check compares the packages of modules with the listings and the listings with the changelog.
+// check compares the packages of the modules with the listings, and broken.txt with the changelog.
 func check(ctx context.Context, directory, changelog string, modules []string, renew bool) ([]string, error) {
 	now := listing{}
 	for _, module := range modules {

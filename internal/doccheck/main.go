@@ -4,8 +4,8 @@
 //	doccheck [-docs directory] [-proofs file,file] directory...
 //
 // Each directory holds one package. In the tables, names of the first package have no qualifier. Names of other
-// packages have a qualifier: webhook.Handler. The proofs are documents that name tests in backquotes. These tests
-// are searched for below the working directory.
+// packages have a qualifier: webhook.Handler. The proofs are documents that name tests in backquotes. doccheck
+// looks for these tests below the working directory.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run returns the exit status, as in apicheck: 0 for no faults, 1 for faults, 2 if the check failed.
+// run returns the exit status: 0 for no faults, 1 for faults, 2 if the check failed.
 func run(arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("doccheck", flag.ContinueOnError)
 	flags.SetOutput(problems)
@@ -51,7 +51,7 @@ func run(arguments []string, out, problems io.Writer) int {
 	return 0
 }
 
-// check checks the packages in directories and, unless docs is empty, the tables.
+// check compares the packages with the rules and, unless docs is empty, with the tables.
 func check(directories []string, docs string) ([]string, error) {
 	var symbols []symbol
 	for i, directory := range directories {

@@ -32,8 +32,8 @@ type symbol struct {
 	owner    string // type of a field or method; name of a constant's type
 	doc      string
 	wire     string // JSON name of a field, or literal value of a constant
-	foreign  bool   // not of the first package
-	calls    bool   // a service method with a context; others send nothing
+	foreign  bool   // belongs to a package other than the first
+	calls    bool   // is a service method with a context; other methods send nothing
 	position token.Position
 }
 
@@ -47,7 +47,7 @@ type collector struct {
 	symbols []symbol
 }
 
-// readPackage returns the public names of the package in directory, except those in tests.
+// readPackage returns the public names of the package in directory, without test files.
 func readPackage(directory string, prefixed bool) ([]symbol, error) {
 	names, err := filepath.Glob(filepath.Join(directory, "*.go"))
 	if err != nil {
@@ -136,7 +136,7 @@ func takesContext(f *ast.FuncType) bool {
 	return ok && of.Sel.Name == "Context"
 }
 
-// general reads the specs of one declaration. Without parentheses, the comment belongs to its only spec.
+// general reads the specs of one declaration. If it has no parentheses, its comment belongs to its only spec.
 func (c *collector) general(d *ast.GenDecl) {
 	for _, spec := range d.Specs {
 		switch s := spec.(type) {
@@ -165,7 +165,7 @@ func (c *collector) values(d *ast.GenDecl, s *ast.ValueSpec) {
 	}
 }
 
-// members reads the fields of a struct and the methods of an interface, nested ones included.
+// members reads the fields of a struct, including nested fields, and the methods of an interface.
 func (c *collector) members(owner string, of ast.Expr) {
 	switch t := of.(type) {
 	case *ast.StructType:
@@ -207,7 +207,7 @@ func typeName(of ast.Expr) string {
 	return ""
 }
 
-// own returns the comment of a spec or, without parentheses, of its declaration.
+// own returns the comment of a spec or, if the declaration has no parentheses, the comment of the declaration.
 func own(doc *ast.CommentGroup, d *ast.GenDecl) *ast.CommentGroup {
 	if doc == nil && !d.Lparen.IsValid() {
 		return d.Doc

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// row is one line of a table: the names in its first column and in its column "Go". A word in a list of members is a row too,
-// such as in - `Account`: `balance account_id=ID`.
+// row is one line of a table: the names in its first column and in its column "Go". Each word in a list of members is a row
+// too: the list - `Account`: `balance account_id=ID` has two rows.
 type row struct {
 	place string   // "docs/errors.md:12"
 	wire  string   // in backquotes in the first column; empty for "—"
@@ -25,7 +25,7 @@ var (
 // tableRows returns the rows of the tables that have a column "Go", and the words of lists of members.
 func tableRows(path, markdown string) []row {
 	var rows []row
-	column := -1 // of "Go"; -1 outside the tables
+	column := -1 // index of the column "Go"; -1 outside the tables
 	number := 0
 	for line := range strings.Lines(markdown) {
 		number++
@@ -73,8 +73,8 @@ func tableRows(path, markdown string) []row {
 	return rows
 }
 
-// tableFaults compares the tables with the code. Names in the tables must exist and have that wire name or value.
-// Every symbol from the reference, and every error, must be in the tables.
+// tableFaults compares the tables with the code. Each name in the tables must exist and have the wire name or value of its
+// row. Every symbol from the reference, and every error, must be in the tables.
 func tableFaults(symbols []symbol, reference, errors []row) []string {
 	byName := make(map[string]symbol, len(symbols))
 	for _, s := range symbols {

@@ -13,7 +13,7 @@ var (
 	declaration = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w*)\(`)
 )
 
-// testFaults lists tests that documents name but no test file below root has, because they were renamed or
+// testFaults lists the tests that documents name and that no test file below root has: they were renamed or
 // removed.
 func testFaults(root string, documents []string) ([]string, error) {
 	if len(documents) == 0 {

@@ -27,7 +27,7 @@ type entry struct {
 	Body      string      `json:"body"`
 }
 
-// check returns the faults of an exchange, without its values, and adds covered places to seen.
+// check returns the faults of an entry, without values of the entry, and adds the covered places to seen.
 func (d *document) check(e entry, seen map[string]bool) []string {
 	method, template, _ := strings.Cut(e.Operation, " ")
 	operation := "/paths/" + escape(template) + "/" + strings.ToLower(method)

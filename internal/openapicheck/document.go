@@ -54,7 +54,7 @@ func closeObjects(value any) {
 	}
 }
 
-// at follows references from a pointer and returns the object and its own pointer, or nil if there is no object.
+// at follows references from a pointer, and returns the object at their end and its own pointer; nil if there is no object.
 func (d *document) at(pointer string) (node, string) {
 	found := d.root
 	for _, name := range strings.Split(pointer, "/")[1:] {
@@ -91,7 +91,7 @@ func (d *document) validate(pointer string, value any) error {
 	return compiled.Validate(value)
 }
 
-// mark notes which members of the schema at a pointer a value has.
+// mark adds the members of a value to seen, as places in the schema at a pointer.
 func (d *document) mark(kind, pointer string, value any, seen map[string]bool) {
 	_, pointer = d.at(pointer)
 	switch value := value.(type) {

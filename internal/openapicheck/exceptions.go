@@ -13,7 +13,7 @@ var otherAmounts = regexp.MustCompile(`("initial_load_amount"\s*:\s*)(?:0[0-9xXo
 var quotedAmounts = regexp.MustCompile(`("amount"\s*:\s*)"([^"\\]*)"`)
 
 // formal reports whether a description of refused input names a rule that JSON Schema can express: the document must
-// then refuse the input too. Other rules depend on state, clock or another member: the document only describes them.
+// then refuse the input too. Other rules depend on the state, the time or another member: the document only describes these rules.
 func formal(description string) bool {
 	return slices.ContainsFunc(strings.Split(strings.TrimPrefix(description, "invalid fields: "), "; "), func(fault string) bool {
 		return !slices.ContainsFunc(informal(), func(rule string) bool { return strings.HasSuffix(fault, rule) })

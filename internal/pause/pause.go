@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// For waits until wait has passed or ctx ends. A wait that would outlast the deadline of ctx fails at once with
-// context.DeadlineExceeded.
+// For pauses until the duration wait has passed or ctx ends. If the pause would outlast the deadline of ctx, the call returns
+// context.DeadlineExceeded at once.
 func For(ctx context.Context, wait time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait && ctx.Err() == nil {
 		return context.DeadlineExceeded
@@ -23,7 +23,7 @@ func For(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// Cause adds to err the cause with which ctx has ended, so that err says which limit has passed. A nil err stays nil.
+// Cause adds the cause of the end of ctx to err, so that the error names the limit that has passed. A nil err stays nil.
 func Cause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != ctx.Err() { //nolint:errorlint // a cause of its own
 		return fmt.Errorf("%w: %w", cause, err)

@@ -2,8 +2,8 @@
 //
 // A field's tag marks it: the value of a field with redact:"personal" or redact:"content" prints as "[REDACTED]" if it is
 // set; in an address with redact:"user" only the user information is hidden. A type with such a field has methods Format and
-// LogValue, which call the functions [Format] and [LogValue] of this package. They show the fields that are set, by name, for
-// every verb. A nested struct prints itself, so it needs the two methods too if it has personal data.
+// LogValue, which call the functions [Format] and [LogValue] of this package. Both functions show the fields that are set, by
+// name; Format does so for every verb. A nested struct prints itself, so it needs the two methods too if it has personal data.
 //
 // JSON is unchanged, because a queue between two services must receive the real data. The package does not examine values, and
 // does not know which data is personal.
@@ -62,7 +62,7 @@ func setFields(value reflect.Value) iter.Seq2[string, any] {
 				shown = withoutUser(content.String())
 			} else if !marked {
 				if content.Kind() == reflect.Pointer && content.Elem().Kind() != reflect.Struct {
-					content = content.Elem() // an optional text or flag, not its address
+					content = content.Elem() // the optional text or flag, not the pointer
 				}
 				shown = content.Interface()
 			}

@@ -44,7 +44,7 @@ func (p *pkg) generate() ([]byte, error) {
 	return format.Source(out.Bytes())
 }
 
-// generateKnown writes Known of the enumerations.
+// generateKnown writes the method Known of each enumeration.
 func (p *pkg) generateKnown(out *bytes.Buffer) {
 	for _, name := range slices.Sorted(maps.Keys(p.constants)) {
 		if typeName(p.types[name]) != "string" || slices.Contains([]string{"Environment", "Include"}, name) {
@@ -74,8 +74,8 @@ func (g *generator) ownJSON(name string) bool {
 	}, func(method string) bool { return g.methods[name+"."+method] })
 }
 
-// kind returns the generator's kind of a type: "string", "bool", "int", "time", "raw", "self" or "struct". It notes each
-// struct, so that a function is made for it.
+// kind returns the generator's kind of a type: "string", "bool", "int", "time", "raw", "self" or "struct". It adds each
+// struct to todo, so that a function is generated for the struct.
 func (g *generator) kind(of ast.Expr) (string, error) {
 	unknown := fmt.Errorf("no rule for the type %s", types.ExprString(of))
 	switch written := types.ExprString(of); written {
@@ -167,7 +167,7 @@ func (g *generator) read(m member) (string, error) {
 	return fmt.Sprintf("wire.%s(&%s, r, %s)", helper, to, function), nil
 }
 
-// pointer returns the address of a variable, as *string or *bool if a named type has that kind.
+// pointer returns the address of a variable. For a named type of the kind string or bool, it converts the address.
 func pointer(to, named, kind string) string {
 	if named != kind && (kind == "string" || kind == "bool") {
 		return "(*" + kind + ")(&" + to + ")"

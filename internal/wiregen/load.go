@@ -138,7 +138,7 @@ type member struct {
 	optional    bool
 }
 
-// members returns the members of a struct. An unknown kind of field is an error.
+// members returns the members of a struct, and an error for an unknown kind of field.
 func (p *pkg) members(name string) ([]member, error) {
 	fields, ok := p.underlying(name).(*ast.StructType)
 	if !ok {

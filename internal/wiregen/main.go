@@ -1,14 +1,14 @@
 // Command wiregen generates code and tables from the tags of structs and from the table of operations.
 //
 // wire_gen.go has functions that read and write the client's types without reflection, and the method Known of enumerations.
-// The package lists these types in slices of wireReadable and wireWritable; nested structs count too. redact_gen.go has
-// Format and LogValue of the structs with redact tags. The other files come from operations.txt, which lists them.
+// The client lists these types in slices of wireReadable and wireWritable; nested structs count too. redact_gen.go has the
+// methods Format and LogValue of structs with redact tags. The other files come from operations.txt, which lists them.
 //
 //	go run ./internal/wiregen       list the files that are stale
 //	go run ./internal/wiregen -w    write them, as go generate does
 //
-// It refuses unknown types. Then give the field a type with a readWire or writeWire method, or add a rule to the
-// generator.
+// wiregen refuses an unknown type. In that case, give the field a type with a readWire or writeWire method, or add a rule to
+// the generator.
 package main
 
 import (

@@ -33,7 +33,7 @@ func readOperations(directory string) ([]operation, error) {
 	return all, nil
 }
 
-// contract is the operation in the client's code.
+// contract returns the operation as Go code of the client.
 func (o *operation) contract() (string, error) {
 	var made strings.Builder
 	made.WriteString(fmt.Sprintf("%s = operation{\nOperation: Operation{%q, %q, %q},\nclass: class%s, ", o.variable(), o.name, o.method, o.path,
@@ -58,7 +58,7 @@ func (o *operation) contract() (string, error) {
 
 func (o *operation) variable() string { return "op" + strings.ReplaceAll(o.name, ".", "") }
 
-// row is the operation's row in docs/operations.md, with the method for one page, if there is one.
+// row returns the operation's row in docs/operations.md. If the client has a method for one page, the row names it too.
 func (o *operation) row(methods map[string]bool) string {
 	names := "`client." + o.name + "`"
 	if methods[strings.Replace(o.name, ".", "Service.", 1)+"Page"] {
@@ -67,7 +67,7 @@ func (o *operation) row(methods map[string]bool) string {
 	return strings.ReplaceAll(fmt.Sprintf("| `%s %s` | %s | %s | %s |\n", o.method, o.path, names, o.safety, o.note), "|  |", "| |")
 }
 
-// operationFiles returns the contents generated from operations.txt, by the name of the file.
+// operationFiles returns the file contents that are generated from operations.txt, by file name.
 func operationFiles(directory string, methods map[string]bool) (map[string][]byte, error) {
 	all, err := readOperations(directory)
 	if err != nil {

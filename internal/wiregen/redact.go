@@ -33,7 +33,7 @@ func (%[1]s %[2]s) LogValue() slog.Value { return redact.LogValue(%[1]s) }
 	return format.Source(out.Bytes())
 }
 
-// redacts reports whether a type contains a member with a redact tag. seen are the types visited so far.
+// redacts reports whether a type contains a member with a redact tag. seen has the types visited so far.
 func (p *pkg) redacts(of ast.Expr, seen map[string]bool) bool {
 	switch t := of.(type) {
 	case *ast.Ident:
