@@ -1,7 +1,7 @@
-// Package address builds the URLs of requests from a base URL, a path template with values for its parameters, and a query.
+// Package address builds the URLs of requests from a base URL, a path template, values for the template's parameters, and a query.
 //
-// A value is escaped, so that it stays one segment of the path. The package does not check values: the caller must refuse ".",
-// ".." and empty values, which would change the path.
+// The package escapes each value, so that the value stays one segment of the path. It does not check values: the caller must refuse
+// ".", ".." and empty values, which would change the path.
 package address
 
 import (
@@ -21,7 +21,7 @@ type Query []Parameter
 // Parameter is a name and its value, both unescaped.
 type Parameter struct{ Name, Value string }
 
-// With returns q with a parameter added or replaced. It may share memory with q.
+// With returns q with a parameter added or replaced. The result may share memory with q.
 func (q Query) With(name, value string) Query {
 	at, found := slices.BinarySearchFunc(q, name, func(p Parameter, name string) int { return strings.Compare(p.Name, name) })
 	if found {
@@ -31,7 +31,7 @@ func (q Query) With(name, value string) Query {
 	return slices.Insert(q, at, Parameter{name, value})
 }
 
-// appendTo appends q, encoded like url.Values, but with %20 for a space: not every server reads + as a space.
+// appendTo appends q to text. It encodes q like url.Values, but with %20 for a space: not every server reads + as a space.
 func (q Query) appendTo(text []byte) []byte {
 	for i, p := range q {
 		if i > 0 {
@@ -61,7 +61,7 @@ func Resolve(base *url.URL, template string, values Values, query Query) url.URL
 // needsEscape reports whether escaping may change value in a path. It may return true for a value that escaping leaves unchanged.
 func needsEscape(value string) bool { return !ascii.IsName(value) }
 
-// expand appends base and a path template, with its parameters replaced by values, escaped if escape is not nil.
+// expand appends base and a path template to path. Values replace the parameters, escaped with escape if it is not nil.
 func expand(path []byte, base, template string, values Values, escape func(string) string) []byte {
 	path = append(path, base...)
 	for _, value := range values {

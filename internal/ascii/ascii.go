@@ -4,7 +4,7 @@ package ascii
 
 import "unicode/utf8"
 
-// Masks to examine a word of eight bytes at once: in Ones each byte is 1, in Tops the top bit of each byte is set.
+// Masks for a word of eight bytes: in Ones each byte is 1, in Tops the top bit of each byte is set.
 const (
 	Ones = 0x0101010101010101
 	Tops = 0x80 * Ones
@@ -39,12 +39,12 @@ func IsName(s string) bool {
 	return true
 }
 
-// IsPlain reports whether c stands for itself in a JSON string: ASCII, no control character, quote or backslash.
+// IsPlain reports whether c needs no escape in a JSON string: it is ASCII, and not a control character, a quote or a backslash.
 func IsPlain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
-// Special sets the top bit of each byte that is not plain. A subtraction borrows if the byte is a quote, a backslash or below
-// space; bytes above ASCII already have the bit. Only the lowest mark is reliable, because a borrow propagates to higher
-// bytes.
+// Special sets the top bit of each byte that is not plain. A subtraction sets this bit by a borrow if the byte is a quote, a
+// backslash or below space; bytes above ASCII already have the bit. Only the lowest bit that is set is reliable, because a borrow
+// propagates to higher bytes.
 func Special(word uint64) uint64 {
 	return ((word ^ '"'*Ones - Ones) | (word ^ '\\'*Ones - Ones) | (word - ' '*Ones) | word) & Tops
 }

@@ -11,12 +11,12 @@ import (
 
 const pemBegin = "-----BEGIN "
 
-// ParseCertificate reads DER or PEM, or returns the rule that data breaks. In a PEM file the first CERTIFICATE block counts.
+// ParseCertificate reads DER or PEM. If data is invalid, it returns the broken rule. In a PEM file the first CERTIFICATE block counts.
 func ParseCertificate(data []byte) (certificate *x509.Certificate, rule string) {
 	if len(data) == 0 {
 		return nil, "is required"
 	}
-	// DER first: it is recognised for certain, while text before a PEM block may be anything.
+	// DER is tried first: it is recognised reliably, while the text before a PEM block may be anything.
 	if certificate, err := x509.ParseCertificate(data); err == nil {
 		return certificate, ""
 	}
@@ -36,7 +36,7 @@ func ParseCertificate(data []byte) (certificate *x509.Certificate, rule string) 
 }
 
 // firstCertificate returns the content of the first CERTIFICATE block, or the rule that the file breaks. pem.Decode
-// skips a damaged block silently. In a chain this would choose the issuer's key, so every block that begins must decode.
+// skips a damaged block silently. In a chain this would select the issuer's key, so pem.Decode must succeed for every block.
 func firstCertificate(data []byte) (der []byte, rule string) {
 	begins, blocks := bytes.Count(data, []byte(pemBegin)), 0
 	var first *pem.Block
@@ -62,7 +62,7 @@ func firstCertificate(data []byte) (der []byte, rule string) {
 	return first.Bytes, ""
 }
 
-// PublicKey returns the certificate's RSA key, or the rule that it breaks.
+// PublicKey returns the certificate's RSA key, or the rule that the key breaks.
 func PublicKey(certificate *x509.Certificate) (public *rsa.PublicKey, rule string) {
 	public, ok := certificate.PublicKey.(*rsa.PublicKey)
 	switch {

@@ -1,12 +1,12 @@
 // Package envelope encrypts a one-time password and a PIN for the holder of a certificate's private key.
 //
-// The payload {"otp":"…","pin":"…"} is encrypted with AES-128-CBC and PKCS#7 padding under a key and a vector that are
-// fresh for each envelope; the key is encrypted with RSA-OAEP. [ParseCertificate], [PublicKey] and [NewKey] turn the
-// operator's file into a [Key]. Each returns the rule that its input breaks, in words that name no value, or "".
+// The payload {"otp":"…","pin":"…"} is encrypted with AES-128-CBC and PKCS#7 padding. Its key and vector are new for each
+// envelope; this key is encrypted with RSA-OAEP. [ParseCertificate], [PublicKey] and [NewKey] turn the operator's file into
+// a [Key]. Each function returns the rule that its input breaks, in words that name no value, or "".
 //
 // Guarantees:
 //   - A damaged certificate is never skipped in favour of the next one in its file.
-//   - An RSA key has at least 2,048 bits, and crypto/rsa can use it: NewKey tries it.
+//   - An RSA key has at least 2,048 bits, and crypto/rsa can use it: NewKey makes one encryption with the key.
 //   - The buffers that held the payload and the AES key are cleared, and never grow, since growing leaves a copy. This is
 //     best effort: strings, and copies in the crypto packages, remain until the garbage collector reuses the memory.
 //   - No error contains any part of a secret.
@@ -60,8 +60,8 @@ type Key struct {
 	oaep   rsa.OAEPOptions
 }
 
-// NewKey returns a key that uses hash for OAEP and mgf1 (0 means hash) for its mask function, or the rule that is broken. It
-// tries the key, because crypto/rsa checks modulus and exponent only in use.
+// NewKey returns a key that uses hash for OAEP and mgf1 (0 means hash) for the mask function of OAEP, or the rule that is broken.
+// It encrypts once with the key, because crypto/rsa checks modulus and exponent only when the key is used.
 func NewKey(public *rsa.PublicKey, hash, mgf1 crypto.Hash) (key Key, rule string) {
 	key = Key{public: public, oaep: rsa.OAEPOptions{Hash: hash, MGFHash: mgf1}}
 	if _, err := key.wrap(make([]byte, keySize)); err != nil {
@@ -70,7 +70,7 @@ func NewKey(public *rsa.PublicKey, hash, mgf1 crypto.Hash) (key Key, rule string
 	return key, ""
 }
 
-// wrap encrypts the AES key with RSA-OAEP. Go's SHA-1 panics in FIPS 140-only mode: that becomes an error.
+// wrap encrypts the AES key with RSA-OAEP. Go's SHA-1 panics in FIPS 140-only mode: wrap returns this panic as an error.
 func (k *Key) wrap(ephemeral []byte) (wrapped []byte, err error) {
 	defer func() {
 		if recover() != nil {
@@ -82,8 +82,8 @@ func (k *Key) wrap(ephemeral []byte) (wrapped []byte, err error) {
 
 // Sealed is an envelope, in lower-case hex.
 type Sealed struct {
-	Data string // the payload under AES
-	Key  string // the AES key under RSA
+	Data string // the payload, encrypted with AES
+	Key  string // the AES key, encrypted with RSA
 	IV   string // the vector of the payload
 }
 
@@ -104,7 +104,7 @@ func (k *Key) Seal(otp, pin string) (Sealed, error) {
 	}
 	data := payload(otp, pin)
 	defer clear(data)
-	cipher.NewCBCEncrypter(block, iv[:]).CryptBlocks(data, data) // in place: the plaintext is gone
+	cipher.NewCBCEncrypter(block, iv[:]).CryptBlocks(data, data) // in place: this overwrites the plaintext
 	return Sealed{Data: hex.EncodeToString(data), Key: hex.EncodeToString(wrapped), IV: hex.EncodeToString(iv[:])}, nil
 }
 

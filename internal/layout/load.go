@@ -17,10 +17,10 @@ import (
 	"path/filepath"
 )
 
-// uses counts, for one file, the names of another file that it uses: functions, types, variables, fields and methods.
+// uses counts how often one file uses each name of another file: functions, types, variables, fields and methods.
 type uses map[string]int
 
-// pkg is one package and its files' uses of names.
+// pkg is one package, with the names that its files use from one another.
 type pkg struct {
 	lines     map[string]int
 	generated map[string]bool
@@ -60,7 +60,7 @@ func list(ctx context.Context, arguments ...string) ([]listed, error) {
 	}
 }
 
-// load reads the package in directory with its types. Its imports are read from the compiler's export data.
+// load reads the package in directory with its types. The types of imported packages come from the compiler's export data.
 func load(ctx context.Context, directory string) (*pkg, error) {
 	all, err := list(ctx, "-export", "-deps", "./"+filepath.ToSlash(directory))
 	if err != nil {

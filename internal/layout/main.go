@@ -4,9 +4,9 @@
 //	go run ./internal/layout [-v] [-packages] [package directory]
 //
 // Run it at the root of the repository. It prints the figures and, with -v, every arrow (a use of names) in the largest
-// circle of files. It ends with 1 if a limit is exceeded or the packages in DESIGN.md are not those that exist. The
+// circle of files. The exit status is 1 if a limit is exceeded or DESIGN.md does not show the packages that exist. The
 // limits apply to the client; another directory is only measured. A generated file counts only for the circle. With
-// -packages it prints the picture for DESIGN.md.
+// -packages the command prints the picture for DESIGN.md.
 package main
 
 import (
@@ -28,7 +28,7 @@ const (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run returns the exit code: 0 if every limit is kept, 1 otherwise, 2 for wrong arguments.
+// run returns the exit code: 0 if no limit is exceeded, 1 otherwise, 2 for wrong arguments.
 func run(arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("layout", flag.ContinueOnError)
 	flags.SetOutput(problems)

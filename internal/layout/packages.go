@@ -9,7 +9,7 @@ import (
 )
 
 // upwardImports lists packages below an internal folder that import the package that contains the folder. Tests
-// and their shared packages below internal/tests may import it.
+// and their shared packages below internal/tests may do so.
 func upwardImports(all []listed) []string {
 	var faults []string
 	for _, one := range all {
@@ -31,8 +31,8 @@ func upwardImports(all []listed) []string {
 	return faults
 }
 
-// picture draws the packages of the module that programs import, and their dependencies: a package is drawn above those that it
-// imports. The emulator shares nothing with the client and has its own picture. Commands and tests are left out.
+// picture draws the packages of the module that programs import, and their dependencies: a package is drawn above the packages that
+// it imports. The emulator shares nothing with the client and has its own picture. Commands and tests are left out.
 func picture(all []listed) string {
 	client, emulator := make(map[string][]string), make(map[string][]string)
 	for _, one := range all {
@@ -54,7 +54,7 @@ func picture(all []listed) string {
 // lineWidth is the maximum width of a line.
 const lineWidth = 120
 
-// draw draws packages. imports has an element for each, with the packages that it imports.
+// draw draws packages. imports has an element for each package: the packages that this package imports.
 func draw(imports map[string][]string) string {
 	levels := make(map[string]int)
 	var level func(name string) int

@@ -1,13 +1,13 @@
 // Package liveness decides when a request of unknown outcome may be repeated.
 //
-// Time alone does not show that a request is over: a network or a service that was suspended may deliver and carry
-// it out later. So a repeat waits until the service has responded to a request that was sent after the end of the
-// first request. Then the repeat waits for as long as the service may need for the requests received.
+// Time alone does not show that a request is over: a network that was suspended may deliver the request later, and a
+// suspended service may carry it out later. So a repeat waits until the service has responded to a request that was sent
+// after the end of the first request. Then the repeat waits for as long as the service may need for the requests received.
 //
 // The package promises that no repeat is admitted earlier, that a busy client admits a repeat soon afterwards without reads,
 // that a service that responds gets at most perWait reads in one wait, and that nothing waits for ever. Memory is constant.
 //
-// It does not know requests or decide which response counts. A response proves nothing about another replica of the service, nor
+// The package does not know requests or decide which response counts. A response proves nothing about another replica of the service, nor
 // about the queue of a proxy.
 package liveness
 
@@ -26,7 +26,7 @@ type Tracker struct {
 	reading chan struct{} // full while a caller of Await reads
 
 	mu       sync.Mutex
-	seen     [2 * perWait]response // a ring: one response for each wait/perWait, for as long as a repeat may need them
+	seen     [2 * perWait]response // a ring: one response for each wait/perWait, for as long as a repeat may need the response
 	newest   int
 	admitted time.Time // the latest notBefore for which Await has succeeded
 }
@@ -34,7 +34,7 @@ type Tracker struct {
 // perWait is how many responses are remembered for each wait. More would admit repeats a little earlier.
 const perWait = 16
 
-// response stands for the responses that arrived between first and at. sent is when the latest of their requests was sent.
+// response represents the responses that arrived from the time first to the time at. sent is when the last of their requests was sent.
 type response struct{ first, at, sent time.Time }
 
 // New returns a Tracker. wait is how long the service may need for a request that it has received.
@@ -58,7 +58,7 @@ func (t *Tracker) Responded(sent time.Time) {
 	}
 }
 
-// Admitted returns the latest notBefore of a request that may be repeated at now; zero if there is none. now has a monotonic reading.
+// Admitted returns the latest notBefore of a request that may be repeated at now, which has a monotonic reading; zero if there is none.
 func (t *Tracker) Admitted(now time.Time) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,10 +71,10 @@ func (t *Tracker) Admitted(now time.Time) time.Time {
 	if latest.IsZero() {
 		return latest
 	}
-	return now.Add(latest.Sub(now)) // by the wall clock as it is now: it may have been set
+	return now.Add(latest.Sub(now)) // on the present wall clock, which may have been set meanwhile
 }
 
-// responded returns when the service first responded to a request that was sent no earlier than since.
+// responded returns when the service first responded to a request that was sent at the time since or later.
 func (t *Tracker) responded(since time.Time) (at time.Time, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,26 +86,26 @@ func (t *Tracker) responded(since time.Time) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// recent returns for how long the last response is recent. An earlier read would serve fewer callers, and other calls may make
-// the read unnecessary.
+// recent returns how long the last response still counts as recent. An earlier read would serve fewer callers, and other calls
+// may make the read unnecessary.
 func (t *Tracker) recent() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.wait/perWait - time.Since(t.seen[t.newest].at)
 }
 
-// Read makes one request that is safe to repeat, and whose response, if it counts, is reported by Responded. If final is true,
-// another read is pointless.
+// Read makes one request that is safe to repeat. It reports a response that counts to Responded. If final is true, another read
+// is pointless.
 type Read func(ctx context.Context) (final bool, err error)
 
-// Await waits until a request may be repeated. The request must have ended one wait before notBefore. Await
-// waits until notBefore, and until one wait after a response to a request that was sent after that end.
-// Without such a response, it reads, with growing pauses, for at most limit from now or from that end.
+// Await waits until a request may be repeated. The request must have ended by notBefore minus the tracker's wait. Await waits until
+// notBefore, and for the tracker's wait after a response to a request that was sent after that end. If there is no such response,
+// Await calls read, with growing pauses, for at most limit; limit starts now, or at the request's end if that is later.
 //
-// Errors: the error of ctx, early if a wait would outlast its deadline; a *[SilentError] after limit; the error of a final read.
+// Errors: the error of ctx (early if a wait would outlast the deadline of ctx), a *[SilentError] after limit, that of a final read.
 func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Duration, read Read) error {
 	now := time.Now()
-	// With a monotonic reading: if the clock was set back, earlier responses must not seem to be later ones.
+	// now has a monotonic reading: if the clock was set back, earlier responses must not seem to be later ones.
 	notBefore = now.Add(notBefore.Sub(now))
 	if !notBefore.After(t.Admitted(now)) {
 		return nil
@@ -133,7 +133,7 @@ func (t *Tracker) Await(ctx context.Context, notBefore time.Time, limit time.Dur
 	return nil
 }
 
-// read returns the time of a response to a request that was sent after the time over.
+// read returns the time of a response to a request that was sent after over, the end of the first request.
 func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration, read Read) (at time.Time, err error) {
 	idle := max(time.Until(over), 0)
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= idle+t.wait {
@@ -149,7 +149,7 @@ func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration,
 	case <-ctx.Done():
 		return at, ctx.Err()
 	}
-	longest := max(t.wait/2, min(limit/perWait, 5*time.Second)) // not a hot loop if wait is short
+	longest := max(t.wait/2, min(limit/perWait, 5*time.Second)) // prevents a hot loop if t.wait is short
 	for rest := longest / (perWait / 2); ; {
 		if at, ok := t.responded(over); ok {
 			return at, nil
@@ -157,7 +157,7 @@ func (t *Tracker) read(ctx context.Context, over time.Time, limit time.Duration,
 		if time.Since(began) >= limit {
 			return at, &SilentError{Err: err}
 		}
-		if err != nil { // not before the first read
+		if err != nil { // no pause before the first read
 			if err := pause.For(ctx, rest); err != nil {
 				return at, err
 			}

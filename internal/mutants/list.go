@@ -1,7 +1,7 @@
 package main
 
-// mutants remove, one by one, the pauses before a repeat and the proofs that resolve an unknown outcome, change the contract of
-// operations, and weaken the rules by which books match the service.
+// mutants returns the changes. One by one, they remove the pauses before a repeat and the proofs that resolve an unknown outcome,
+// change the contract of operations, and weaken the rules by which books match the service.
 func mutants() []mutant {
 	return []mutant{
 		{

@@ -1,10 +1,10 @@
 // Command mutants proves that tests fail if a rule that protects money is removed. Each mutant replaces one text in one file,
-// only for the compiler, and runs a test. The test must fail, and pass without the change.
+// only for the compiler, and runs a test. With the change the test must fail; without the change it must pass.
 //
 //	go run ./internal/mutants [-run pattern]
 //
 // Run it at the root of the repository. It prints a line per mutant. The exit status is 1 if a mutant survives, or if its text
-// is missing from the source: then update the list.
+// is missing from the source: in that case, update the list.
 package main
 
 import (
@@ -30,10 +30,10 @@ func main() { os.Exit(run(os.Args[1:], mutants(), os.Stdout, os.Stderr)) }
 // mutant is one change of the source and the test that must detect it.
 type mutant struct {
 	name     string
-	file     string // from the root of the repository
-	old, new string // old is in the file once
+	file     string // path from the root of the repository
+	old, new string // old occurs in the file once
 	module   string // directory of the test's module; the root if empty
-	pkg      string // in the module
+	pkg      string // path in the module
 	test     string
 	root     bool // the test needs Linux and root
 }
@@ -52,7 +52,7 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 		return 2
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !only.MatchString(m.name) })
-	code, unchanged := 0, map[string]string{} // by package, the output of its tests without a change
+	code, unchanged := 0, map[string]string{} // for each package, the output of its tests without a change
 	for _, m := range all {
 		if m.root && (runtime.GOOS != "linux" || os.Geteuid() != 0) {
 			fmt.Fprintf(out, "%s: not run, %s needs Linux and root\n", m.name, m.test)
@@ -73,7 +73,7 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	return code
 }
 
-// testsOf runs, in one run, all tests of a package that mutants name, and returns the output.
+// testsOf runs all tests of a package that mutants name with one go test, and returns the output.
 func testsOf(all []mutant, m mutant) string {
 	var names []string
 	for _, other := range all {
@@ -86,7 +86,7 @@ func testsOf(all []mutant, m mutant) string {
 	return printed
 }
 
-// survives returns why the mutant proves nothing; nil if the test fails with it and passes without it.
+// survives returns why the mutant proves nothing; nil if the test fails with the change and passes without the change.
 func (m *mutant) survives(unchanged string) error {
 	source, err := os.ReadFile(m.file)
 	if err != nil {

@@ -20,7 +20,7 @@ var (
 // MaxDigits is the number of digits of a decimal: the whole coefficient of the decimal library.
 const MaxDigits = decimal.MaxPrec
 
-// Parse reads a decimal in JSON's number grammar without rounding, and returns it without trailing zeros after the point.
+// Parse reads a number in JSON's grammar without rounding, and returns a decimal without trailing zeros after the point.
 // An exponent is accepted only if exponent is true. The library's own Parse accepts more forms (leading zeros, "+1", ".5")
 // and rounds numbers that are too long.
 func Parse[T string | []byte](text T, exponent bool) (decimal.Decimal, error) {
@@ -63,8 +63,8 @@ func Parse[T string | []byte](text T, exponent bool) (decimal.Decimal, error) {
 	return c.decimal(negative, shift)
 }
 
-// scanExponent reads an optionally signed integer. It is limited to 2^40: no text is long enough to compensate for such an
-// exponent.
+// scanExponent reads an integer, with a sign or without. The result is limited to 2^40: no text is long enough to compensate for
+// such an exponent.
 func scanExponent[T string | []byte](text T) (int64, bool) {
 	i, sign := 0, int64(1)
 	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
@@ -90,7 +90,7 @@ func scanExponent[T string | []byte](text T) (int64, bool) {
 type coefficient struct {
 	value  uint64 // the digits up to the last one that is not 0; undefined once digits exceeds MaxDigits
 	digits int    // how many digits value has
-	zeros  int    // zeros seen since
+	zeros  int    // zeros seen after these digits
 }
 
 func (c *coefficient) push(digit byte) {
@@ -146,8 +146,8 @@ func newDecimal(negative bool, value uint64, scale int) (decimal.Decimal, error)
 	return d, err
 }
 
-// Integer returns the plain form of a JSON number that is an integer: 12 for 12.0 and for 1.2e1. It returns any other number,
-// and a number too long to convert, unchanged. False means that text is not a number. The result may share memory with text.
+// Integer returns the plain form of a JSON number that is an integer: 12 for 12.0 and for 1.2e1. It returns any other number
+// unchanged, and also a number that is too long to convert. False means that text is not a number. The result may share memory with text.
 func Integer(text []byte) ([]byte, bool) {
 	if n := len(text); n > 0 && n <= MaxDigits && text[0] != '0' && ascii.IsDigits(text) {
 		return text, true

@@ -1,5 +1,5 @@
 // Package number reads JSON numbers exactly, and accepts only JSON's grammar. Parse returns a decimal; Integer and Int64 return a
-// whole number in any form; Scalar returns the kind of a JSON value. Nothing is rounded: a number that does not fit gives [ErrRange].
+// whole number in any form; Scalar returns the kind of a JSON value. Nothing is rounded: for a number that does not fit, the error is [ErrRange].
 //
 // Errors never quote the text. The meaning of an amount, an ID or a code, and the errors that callers see, belong to the
 // packages above.
@@ -43,7 +43,7 @@ func Scalar(data []byte) (Kind, []byte) {
 	if text := data[1 : len(data)-1]; !bytes.ContainsAny(text, `\"`) && utf8.Valid(text) {
 		return String, text
 	}
-	var text string // rare, so encoding/json reads it, which replaces invalid UTF-8
+	var text string // in this rare case encoding/json reads the string, and replaces invalid UTF-8
 	if err := json.Unmarshal(data, &text); err != nil {
 		return Other, nil
 	}

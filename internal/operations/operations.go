@@ -1,5 +1,5 @@
 // Package operations has the table of operations.txt for this repository's programs and tests. The client has its own
-// copy of the columns; the emulator only shows the safety classes in its OpenAPI document. The package keeps no state.
+// copy of the columns. The emulator uses only the safety classes, for its OpenAPI document. The package keeps no state.
 package operations
 
 // Operation is a line of operations.txt, which explains its columns.

@@ -22,12 +22,12 @@ func Sequential[P any](ctx context.Context, start int, fetch Fetcher[P]) iter.Se
 	}
 }
 
-// Prefetched reads up to ahead further pages while the consumer waits for or works on one, and yields all pages in
-// order. The first page is read alone, since it counts the pages. No page after the last is requested. So n pages take
-// 1+ceil((n-1)/(ahead+1)) rounds.
+// Prefetched yields all pages in order. While the consumer waits for a page or works on it, Prefetched reads further pages,
+// as many as ahead says. The first page is read alone, since it reports the number of pages. No page after the last is
+// requested. So n pages take 1+ceil((n-1)/(ahead+1)) rounds.
 //
-// A new item moves other items to later pages. A page that may have been served before its predecessor is therefore
-// read again, together with all such pages that have arrived, unless its X-TotalItems rules that out.
+// A new item moves other items to later pages. So a page is read again if it may have been served before its predecessor;
+// X-TotalItems can exclude this. All such pages that have arrived are read again together.
 func Prefetched[P any](ctx context.Context, start, ahead int, fetch Fetcher[P], head func(P) Head) iter.Seq2[P, error] {
 	return func(yield func(P, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -42,7 +42,7 @@ func Prefetched[P any](ctx context.Context, start, ahead int, fetch Fetcher[P], 
 			if len(w.waiting) == 0 {
 				w.begin(ctx, nil)
 			}
-			w.fill(ctx, ahead+1) // the caller waits for one of them
+			w.fill(ctx, ahead+1) // the caller waits for one of these pages
 			page, err := w.take(ctx)
 			if err == nil {
 				w.fill(ctx, ahead)
@@ -67,7 +67,7 @@ type window[P any] struct {
 // pending is a page that was requested.
 type pending[P any] struct {
 	number  int
-	after   bool          // its predecessor had arrived when this page was requested
+	after   bool          // the predecessor had arrived when this page was requested
 	awaited chan struct{} // nil if the consumer waited from the start
 	arrived chan struct{} // closed when page and err are set
 	page    P
@@ -139,11 +139,11 @@ func (w *window[P]) stale(p *pending[P]) bool {
 	return !head.Counted || head.Items < w.items
 }
 
-// restart requests the stale pages again. The caller reads the page before them again, too.
+// restart requests the stale pages again. The caller itself reads the page before these pages again.
 func (w *window[P]) restart(ctx context.Context) {
 	again := true
 	for _, p := range w.waiting {
-		p.after = p.after && !again // after was true of the earlier copy of the predecessor
+		p.after = p.after && !again // after was about the earlier copy of the predecessor
 		if again = w.stale(p); again {
 			w.request(ctx, p)
 		}

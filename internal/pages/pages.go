@@ -1,8 +1,8 @@
-// Package pages reads lists that a service returns in pages, and decides when all of a list was seen.
+// Package pages reads lists that a service returns in pages, and decides when a whole list was seen.
 //
 // Whatever the order of the list, each item that existed when the first page was served is delivered once, and each later
 // item at most once. Insertions move items only to later pages. So reading the pages in order, up to the newest reported
-// number of pages, finds every item; duplicates are dropped. A list that ends with fewer items seen than counted is an error.
+// number of pages, finds every item; duplicates are dropped. If a list ends with fewer items seen than counted, that is an error.
 //
 // The package knows neither requests nor the types of items: its caller fetches the pages and identifies the items. It
 // does not read headers and does not filter items.
@@ -29,7 +29,7 @@ func (*Incomplete) Error() string { return "list incomplete" }
 
 // Head describes a page and its list.
 type Head struct {
-	// Number is the page's number, from 1. The service reports Size, Pages and Items; Received is the number of items received.
+	// Number is the page's number; the first is 1. The service reports Size, Pages and Items; Received is how many items arrived.
 	Number, Size, Pages, Items, Received int
 	// Reported and Counted say whether Pages and Items were present. Bare means one object instead of a list.
 	Reported, Counted, Bare bool
@@ -56,10 +56,10 @@ type Progress struct {
 	maxItems int // the largest X-TotalItems before the current page
 
 	page      Head // the current page
-	place     int  // of its next item
-	restarts  bool // it has an item that was at the same or an earlier place on an earlier page
-	fresh     int  // the number of its items that were not seen before
-	lastFresh bool // its last item was not seen before
+	place     int  // the place of the current page's next item
+	restarts  bool // the page has an item that was at the same or an earlier place on an earlier page
+	fresh     int  // the number of items on the page that were not seen before
+	lastFresh bool // the last item of the page was not seen before
 }
 
 // NewProgress returns the Progress of a list before its first page is read. start is the number of the first page.
@@ -88,7 +88,7 @@ func (p *Progress) IsNew(id string) bool {
 	return p.lastFresh
 }
 
-// Begin starts a page, before its items are examined.
+// Begin starts a page. Call it before the items of the page are examined.
 func (p *Progress) Begin(page Head) {
 	const mostRoom = 1 << 12
 	if p.pages == 0 {
@@ -116,7 +116,7 @@ func (p *Progress) Begin(page Head) {
 	}
 }
 
-// End decides whether the page is the last one, after its items were examined.
+// End decides whether the page is the last one. Call it after all items of the page were examined.
 func (p *Progress) End() (last bool, err error) {
 	switch {
 	case p.page.Received == 0:
@@ -136,8 +136,8 @@ func (p *Progress) End() (last bool, err error) {
 	return p.page.Received < p.size && p.short() == nil, nil
 }
 
-// outgrows ends an iteration over a list that grows as fast as it is read, for example because the reader adds an item
-// for each one. If no item has moved, the added items follow the original ones, so all original items were seen.
+// outgrows ends an iteration over a list that grows as fast as it is read, for example because the reader adds an item for
+// each item. If no item has moved, the added items follow the original items, so all original items were seen.
 func (p *Progress) outgrows() (last bool, err error) {
 	const allowance = 1000 // items
 	if p.growth() <= p.items+allowance || p.page.Number < p.start+p.due-1 {
@@ -149,10 +149,10 @@ func (p *Progress) outgrows() (last bool, err error) {
 	return true, p.missing()
 }
 
-// repeats reports whether the service ignores page_number: a page has nothing new or, in a list that grows, an item at the same place
-// as before, or at a later place. Added items move others from the end of one page to an earlier place, at the start of the next page,
-// unless a whole page is added meanwhile. Each added item may have caused one repeated item. Unless pages and items are counted, a page
-// whose last item was seen before also counts as a repetition; otherwise a service that adds to its only page would be read for ever.
+// repeats reports whether the service ignores page_number: a page has nothing new or, in a list that grows, an item at its previous place
+// or at a later place. Added items move other items from the end of one page to the start of the next page, which is an earlier place,
+// unless a whole page is added meanwhile. Each added item may cause one repeated item. If the service does not count both pages and items,
+// a page whose last item was seen before is a repetition too; otherwise a service that adds to its only page would be read for ever.
 func (p *Progress) repeats() bool {
 	growth := p.growth()
 	again := p.fresh == 0 || growth > 0 && p.restarts
@@ -167,8 +167,8 @@ func (p *Progress) growth() int {
 	return p.page.Items - p.items
 }
 
-// Refused decides the meaning of a refused page number. ended is true if the list may end there; err then reports whether the
-// list is incomplete.
+// Refused decides the meaning of a refused page number. ended is true if the list may end before that page; err then reports
+// whether the list is incomplete.
 func (p *Progress) Refused() (ended bool, err error) {
 	if p.pages == 0 {
 		return false, nil
@@ -177,7 +177,7 @@ func (p *Progress) Refused() (ended bool, err error) {
 	return !p.reported || p.leaves || err == nil, err
 }
 
-// missing returns an error if fewer items, or pages, were seen than the service counted at first.
+// missing returns an error if fewer items (or, without a count of items, fewer pages) were seen than the service counted at first.
 func (p *Progress) missing() error {
 	switch {
 	case p.counted && len(p.seen) < p.expected:
@@ -188,8 +188,8 @@ func (p *Progress) missing() error {
 	return nil
 }
 
-// short is like missing, but added items do not hide unseen items. If nothing leaves a list, its pages have at least as
-// many items, repeated ones included, as were counted before the last page was served.
+// short is like missing, but added items do not hide unseen items. If nothing leaves a list, its pages together have at least
+// as many items, including repeated items, as the service counted before the last page was served.
 func (p *Progress) short() error {
 	due := p.expected + max(p.maxItems-p.items, 0)
 	if p.counted && !p.leaves && len(p.seen)+p.repeated < due {

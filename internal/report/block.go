@@ -9,18 +9,18 @@ import (
 )
 
 // Nearly all of a report is ASCII whose only special characters are two-byte escapes. Such text is read in blocks.
-// Before a block is copied, it is searched for control characters and bytes above ASCII, and afterwards for a quote
-// that is not escaped: copying only has to find backslashes. copyFallback handles everything else.
+// A block is searched for control characters and bytes above ASCII before it is copied, and for a quote that is not
+// escaped afterwards. So the copy loop only has to find backslashes. copyFallback handles everything else.
 const (
 	blockSize     = 4 << 10
-	minPlainBlock = 64  // a shorter block costs more than it saves
+	minPlainBlock = 64  // a shorter block costs more time than it saves
 	fallbackSize  = 512 // bytes that copyFallback handles before the next check
 )
 
 // copyText un-escapes plain text, two-byte escapes and valid UTF-8. It stops at the end of dst or of the buffered
 // input, and before any other text. rows counts the rows written; it may be nil.
 func (d *Decoder) copyText(dst []byte, rows *Counter) (written int) {
-	if rows != nil && rows.bom < len(utf8BOM) { // at the start, where a byte order mark may be
+	if rows != nil && rows.bom < len(utf8BOM) { // at the start, where a byte order mark is possible
 		w, r := copyFallback(dst[:min(len(utf8BOM), len(dst))], d.buf[d.pos:d.end], nil)
 		rows.add(dst[:w])
 		d.pos += r
@@ -65,7 +65,7 @@ func (d *Decoder) plainBlock() []byte {
 	return d.buf[d.pos : d.pos+int(d.plainEnd-at)]
 }
 
-// plainPrefix returns how many bytes at the start of p are ASCII without control characters, or a few less.
+// plainPrefix returns how many bytes at the start of p are ASCII without control characters, or a few bytes less.
 func plainPrefix(p []byte) (n int) {
 	for len(p)-n >= 32 {
 		in := (*[32]byte)(p[n:])
@@ -80,8 +80,8 @@ func plainPrefix(p []byte) (n int) {
 }
 
 // copyPlain un-escapes two-byte escapes in src, which is ASCII without control characters. It stops near the end of dst
-// or src and before any other escape. Words are stored before they are examined, so dst may be written past the end. ok
-// is false if there was a quote without a backslash before it; rows is then unchanged.
+// or src and before any other escape. Words are stored before they are examined, so dst may be written past its first w bytes.
+// ok is false if there was a quote without a backslash before it; rows is then unchanged.
 func copyPlain(dst, src []byte, rows *Counter) (w, r int, ok bool) {
 	var state rowState
 	if rows != nil {
@@ -89,8 +89,8 @@ func copyPlain(dst, src []byte, rows *Counter) (w, r int, ok bool) {
 	}
 	ended, quotes := 0, 0
 scan:
-	// All calls in the loop are inlined, so that its state stays in registers.
-	for len(dst)-w >= 40 && len(src)-r >= 40 { // 32, and the bytes of an escape that are examined ahead
+	// All calls in the loop are inlined, so that the loop's variables stay in registers.
+	for len(dst)-w >= 40 && len(src)-r >= 40 { // 32 bytes, and the bytes of an escape that may follow
 		from, to := (*[32]byte)(src[r:]), (*[32]byte)(dst[w:])
 		copy(to[:16], from[:16])
 		copy(to[16:], from[16:])
@@ -151,7 +151,7 @@ scan:
 	return w, r, true
 }
 
-// backslashes sets the top bit of bytes that are a backslash, in a word that is ASCII. Only the lowest mark is reliable.
+// backslashes sets the top bit of each byte that is a backslash, in a word that is ASCII. Only the lowest bit set is reliable.
 func backslashes(word uint64) uint64 { return (word ^ '\\'*ascii.Ones - ascii.Ones) & ascii.Tops }
 
 // firstMark returns the index of the first of the 32 bytes whose top bit is set; 32 if there is none.

@@ -25,22 +25,22 @@ var (
 
 const utf8BOM = "\uFEFF"
 
-// Rows reads the rows of a CSV text as encoding/csv does by default (RFC 4180; \n or \r\n ends a line, also inside quotes,
-// where it is returned as \n; empty lines are skipped). There are three differences: rows may have different numbers of
-// fields, a byte order mark at the start is dropped, and the length of a row is bounded. Rows is several times as fast.
+// Rows reads the rows of a CSV text as encoding/csv does by default (RFC 4180). \n or \r\n ends a line. Inside quotes, Rows
+// returns either line end as \n. It skips empty lines. It has three differences from encoding/csv: rows may have different numbers
+// of fields, a byte order mark at the start is dropped, and the length of a row is bounded. Rows is several times as fast.
 type Rows struct {
 	decoder  *Decoder // src, if it is one
-	misses   int      // rows in succession that could not be cut from the decoder's input
+	misses   int      // number of successive rows that could not be cut from the decoder's input
 	src      io.Reader
 	buf      []byte
 	pos, end int   // buf[pos:end] is unread
-	srcErr   error // that ended src
+	srcErr   error // the error that ended src
 
-	rows   int64 // read so far
-	offset int64 // of buf[pos] in the text
+	rows   int64 // rows read so far
+	offset int64 // offset of buf[pos] in the text
 
-	fields []string    // of the last row
-	spans  []fieldSpan // where they are in its text
+	fields []string    // the fields of the last row
+	spans  []fieldSpan // where these fields are in the row's text
 	text   []byte      // unquoted fields, one after the other
 }
 
@@ -59,12 +59,12 @@ func NewRows(src io.Reader) *Rows {
 // Count returns how many rows were read so far.
 func (r *Rows) Count() int64 { return r.rows }
 
-// Offset returns how many bytes of text the rows so far have, line ends and skipped lines included.
+// Offset returns how many bytes of text were read so far, including line ends and skipped lines.
 func (r *Rows) Offset() int64 { return r.offset }
 
 // Next returns the next row; io.EOF after the last. The slice is valid until the next call; its strings may be kept. For a row
-// that cannot be read, the error is csv.ErrQuote, csv.ErrBareQuote or a limit, wrapped with the row number. An error of the
-// source is returned unchanged.
+// that cannot be read, the error is csv.ErrQuote, csv.ErrBareQuote or an exceeded limit, wrapped with the row number. Next returns
+// an error of the source unchanged.
 func (r *Rows) Next() ([]string, error) {
 	for {
 		if r.direct() {
@@ -98,15 +98,15 @@ func (r *Rows) Next() ([]string, error) {
 	}
 }
 
-// scanRow finds the fields and the line end of the row at the start of text. It reads nearly all rows: those that are
-// complete in text, without quotes or with quoted fields that contain neither quotes nor "\r\n". False means that
-// readRow must read the row or find its error.
+// scanRow finds the fields and the line end of the row at the start of text. It can read nearly all rows: the row must be
+// complete in text, and a quoted field must contain neither quotes nor "\r\n". False means that readRow must read the row
+// or find its error.
 func (r *Rows) scanRow(text []byte) (newline int, ok bool) {
 	if len(text) == 0 || text[0] <= '\r' || r.offset == 0 && text[0] == utf8BOM[0] {
 		return 0, false
 	}
 	spans := r.spans[:0]
-	start, end := 0, -1 // of the field; the end is known early for a field in quotes
+	start, end := 0, -1 // where the field starts and ends; the end is known early for a field in quotes
 	quoted := false     // inside quotes
 	for base := 0; len(text)-base >= 8; base += 8 {
 		for marks := csvMarks(binary.LittleEndian.Uint64(text[base:])); marks != 0; marks &= marks - 1 {
@@ -131,7 +131,7 @@ func (r *Rows) scanRow(text []byte) (newline int, ok bool) {
 			case b == '\n':
 				if end < 0 {
 					end = at
-					if text[at-1] == '\r' { // part of this field: a comma ended the one before
+					if text[at-1] == '\r' { // part of this field: before an empty field there is a comma
 						end--
 					}
 				}
@@ -155,13 +155,13 @@ func closesField(rest []byte) bool {
 		len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n'
 }
 
-// csvMarks sets the top bit of bytes that are a comma, a quote or a newline. A byte above a mark may be marked in error, as in
-// [ascii.Special].
+// csvMarks sets the top bit of each byte that is a comma, a quote or a newline. As in [ascii.Special], a higher byte may be marked
+// in error.
 func csvMarks(word uint64) uint64 {
 	return ((word ^ ','*ascii.Ones - ascii.Ones) | (word ^ '"'*ascii.Ones - ascii.Ones) | (word ^ '\n'*ascii.Ones - ascii.Ones)) &^ word & ascii.Tops
 }
 
-// splitRow makes the fields from their spans. They share the row's one string.
+// splitRow makes the fields from their spans. All fields share the memory of row.
 func (r *Rows) splitRow(row string) {
 	r.fields = slices.Grow(r.fields[:0], len(r.spans))[:len(r.spans)]
 	for i, s := range r.spans {
@@ -189,7 +189,7 @@ func inRow(row int64, err error) error { return fmt.Errorf("row %d: %w", row, er
 type csvLine struct {
 	text []byte // without the line end
 	next int    // after the line end
-	last bool   // it has no line end
+	last bool   // the line has no line end
 }
 
 // line returns the line that starts at the position from; io.EOF if the text ends there. It may move the buffer.
@@ -224,7 +224,7 @@ func (r *Rows) cut(from, end, next int) (csvLine, error) {
 	return csvLine{text: text, next: next, last: end == next}, nil
 }
 
-// fill reads more input. If there is no room for it, it moves or enlarges the buffer first.
+// fill reads more input. If there is no room for input, fill first moves or enlarges the buffer.
 func (r *Rows) fill() {
 	switch {
 	case r.end < len(r.buf):
@@ -274,7 +274,7 @@ func (r *Rows) readRow(text []byte, line csvLine) (next int, err error) {
 	return line.next, nil
 }
 
-// quotedField reads a field after its opening quote. It returns the text after the field, and whether another field follows.
+// quotedField reads the rest of a field after its opening quote. It returns the text after the field, and whether another field follows.
 func (r *Rows) quotedField(text []byte, line csvLine) (rest []byte, at csvLine, more bool, err error) {
 	for {
 		i := bytes.IndexByte(text, '"')

@@ -4,11 +4,11 @@
 //
 //   - [Decoder] returns the un-escaped CSV text while it arrives, and then the count.
 //   - [Rows] splits CSV text into rows, like encoding/csv but several times as fast.
-//   - [Counter] counts the rows of a text that is not split, while it is un-escaped.
+//   - [Counter] counts the rows of a text while the text is un-escaped, without splitting it.
 //
-// A Decoder returns io.EOF only after the whole body was read and is well-formed. A body that is not a report is a *[Malformed],
-// whose text has the broken rule and never the content; an error of the source is returned unchanged. Memory is always
-// bounded: a row has at most 1 MiB and 65,536 fields, and values are nested at most 128 deep. Reading ends if the
+// A Decoder returns io.EOF only after the whole body was read and is well-formed. For a body that is not a report, the error is a
+// *[Malformed], whose text has the broken rule and never the content; an error of the source is returned unchanged. Memory is
+// always bounded: a row has at most 1 MiB and 65,536 fields, and values are nested at most 128 deep. Reading ends if the
 // source repeatedly returns no data.
 //
 // The package does not compare the rows with the count, does not know HTTP, and closes nothing. Its values are not safe for
@@ -25,7 +25,7 @@ import (
 
 const (
 	bufferSize    = 64 << 10 // for the JSON input and, initially, for the CSV text
-	maxDepth      = 128      // nested arrays and objects, the outermost included
+	maxDepth      = 128      // nested arrays and objects, including the outermost
 	maxEmptyReads = 100      // reads in a row that return neither bytes nor an error
 
 	memberData  = "reportdata"
@@ -56,7 +56,7 @@ type Decoder struct {
 	buf      []byte
 	pos, end int   // buf[pos:end] is unread
 	base     int64 // offset of buf[0] in the body
-	srcErr   error // that ended src
+	srcErr   error // the error that ended src
 
 	rows *Counter // counts the text's rows; may be nil
 
@@ -92,8 +92,8 @@ func (d *Decoder) Enlarge(size int) {
 	d.buf, d.pos = buf, 0
 }
 
-// Read returns text of reportdata. It returns io.EOF only after the whole body was read and is well-formed. It may use all of
-// p as scratch space.
+// Read returns text of reportdata. It returns io.EOF only after the whole body was read and is well-formed. Read may overwrite
+// all of p, also past the text.
 func (d *Decoder) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -142,7 +142,7 @@ func (d *Decoder) members() error {
 	return io.EOF
 }
 
-// nextMember moves to the next member's name; false after the closing brace.
+// nextMember moves to the next member's name; it returns false after the closing brace.
 func (d *Decoder) nextMember() (bool, error) {
 	c, err := d.peekToken()
 	if err != nil {
@@ -169,7 +169,7 @@ func (d *Decoder) nextMember() (bool, error) {
 	return false, d.malformed("want a comma or the end of the object")
 }
 
-// member reads one member; with reportdata it stops inside the string.
+// member reads one member; if this is reportdata, member stops inside the string.
 func (d *Decoder) member() error {
 	var space [64]byte
 	name, err := d.shortString(space[:0])
@@ -205,7 +205,7 @@ func (d *Decoder) member() error {
 	return d.skipValue(1)
 }
 
-// peekToken skips white space and returns the byte there, unread.
+// peekToken skips white space and returns the next byte, which stays unread.
 func (d *Decoder) peekToken() (byte, error) {
 	d.skipSpace()
 	return d.peek()
@@ -242,7 +242,7 @@ func (d *Decoder) expect(want byte) error {
 	return nil
 }
 
-// need reads until at least n bytes are unread; n is small. False means that the source ended earlier, see srcErr.
+// need reads input until the buffer has at least n unread bytes; n is small. False means that the source ended earlier, see srcErr.
 func (d *Decoder) need(n int) bool {
 	for empty := 0; d.end-d.pos < n; {
 		if d.srcErr != nil {

@@ -9,15 +9,15 @@ import (
 )
 
 // Nearly all rows of a report can be cut from the JSON string as it is: they are ASCII, and have escapes only for line
-// ends and for quotes around a whole field, which no field includes. Such a row is copied once, into its string. Rows
-// reads any other row from un-escaped text. It un-escapes only the line of the first such row, so that the next row may
-// be cut. At the second such row in succession it un-escapes the whole buffer.
+// ends and for the quotes around a whole field. Such a row is copied once, into its string. Rows reads any other row from
+// un-escaped text. For the first such row, it un-escapes only one line, so that the next row may be cut. At the second such
+// row in succession, it un-escapes the whole buffer.
 
 // readLine returns text of reportdata up to the next line end, or more.
 func (d *Decoder) readLine(p []byte) (int, error) {
 	text := d.buf[d.pos:d.end]
 	at := bytes.Index(text, escapedNewline)
-	if !d.inText || d.err != nil || at < 0 || bytes.Contains(text[:at], escapedRune) { // two such escapes may be one rune
+	if !d.inText || d.err != nil || at < 0 || bytes.Contains(text[:at], escapedRune) { // two \u escapes may be one rune
 		return d.Read(p)
 	}
 	end := d.end
@@ -84,7 +84,7 @@ type escapedRow struct{ end, next, escapes int }
 // scanEscaped finds the fields and the line end of the row at the start of text. more means that text ends too early.
 func (r *Rows) scanEscaped(text []byte) (row escapedRow, more bool) {
 	spans := r.spans[:0]
-	start, end := 0, -1 // of the field; the end is known early for a field in quotes
+	start, end := 0, -1 // where the field starts and ends; the end is known early for a field in quotes
 	quoted := false     // inside quotes
 	past := 0           // the end of the last escape
 	for base := 0; len(text)-base >= 8; base += 8 {
@@ -143,8 +143,8 @@ func (r *Rows) scanEscaped(text []byte) (row escapedRow, more bool) {
 	return escapedRow{}, true
 }
 
-// escapedMarks sets the top bit of bytes that are a comma, a quote or a backslash, in a word that is ASCII. A byte above a mark
-// may be marked in error.
+// escapedMarks sets the top bit of each byte that is a comma, a quote or a backslash, in a word that is ASCII. A higher byte may
+// be marked in error.
 func escapedMarks(word uint64) uint64 {
 	return ((word ^ ','*ascii.Ones - ascii.Ones) | (word ^ '"'*ascii.Ones - ascii.Ones) | (word ^ '\\'*ascii.Ones - ascii.Ones)) & ascii.Tops
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// unescape writes text of the current JSON string into dst: until dst is full, the buffered input is used up, or the
-// string ends. At the end of the string it has read the closing quote, and closed is true. It waits for input only
-// while it has nothing to return, or inside an escape or a rune. rows counts the rows written; it may be nil.
+// unescape writes text of the current JSON string into dst until dst is full, the buffered input is used up, or the
+// string ends. At the end of the string it reads the closing quote and returns closed. It waits for input only while it
+// has nothing to return, or inside an escape or a rune. rows counts the rows written; it may be nil.
 func (d *Decoder) unescape(dst []byte, rows *Counter) (n int, closed bool, err error) {
 	if d.pendPos < d.pendSize {
 		n = copy(dst, d.pending[d.pendPos:d.pendSize])
@@ -54,8 +54,8 @@ func (d *Decoder) unescape(dst []byte, rows *Counter) (n int, closed bool, err e
 	return n, false, nil
 }
 
-// copyFallback is copyText for any src, a word at a time. Words are stored before they are examined, so dst may also be
-// changed after the text that is counted as written.
+// copyFallback is copyText for any src. It stores each word before it examines the word, so dst may also be changed after
+// the text that is counted as written.
 func copyFallback(dst, src []byte, rows *Counter) (written, read int) {
 	w, r := 0, 0
 	for {
@@ -95,7 +95,7 @@ func copyFallback(dst, src []byte, rows *Counter) (written, read int) {
 		if run < r && rows != nil {
 			rows.plain(src[run:r])
 		}
-		// Escapes are frequent between quoted fields, \",\" and \"\r\n\": those are read in one go.
+		// Escapes are frequent between quoted fields, \",\" and \"\r\n\": this loop reads all of them at once.
 		more := false
 		for len(dst)-w >= 2 && len(src)-r >= 3 && src[r] == '\\' {
 			c := simpleEscapes[src[r+1]]
@@ -154,7 +154,7 @@ func (d *Decoder) rune() rune {
 	return r
 }
 
-// escape reads one escape, or two that make a surrogate pair. A lone surrogate becomes U+FFFD.
+// escape reads one escape, or the two escapes of a surrogate pair. A lone surrogate becomes U+FFFD.
 func (d *Decoder) escape() (rune, error) {
 	const size = len(`\u0000`)
 	if !d.need(2) {

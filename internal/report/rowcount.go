@@ -2,12 +2,12 @@ package report
 
 import "encoding/csv"
 
-// Counter counts the rows of a CSV text that arrives in chunks. In well-formed text it counts the rows of [Rows]. Malformed
-// quoting is not an error here, so that such a report can still be read as text: quotes are then read as encoding/csv reads
-// them with LazyQuotes.
+// Counter counts the rows of a CSV text that arrives in chunks. In well-formed text it counts the rows that [Rows] returns.
+// Malformed quoting is not an error here, so that such a report can still be read as text. The Counter then reads quotes as
+// encoding/csv does with LazyQuotes.
 //
-// Quotes and line ends are escaped in JSON, so a [Decoder] counts them where it un-escapes them. In the text between, it
-// examines only the first and last byte: the text is not scanned twice.
+// Quotes and line ends are escaped in JSON, so a [Decoder] counts them while it un-escapes them. Of the text between two escapes,
+// the Counter examines only the first and last byte: the text is not scanned twice.
 type Counter struct {
 	rows  int64 // complete rows so far
 	state rowState
@@ -105,7 +105,7 @@ func (s rowState) newline() rowState {
 	return rowStart
 }
 
-// step returns the state after one more byte, and how many rows ended with it.
+// step returns the state after one more byte, and how many rows ended with that byte.
 func (s rowState) step(b byte) (next rowState, ended int64) {
 	switch b {
 	case '"':
@@ -121,7 +121,7 @@ func (s rowState) step(b byte) (next rowState, ended int64) {
 	return s.plain(b, b), 0
 }
 
-// Finish counts a last row without line end. If the text ends inside quotes, it returns csv.ErrQuote and does not count that row.
+// Finish counts a last row without line end. If the text ends inside quotes, Finish returns csv.ErrQuote and does not count that row.
 func (c *Counter) Finish() error {
 	switch c.state {
 	case rowQuoted:

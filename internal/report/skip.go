@@ -33,7 +33,7 @@ func (d *Decoder) skipValue(depth int) error {
 	return d.malformed("want a value")
 }
 
-// skipElements reads the rest of an array or object, after its opening bracket.
+// skipElements reads and discards the rest of an array or object, after its opening bracket.
 func (d *Decoder) skipElements(object bool, depth int) error {
 	last := byte(']')
 	if object {
@@ -74,8 +74,8 @@ func (d *Decoder) skipElements(object bool, depth int) error {
 	}
 }
 
-// shortString reads a string and stores as much of it as fits into keep. If the result fills keep, the string may have
-// been longer: give keep room for one byte more than the longest string of interest.
+// shortString reads a string and stores as much of it as fits into keep. If the result fills keep, the string may be
+// longer: the capacity of keep must be one byte more than the longest string of interest.
 func (d *Decoder) shortString(keep []byte) ([]byte, error) {
 	if err := d.expect('"'); err != nil {
 		return nil, err
