@@ -1,6 +1,6 @@
 // Package bank is a service that treats payments in the worst way that the reference allows. It carries out each
 // request that it has read, even if the connection is gone. It caches results of finished requests by request ID
-// alone. It carries out a repeat that arrives while the first request still runs. It counts its payments.
+// alone. It carries out a repeat that arrives before the first request is finished. It counts its payments.
 package bank
 
 import (
@@ -25,29 +25,29 @@ const mediaType = "application/vnd.vendor+json"
 type Options struct {
 	// Takes returns how long a payment takes after its request's last byte. Default: no time.
 	Takes func(requestID string, request int) time.Duration
-	// TLS serves https, with HTTP/2 available.
+	// TLS makes the bank serve https and offer HTTP/2.
 	TLS bool
-	// HTTP2Only serves HTTP/2 without TLS.
+	// HTTP2Only makes the bank serve only HTTP/2, without TLS.
 	HTTP2Only bool
 }
 
 // Bank is a running service.
 type Bank struct {
-	// URL is its BaseURL. With TLS, a client must trust Certificate (PEM).
+	// URL is the BaseURL for clients. With TLS, a client must trust Certificate (PEM).
 	URL, Certificate string
 
 	options  Options
 	listener *listener
 
 	mu       sync.Mutex
-	frozen   chan struct{} // closed when it thaws; nil otherwise
+	frozen   chan struct{} // nil unless the bank is frozen; Thaw closes it
 	payments map[string]*payment
 	moved    int
 }
 
 type payment struct {
 	requests int
-	results  []int // transaction IDs; more than one: paid twice
+	results  []int // transaction IDs; more than one means paid twice
 }
 
 // Serve starts a bank that ends with the test.
@@ -156,7 +156,7 @@ func (b *Bank) Freeze() {
 	}
 }
 
-// Thaw ends Freeze.
+// Thaw ends the effect of Freeze.
 func (b *Bank) Thaw() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -171,7 +171,7 @@ func (b *Bank) Vanish() { b.listener.vanish() }
 
 // Count counts the requests and payments of a bank.
 type Count struct {
-	Requests int      // for payments, if their handling began
+	Requests int      // requests for payments whose handling has begun
 	Paid     int      // payments, each counted once
 	Twice    []string // request IDs that were paid more than once
 }

@@ -25,7 +25,7 @@ func createFixtures() []Case {
 		CompanyID: 4217, InitialLoadAmount: prepaid.MustAmount("100"), Cardholder: fixtureCardholder(),
 		NameOnCard: "M.CANARY/TESTNAME", ClientAccountKey: "emp-7~ !", DisplayName: "Canary Employer - Meals",
 		InitiatingUserID: "ops-3", PlasticEnabled: new(false),
-		// Times of all zones are sent in UTC to the second.
+		// A time in any zone is sent in UTC, without a fraction of a second.
 		PlasticExpiry:          time.Date(2029, time.December, 1, 10, 59, 59, 5e8, time.FixedZone("", 11*60*60)),
 		PortalIdentifier:       fixturePortal(),
 		MDESConfigID:           "MDES-7",

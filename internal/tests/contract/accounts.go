@@ -73,7 +73,7 @@ func statusFixtures() []Case {
 	)
 }
 
-// fixtureSummary is the reduced account.
+// fixtureSummary returns an account in its reduced form, changed by edit.
 func fixtureSummary(edit func(*prepaid.AccountSummary)) *prepaid.AccountSummary {
 	a := &prepaid.AccountSummary{
 		ExternalAccountID: "ext-90031", CompanyID: 4217, Balance: prepaid.MustAmount("150.25"), CardNumber: "516353******9917",

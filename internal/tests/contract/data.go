@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// The values of the fixtures that several operations share.
+// Values that the fixtures of several operations share.
 
 func fixtureCardholder() *prepaid.Cardholder {
 	return &prepaid.Cardholder{
@@ -31,7 +31,7 @@ func fixtureCardholder() *prepaid.Cardholder {
 	}
 }
 
-// fixtureLeastCardholder has only the required members.
+// fixtureLeastCardholder returns a cardholder with only the required members.
 func fixtureLeastCardholder() *prepaid.Cardholder {
 	return &prepaid.Cardholder{
 		FirstName: "Canary-Mira", LastName: "Canary-Testname",
@@ -44,7 +44,7 @@ func fixturePortal() *prepaid.PortalIdentifier {
 	return &prepaid.PortalIdentifier{ClientID: "acme", ProgramID: "cards-2026", CardholderID: "ch-881"}
 }
 
-// fixtureAccount has the required members only; edits add the rest.
+// fixtureAccount returns an account with the required members; edits add other members.
 func fixtureAccount(edits ...func(*prepaid.Account)) *prepaid.Account {
 	a := &prepaid.Account{
 		ID: fixtureID, ExternalAccountID: "ext-90031", CompanyID: 4217, Balance: prepaid.MustAmount("150.25"),
@@ -85,13 +85,13 @@ func withGroups(a *prepaid.Account) {
 	}
 }
 
-// withSingle sets the members that only a single account has.
+// withSingle sets the members that only the response with a single account has.
 func withSingle(a *prepaid.Account) {
 	a.MDESConfigID, a.CorrespondingAccountID, a.CardholderType = "MDES-7", "EA-700100100", prepaid.CardholderTypePrimary
 }
 
-// texts gives each empty text in v and in others a value with its field's name, so that a new personal member needs
-// only fixtures.
+// texts returns v. It first gives each text that is empty in v and in all others a value with the name of its field, so
+// that a new personal member needs only fixtures.
 func texts[T any](v T, others ...T) T {
 	for field, value := range reflect.ValueOf(&v).Elem().Fields() {
 		text := "Canary " + field.Name

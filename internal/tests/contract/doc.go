@@ -2,6 +2,6 @@
 // client's result. Other suites use the fixtures as the requests of all operations.
 //
 // Its tests prove that each request is as the reference specifies, that every field of every response is read, that a response
-// needs only the members that the reference requires, and that each type survives JSON in both directions. They are written
-// against the reference and not against the client's types.
+// needs only the members that the reference requires, and that each type survives JSON in both directions. The fixtures follow
+// the reference, not the client's types.
 package contract

@@ -84,13 +84,13 @@ func ReadFixtures(t testing.TB) map[string]*Fixture {
 // Case calls the client for one fixture and checks the result.
 type Case struct {
 	Fixture string
-	Refusal bool // the response is an error, also with a success status
+	Refusal bool // the client must return an error, even if the status is a success
 	want    reflect.Value
 	Call    func(ctx context.Context, client *prepaid.Client) error
 	check   func(t *testing.T, f *Fixture, ctx context.Context, client *prepaid.Client)
 }
 
-// fixtureCall is a call of one operation. T is its response; struct{} for none.
+// fixtureCall is a call of one operation. T is its response; struct{} if it has none.
 type fixtureCall[T any] struct {
 	operation string
 	call      func(ctx context.Context, client *prepaid.Client) (T, error)
@@ -128,7 +128,7 @@ func (c fixtureCall[T]) gives(outcome string, want T) Case {
 	return result
 }
 
-// refused expects an error response: its code, its sentinel and the outcome.
+// refused expects an error response with the given code, sentinel and outcome.
 func (c fixtureCall[T]) refused(outcome string, code prepaid.ErrorCode, sentinel error, known prepaid.Outcome) Case {
 	return c.fails(outcome, known, func(t *testing.T, f *Fixture, err error) {
 		api, ok := errors.AsType[*prepaid.APIError](err)
@@ -177,7 +177,7 @@ func (c fixtureCall[T]) fails(outcome string, known prepaid.Outcome, check func(
 	return result
 }
 
-// usual returns the 401 and 500 of every operation.
+// usual returns the cases 401 and 500, which every operation has.
 func (c fixtureCall[T]) usual(unauthorized prepaid.ErrorCode, after500 prepaid.Outcome) []Case {
 	after401 := prepaid.OutcomeNotProcessed
 	if unauthorized == prepaid.CodeUnauthorized { // perhaps no permission: another token does not help
@@ -189,7 +189,7 @@ func (c fixtureCall[T]) usual(unauthorized prepaid.ErrorCode, after500 prepaid.O
 	}
 }
 
-// Codes of the fixtures where the reference shows no code.
+// Error codes of fixtures for which the reference specifies no code.
 const (
 	exampleInvalidToken    prepaid.ErrorCode = "invalid_token"
 	exampleInvalidFields   prepaid.ErrorCode = "invalid_fields"
@@ -205,7 +205,7 @@ func (c fixtureCall[T]) unknownAccount() Case {
 	return c.refused("404", exampleAccountNotFound, prepaid.ErrNotFound, prepaid.OutcomeRejected)
 }
 
-// Cases are the cases of all services.
+// Cases returns the cases of all services.
 func Cases() []Case {
 	var cases []Case
 	for _, of := range []func() []Case{
@@ -218,7 +218,7 @@ func Cases() []Case {
 	return cases
 }
 
-// Config is for a client that makes one attempt of each call and waits for nothing.
+// Config returns the settings of a client that makes one attempt of each call and never waits.
 func Config(transport http.RoundTripper) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: fixtureHost + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,

@@ -46,7 +46,7 @@ func hookChangeFixtures() []Case {
 	)
 }
 
-// hookErrors are the nine codes of registration and update.
+// hookErrors returns a case for each of the nine error codes of registration and update.
 func hookErrors[T any](call fixtureCall[T]) []Case {
 	var cases []Case
 	for _, code := range []prepaid.ErrorCode{

@@ -52,7 +52,7 @@ func messageFixtures() []Case {
 		})
 }
 
-// fixtureMessage is a message whose raw text is its envelope and the payload.
+// fixtureMessage returns a message. Its raw text has the members of the envelope, then the payload.
 func fixtureMessage(id string, kind prepaid.MessageType, payload string) prepaid.Message {
 	return prepaid.Message{
 		ID: prepaid.MessageID(id), HookID: fixtureHookID, Timestamp: fixtureTime(2026, time.November, 19, 20, 21, 22), Type: kind,
@@ -61,7 +61,7 @@ func fixtureMessage(id string, kind prepaid.MessageType, payload string) prepaid
 	}
 }
 
-// compacted removes the file's indentation.
+// compacted removes the indentation of the fixture's file.
 func compacted(raw []byte) []byte {
 	var compact bytes.Buffer
 	if json.Compact(&compact, raw) != nil {

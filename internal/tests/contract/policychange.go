@@ -10,7 +10,7 @@ func policyChangeFixtures() []Case {
 	return concat(changeCategoryFixtures(), changeMerchantFixtures(), changeTerminalFixtures())
 }
 
-// policyChangeErrors are the errors that all three changes share.
+// policyChangeErrors returns the error cases that all three changes share.
 func policyChangeErrors(change fixtureCall[struct{}]) []Case {
 	return append(change.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
 		change.refused("400", exampleInvalidFields, prepaid.ErrBadRequest, prepaid.OutcomeRejected),

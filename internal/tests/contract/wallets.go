@@ -49,7 +49,7 @@ func fixtureWholeToken() prepaid.WalletToken {
 	return token
 }
 
-// fixtureLeastToken has only the required members.
+// fixtureLeastToken returns a token with only the required members.
 func fixtureLeastToken() prepaid.WalletToken {
 	return prepaid.WalletToken{
 		TokenUniqueReference: fixtureTokenReference, StorageTechnology: prepaid.StorageTechnologySecureElement,
@@ -60,8 +60,8 @@ func fixtureLeastToken() prepaid.WalletToken {
 	}
 }
 
-// fixtureEveryToken has every value of all enumerations, and finally an unknown value. Values of short enumerations
-// occur several times.
+// fixtureEveryToken returns tokens with every value of every enumeration, and a last token with unknown values. Values
+// of short enumerations occur several times.
 func fixtureEveryToken() []prepaid.WalletToken {
 	technologies := []prepaid.StorageTechnology{
 		prepaid.StorageTechnologyUnknown, prepaid.StorageTechnologyDeviceMemory, prepaid.StorageTechnologyDeviceMemoryProtectedByTPM,

@@ -2,5 +2,5 @@
 // again, an unknown outcome stays unknown, and a response without proof is never read as a refusal or as a success.
 //
 // The faults come from raw listeners, since net/http/httptest hides the faults that matter, and from scripted
-// transports where a test needs a clock of its own. The fuzz targets give the client any bytes in place of a response.
+// transports if a test needs its own clock. The fuzz targets give the client random bytes in place of a response.
 package faults

@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// The shared parts of the tests of the core: one operation of each safety class, and the clients they use.
+// The shared parts of the tests of the core: one operation of each safety class, and the clients of the tests.
 
 const (
 	VendorJSON  = "application/vnd.vendor+json"
@@ -28,7 +28,7 @@ const (
 	TransferJSON = `{"transaction_id":71,"correlation_id":"corr-1"}`
 )
 
-// Config is for a client that has a token and makes no pauses.
+// Config returns the settings of a client that has a token and makes only very short pauses.
 func Config(address string) prepaid.Config {
 	return prepaid.Config{
 		BaseURL: address + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
@@ -63,7 +63,7 @@ type Capture struct {
 	attempts atomic.Int64
 }
 
-// In returns a context for calls that c observes.
+// In returns a context; c observes the calls made with this context.
 func (c *Capture) In(ctx context.Context) context.Context {
 	return prepaid.WithTrace(ctx, &prepaid.Trace{
 		Response: func(_ context.Context, _ prepaid.Operation, r prepaid.Response) { c.last.Store(&r) },
@@ -76,7 +76,7 @@ func (c *Capture) In(ctx context.Context) context.Context {
 func (c *Capture) Last() *prepaid.Response { return c.last.Load() }
 func (c *Capture) Attempts() int           { return int(c.attempts.Load()) }
 
-// StaticToken is a source of one token.
+// StaticToken is a source that always returns the same token.
 func StaticToken(text string) TokenFunc {
 	return func(context.Context, *oauth2.Token) (*oauth2.Token, error) {
 		return &oauth2.Token{AccessToken: text, TokenType: "bearer"}, nil
@@ -104,14 +104,14 @@ func NumberedTokens() TokenFunc {
 	}
 }
 
-// ClockConfig is for a client over transport with the default pauses, for tests on a fake clock.
+// ClockConfig returns the settings of a client that uses transport and the default pauses, for tests on a fake clock.
 func ClockConfig(transport http.RoundTripper) prepaid.Config {
 	config := Config("https://cards.example")
 	config.Transport, config.Retry, config.AttemptTimeout = transport, prepaid.RetryPolicy{}, 0
 	return config
 }
 
-// CallError returns err as a CallError, as every call error is.
+// CallError returns err as a *CallError. The error of a call must have this type.
 func CallError(t *testing.T, err error) *prepaid.CallError {
 	t.Helper()
 	require.Error(t, err)

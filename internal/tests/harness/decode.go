@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// CallWith makes a call that gets one response.
+// CallWith makes a call with a client whose requests get the given response.
 func CallWith(t *testing.T, status int, body string, call func(ctx context.Context, c *prepaid.Client) error) error {
 	t.Helper()
 	config := Config("https://cards.example")
@@ -21,7 +21,7 @@ func CallWith(t *testing.T, status int, body string, call func(ctx context.Conte
 	return call(t.Context(), NewClient(t, config))
 }
 
-// RequireUndecodable checks a DecodeError, its outcome, and that it shows nothing of the response.
+// RequireUndecodable checks that err is a DecodeError, has the given outcome, and shows nothing of the response.
 func RequireUndecodable(t *testing.T, err error, outcome prepaid.Outcome) {
 	t.Helper()
 	failure, ok := errors.AsType[*prepaid.DecodeError](err)

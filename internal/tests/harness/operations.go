@@ -6,7 +6,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Op is one operation and the response it gets when all is well.
+// Op is one operation and its successful response.
 type Op struct {
 	Name      string
 	Path      string
@@ -96,7 +96,7 @@ func OpActivate() Op {
 	}
 }
 
-// Ops are one operation each of the classes read, repeated and keyed, and four that are never repeated.
+// Ops returns one operation of each class read, repeated and keyed, and four operations that are never repeated.
 func Ops() []Op {
 	return []Op{OpGet(), OpPlastic(), OpTransfer(), OpCreate(), OpRedeem(), OpStart(), OpActivate()}
 }

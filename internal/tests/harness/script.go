@@ -18,17 +18,17 @@ import (
 // The service's side of the tests of the shared core: a raw server for faults of the wire, and a scripted RoundTripper
 // for tests on a fake clock.
 
-// Script is a RoundTripper that responds from a list, whose last entry repeats. It has no connections, so that it
-// works on a fake clock.
+// Script is a RoundTripper that uses the next step of a list for each request, and the last step for all requests after
+// that. It has no connections, so it works on a fake clock.
 type Script struct {
-	CountReads bool // reads of an account's status get a step each, as all requests do; see IsPathRead
+	CountReads bool // a read of an account's status uses a step too, like every other request; see IsPathRead
 
 	steps []Step
 
 	mu   sync.Mutex
 	sent []SentRequest
 	Open int
-	Most int // requests at the same time
+	Most int // the greatest number of requests at the same time
 }
 
 type Step func(r *http.Request) (*http.Response, error)
@@ -71,7 +71,7 @@ func (s *Script) Requests() []SentRequest {
 	return slices.Clone(s.sent)
 }
 
-// Gaps are the times between one request and the next.
+// Gaps returns the times between one request and the next.
 func (s *Script) Gaps() []time.Duration {
 	var gaps []time.Duration
 	requests := s.Requests()
@@ -81,7 +81,7 @@ func (s *Script) Gaps() []time.Duration {
 	return gaps
 }
 
-// Respond is a complete response. Headers are "Name: value".
+// Respond is a step that returns a complete response. Each of the headers is "Name: value".
 func Respond(status int, mediaType, body string, headers ...string) Step {
 	return func(r *http.Request) (*http.Response, error) {
 		header := http.Header{}
@@ -99,19 +99,19 @@ func Respond(status int, mediaType, body string, headers ...string) Step {
 	}
 }
 
-// ServiceError is an error response in the service's shape.
+// ServiceError is a step that returns an error response in the service's form.
 func ServiceError(status int, code string, headers ...string) Step {
 	return Respond(status, VendorJSON, fmt.Sprintf(`{"error":%q,"error_description":"words of the service"}`, code), headers...)
 }
 
 func Succeed(op Op) Step { return Respond(op.Status, op.MediaType, op.Body) }
 
-// Broken is an exchange that ends with err after the request left.
+// Broken is a step that fails with err after the request was sent.
 func Broken(err error) Step {
 	return func(*http.Request) (*http.Response, error) { return nil, err }
 }
 
-// Unreachable is a dial that failed.
+// Unreachable is a step whose dial fails with err.
 func Unreachable(err error) Step {
 	dial := func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
@@ -119,7 +119,7 @@ func Unreachable(err error) Step {
 	return transport.Wrappable(&http.Transport{DialContext: dial}).RoundTrip
 }
 
-// After runs next after wait, unless the request's context ends first.
+// After is a step that pauses for the time wait and then calls next, unless the request's context ends first.
 func After(wait time.Duration, next Step) Step {
 	return func(r *http.Request) (*http.Response, error) {
 		timer := time.NewTimer(wait)

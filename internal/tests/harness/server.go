@@ -16,7 +16,7 @@ import (
 
 // Request is a request as the server read it.
 type Request struct {
-	Connection int // counted from 1
+	Connection int // number of the connection, from 1
 	Method     string
 	Target     string
 	Header     http.Header
@@ -26,7 +26,7 @@ type Request struct {
 // Server reads requests from raw connections and leaves the bytes of the responses to the test.
 type Server struct {
 	Address string
-	Stop    func() // cuts all connections and waits; the test may then read variables that its handler wrote
+	Stop    func() // cuts all connections and waits for respond; after that, the test may read variables that respond wrote
 
 	mu          sync.Mutex
 	requests    []Request
@@ -39,11 +39,11 @@ type Server struct {
 type Peer struct {
 	net.Conn
 	Request Request
-	Turn    int // of the request on its connection, counted from 1
+	Turn    int // number of the request on its connection, from 1
 }
 
-// NewServer starts a server that hands each request, counted from 1, to respond. It continues to read from a connection
-// that respond leaves open.
+// NewServer starts a server that passes each request, with its number from 1, to respond. If respond leaves a connection
+// open, the server continues to read from it.
 func NewServer(t *testing.T, respond func(n int, p *Peer)) *Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -141,7 +141,7 @@ func (s *Server) Left() int {
 	return s.connections - s.ended
 }
 
-// Send sends raw bytes; the client may be gone.
+// Send sends raw bytes. It ignores errors, since the client may be gone.
 func (p *Peer) Send(text string) { _, _ = io.WriteString(p.Conn, text) }
 
 // Respond sends a whole response and leaves the connection open.
@@ -168,5 +168,5 @@ func (p *Peer) Reset() {
 	_ = p.Close()
 }
 
-// Hang sends nothing until the client closes.
+// Hang sends nothing until the client closes the connection.
 func (p *Peer) Hang() { _, _ = io.Copy(io.Discard, p.Conn) }

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// ServiceConfig is for a client that has credentials and makes one attempt of each call.
+// ServiceConfig returns the settings of a client that has credentials and makes one attempt of each call.
 func ServiceConfig() prepaid.Config {
 	return prepaid.Config{
 		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
@@ -25,7 +25,7 @@ func ServiceClient(t *testing.T, transport http.RoundTripper) *prepaid.Client {
 	return NewClient(t, config)
 }
 
-// WideText returns n code points of two to four bytes each, none of which is in any message.
+// WideText returns n code points of two to four bytes each. No message of the client contains one of these code points.
 func WideText(n int) string {
 	pattern := []rune("Ж界é😀ß語")
 	text := make([]rune, n)

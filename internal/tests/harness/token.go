@@ -23,7 +23,7 @@ func Grant(number int, lifetime string) Step {
 	return Respond(200, VendorJSON, fmt.Sprintf(`{"access_token":"issued-%d","token_type":"bearer","expires_in":%s}`, number, lifetime))
 }
 
-// CredentialsConfig is for a client with the built-in token manager.
+// CredentialsConfig returns the settings of a client with the built-in token manager.
 func CredentialsConfig(transport http.RoundTripper) prepaid.Config {
 	config := ClockConfig(transport)
 	config.TokenSource = nil

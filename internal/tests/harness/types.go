@@ -14,8 +14,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
-// Types returns the client's exported struct types, one instance of each generic type: all that can be reached from a Client, and those
-// that only a function or an error leads to. It fails if the source declares another.
+// Types returns the client's exported struct types, and one instance of each generic struct type. It finds the types that can be reached
+// from its roots: Client, and types that only a function or an error leads to. It fails if the source declares another struct type.
 func Types(t testing.TB) []reflect.Type {
 	t.Helper()
 	found := map[string]reflect.Type{}
@@ -53,7 +53,7 @@ func Types(t testing.TB) []reflect.Type {
 	return list
 }
 
-// reach adds the struct types that a value of type at can lead to.
+// reach adds to found the struct types that a value of the type at leads to.
 func reach(at reflect.Type, found map[string]reflect.Type) {
 	switch at.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:

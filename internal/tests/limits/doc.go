@@ -1,4 +1,4 @@
-// Package limits proves that the client sends no value that the reference refuses, and refuses no other value: a row for
-// each limit of the reference breaks only that limit, and has the nearest legal value. A registration that
+// Package limits proves that the client refuses the values that the reference refuses, and no other values. For each limit
+// of the reference, a row has a value that breaks only this limit, and the nearest legal value. A registration that
 // the service has returned can always be sent back unchanged.
 package limits

@@ -1,5 +1,5 @@
-// Package netcut proves on a real link that a payment is made once, and that its request does not leave after its
-// attempt has ended. In its tests the link goes down while the request is unacknowledged, packets are lost in one
+// Package netcut proves on a real link that a payment is made once, and that its request does not leave after the
+// attempt has ended. In the tests, the link goes down while the request is unacknowledged, packets are lost in one
 // direction, the service or the process is frozen, or the process is killed. The kernel resends data that a
 // connection has not delivered, so no test on loopback or with a scripted transport can show this.
 //

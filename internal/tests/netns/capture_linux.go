@@ -53,7 +53,7 @@ func (l *Link) Capture() func() []Segment {
 	}
 }
 
-// packets returns a socket that sees the packets of the device of this thread's namespace, with the time of each.
+// packets returns a socket that receives all packets of the device in this thread's namespace, each with its time.
 func packets() (*os.File, error) {
 	all := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, syscall.ETH_P_ALL))
 	fd, err := syscall.Socket(syscall.AF_PACKET, syscall.SOCK_DGRAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, int(all))
@@ -101,7 +101,7 @@ func segmentOf(packet, control []byte) (s Segment, ok bool) {
 		case m.Header.Type != syscall.SO_TIMESTAMPNS:
 		case len(m.Data) == 16:
 			s.At = time.Unix(int64(binary.NativeEndian.Uint64(m.Data)), int64(binary.NativeEndian.Uint64(m.Data[8:]))) //nolint:gosec // as the kernel means it
-		case len(m.Data) == 8: // of 32 bits
+		case len(m.Data) == 8: // a time of two 32-bit numbers
 			s.At = time.Unix(int64(binary.NativeEndian.Uint32(m.Data)), int64(binary.NativeEndian.Uint32(m.Data[4:])))
 		}
 	}

@@ -1,9 +1,9 @@
-// Package netns gives a test a link of its own between two network namespaces, a client's and a service's. The test listens at the
-// service's end, starts processes at the client's, cuts the link, loses packets in one direction, and records packets that leave the client.
+// Package netns gives a test its own link between two network namespaces, a client's and a service's. The test can listen at the service's
+// end, start processes at the client's end, cut the link, lose packets in one direction, and record packets that leave the client.
 //
 // Loopback cannot show these faults: it is never down, so the kernel never resends.
 //
-// It needs Linux, root and ip of iproute2. Without them, [New] skips the test, or fails it if PREPAID_NETNS=required.
+// The package needs Linux, root and the program ip of iproute2. If one is missing, [New] skips the test; if PREPAID_NETNS=required, it fails.
 // Namespaces have no names and no files: they end with the test, or with its process, however the process ends.
 package netns
 
@@ -33,17 +33,17 @@ const (
 
 // Segment is a TCP segment that left the client's interface.
 type Segment struct {
-	At     time.Time // by the kernel
+	At     time.Time // the kernel's time
 	From   int       // the client's port
 	To     int
-	Opens  bool // a new connection: an earlier one may have had the same port
+	Opens  bool // opens a connection: an earlier connection may have had the same port
 	Reset  bool
 	Length int // of the payload
 }
 
 var errUnavailable = errors.New("network namespaces need Linux, root and ip of iproute2")
 
-// check ends a test for which there is no link.
+// check skips or fails the test if there is no link.
 func check(tb testing.TB, err error) {
 	tb.Helper()
 	if errors.Is(err, errUnavailable) && os.Getenv("PREPAID_NETNS") != "required" {
@@ -54,8 +54,8 @@ func check(tb testing.TB, err error) {
 	}
 }
 
-// Interrupt interrupts the link eight times, for 0.3 to 2.3 times wait. It cuts the link and loses requests in turn. wait is how long a
-// client waits. Each interruption begins when due returns true. The third and the sixth call kill, which kills a client and starts another.
+// Interrupt interrupts the link eight times: in turn, it cuts the link and loses requests. Each time lasts 0.3 to 2.3 times as long as wait,
+// a client's wait, and begins when due returns true. The third and the sixth time, it calls kill, which kills a client and starts another.
 func (l *Link) Interrupt(tb testing.TB, wait, patience time.Duration, due func(count int) bool, kill func(count int)) {
 	tb.Helper()
 	for i, tenths := range []time.Duration{3, 14, 8, 23, 9, 11, 6, 17} {

@@ -18,7 +18,7 @@ type Link struct {
 	client, service *namespace
 }
 
-// namespace is one end. It exists as long as its thread, or a process that runs in it.
+// namespace is one end of a link. It exists as long as its thread or a process in it.
 type namespace struct {
 	work             chan func()
 	path             string
@@ -27,13 +27,13 @@ type namespace struct {
 }
 
 const (
-	device     = "veth0" // of both ends
+	device     = "veth0" // name of the device at each end
 	serviceMAC = "02:00:00:00:00:01"
 	clientMAC  = "02:00:00:00:00:02"
-	otherMAC   = "02:00:00:00:00:ff" // of an end that does not receive packets sent to it
+	otherMAC   = "02:00:00:00:00:ff" // of an end that must lose the packets sent to it
 )
 
-// New makes a link, which is up.
+// New makes a link that is up.
 func New(tb testing.TB) *Link {
 	tb.Helper()
 	if _, err := exec.LookPath("ip"); err != nil || os.Geteuid() != 0 {
@@ -46,7 +46,7 @@ func New(tb testing.TB) *Link {
 	}
 	check(tb, l.service.begin(tb))
 	check(tb, l.client.begin(tb))
-	// With different indexes, the kernel reports a change of one end to the other end at once, otherwise within a second.
+	// With different indexes, the kernel reports a change of one end to the other end at once; with equal indexes, within a second.
 	l.ip(l.service, "link add "+device+" index 10 address "+serviceMAC+" type veth peer name "+device+" index 20 address "+clientMAC+
 		" netns "+l.client.path)
 	for _, end := range []*namespace{l.service, l.client} {
@@ -55,7 +55,7 @@ func New(tb testing.TB) *Link {
 	return l
 }
 
-// begin starts the thread of n, which runs everything in n.
+// begin starts the thread of n, which executes all functions passed to do.
 func (n *namespace) begin(tb testing.TB) error {
 	n.work = make(chan func())
 	began := make(chan error)
@@ -85,7 +85,7 @@ func (n *namespace) do(f func()) {
 	<-done
 }
 
-// known is the command that makes ARP unnecessary in n. ARP would delay the first packet after a change.
+// known returns the command that makes ARP unnecessary in n. ARP would delay the first packet after a change.
 func (n *namespace) known() string {
 	return "neigh replace " + n.neighbour + " lladdr " + n.their + " dev " + device + " nud permanent"
 }
@@ -115,7 +115,7 @@ func (l *Link) Listen() net.Listener {
 	return listener
 }
 
-// Start starts a process at the client's end. The test must wait for it.
+// Start starts a process at the client's end. The test must wait for the process.
 func (l *Link) Start(command *exec.Cmd) (err error) {
 	l.client.do(func() { err = command.Start() })
 	return err
@@ -127,8 +127,8 @@ func (l *Link) Cut() {
 	l.ip(l.service, "link set "+device+" down")
 }
 
-// Lose loses packets on the way: they leave one end and do not arrive at the other. To this end it changes the
-// receiver's own MAC address.
+// Lose loses the packets of one or both directions: they leave one end and do not arrive at the other end. For this, it
+// changes the MAC address of the receiver.
 func (l *Link) Lose(way Direction) {
 	l.tb.Helper()
 	for end, lost := range map[*namespace]Direction{l.service: ToService, l.client: ToClient} {

@@ -21,13 +21,13 @@ import (
 	"time"
 )
 
-// Key returns the operator's private key, the same in one run.
+// Key returns the operator's private key, which is the same during the life of a process.
 var Key = sync.OnceValue(func() *rsa.PrivateKey {
 	key, _ := rsa.GenerateKey(rand.Reader, 2048) // fails for smaller keys only
 	return key
 })
 
-// Certificate returns a DER certificate of public, valid from one hour ago for two hours.
+// Certificate returns a DER certificate of the key public. It is valid from an hour ago to an hour from now.
 func Certificate(t testing.TB, public any, edit ...func(*x509.Certificate)) []byte {
 	t.Helper()
 	template := &x509.Certificate{

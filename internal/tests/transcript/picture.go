@@ -17,8 +17,8 @@ import (
 // mostBytes is how large a picture of a document may be.
 const mostBytes = 150_000
 
-// Picture requires that a PNG file shows a text, apart from the parts that Stable removes. The file carries the text, so that
-// the comparison needs neither the browser nor the fonts that made the picture. take makes a new picture.
+// Picture requires that a PNG file shows a text, apart from the parts that Stable removes. The file contains the text, so that
+// the comparison needs neither the browser nor the fonts that made the picture. The function take makes a new picture.
 func Picture(t testing.TB, file, text string, take func() []byte) {
 	t.Helper()
 	path := filepath.Join(tree.Root(t), file)

@@ -1,5 +1,5 @@
 // Package transcript checks a document that shows the output of programs and pages: tests run its commands again and
-// compare the output. With -update they write the differences into the document.
+// compare the output. With -update the tests write output that differs into the document.
 package transcript
 
 import (
@@ -42,13 +42,13 @@ func Session(t testing.TB, environment []string, commands ...string) string {
 	return strings.ReplaceAll(string(shown), "\r\n", "\n")
 }
 
-// Require compares the block "```console NAME" of a document with text. same, usually Stable, removes the parts that may differ.
+// Require compares the block "```console NAME" of a document with text. The function same, usually Stable, removes the parts that may differ.
 func Require(t testing.TB, document, name, text string, same func(string) string) {
 	t.Helper()
 	path := filepath.Join(tree.Root(t), document)
 	read, err := os.ReadFile(path)
 	require.NoError(t, err)
-	whole := strings.ReplaceAll(string(read), "\r\n", "\n") // a checkout may have added them
+	whole := strings.ReplaceAll(string(read), "\r\n", "\n") // a checkout may have added \r
 	at := regexp.MustCompile("(?s)\n```console " + name + "\n(.*?)```\n").FindStringSubmatchIndex(whole)
 	require.NotNil(t, at, "%s has no block %s", document, name)
 	shown := whole[at[2]:at[3]]

@@ -1,2 +1,2 @@
-// Package tree reads the repository for tests in any folder of it: the table of operations and the client's source.
+// Package tree reads parts of the repository for tests in any folder: the table of operations and the client's source.
 package tree

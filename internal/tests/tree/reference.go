@@ -2,19 +2,19 @@ package tree
 
 import "strings"
 
-// Operation describes one operation. It is written from the reference's text: tests compare this second reading with
-// operations.txt and the fixtures. Names are separated by spaces. Names inside an object follow the object's name and a dot.
+// Operation describes one operation, independently of operations.txt: it is written from the text of the reference. Tests compare
+// it with operations.txt and the fixtures. Spaces separate names. A name inside an object follows the object's name and a dot.
 type Operation struct {
 	// Contract has the safety class, the lane, the success statuses and the rule of the body, in the words of operations.txt.
 	Contract string
 	// Query, Request and Response list all members.
 	Query, Request, Response string
-	// Required lists the members that the reference requires in the response. Empty means all, as when a table
-	// marks no member (simulator, webhooks).
+	// Required lists the members that the reference requires in the response. Empty means that all members are
+	// required: some tables of the reference mark no member (simulator, webhooks).
 	Required string
 }
 
-// under puts an object's name before its members.
+// under returns an object's name, then its members, each after the object's name and a dot.
 func under(object, members string) string {
 	var b strings.Builder
 	b.WriteString(object)
@@ -82,7 +82,7 @@ const (
 
 // Reference returns the operations by name.
 func Reference() map[string]Operation {
-	inside := func(object, members string) string { return strings.TrimPrefix(under(object, members), object) } // of an optional object
+	inside := func(object, members string) string { return strings.TrimPrefix(under(object, members), object) } // for an optional object
 	account := requiredAccount + inside("personal", requiredPerson) + inside("portal_identifier", "client_id program_id cardholder_id")
 	accounts := account + strings.TrimPrefix(referenceFreeText, "free_text")
 	terminals := inside("terminals", "acquirer_id card_acceptor_id terminal_id id")

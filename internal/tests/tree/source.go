@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Root is the folder of the module.
+// Root returns the folder of the module.
 func Root(t testing.TB) string {
 	t.Helper()
 	root, err := os.Getwd()
