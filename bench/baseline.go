@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// baselineClient calls the service without the package: net/http, io.ReadAll and encoding/json, with an existing
+// baselineClient calls the service without package prepaid. It uses net/http, io.ReadAll, encoding/json and an existing
 // token. It has no limiter, no retries, no validation, no time limit and no log.
 type baselineClient struct {
 	http *http.Client

@@ -14,11 +14,11 @@ import (
 
 const base = "https://api.example.com/3.0/"
 
-// callsOfClient is how many calls a client makes before its replacement: the limiter is always on and admits
-// 1,000 at once.
+// callsOfClient is how many calls a client makes before another client replaces it: the limiter is always on and
+// admits only 1,000 calls at once.
 const callsOfClient = 900
 
-// newClient returns a client with everything on: tokens, limiter, retries, validation, log and trace.
+// newClient returns a client with all features on: tokens, limiter, retries, validation, log and trace.
 func newClient(address string, transport http.RoundTripper) (*prepaid.Client, error) {
 	var seen atomic.Int64
 	note := func(context.Context, prepaid.Operation, prepaid.Attempt) { seen.Add(1) }
@@ -33,7 +33,7 @@ func newClient(address string, transport http.RoundTripper) (*prepaid.Client, er
 	})
 }
 
-// clientSide is a side that calls with a new client in each round.
+// clientSide returns a side that uses a new client in each round.
 func clientSide(address string, transport http.RoundTripper, call func(*prepaid.Client) error) side {
 	return side{name: "ours", setup: func() (func() error, func(), error) {
 		client, err := newClient(address, transport)
@@ -67,7 +67,7 @@ func accountRows(rounds int) ([]row, error) {
 		leastSide(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil), 0.36, 0.56)
 }
 
-// callRows compares one call on the three sides. Argument when describes what least does.
+// callRows compares one call on three sides, see compare and leastSide. The text when belongs to the row of the side least.
 func callRows(rounds int, name, when string, without, with, least side, duration, bytes float64) ([]row, error) {
 	baseline, ours, err := compare(rounds, callsOfClient, without, with)
 	if err != nil {
@@ -105,7 +105,7 @@ func transactionPageRows(rounds int) ([]row, error) {
 		}, 0.22)
 }
 
-// pageOf compares reading a page of 100 items.
+// pageOf compares how the two sides read a page of 100 items.
 func pageOf[T any](rounds int, name string, body func(int) string, path string, call func(*prepaid.Client) error, bytes float64) ([]row, error) {
 	transport := newMemory(list(pageItems, body), pageItems)
 	baseline, ours, err := compare(rounds, 100,
@@ -125,7 +125,7 @@ func pageOf[T any](rounds int, name string, body func(int) string, path string, 
 
 const transferResult = `{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f0-4f3c-9f0c-2b1de0d1a001"}`
 
-// transfers returns one transfer: without the client, with the client, and the body.
+// transfers returns one transfer in three forms: a call without the client, a call with the client, and the request body.
 func transfers() (baseline func(*baselineClient) error, ours func(*prepaid.Client) error, body baselineTransfer) {
 	key := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "bench")
 	body = baselineTransfer{

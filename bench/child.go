@@ -24,7 +24,7 @@ const (
 	reportLine = `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,1118,\"Coffee shop, Sydney\",000123456789,SUCCESS,17\r\n`
 )
 
-// runChild is main of a child process.
+// runChild is the main function of a child process.
 func runChild(kind string, args []string) error {
 	switch {
 	case kind == childServer && len(args) == 0:
@@ -35,8 +35,8 @@ func runChild(kind string, args []string) error {
 	return fmt.Errorf("no child %q", kind)
 }
 
-// serve serves on loopback until its input ends. With files for a certificate and its key it serves over TLS and one version of
-// HTTP. It prints its address.
+// serve is a server on loopback until the standard input ends. If it gets the files of a certificate and its key, it uses TLS and
+// only the given version of HTTP. It prints its address.
 func serve(version, certificate, key string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,8 +101,8 @@ func writeReport(w io.Writer, rows int) error {
 	return err
 }
 
-// startServer starts the server and returns its address. It serves over TLS if tls has an HTTP version and the files of a
-// certificate and its key.
+// startServer starts the server and returns the server's address. The server uses TLS if tls has an HTTP version and the files
+// of a certificate and its key.
 func startServer(tls ...string) (address string, stop func(), err error) {
 	command, err := self(append([]string{childServer}, tls...)...)
 	if err != nil {
@@ -131,7 +131,7 @@ func startServer(tls ...string) (address string, stop func(), err error) {
 	return strings.TrimSpace(line), stop, nil
 }
 
-// self returns the command that runs this program as a child.
+// self returns the command that starts this program as a child process.
 func self(args ...string) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -16,7 +16,7 @@ var errLimit = errors.New("time limit")
 
 // leastSide does only the work that every client with the package's promises must do. It sends the request over the same
 // transport, under a time limit, and watches the connection. It hashes a payment's body and reads the response into a
-// buffer. It has the body already and does not decode the response.
+// buffer. It gets an encoded body and does not decode the response.
 func leastSide(transport http.RoundTripper, method, path string, body []byte) side {
 	values := []string{mediaType}
 	var received bytes.Buffer

@@ -15,10 +15,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The service fixes the built-in limiter's allowance, so code outside the client's package cannot make one that never
-// blocks. Its benchmarks run in that package's own test program. This program runs x/time/rate in alternation.
+// The allowance of the built-in limiter is fixed, so users of the client cannot make a limiter that never blocks. So the
+// benchmarks of the limiter are in the test program of its package. This program runs them and x/time/rate alternately.
 
-// limiterRows compares one acquire and release with one Wait of x/time/rate, and tests a queue of 10,000.
+// limiterRows compares one acquire and release with one Wait of x/time/rate, and tests a queue of 10,000 waiters.
 func limiterRows(rounds int) ([]row, error) {
 	directory, err := os.MkdirTemp("", "limiter-")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Program bench measures the cost of the client, each case next to its baseline: the same work without the client. It prints
-// one table and exits with 0 whether or not all goals are met.
+// Program bench measures the cost of the client. Each case has a baseline: the same work without the client. The program prints
+// one table. Without -counts, it exits with 0 even if a goal is not met.
 //
 //	go run . -quick            under two minutes
 //	go run . -only account     only the cases whose names contain the word
@@ -14,13 +14,13 @@ import (
 	"strings"
 )
 
-// benchCase is a group of rows. Rounds is at least 1; quick runs have fewer.
+// benchCase is a group of rows. The number of rounds is at least 1; quick runs have fewer rounds.
 type benchCase struct {
 	name string
 	run  func(rounds int) ([]row, error)
-	// rounds of a full and of a quick run.
+	// Number of rounds of a full run and of a quick run.
 	full, quick int
-	counts      bool // has rows that are counts
+	counts      bool // the case has rows that are counts
 }
 
 func cases() []benchCase {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// side is one of the two sides of a comparison. Setup creates a new side for each round; a call is one unit of work.
+// side is one of the two sides of a comparison. The function setup prepares one round; each use of call is one unit of work.
 type side struct {
 	name  string
 	setup func() (call func() error, done func(), err error)
@@ -30,8 +30,8 @@ func processTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// round measures n units of s. The collector runs first, so that no side pays for the other's garbage, and once at
-// the end, so that each side pays for its own.
+// round measures n units of work of s. The garbage collector runs before the measurement, so that no side pays for the
+// other side's garbage.
 func (s side) round(n int) (cost, error) {
 	call, done, err := s.setup()
 	if err != nil {

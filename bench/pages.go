@@ -17,7 +17,7 @@ const (
 	pageDelay = 50 * time.Millisecond
 )
 
-// slowPages serves and counts pages of one account, each after a delay.
+// slowPages serves and counts pages with one account each. It serves each page after a delay.
 type slowPages struct {
 	asked  atomic.Int64
 	served atomic.Int64
@@ -46,12 +46,12 @@ func (s *slowPages) RoundTrip(req *http.Request) (*http.Response, error) {
 // pageRun is one iteration over the pages.
 type pageRun struct {
 	took time.Duration
-	held int // maximum of pages held at the same time
+	held int // greatest number of pages held at the same time
 	over int // pages requested and not needed
-	left int // goroutines left after it
+	left int // goroutines left after the iteration
 }
 
-// readPages reads the first pages with window pages in flight or held.
+// readPages reads the given number of pages. At most window pages are in flight or held at the same time.
 func readPages(window, pages int) (pageRun, error) {
 	before := runtime.NumGoroutine()
 	run, err := iterate(window, pages)
@@ -125,7 +125,7 @@ func pageRows(rounds int) ([]row, error) {
 	var rows []row
 	for i, window := range windows[1:] {
 		name := fmt.Sprintf("100 pages, window %d", window)
-		// The first page is requested alone: it shows the number of pages. A round takes as long as a single page.
+		// The first page is requested alone: its response has the number of pages. A round takes as long as a single page.
 		bound := 1 + (pageCount-1+window-1)/window
 		rounds := median(times[i+1]) / (median(times[0]) / pageCount)
 		rows = append(rows,

@@ -24,7 +24,7 @@ func buildPrograms(names ...string) (files map[string]string, remove func(), err
 	for _, name := range names {
 		files[name] = filepath.Join(directory, name)
 		build := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", files[name], "./small/"+name)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // else the C library's pages count
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // with cgo, the memory of the C library would count too
 		if out, err := build.CombinedOutput(); err != nil {
 			remove()
 			return nil, nil, fmt.Errorf("%w: %s", err, out)
@@ -33,8 +33,8 @@ func buildPrograms(names ...string) (files map[string]string, remove func(), err
 	return files, remove, nil
 }
 
-// measured are the costs of a program's run: the process's processor time and the wall time until its first output, in nanoseconds,
-// and the largest resident memory if printed.
+// measured has the costs of one process: the processor time and the wall time until the first output, in nanoseconds, and the
+// largest resident memory if the process prints it.
 type measured struct{ processor, wall, peak float64 }
 
 // inTurns runs programs to their end, alternately, and returns the medians.
@@ -42,7 +42,7 @@ func inTurns(rounds int, environment []string, programs ...[]string) ([]measured
 	all := make([][]measured, len(programs))
 	for i := range rounds * len(programs) {
 		which := i % len(programs)
-		if i/len(programs)%2 == 1 { // every other round backwards: machine drift affects all alike
+		if i/len(programs)%2 == 1 { // every second round in reverse order, so that machine drift affects all programs equally
 			which = len(programs) - 1 - which
 		}
 		m, err := runProgram(environment, programs[which]...)

@@ -41,8 +41,8 @@ func reportRows(rounds int) ([]row, error) {
 	}, nil
 }
 
-// loopbackRows measures one account and one transfer over TCP: the cost of the client's side. A transfer sets two options of its
-// connection, so none of it arrives after the attempt.
+// loopbackRows measures one account and one transfer over TCP: the cost of the client's side. The client's transfer also sets two
+// options of the connection, so that no part of the request arrives after the attempt.
 func loopbackRows(rounds int) ([]row, error) {
 	address, stop, err := startServer()
 	if err != nil {

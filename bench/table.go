@@ -15,23 +15,23 @@ type row struct {
 	ratio    string
 	goal     string
 	met      bool
-	count    bool   // not a time: busy machines do not matter
-	why      string // why the goal is perhaps not met
+	count    bool   // ours is not a time: a busy machine does not change it
+	why      string // why the goal may not be met
 }
 
-// because returns r with the reason why its goal is perhaps not met.
+// because returns r with the reason why its goal may not be met.
 func (r row) because(why string) row {
 	r.why = why
 	return r
 }
 
-// from returns r with a baseline that is not part of its goal.
+// from returns r with a baseline that the goal of r does not use.
 func (r row) from(baseline float64, unit func(float64) string) row {
 	r.baseline = unit(baseline)
 	return r
 }
 
-// counted returns r as a count.
+// counted returns r, marked as a count.
 func (r row) counted() row {
 	r.count = true
 	return r
@@ -58,10 +58,10 @@ func shown(name string, baseline, least float64, unit func(float64) string) row 
 	return row{name: name, baseline: unit(baseline), ours: unit(least), ratio: fmt.Sprintf("%.2f", least/baseline), goal: noGoal, met: true}
 }
 
-// noGoal is the goal of rows without one.
+// noGoal is the text in the column "goal" of a row without a goal.
 const noGoal = "-"
 
-// bounded returns a row without a baseline.
+// bounded returns a row without a baseline: the goal is met if ours <= limit.
 func bounded(name string, ours, limit float64, unit func(float64) string) row {
 	return row{name: name, baseline: "-", ours: unit(ours), ratio: "-", goal: "<= " + unit(limit), met: ours <= limit}
 }

@@ -28,11 +28,11 @@ type slowToken struct{ exchanges atomic.Int64 }
 func (s *slowToken) RoundTrip(req *http.Request) (*http.Response, error) {
 	time.Sleep(tokenDelay)
 	s.exchanges.Add(1)
-	body := strings.Replace(tokenBody, "86400", "4", 1) // renewed at half time
+	body := strings.Replace(tokenBody, "86400", "4", 1) // renewed at half its life
 	return newMemory(body, 0).respond(req, body), nil
 }
 
-// stalledCalls makes the callers request tokens until two exchanges are done, and counts stalled calls.
+// stalledCalls lets all callers request tokens until two exchanges are done. It returns how many callers had a stalled call.
 func stalledCalls(token func() error, exchanges *atomic.Int64) (int, error) {
 	if err := token(); err != nil {
 		return 0, err
@@ -68,7 +68,7 @@ func stalledCalls(token func() error, exchanges *atomic.Int64) (int, error) {
 	return int(stalled.Load()), nil
 }
 
-// reusedSource is the source of x/oauth2's own cache: it fetches a token of 12 s, which counts as expired 10 s early.
+// reusedSource is the source for x/oauth2's own cache. Its tokens live for 12 s; the cache drops a token 10 s before its end.
 type reusedSource struct{ exchanges atomic.Int64 }
 
 func (s *reusedSource) Token() (*oauth2.Token, error) {
@@ -127,7 +127,7 @@ func tokenRows(rounds int) ([]row, error) {
 		n, a := steadyToken(func() error { _, err := steady.Token(ctx); return err })
 		ours, allocations = append(ours, n), max(allocations, a)
 	}
-	// The minimum, not the median: a lost core doubles the time of two cores, and nothing shortens it.
+	// This is the minimum, not the median: if a core is busy elsewhere, the time doubles, and nothing makes the time too short.
 	cheap := bounded("a valid token, a call at 2 cores", slices.Min(ours), 30, nanoseconds)
 	cheap.baseline = nanoseconds(slices.Min(baseline))
 	cheap.ratio = fmt.Sprintf("%.2f", slices.Min(ours)/slices.Min(baseline))

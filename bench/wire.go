@@ -15,7 +15,7 @@ const (
 	pageItems = 100
 )
 
-// accountBody is an account with its personal group and without white space, as services write it. No two are
+// accountBody returns account i as JSON, with its personal group and without white space. No two accounts are
 // equal.
 func accountBody(i int) string {
 	return fmt.Sprintf(`{"balance":%d.%02d,"card_number":"516349******%04d","company_id":%d,`+
@@ -31,7 +31,7 @@ func accountBody(i int) string {
 		100+i, i%100, i, 40000+i, i, i, 1+i%12, 1+i%12, i%60, i%60, i, i, i, i, i, i, i, 50+i%40, i)
 }
 
-// transactionBody is a history item.
+// transactionBody returns item i of a history as JSON.
 func transactionBody(i int) string {
 	return fmt.Sprintf(`{"id":"%d","parent_id":"","account_id":"EAID%016d","type":"1118",`+
 		`"type_description":"Purchase authorisation","amount":-%d.%02d,"amount_currency":"AUD","fee_amount":0.00,`+
@@ -41,7 +41,7 @@ func transactionBody(i int) string {
 		9000000+i, 7, 1+i, i%100, 5000-i, i%100, 1+i%28, i%60, i, i, i)
 }
 
-// list joins n items into an array.
+// list joins n items into a JSON array.
 func list(n int, item func(int) string) string {
 	items := make([]string, n)
 	for i := range items {

@@ -1,5 +1,5 @@
-// Program raw does the work of program client with the standard library. At the end it prints the memory that Linux
-// reports for it, or exits with 1.
+// Program raw does the work of program client with the standard library. At the end, rows, strings and file print the memory
+// that Linux reports for the process. After an error, the program exits with 1.
 //
 //	raw rows ADDRESS COUNT     reads the rows of a report
 //	raw strings ADDRESS COUNT  makes a string of each row, and does nothing else with it
@@ -100,10 +100,10 @@ func readRows(body io.Reader) (n int, err error) {
 	}
 }
 
-// row keeps the compiler from omitting the strings.
+// row is assigned so that the compiler does not omit the strings.
 var row string //nolint:unused // written only
 
-// makeStrings relies on one byte that each row has once and no other part of the report has.
+// makeStrings ends each string at the letter r, which each row of the benchmark's report has once: in its \r.
 func makeStrings(body io.Reader) (n int, err error) {
 	in := bufio.NewReaderSize(body, 64<<10)
 	for {

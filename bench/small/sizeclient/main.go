@@ -1,4 +1,4 @@
-// Program sizeclient is program sizeplain with the client: the two sizes differ by the client's size.
+// Program sizeclient does the work of program sizeplain with the client: the two programs differ by the client's size.
 package main
 
 import (
