@@ -13,9 +13,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-const demoPayments, demoInterrupted = 300, 120 // Ctrl+C is pressed after so many payments
+const demoPayments, demoInterrupted = 300, 120 // the second number: payments before Ctrl+C
 
-// demonstrate pays a file on an emulator. A run loses responses and is interrupted; then the same command runs again.
+// demonstrate pays a file on an emulator. The first run loses responses and is interrupted. Then the same command is started again.
 func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 	directory, err := os.MkdirTemp("", "disburse")
 	if err != nil {
@@ -40,7 +40,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 		return err
 	}
 	s := defaults(emulator.Config())
-	s.config.AttemptTimeout, s.config.Retry.InFlightWait = time.Second, time.Second // the demonstration takes seconds
+	s.config.AttemptTimeout, s.config.Retry.InFlightWait = time.Second, time.Second // so that the demonstration takes only seconds
 	s.booking, s.rateWindow = 300*time.Millisecond, 0
 	interrupted, interrupt := context.WithCancel(ctx)
 	defer interrupt()
@@ -63,7 +63,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 	disburse(ctx, "The file is checked with -dry-run", exitPaid, "-dry-run")
 	disburse(interrupted, "One response in ten is lost, and Ctrl+C interrupts the run", exitUnfinished)
 	disburse(ctx, "The same command again pays the rest, and nobody twice", exitPaid)
-	movements := len(emulator.Transactions(float)) - 1 // the first is the opening balance
+	movements := len(emulator.Transactions(float)) - 1 // the first transaction is the opening balance
 	fmt.Fprintf(out, "\nThe emulator made %d payments. The float account has %s.\n", movements, emulator.Balance(float))
 	if err == nil && movements != demoPayments {
 		err = errors.New("not each row was paid once")

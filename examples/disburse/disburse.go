@@ -30,12 +30,12 @@ type disbursement struct {
 	bar         *progressbar.ProgressBar
 	began       time.Time
 
-	paid, streak int                          // payments in this run, and failures since the last success
+	paid, streak int                          // payments made in this run, and failures since the last success
 	trouble      error                        // error of the last failed payment
-	marks        map[prepaid.RequestID]string // rows that are paid in the journal and missing in the history
+	marks        map[prepaid.RequestID]string // states of rows that are paid in the journal and not in the history
 }
 
-// errRefused means that a fault, already printed, prevents the run.
+// errRefused means that a fault prevents the run.
 var errRefused = errors.New("nothing was sent")
 
 func (d *disbursement) row(name, format string, args ...any) {
@@ -45,7 +45,7 @@ func (d *disbursement) row(name, format string, args ...any) {
 func (d *disbursement) total(name string, t journal.Total) { d.row(name, "%7d %16s", t.Count, t.Sum) }
 func (d *disbursement) report(text string)                 { fmt.Fprintln(d.errOut, text) }
 
-// do checks, pays and writes the summary.
+// do makes the run: it checks the file, pays the rows and writes the summary.
 func (d *disbursement) do(ctx context.Context) (code int, err error) {
 	if d.list, err = readFile(d.job); err != nil {
 		return exitWrong, err
@@ -114,8 +114,8 @@ func (d *disbursement) disburse(ctx context.Context, pl result) (code int, err e
 	return d.conclude(stopped, d.prove(ctx))
 }
 
-// conclude writes the summary and reports how the run ended. stopped explains why rows were not sent, unproven why
-// the history was not read.
+// conclude writes the summary and reports how the run ended. The error stopped is the reason why rows were not sent; the
+// error unproven is the reason why the history was not read.
 func (d *disbursement) conclude(stopped, unproven error) (int, error) {
 	var r result
 	err := replaceFile(d.job.summary(), func(w io.Writer) (err error) {
@@ -158,7 +158,7 @@ func (d *disbursement) conclude(stopped, unproven error) (int, error) {
 	return exitPaid, nil
 }
 
-// checkFloat refuses a run if the float account has too little money: chance would decide which rows are paid.
+// checkFloat refuses a run if the float account has too little money: otherwise chance would decide which rows are paid.
 func (d *disbursement) checkFloat(ctx context.Context, pl result) (int, error) {
 	if pl[stateNotSent].Count+pl[stateUnknown].Count == 0 && !d.job.retryRefused {
 		return exitPaid, nil
@@ -173,7 +173,7 @@ func (d *disbursement) checkFloat(ctx context.Context, pl result) (int, error) {
 	if account.Status != prepaid.AccountStatusActive {
 		return exitWrong, fmt.Errorf("%w: the float account is not active", errRefused)
 	}
-	least := pl[stateNotSent].Sum // payments of unknown outcome may already have left the account
+	least := pl[stateNotSent].Sum // without payments of unknown outcome: they may already have left the account
 	if d.job.retryRefused {
 		least, err = least.Add(pl[stateRejected].Sum)
 	}

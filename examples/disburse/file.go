@@ -28,7 +28,7 @@ type payment struct {
 	key, reference string
 }
 
-// list is a payments file. It is read once: later changes have no effect on the run.
+// list is a payments file. The run reads the file only once: later changes of the file have no effect.
 type list struct {
 	rows   []payment
 	total  journal.Total
@@ -117,7 +117,7 @@ func isName(text string) bool {
 	return text != "" && strings.Trim(text, letters+"._-") == "" && strings.IndexByte(letters, text[0]) >= 0
 }
 
-// controlTotals detects errors that no row shows: a truncated or wrong file.
+// controlTotals detects a truncated or wrong file, which no single row shows.
 func (l *list) controlTotals(j *job) {
 	if len(l.faults) > 0 {
 		return // an invalid file has no meaningful totals
@@ -133,7 +133,7 @@ func (l *list) controlTotals(j *job) {
 	}
 }
 
-// addTo counts an amount.
+// addTo adds one payment of the given amount to total.
 func addTo(total *journal.Total, amount prepaid.Amount) error {
 	sum, err := total.Sum.Add(amount)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// job is the request of the command line. The same file, run and date mean the same payments.
+// job has the values of the command line. The same file, run and date mean the same payments.
 type job struct {
 	file, run            string
 	date                 prepaid.Date
@@ -25,7 +25,7 @@ type job struct {
 	dryRun, retryRefused bool
 }
 
-// dayEarliest and dayLatest limit when the client sends a day's request IDs.
+// dayEarliest and dayLatest are how long before and after a day the client sends the request IDs of that day.
 const dayEarliest, dayLatest = 7 * 24 * time.Hour, 22 * 24 * time.Hour
 
 func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) (*job, error) {
@@ -73,8 +73,8 @@ func (j *job) check(now time.Time) error {
 	return nil
 }
 
-// journal is named for the run and not for the file, so that a corrected file with another name finds the payments of
-// the first file. The name has no date, so that a run with a wrong date finds the journal too.
+// journal returns the journal's path. It has the name of the run and not of the file, so that a corrected file with another
+// name finds the payments of the first file. The path has no date, so that a run with a wrong date finds the journal too.
 func (j *job) journal() string {
 	environment := cmp.Or(string(j.environment), "production")
 	return filepath.Join(filepath.Dir(j.file), j.run+"."+environment+".journal")
@@ -82,8 +82,8 @@ func (j *job) journal() string {
 
 func (j *job) summary() string { return j.file + ".summary.csv" }
 
-// requestID is the same each time the run is continued. It depends on the environment, so that a rehearsal's
-// journal does not count as the real run's.
+// requestID returns the same ID each time the run is continued. The ID depends on the environment, so that the
+// journal of a rehearsal does not count as the journal of the real run.
 func (j *job) requestID(p payment) prepaid.RequestID {
 	return prepaid.DeriveRequestID(j.date, "disburse", string(j.environment), j.run, p.key)
 }
@@ -95,12 +95,12 @@ func (j *job) params(p payment) prepaid.TransferParams {
 	}
 }
 
-// sourceReference identifies the row in the history of the float account. Its last part is the start of a hash of account and
-// amount: it differs if a row with the same key was sent with another account or amount.
+// sourceReference identifies the row in the history of the float account. The last part is the start of a hash of account and
+// amount: this part differs if a row with the same key was sent with another account or amount.
 func (j *job) sourceReference(p payment) string {
 	sum := sha256.Sum256([]byte(string(p.account) + " " + p.amount.String()))
 	return fmt.Sprintf("%s%x", j.ownReferences(p), sum[:4])
 }
 
-// ownReferences is the prefix of all source references ever sent for the key of a row.
+// ownReferences returns the prefix of all source references that were ever sent for the key of a row.
 func (j *job) ownReferences(p payment) string { return j.run + "/" + p.key + "/" }

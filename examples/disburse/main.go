@@ -1,5 +1,5 @@
-// Disburse pays a file of payments, each once, however often the program is killed and restarted: on an emulator
-// inside this process by default, or on the real service (see -h).
+// Disburse makes each payment of a file once, however often the program is killed and restarted. By default it uses an
+// emulator inside this process; it can use the real service instead (see -h).
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run uses the service of the environment, or demonstrates on an emulator, and returns the exit status.
+// run uses the service that the environment variables name, or demonstrates on an emulator. It returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	config, err := prepaid.ConfigFromEnv()
 	s := defaults(config)
@@ -62,13 +62,13 @@ func exit(err error, code int, errOut io.Writer) int {
 // settings are the parameters of a run except its arguments. The demonstration and the tests have shorter times.
 type settings struct {
 	config     prepaid.Config
-	invalid    error         // of config
+	invalid    error         // the error of config
 	booking    time.Duration // maximum delay of a history
-	rateWindow time.Duration // window in which the service counts requests, including an earlier run's
-	grace      time.Duration // for payments still running at Ctrl+C
-	workers    int           // maximum of concurrent payments; the rate limit is kept with any number
-	stopAfter  int           // failed payments in a row
-	onPaid     func()        // after each payment; nil for nothing
+	rateWindow time.Duration // window in which the service counts requests, including those of an earlier run
+	grace      time.Duration // time left after Ctrl+C for payments in progress
+	workers    int           // maximum of concurrent payments; no number exceeds the rate limit
+	stopAfter  int           // number of successive failed payments that ends the run
+	onPaid     func()        // called after each payment; may be nil
 }
 
 func defaults(config prepaid.Config) settings {

@@ -14,14 +14,14 @@ var (
 	errTooMany     = errors.New("stopped: too many payments in a row failed")
 )
 
-// pay sends the due payments until all have a final state, ctx ends, or an error forbids more. It waits for running payments.
+// pay sends payments until all have a final state, ctx ends, or an error forbids more. It waits for payments in progress.
 //
-// Payments of unknown outcome come after new ones, because the journal makes them wait. They get a second attempt.
+// New payments come first. Payments of unknown outcome follow, in two rounds, because the journal makes them wait.
 // Rows that were refused in an earlier run come last, so that refusals never prevent the resolution of an unknown outcome.
 func (d *disbursement) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	// After Ctrl+C running payments have d.grace left. The journal records cut-off calls as unknown.
+	// After Ctrl+C, payments in progress have d.grace left. The journal records a call that is cut off as unknown.
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(d.grace, cut) })
 	defer stop()
 	rounds := []string{stateNotSent, stateUnknown, stateUnknown}
@@ -40,7 +40,7 @@ func (d *disbursement) pay(ctx context.Context) error {
 	return nil
 }
 
-// round sends the due rows. After an error, or the end of ctx, it starts no further payment.
+// round sends the rows in the state due. After an error, or the end of ctx, it starts no further payment.
 func (d *disbursement) round(ctx, sending context.Context, due string) error {
 	payments := func(yield func(journal.Payment) bool) {
 		for _, row := range d.list.rows {
@@ -50,7 +50,7 @@ func (d *disbursement) round(ctx, sending context.Context, due string) error {
 			if state := stateOf(e); !again && (state != due || state == stateRejected && !e.Changed.Before(d.began)) {
 				continue
 			}
-			// The journal would wait too, but with the context of running payments, which Ctrl+C does not end.
+			// The journal would wait too, but with the context sending, which Ctrl+C does not end.
 			if !sleep(ctx, time.Until(d.journal.NotBefore(d.client.Accounts, id))) {
 				return
 			}
@@ -82,7 +82,7 @@ func (d *disbursement) round(ctx, sending context.Context, due string) error {
 	return nil
 }
 
-// sleep returns false if ctx ended first.
+// sleep waits for the time d, or until ctx ends; then it returns false.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):

@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// plan compares each row with the payment that the journal has under its key, before anything is sent. It returns
+// plan compares each row with the payment that the journal has under the row's key, before anything is sent. It returns
 // the states of the rows, and refuses changed and missing rows.
 func (d *disbursement) plan() (result, error) {
 	here := make(map[prepaid.RequestID]bool)

@@ -11,11 +11,11 @@ import (
 )
 
 // prove searches the history of the float account for each payment that the service reported as made. For a known request
-// ID the service returns the cached response, whatever the params are. If the journal is new, lost or swapped, an earlier
-// payment with another amount or payee would be taken for this one. The source reference has a hash of amount and payee.
+// ID the service returns the cached response, whatever the params are. So if the journal is new, lost or swapped, that response
+// may belong to an earlier payment with another amount or payee. The source reference has a hash of amount and payee.
 //
-// It marks a row as stateEarlier if the history shows an earlier payment instead. It marks a row as stateUnseen if the history
-// shows neither: that proves nothing.
+// prove marks a row as stateEarlier if the history shows an earlier payment instead. It marks a row as stateUnseen if the history
+// shows neither payment: this does not prove that no money moved.
 func (d *disbursement) prove(ctx context.Context) error {
 	open := make(map[string]payment)                // by source reference
 	byID := make(map[prepaid.TransactionID]payment) // by the reported ID
@@ -26,7 +26,7 @@ func (d *disbursement) prove(ctx context.Context) error {
 		}
 		open[d.job.sourceReference(row)], byID[e.TransactionID] = row, row
 	}
-	// A payment made before a loss of the journal is at most as old as its request ID may be. Clocks differ.
+	// If the journal was lost, an earlier payment is at most as old as its request ID may be. The day more is for clocks that differ.
 	from := d.job.date.Time(time.UTC).Add(-dayEarliest - 24*time.Hour)
 	for look := range 2 {
 		if len(open) == 0 {
@@ -50,7 +50,7 @@ func (d *disbursement) prove(ctx context.Context) error {
 	return nil
 }
 
-// compare finds the row of a history item and removes it from open. reported is the row for which the service reported the
+// compare finds the row of a history item and removes the row from open. reported is the row for which the service reported the
 // item's ID.
 func (d *disbursement) compare(item *prepaid.Transaction, open map[string]payment, reported payment) {
 	if row, ok := open[item.Reference]; ok && item.Amount.Abs() == row.amount {
@@ -59,7 +59,7 @@ func (d *disbursement) compare(item *prepaid.Transaction, open map[string]paymen
 	}
 	reference := d.job.sourceReference(reported)
 	hash, own := strings.CutPrefix(item.Reference, d.job.ownReferences(reported))
-	// A reference that the service truncated or rewrote shows no payment.
+	// A reference that the service truncated or rewrote does not identify a payment.
 	own = own && item.Reference != reference && len(item.Reference) == len(reference) && strings.Trim(hash, "0123456789abcdef") == ""
 	if _, ok := open[reference]; ok && own {
 		delete(open, reference)

@@ -19,7 +19,7 @@ const (
 	statePaid     = "paid"
 	stateRejected = "rejected"
 	stateEarlier  = "earlier"  // the service returned another payment, made earlier under the same key
-	stateUnseen   = "not seen" // reported as paid, and not in the history yet: that proves nothing
+	stateUnseen   = "not seen" // reported as paid, but not in the history yet: this proves nothing
 	stateNotSent  = "not sent"
 	stateUnknown  = "unknown"
 )
@@ -31,7 +31,7 @@ func states() []string {
 // result is the outcome of all rows, by state.
 type result map[string]journal.Total
 
-// stateOf returns the state of an entry. Only the journal decides: an unrecorded event has not happened.
+// stateOf returns the state of an entry. Only the journal decides: an event that is not recorded does not count.
 func stateOf(e journal.Entry) string {
 	switch e.State {
 	case journal.StateDone:
@@ -48,14 +48,14 @@ func stateOf(e journal.Entry) string {
 func code(e journal.Entry) string {
 	switch {
 	case e.Resolved:
-		return "resolved" // by a person, not by the service
+		return "resolved" // a person, not the service, decided
 	case e.State == journal.StateRejected && e.Code == "" && e.CorrelationID != "":
-		return "transfer_failed" // a 200 that reports that no money moved
+		return "transfer_failed" // a response with status 200 that reports that no money moved
 	}
 	return string(e.Code)
 }
 
-// result adds up the states of the rows, and writes a line for each and the totals.
+// result adds up the rows by state. It writes a line for each row and for each total.
 func (d *disbursement) result(to io.Writer) (result, error) {
 	r := make(result)
 	out := csv.NewWriter(to)
@@ -77,11 +77,11 @@ func (d *disbursement) result(to io.Writer) (result, error) {
 		_ = out.Write([]string{"total", strconv.Itoa(r[state].Count), r[state].Sum.String(), state, "", "", "", ""})
 	}
 	out.Flush()
-	return r, errors.Join(d.journal.Err(), out.Error()) // of earlier reads and writes
+	return r, errors.Join(d.journal.Err(), out.Error()) // errors of earlier reads and writes
 }
 
 // replaceFile writes a file. Whenever the process dies, the file has the old or the complete new content.
-// Leftovers of a killed process are overwritten: the lock of the journal excludes a second writer.
+// It overwrites the leftovers of a killed process: the lock of the journal excludes a second writer.
 func replaceFile(path string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path+temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

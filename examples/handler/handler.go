@@ -16,9 +16,9 @@ import (
 type shop struct {
 	client   *prepaid.Client
 	payments *journal.Journal
-	worker   journal.Workers // sends what a handler or a dead process left open
+	worker   journal.Workers // sends the payments that a handler or a dead process left open
 	float    prepaid.AccountID
-	orders   map[string]prepaid.TransferParams // your table of orders: request IDs and params are stored with them
+	orders   map[string]prepaid.TransferParams // your table of orders, which also stores their request IDs and params
 }
 
 func open(client *prepaid.Client, path string, float prepaid.AccountID, orders map[string]prepaid.TransferParams) (*shop, error) {
@@ -33,7 +33,7 @@ func open(client *prepaid.Client, path string, float prepaid.AccountID, orders m
 
 // ServeHTTP pays an order (POST) or reads the state of its payment (GET).
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	params, known := s.orders[r.PathValue("id")] // check also that this user may pay it
+	params, known := s.orders[r.PathValue("id")] // also check that this user may pay the order
 	code := http.StatusNotFound
 	if known && r.Method == http.MethodPost {
 		code = s.pay(r.Context(), params)
@@ -43,7 +43,7 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		code = status(e)
 	}
 	w.WriteHeader(code)
-	_, _ = fmt.Fprintln(w, e.State) // a client that has left asks again
+	_, _ = fmt.Fprintln(w, e.State) // the client may have left: it asks again
 }
 
 // pay makes a payment once, however often it is called, and returns the HTTP status.
@@ -65,7 +65,7 @@ func (s *shop) pay(ctx context.Context, params prepaid.TransferParams) int {
 	return status(e)
 }
 
-// status returns the HTTP status for the row of a payment.
+// status returns the HTTP status for the journal's entry of a payment.
 func status(e journal.Entry) int {
 	switch {
 	case e.State == "": // not recorded, so not sent

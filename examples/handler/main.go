@@ -1,4 +1,4 @@
-// Handler pays from an HTTP handler, which responds within two seconds: a worker makes the payments that are then still open.
+// Handler makes payments in an HTTP handler, which responds within two seconds. A worker completes payments that are still open then.
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// run loses the response to a payment of order 7 on an emulator. For the real service: prepaid.ConfigFromEnv, prepaid.NewClient.
+// run uses an emulator that loses the response to the payment of order 7. For the real service: prepaid.ConfigFromEnv, prepaid.NewClient.
 func run(out io.Writer) (err error) {
 	srv, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
@@ -51,7 +51,7 @@ func run(out io.Writer) (err error) {
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 	ask(out, s, "POST")
 	ctx, stop := context.WithCancel(context.Background())
-	s.worker.Trace.Recorded = func(e journal.Entry) { fmt.Fprintln(out, "last sent", e.LastSent); stop() } // a real worker runs on
+	s.worker.Trace.Recorded = func(e journal.Entry) { fmt.Fprintln(out, "last sent", e.LastSent); stop() } // a real worker does not stop
 	err = s.worker.Run(ctx, s.payments, s.client.Accounts)
 	ask(out, s, "GET")
 	ask(out, s, "POST")

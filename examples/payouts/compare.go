@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// errDifferent: the comparison found differences.
+// errDifferent means that the comparison found differences.
 var errDifferent = errors.New("orders, payments and accounts differ")
 
 // comparison compares the orders with the responses to customers, the payments and the history of the float account.
@@ -26,7 +26,7 @@ type comparison struct {
 
 	booked         map[string]*booked // orders, by ID
 	paid, rejected journal.Total
-	moved          journal.Total // out of the float account, for orders
+	moved          journal.Total // money that left the float account for orders
 	differences    []string
 }
 
@@ -39,7 +39,7 @@ type booked struct {
 	state       journal.State
 	posted      prepaid.Amount // zero without a posting
 	transaction prepaid.TransactionID
-	recorded    bool // the store has its payment
+	recorded    bool // the store has the order's payment
 	moved       int  // transactions in the history of the float account
 }
 
@@ -47,7 +47,7 @@ func (c *comparison) differ(format string, args ...any) {
 	c.differences = append(c.differences, fmt.Sprintf(format, args...))
 }
 
-// compare compares everything once no more requests are being handled.
+// compare waits until the emulator handles no more requests, then compares everything.
 func (d *demo) compare(ctx context.Context) (*comparison, error) {
 	if err := d.emulator.WaitIdle(ctx); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (c *comparison) compareCustomers() {
 	}
 }
 
-// comparePayments compares each order and its posting with the payment of the store.
+// comparePayments compares each order and its posting with the payment in the store.
 func (c *comparison) comparePayments(ctx context.Context) error {
 	byRequest := make(map[prepaid.RequestID]*booked)
 	for _, o := range c.booked {
@@ -145,7 +145,7 @@ func (c *comparison) compareHistory(ctx context.Context) error {
 	}
 	defer client.Close() //nolint:errcheck // never fails
 	for item, err := range client.Accounts.Transactions(ctx, c.float, prepaid.ListTransactionsParams{
-		From: c.began.Add(-time.Hour), Paging: prepaid.Paging{Size: 500}, // clocks differ
+		From: c.began.Add(-time.Hour), Paging: prepaid.Paging{Size: 500}, // an hour more: clocks differ
 	}) {
 		if err != nil {
 			return fmt.Errorf("the history of the float account: %w", err)

@@ -15,7 +15,7 @@ import (
 // customers post each order until a response says whether it is accepted.
 type customers struct {
 	payees   []prepaid.AccountID
-	stranger prepaid.AccountID // may not be paid
+	stranger prepaid.AccountID // an account that no order may pay
 	client   *http.Client
 
 	mu       sync.Mutex
@@ -31,7 +31,7 @@ func newCustomers(payees []prepaid.AccountID, stranger prepaid.AccountID) *custo
 	}
 }
 
-// shop posts orders to address. It returns an error for an unexpected response.
+// shop posts the given number of orders to address. It returns an error after an unexpected response.
 func (c *customers) shop(ctx context.Context, address string, orders int) error {
 	defer c.client.CloseIdleConnections()
 	ctx, fail := context.WithCancelCause(ctx)
@@ -55,7 +55,7 @@ func (c *customers) shop(ctx context.Context, address string, orders int) error 
 	return context.Cause(ctx)
 }
 
-// place posts order n until a response says whether it was accepted. One order in ten is for a stranger and is rolled
+// place posts order n until a response says whether the order was accepted. One order in ten is for a stranger and is rolled
 // back. For one order in twelve the customer leaves before the response and posts the order again.
 func (c *customers) place(ctx context.Context, address string, n int) error {
 	o := order{

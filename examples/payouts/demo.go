@@ -23,7 +23,7 @@ import (
 
 const (
 	demoOrders, demoWorkers = 200, 3
-	demoPatience            = time.Minute // much longer than a payment with its repeats takes
+	demoPatience            = time.Minute // much longer than a payment takes with all repeats
 )
 
 // demo has the processes of the demonstration and the data for the comparison.
@@ -80,7 +80,7 @@ func newDemo(ctx context.Context, postgres *pgtest.Server) (*demo, error) {
 		float: emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000000.00"}),
 		key:   prepaid.NewSecret(hex.EncodeToString(key[:])), log: slog.New(slog.DiscardHandler),
 	}
-	// Short times resolve an unknown outcome within seconds. On the service keep the defaults.
+	// Short times resolve an unknown outcome within seconds. With the real service, keep the defaults.
 	d.config.AttemptTimeout, d.config.Retry.InFlightWait = time.Second, time.Second
 	d.config.RateShare = 0.25 // three workers and the comparison share one address
 	for range 40 {
@@ -116,7 +116,7 @@ func (d *demo) close() error {
 	return d.emulator.Close()
 }
 
-// fault depends on requests, not on time: one transfer in ten fails, in four different ways.
+// fault returns a fault that depends on the request, not on time: one transfer in ten fails, in four different ways.
 func fault(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
 	const later = 500 * time.Millisecond // shorter than InFlightWait, as the operator promises
 	if a.Operation != "POST /accounts/{id}/transfer" {
@@ -135,7 +135,7 @@ func fault(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
 	return prepaidtest.Delay(time.Duration(a.Ordinal%8) * 25 * time.Millisecond)
 }
 
-// run starts the parts in this process, places orders and returns when they are paid.
+// run starts the parts in this process, places orders and returns when the orders are paid.
 func (d *demo) run(ctx context.Context, orders int, out io.Writer) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -168,7 +168,7 @@ func (d *demo) run(ctx context.Context, orders int, out io.Writer) error {
 	return err
 }
 
-// settle waits until the books have an outcome for each payment. If that takes too long, the comparison shows the payments
+// settle waits until the books have an outcome for each payment, but at most for d.patience. The comparison shows payments
 // without an outcome.
 func (d *demo) settle(ctx context.Context) error {
 	for began := time.Now(); time.Since(began) < d.patience; sleep(ctx, 100*time.Millisecond) {
@@ -183,7 +183,7 @@ func (d *demo) settle(ctx context.Context) error {
 	return nil
 }
 
-// sleep ends early with ctx.
+// sleep waits for the time pause, or until ctx ends.
 func sleep(ctx context.Context, pause time.Duration) {
 	select {
 	case <-time.After(pause):

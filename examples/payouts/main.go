@@ -1,4 +1,4 @@
-// Payouts pays the orders of a web application from any number of machines, each once. Without arguments it demonstrates
+// Payouts pays each order of a web application once, from any number of machines. Without arguments it demonstrates
 // this with a Postgres and an emulator that it starts itself (see -h).
 package main
 
@@ -42,7 +42,7 @@ const (
 	exitUnfinished = 3
 )
 
-// errWrong prevents the start.
+// errWrong means that the program could not start.
 var errWrong = errors.New("nothing was started")
 
 func main() {
@@ -53,7 +53,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is main without the process: it returns the exit status.
+// run does the work of main, and returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	err := runPart(ctx, args, out, errOut)
 	if err == nil || errors.Is(err, flag.ErrHelp) {

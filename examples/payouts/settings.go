@@ -70,11 +70,11 @@ func keyFromEnv() (prepaid.Secret, error) {
 	return prepaid.NewSecret(key), nil
 }
 
-// connect returns a pool of connections. It makes none yet.
+// connect returns a pool of connections. It does not connect yet.
 func (s settings) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(s.database)
 	if err != nil {
-		return nil, fmt.Errorf("%w: PREPAID_PAYOUTS_DATABASE cannot be read", errWrong) // err may have the password
+		return nil, fmt.Errorf("%w: PREPAID_PAYOUTS_DATABASE cannot be read", errWrong) // err may contain the password
 	}
 	config.MaxConns = max(config.MaxConns, 10) // workers need six
 	return pgxpool.NewWithConfig(ctx, config)
@@ -83,7 +83,7 @@ func (s settings) connect(ctx context.Context) (*pgxpool.Pool, error) {
 //go:embed orders.sql
 var tables string
 
-// migrate creates the tables of the application and those of the payments, where they are missing.
+// migrate creates the tables of the application and of the payments, unless they exist.
 func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	if _, err := pool.Exec(ctx, tables); err != nil {
 		return err
@@ -91,8 +91,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	return prepaidpg.Migrate(ctx, pool, "")
 }
 
-// openStore opens the payments. One key encrypts bank details, another makes the digests that compare them. Both are
-// derived from the key in the settings.
+// openStore opens the store of payments. One key encrypts bank details; another key makes digests, with which the store
+// compares bank details. Both keys are derived from the key in the settings.
 func (s settings) openStore(ctx context.Context, pool *pgxpool.Pool) (*prepaidpg.Store, error) {
 	seal, err := s.derive("seal")
 	if err != nil {

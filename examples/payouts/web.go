@@ -26,7 +26,7 @@ type order struct {
 	Reference string            `json:"reference"` // for the payee's statement
 }
 
-// accepted is a response.
+// accepted is the response to an accepted order.
 type accepted struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
@@ -40,7 +40,7 @@ type web struct {
 	log   *slog.Logger
 }
 
-// A known order keeps its request ID: another ID would pay it again.
+// A known order keeps its request ID: another ID would pay the order again.
 const (
 	insertOrder = `insert into orders (id, account_id, amount, request_id) values ($1, $2, $3, $4) on conflict do nothing`
 	selectOrder = `select id, state, request_id from orders where id = $1`
@@ -83,7 +83,7 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		rw.Header().Set("Content-Type", "application/json")
 		rw.WriteHeader(http.StatusAccepted)
-		_ = json.NewEncoder(rw).Encode(a) // a customer who left posts again
+		_ = json.NewEncoder(rw).Encode(a) // the customer may have left, and then posts again
 	case errors.Is(err, journal.ErrChanged):
 		http.Error(rw, "this order exists with other content", http.StatusConflict)
 	case errors.Is(err, prepaid.ErrRequestIDExpired):
@@ -99,7 +99,7 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve takes orders until ctx ends. It finishes the orders that it has begun to take.
+// serve takes orders until ctx ends. After that, it completes the requests in progress.
 func serve(ctx context.Context, s settings, listener net.Listener) error {
 	defer listener.Close() //nolint:errcheck // the server closes it too
 	pool, err := s.connect(ctx)

@@ -18,7 +18,7 @@ select request_id, account_id, amount, $2 from orders where request_id = $1 on c
 )
 
 // settled writes the outcome of a payment to the books, in the transaction that records the outcome. After a failure the
-// store calls it again: repeats are safe.
+// store calls settled again: repeats are safe.
 func settled(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 	updated, err := tx.Exec(ctx, updateOrder, e.RequestID, e.State)
 	switch {
@@ -32,7 +32,7 @@ func settled(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 	return err
 }
 
-// work pays orders until ctx ends. It then finishes the payments that are being sent.
+// work pays orders until ctx ends. After that, it completes the payments in progress.
 func work(ctx context.Context, s settings) error {
 	pool, err := s.connect(ctx)
 	if err != nil {

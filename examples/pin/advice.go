@@ -16,7 +16,7 @@ const (
 )
 
 // advise returns the known state of the PIN, and advice. The reference does not show the service's code for a wrong
-// password, so step and outcome decide, not the code.
+// password, so advise uses the step and the outcome, not the code.
 func advise(err error) (verdict, string) {
 	failed, isStep := errors.AsType[*stepError](err)
 	outcome := prepaid.OutcomeOf(err)

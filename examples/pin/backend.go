@@ -15,10 +15,10 @@ var errNoOperation = errors.New("the response has no operation_id: ask the opera
 // backend relays the messages of one cardholder's session.
 type backend struct {
 	client    *prepaid.Client
-	account   prepaid.AccountID // the session's: a device could name any account
+	account   prepaid.AccountID // the account of the session: a device could name any account
 	deviceID  string            // the cardholder's registered device
 	ipAddress string            // of the device's connection
-	method    string            // how the one-time password is sent; the operator defines the words
+	method    string            // how the one-time password is sent; the operator defines the values
 }
 
 // Initiate starts a change for the session's account.
@@ -29,7 +29,7 @@ func (b *backend) Initiate(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var operation struct { // the emulator's form; the reference shows none
+	var operation struct { // the emulator's form; the reference shows no form
 		OperationID string `json:"operation_id"`
 	}
 	if err := started.Decode(&operation); err != nil || operation.OperationID == "" {
@@ -38,7 +38,7 @@ func (b *backend) Initiate(ctx context.Context) (string, error) {
 	return operation.OperationID, nil
 }
 
-// Validate relays an envelope. The client checks its form, because a device can send anything.
+// Validate relays an envelope. The client checks the envelope's form, because a device can send anything.
 func (b *backend) Validate(ctx context.Context, message sealed) error {
 	_, err := b.client.PIN.Validate(ctx, b.params(message))
 	return err

@@ -38,7 +38,7 @@ func (e *emulated) close() {
 	_ = e.srv.Close()
 }
 
-// phone gets the one-time password.
+// phone returns the one-time password that the cardholder gets.
 func (e *emulated) phone() string { return e.srv.OTP(e.operation) }
 
 // scripted is a cardholder who types the input of the demonstration.
@@ -68,7 +68,7 @@ func demonstrate(ctx context.Context, say func(string, ...any)) error {
 		title string
 		pin   string
 		otp   func() string
-		fault prepaidtest.Fault // of execute
+		fault prepaidtest.Fault // fault of the call execute
 		want  verdict
 		pinIs string // afterwards
 	}{

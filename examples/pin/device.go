@@ -11,10 +11,10 @@ import (
 )
 
 // This file is the cardholder's side: the app on the phone. It has the operator's certificate and no client of the
-// service. PIN and one-time password exist only here, as prepaid.Secret, and leave in an envelope.
+// service. PIN and one-time password exist only here, as prepaid.Secret. They leave the device in an envelope.
 
-// relay is all that the device sees of the partner's backend. In an app these are three requests of the cardholder's
-// session over HTTPS, with sealed as their JSON body.
+// relay is all that the device sees of the partner's backend. In an app, its methods are three HTTPS requests in the
+// cardholder's session. The last two have a value of the type sealed as JSON body.
 type relay interface {
 	// Initiate requests the one-time password and returns the ID of the operation.
 	Initiate(ctx context.Context) (operationID string, err error)
@@ -24,13 +24,13 @@ type relay interface {
 	Execute(ctx context.Context, message sealed) error
 }
 
-// sealed is the device's message: nothing in it can be read without the operator's private key.
+// sealed is the device's message. Nobody can read the envelope without the operator's private key.
 type sealed struct {
 	OperationID string               `json:"operation_id"`
 	Envelope    *prepaid.PINEnvelope `json:"envelope"`
 }
 
-// keypad asks the cardholder.
+// keypad asks the cardholder for a PIN or a one-time password.
 type keypad interface {
 	newPIN(ctx context.Context) (prepaid.Secret, error)
 	oneTimePassword(ctx context.Context) (prepaid.Secret, error)
@@ -66,7 +66,7 @@ func (e *stepError) Unwrap() error { return e.err }
 // changePIN makes the whole change once. No step is repeated: after a failure the cardholder starts again, with a new
 // one-time password.
 func (d *device) changePIN(ctx context.Context) error {
-	pin, err := d.keypad.newPIN(ctx) // first: a weak PIN then costs no one-time password
+	pin, err := d.keypad.newPIN(ctx) // asked first, so that a weak PIN costs no one-time password
 	if err != nil {
 		return err
 	}
@@ -89,27 +89,27 @@ func (d *device) changePIN(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	// From here the change runs to its end: if it were cut off, nobody would know which PIN is valid.
+	// From here on, nothing interrupts the change: after an interruption, nobody would know which PIN is valid.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), executeLimit)
 	defer cancel()
 	return d.send(ctx, "execute", d.relay.Execute, secret)
 }
 
-// send seals and sends. Each message has its own envelope, with a key and a vector that are used once.
+// send seals the secret and sends one message. Each message has its own envelope, with a key and a vector that are used once.
 func (d *device) send(ctx context.Context, step string, call func(context.Context, sealed) error, secret prepaid.PINSecret) error {
 	envelope, err := d.key.Seal(secret)
 	if err != nil {
 		return err
 	}
 	err = call(ctx, sealed{OperationID: d.operation, Envelope: envelope})
-	if prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // also if the response arrived and was unusable
+	if prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // even if the response was unusable
 		return nil
 	}
 	return &stepError{step, err}
 }
 
-// brokenRule returns the rule that a PIN breaks, or "". The rules are this program's: the service states none, and the
-// operator defines which PINs a card accepts.
+// brokenRule returns the rule that a PIN breaks, or "". These are the rules of this program: the service has no
+// documented rules, and the operator defines which PINs a card accepts.
 func brokenRule(pin string) string {
 	const up = "01234567890"
 	const down = "09876543210"

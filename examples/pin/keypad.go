@@ -21,8 +21,8 @@ var (
 // longestLine is longer than any PIN or one-time password.
 const longestLine = 64
 
-// typed is a keypad on a terminal, without echo, or else a stream of two lines. PINs never come from a flag or an
-// environment variable: other programs can see those.
+// typed is a keypad that reads from a terminal without echo, or two lines from another stream. PINs never come from a
+// flag or an environment variable: other programs can see flags and variables.
 type typed struct {
 	lines    *bufio.Scanner
 	prompts  io.Writer
@@ -43,7 +43,7 @@ func (t *typed) newPIN(ctx context.Context) (prepaid.Secret, error) {
 	if err != nil || t.terminal == nil {
 		return pin, err
 	}
-	again, err := t.ask(ctx, "New PIN again: ") // the input is not shown
+	again, err := t.ask(ctx, "New PIN again: ") // asked twice, because the input is not shown
 	if err == nil && !pin.Equal(again) {
 		err = errDiffer
 	}
@@ -54,7 +54,7 @@ func (t *typed) oneTimePassword(ctx context.Context) (prepaid.Secret, error) {
 	return t.ask(ctx, "One-time password: ")
 }
 
-// ask reads a line, until ctx ends.
+// ask reads a line. It returns errStopped if ctx ends first.
 func (t *typed) ask(ctx context.Context, prompt string) (prepaid.Secret, error) {
 	read := func() (string, error) {
 		t.lines.Scan()
@@ -81,7 +81,7 @@ func (t *typed) ask(ctx context.Context, prompt string) (prepaid.Secret, error) 
 		err  error
 	}
 	results := make(chan result, 1)
-	go func() { // such a read cannot be cancelled; the process ends soon
+	go func() { // a read cannot be cancelled; after the end of ctx, the process ends soon
 		line, err := read()
 		results <- result{line, err}
 	}()

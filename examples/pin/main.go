@@ -36,7 +36,7 @@ func main() {
 	os.Exit(code)
 }
 
-// errInput is a wrong command line or environment.
+// errInput means that the command line or the environment is wrong.
 var errInput = errors.New("see -h")
 
 // options are the values of the flags.

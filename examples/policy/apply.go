@@ -72,7 +72,7 @@ func (s *session) show(ctx context.Context, d *document) (*plan, error) {
 	return p, nil
 }
 
-// apply shows the plan, asks, applies the plan and reads the policy back.
+// apply shows the plan, asks for confirmation, applies the plan and reads the policy back.
 func (s *session) apply(ctx context.Context, d *document) error {
 	p, err := s.show(ctx, d)
 	switch {
@@ -96,8 +96,8 @@ func (s *session) apply(ctx context.Context, d *document) error {
 	if again.text.String() != p.text.String() {
 		return fmt.Errorf("%w since the plan was made, nothing was sent", errChanged)
 	}
-	// Rules of a block list restrict: add all of them, in each list, before any is removed. An allow list needs no such pass:
-	// the SDK removes before it adds.
+	// The rules of a block list restrict payments: all are added, in each list, before any rule is removed. An allow list needs
+	// no such pass: its old rules are removed before new rules are added, as the SDK does.
 	if d.DefaultAction == prepaid.PolicyActionAllow {
 		_, err = s.ensure(ctx, d, pass{})
 	}
@@ -119,10 +119,10 @@ func (s *session) apply(ctx context.Context, d *document) error {
 	return nil
 }
 
-// pass has the options of a change. A pass that removes other rules also replaces texts, unless -ignore-texts is set.
+// pass has the options of one pass over the lists. A pass that removes other rules also replaces texts, unless -ignore-texts is set.
 type pass struct{ dryRun, removeOthers bool }
 
-// ensure makes each list of the policy equal the file's. The SDK reads a list, sends the difference, repeats no change,
+// ensure makes each list of the policy equal to the list in the file. The SDK reads a list, sends the difference, repeats no change,
 // and reads the list back.
 func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, error) {
 	p, policies, texts := &plan{}, s.client.Policy, pass.removeOthers && !s.ignoreTexts
@@ -166,8 +166,8 @@ func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, er
 	})
 }
 
-// list changes one list and adds the result to the plan, in which foreign text is quoted. Ctrl+C takes effect between two lists: a cut-off call has an
-// unknown outcome.
+// list changes one list and adds the result to the plan, in which foreign text is quoted. Ctrl+C takes effect only between two
+// lists: a call that is cut off would have an unknown outcome.
 func list[R any](ctx context.Context, p *plan, name string, managed bool,
 	ensure func(context.Context) (*prepaid.EnsuredRules[R], error), show func(R) string,
 ) error {
@@ -198,7 +198,7 @@ func list[R any](ctx context.Context, p *plan, name string, managed bool,
 	return nil
 }
 
-// confirm requires the whole word, so that it is typed on purpose.
+// confirm requires the whole word yes, so that nobody confirms by mistake.
 func (s *session) confirm(ctx context.Context) error {
 	fmt.Fprint(s.out, "Type yes to apply: ")
 	typed := make(chan string, 1)

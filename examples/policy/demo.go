@@ -74,7 +74,7 @@ func demonstrate(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-// readerFunc is a reader that does something first.
+// readerFunc is a reader that calls a function.
 type readerFunc func(b []byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }

@@ -14,7 +14,7 @@ import (
 )
 
 // document is the file. The rules of a nil list are left unchanged. The default action is only compared: a file for a program
-// whose rules allow must not be applied to one whose rules block.
+// whose rules allow must not be applied to a program whose rules block.
 type document struct {
 	Company       prepaid.CompanyID    `yaml:"company"`
 	DefaultAction prepaid.PolicyAction `yaml:"default_action"`
@@ -37,11 +37,11 @@ type terminal struct {
 	Description    string `yaml:"description,omitempty"`
 }
 
-// errFile is a file that cannot be used.
+// errFile means that the file cannot be used.
 var errFile = errors.New("invalid file")
 
-// readFile parses a wanted policy. It refuses unknown keys, which would be lists that are never applied. The SDK checks the
-// rules before it sends anything.
+// readFile parses the file of a wanted policy. It refuses unknown keys: a list under a wrong key would never be applied. The SDK
+// checks the rules before it sends anything.
 func readFile(text []byte) (*document, error) {
 	var d document
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -57,7 +57,7 @@ func readFile(text []byte) (*document, error) {
 		return nil, fmt.Errorf("%w: %s", errFile, withoutValues(err))
 	}
 	for name, value := range members {
-		if value == nil { // its lines may have been removed by mistake
+		if value == nil { // the lines of the list may have been removed by mistake
 			return nil, fmt.Errorf("%w: %s must not be empty; write [] for a list without rules, omit the key to leave the list unchanged", errFile, name)
 		}
 	}
@@ -88,7 +88,7 @@ func writeFile(to io.Writer, company prepaid.CompanyID, p *prepaid.Policy) error
 		Categories: []prepaid.MCC{}, Merchants: []merchant{}, Terminals: []terminal{},
 	}
 	for _, r := range p.Categories {
-		d.Categories = append(d.Categories, r.MerchantCategoryCode) // the encoder quotes it, as it looks like a number
+		d.Categories = append(d.Categories, r.MerchantCategoryCode) // the encoder quotes the code, because it looks like a number
 	}
 	for _, r := range p.Merchants {
 		d.Merchants = append(d.Merchants, merchant{r.AcquirerID, r.CardAcceptorID, r.Description})

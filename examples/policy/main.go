@@ -38,7 +38,7 @@ func main() {
 
 const exitInput = 2
 
-// errInput is a wrong command line, environment or file.
+// errInput means that the command line, the environment or the file is wrong.
 var errInput = errors.New("see -h")
 
 // options are the flags.

@@ -1,5 +1,5 @@
-// Quickstart issues cards, moves money and shows the result of each call: on an emulator inside this process by default, or
-// on the real test environment (see -h).
+// Quickstart issues cards, moves money and shows the result of each call. By default it uses an emulator inside this process; it
+// can use the real test environment instead (see -h).
 package main
 
 import (

@@ -85,11 +85,11 @@ func (q *quickstart) lostResponse(ctx context.Context) error {
 	return nil
 }
 
-// addUp compares each balance with the sum of its history.
+// addUp compares the balance of each account with the sum of its history.
 func (q *quickstart) addUp(ctx context.Context) error {
 	q.title("Add up: every balance is the sum of its history")
 	accounts := slices.Clip(q.cards)
-	if q.emulator != nil { // a real float account has a long history
+	if q.emulator != nil { // not on the service: a real float account has a long history
 		accounts = append(accounts, card{key: "float", id: q.float})
 	}
 	const columns = "%-5s  %5v  %9s  %9s"

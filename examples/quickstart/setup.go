@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// quickstart is one run: its environment, and the accounts it has created so far.
+// quickstart is one run: its environment, and the accounts that it has created so far.
 type quickstart struct {
 	day   prepaid.Date // of the loads
 	again bool
@@ -42,7 +42,7 @@ type card struct {
 	status prepaid.AccountStatus
 }
 
-// setUp sets the resources that tearDown releases, also if it returns an error.
+// setUp sets the resources that tearDown releases. Call tearDown even if setUp returns an error.
 func (q *quickstart) setUp() (err error) {
 	if os.Getenv("PREPAID_BASE_URL") != "" {
 		return q.setUpReal()

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// do executes all steps, until one fails or ctx ends.
+// do executes the steps until a step fails or ctx ends.
 func (q *quickstart) do(ctx context.Context) error {
 	fmt.Fprintln(q.out, "prepaid quickstart")
 	if q.emulator != nil {
@@ -48,7 +48,7 @@ func (q *quickstart) check(ctx context.Context) error {
 	return nil
 }
 
-// issue ends at the first card that was created and does not appear: issuing again would create a second one.
+// issue ends at the first card that was created and does not appear: another call of Issue would create a second card.
 func (q *quickstart) issue(ctx context.Context) error {
 	q.title("Issue three cards; a second run, with -again, finds the same cards")
 	const columns = "%-5s  %-16s  %-10s  %s"
@@ -99,13 +99,13 @@ func (q *quickstart) activateAndLoad(ctx context.Context) error {
 			if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}); err != nil {
 				return err
 			}
-		default: // it was blocked for a reason
+		default: // the card was blocked for a reason
 			q.say("%-5s  %9s  is %s: left unchanged", c.key, "none", c.status)
 			continue
 		}
 		active = append(active, c)
 		result, err := q.client.Accounts.Transfer(ctx, q.float, prepaid.TransferParams{
-			// Derived, not random: after a crash the same run has the same IDs, and nobody is paid twice.
+			// The ID is derived, not random: after a crash the same run has the same IDs, and nobody is paid twice.
 			RequestID: prepaid.DeriveRequestID(q.day, "quickstart", "load", string(c.id)),
 			Amount:    c.load, Type: prepaid.TransferTypeLoad, DestinationAccountID: c.id,
 			SourceReference: "QUICKSTART LOAD", DestinationReference: "INITIAL LOAD",
@@ -210,7 +210,7 @@ func (q *quickstart) history(ctx context.Context) error {
 	return nil
 }
 
-// policy leaves the program's rules as before, even if interrupted.
+// policy leaves the program's rules as they were, even if it is interrupted.
 func (q *quickstart) policy(ctx context.Context) (err error) {
 	q.title("Block a merchant category for the whole program, and try to buy there")
 	before, err := q.client.Policy.Categories(ctx, q.company)
@@ -253,7 +253,7 @@ func categories(policy *prepaid.Policy) (codes []string) {
 	return codes
 }
 
-// removeRule removes the rule of policy, however policy ended: a leftover rule would decline real purchases.
+// removeRule removes the rule that policy added, even if policy failed: a leftover rule would decline real purchases.
 func (q *quickstart) removeRule(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()

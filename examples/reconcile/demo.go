@@ -18,14 +18,14 @@ const (
 	demoPayments = 40 // per account and day
 )
 
-// item is a transaction of a document for prepaidtest.Server.Load; docs/emulator-seed.md has its members.
+// item is a transaction in a document for prepaidtest.Server.Load; docs/emulator-seed.md describes the members.
 type item struct {
 	Type       prepaid.TransactionType `json:"type"`
 	Amount     prepaid.Amount          `json:"amount"`
 	OccurredAt time.Time               `json:"occurred_at"`
 }
 
-// emulate starts an emulator whose accounts have paid for weeks, and makes books with a few mistakes.
+// emulate starts an emulator whose accounts have made payments for weeks, and makes books with a few mistakes.
 func emulate(now time.Time) (sides, error) {
 	emulator, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
@@ -63,7 +63,7 @@ func emulate(now time.Time) (sides, error) {
 	return sides{books, client, planted, func() error { return errors.Join(client.Close(), emulator.Close()) }}, nil
 }
 
-// demoAmount is in cents. No two payments have the same amount, except 600 and 601.
+// demoAmount returns the amount of payment n in cents. Only payments 600 and 601 have the same amount.
 func demoAmount(n int) int {
 	if n == 601 {
 		n = 600
@@ -71,7 +71,7 @@ func demoAmount(n int) int {
 	return 1000 + n
 }
 
-// mistaken returns rows for the payments of one account, with a mistake of each kind, and counts the findings in planted.
+// mistaken returns rows for the payments of one account, with a mistake of each kind, and counts the expected findings in planted.
 func mistaken(payments []prepaidtest.Transaction, now time.Time, planted map[reconcile.Kind]int) (rows []reconcile.Row) {
 	for n, t := range payments {
 		row := reconcile.Row{
@@ -80,14 +80,14 @@ func mistaken(payments []prepaidtest.Transaction, now time.Time, planted map[rec
 		}
 		kind := reconcile.KindMatched
 		switch n {
-		case 100: // the books lost it
+		case 100: // the books have no row for this payment
 			planted[reconcile.KindServiceOnly]++
 			continue
 		case 200:
 			row.Amount, kind = prepaid.Cents(-999), reconcile.KindAmountDiffers
-		case 300: // its transaction ID is unknown, but no other payment has its amount
+		case 300: // the transaction ID is unknown, but no other payment has this amount
 			row.TransactionID = ""
-		case 400: // the service does not have the next payment
+		case 400: // the books have one more payment, which the service does not have
 			lost := row
 			lost.RequestID, lost.TransactionID, lost.Amount = row.RequestID+"-lost", "", prepaid.Cents(-998)
 			rows = append(rows, lost)

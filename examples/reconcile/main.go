@@ -1,5 +1,5 @@
-// Reconcile compares a journal of payments with the histories of the paying accounts, for a nightly cron job: on an emulator
-// inside this process by default, or on the real service (see -h).
+// Reconcile is for a nightly cron job: it compares a journal of payments with the histories of the paying accounts. By default
+// it uses an emulator inside this process; it can use the real service instead (see -h).
 package main
 
 import (
@@ -43,7 +43,7 @@ or the environment is wrong.
 
 `
 
-// errSetup is a wrong command line or environment.
+// errSetup means that the command line or the environment is wrong.
 var errSetup = errors.New("see -h")
 
 // options are the values of the command line.
@@ -56,7 +56,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is main without the process: it returns the exit status.
+// run does the work of main, and returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	opts, err := parse(args, errOut)
 	if errors.Is(err, flag.ErrHelp) {
@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return 0
 }
 
-// parse parses the command line. Missing or invalid flags are errSetup.
+// parse parses the command line. It returns errSetup for missing or invalid flags.
 func parse(args []string, errOut io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("reconcile", flag.ContinueOnError)
@@ -153,7 +153,7 @@ func rows(j *journal.Journal) iter.Seq2[reconcile.Row, error] {
 	}
 }
 
-// compare is one run. It reports whether there is no difference; on the emulator, whether the findings are as planted.
+// compare makes one run. On the service, it reports whether there is no difference; on the emulator, whether the findings are as planted.
 func compare(ctx context.Context, opts options, out, errOut io.Writer) (agrees bool, err error) {
 	now := time.Now().UTC()
 	both, err := open(opts, now)
@@ -161,7 +161,7 @@ func compare(ctx context.Context, opts options, out, errOut io.Writer) (agrees b
 		return false, err
 	}
 	defer func() { err = errors.Join(err, both.close()) }()
-	nightly, err := both.client.With(prepaid.Overrides{Lane: ratelimit.Bulk}) // gives way to calls for users
+	nightly, err := both.client.With(prepaid.Overrides{Lane: ratelimit.Bulk}) // this lane gives way to calls for users
 	if err != nil {
 		return false, err
 	}

@@ -26,7 +26,7 @@ func columns() []string {
 	}
 }
 
-// output has the files of a run. The CSV file has a temporary name until it is complete, so that nobody takes a part for the whole.
+// output has the files of a run. The CSV file has a temporary name until it is complete, so that nobody mistakes a part for the whole file.
 type output struct {
 	file       *os.File
 	csv        *csv.Writer
@@ -69,7 +69,7 @@ func (o *output) write(f *reconcile.Finding) error {
 	return nil
 }
 
-// keep gives the CSV file its name, and writes the chart.
+// keep gives the CSV file its final name, and writes the chart.
 func (o *output) keep(s *summary) error {
 	o.csv.Flush()
 	err := errors.Join(o.csv.Error(), o.file.Sync(), o.file.Close())
@@ -82,7 +82,7 @@ func (o *output) keep(s *summary) error {
 	return os.WriteFile(o.bar, s.chart().RenderContent(), 0o600)
 }
 
-// discard removes the CSV file unless keep has named it.
+// discard removes the CSV file unless keep has renamed it.
 func (o *output) discard() {
 	_ = o.file.Close()
 	_ = os.Remove(o.file.Name())
@@ -113,7 +113,7 @@ func (s *summary) add(f *reconcile.Finding) {
 	s.days[day][f.Kind]++
 }
 
-// differences is the number of findings for a person.
+// differences returns the number of findings that a person must examine.
 func (s *summary) differences() (n int) {
 	for _, count := range s.kinds {
 		n += count
@@ -121,7 +121,7 @@ func (s *summary) differences() (n int) {
 	return n - s.kinds[reconcile.KindMatched] - s.kinds[reconcile.KindTooEarly]
 }
 
-// chart shows what did not match, by day.
+// chart returns a chart of the findings that did not match, by day.
 func (s *summary) chart() *charts.Bar {
 	bar := charts.NewBar()
 	bar.SetGlobalOptions(charts.WithInitializationOpts(opts.Initialization{PageTitle: "Reconciliation"}),

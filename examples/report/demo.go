@@ -24,7 +24,7 @@ const (
 
 var errBroken = errors.New("the connection breaks")
 
-// demonstrate starts a report on an emulator, loses the connection while it reads, and resumes the run by its ID.
+// demonstrate starts a report on an emulator, loses the connection while it reads the rows, and resumes the run by the run's ID.
 func demonstrate(ctx context.Context, opts options, out io.Writer, progress *progressbar.ProgressBar) (err error) {
 	emulator, err := prepaidtest.Start(prepaidtest.Options{ReportDelay: time.Second})
 	if err != nil {
@@ -50,11 +50,11 @@ func demonstrate(ctx context.Context, opts options, out io.Writer, progress *pro
 	return d.do(ctx)
 }
 
-// writeMadeUp generates rows on request and keeps none of them.
+// writeMadeUp writes synthetic rows, and keeps no row in memory.
 func writeMadeUp(w io.Writer, headers bool, count int) (int, error) {
 	rows := csv.NewWriter(w)
 	if headers {
-		_ = rows.Write([]string{"id", "account_id", "occurred_at", "type", "amount", "note"}) // keeps its first error
+		_ = rows.Write([]string{"id", "account_id", "occurred_at", "type", "amount", "note"}) // rows keeps its first error
 	}
 	begin := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	for n := range count {

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// retention is how long the service keeps a report, counted from its start.
+// retention is how long the service keeps a report after the start of the run.
 const retention = 4 * time.Hour
 
 // download reads one report into one file.
@@ -25,7 +25,7 @@ type download struct {
 	out       io.Writer
 	progress  *progressbar.ProgressBar
 	emulated  bool          // the service ends with this process
-	wait      time.Duration // between polls; the SDK's own increasing pauses if zero
+	wait      time.Duration // pause between polls; if zero, the SDK's own increasing pauses
 	run       prepaid.ReportRun
 }
 
@@ -36,7 +36,7 @@ func (d *download) do(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(d.file), 0o750); err != nil {
 		return err
 	}
-	file, err := createFile(d.file) // before the run starts: starts are counted, so waste none
+	file, err := createFile(d.file) // before the run starts, so that an error here wastes no start: the service counts starts
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (d *download) do(ctx context.Context) error {
 	if err := file.keep(d.file); err != nil {
 		return err
 	}
-	_ = os.Remove(d.partial()) // of an earlier try
+	_ = os.Remove(d.partial()) // the file of an earlier try
 	total, _ := report.TotalRecords()
 	fmt.Fprintf(d.out, "complete: %d rows are in %s, and the service counted %d\n", rows-1, d.file, total)
 	return nil
@@ -98,7 +98,7 @@ func (d *download) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("%w, continue with -resume %s: %w", errResumable, d.run.ID, err)
 }
 
-// keepPartial keeps the rows before an error under another name: they are valid but incomplete.
+// keepPartial keeps the rows before an error in a file with another name: the rows are valid, but not complete.
 func (d *download) keepPartial(ctx context.Context, file *pendingFile, rows int64, err error) error {
 	if !errors.Is(err, prepaid.ErrReportIncomplete) { // an error of this program, such as a full disk
 		return err

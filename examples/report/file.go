@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 )
 
-// pendingFile has a temporary name until its content is known.
+// pendingFile has a temporary name until its content is complete.
 type pendingFile struct {
 	*os.File
 
 	kept bool
 }
 
-// createFile creates a file next to path, so that a rename moves no data. If path is a directory, it fails.
+// createFile creates a file next to path, so that a rename moves no data. If path is a directory, createFile fails.
 func createFile(path string) (*pendingFile, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%w: -file is a directory", errSetup)

@@ -1,5 +1,5 @@
-// Report runs a report and streams it into a file, as CSV or as JSON lines: on an emulator inside this process by
-// default, or on the real service (see -h).
+// Report starts a report and streams the rows into a file, as CSV or as JSON lines. By default it uses an emulator inside
+// this process; it can use the real service instead (see -h).
 package main
 
 import (
@@ -30,9 +30,9 @@ the command line or the environment is wrong; 3 if the run can be read again, wi
 `
 
 var (
-	// errSetup is a wrong command line or environment.
+	// errSetup means that the command line or the environment is wrong.
 	errSetup = errors.New("see -h")
-	// errResumable is a run that was not read to its end and can be read again.
+	// errResumable means that a run was not read to its end and can be read again.
 	errResumable = errors.New("not finished")
 )
 
@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return 1
 }
 
-// parse parses the command line. Missing or invalid flags are errSetup.
+// parse parses the command line. It returns errSetup for missing or invalid flags.
 func parse(args []string, errOut io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("report", flag.ContinueOnError)

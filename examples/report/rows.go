@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// errRow is a row that cannot be written in the requested format.
+// errRow means that a row cannot be written in the requested format.
 var errRow = errors.New("the report does not suit -format jsonl")
 
 // writeRows writes rows until the first error and returns the number written, including the header row. When it
@@ -38,8 +38,8 @@ func writeRows(to io.Writer, format string, rows iter.Seq2[[]string, error]) (wr
 	return written, errors.Join(err, write.Error(), buffered.Flush())
 }
 
-// jsonLines writes each row as an object with the names of the header row, in their order. All values are strings: only
-// the template's author knows which are numbers, and an account ID or amount must not be rounded.
+// jsonLines writes each row as an object with the names of the header row, in the same order. All values are strings: only
+// the template's author knows which values are numbers, and an account ID or amount must not be rounded.
 type jsonLines struct {
 	to    io.Writer
 	names []string
@@ -63,7 +63,7 @@ func (j *jsonLines) write(row []string) error {
 		if !utf8.ValidString(value) { // JSON would change it
 			return fmt.Errorf("%w: a field is not UTF-8", errRow)
 		}
-		name, _ := json.Marshal(j.names[i]) // strings always marshal
+		name, _ := json.Marshal(j.names[i]) // never fails for a string
 		text, _ := json.Marshal(value)
 		line = append(append(append(append(line, ','), name...), ':'), text...)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// payload is the emulator's message for a transaction; the reference does not show it. A pointer distinguishes a
-// missing amount from 0.00.
+// payload is the emulator's message for a transaction; the reference does not show the form. A pointer distinguishes
+// a missing amount from 0.00.
 type payload struct {
 	Transaction struct {
 		Amount *prepaid.Amount `json:"amount"`
@@ -33,7 +33,7 @@ type entry struct {
 	Raw     json.RawMessage     `json:"message,omitzero"` // for any other message, as received
 }
 
-// String has only the type and amount of the message.
+// String returns only the type and amount of the message.
 func (e entry) String() string {
 	if e.Amount == nil {
 		return string(e.Type)
@@ -75,7 +75,7 @@ func openBooks(name string, say *log.Logger) (*books, error) {
 			return nil, err
 		}
 	}
-	if whole < len(text) { // cut off by a crash and never acknowledged: the message is sent again
+	if whole < len(text) { // a crash cut the line off, and its message was never acknowledged: the service sends it again
 		if err := os.Truncate(name, int64(whole)); err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func openBooks(name string, say *log.Logger) (*books, error) {
 func (b *books) close() error { return b.file.Close() }
 
 func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
-	if p.Transaction.Amount == nil { // a refused message stays stored for inspection
+	if p.Transaction.Amount == nil { // the service stores a refused message, for inspection
 		return errors.New("the message has no transaction.amount")
 	}
 	return b.write(entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Amount: p.Transaction.Amount})

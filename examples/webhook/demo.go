@@ -58,7 +58,7 @@ type demo struct {
 	tls      *tls.Config
 }
 
-// begin listens on a free port, or on the URI's port again.
+// begin listens on a free port or, if the URI is set, on the URI's port again.
 func (d *demo) begin(ctx context.Context) (stop func() error, err error) {
 	address := cmp.Or(strings.TrimPrefix(d.want.URI, "https://"), "127.0.0.1:0")
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
@@ -104,7 +104,7 @@ func (d *demo) steps(ctx context.Context) error {
 	return errors.Join(d.adjust(ctx, 0, "0.75"), stop(), d.summary())
 }
 
-// adjust lets time pass in the emulator, adjusts balances one after the other, and waits until their messages are sent.
+// adjust lets time pass in the emulator, adjusts the balance by one amount after the other, and waits until the messages are sent.
 func (d *demo) adjust(ctx context.Context, later time.Duration, amounts ...string) error {
 	d.emulator.Advance(later)
 	for _, amount := range amounts {

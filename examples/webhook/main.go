@@ -32,7 +32,7 @@ Exit status: 0 on success, 1 if something failed, 2 if the command line or the e
 
 `
 
-// errSetup is a wrong command line or environment.
+// errSetup means that the command line or the environment is wrong.
 var errSetup = errors.New("see -h")
 
 func main() {
@@ -100,7 +100,7 @@ func serve(ctx context.Context, r *receiver) (err error) {
 	return err
 }
 
-// newReceiver sets the hook and the emulator's form of signatures. The operator defines the service's form: set the field form.
+// newReceiver returns a receiver for the emulator's form of signatures. The operator defines the service's form: set the field "form".
 func newReceiver() *receiver {
 	return &receiver{
 		form: webhook.HMAC{Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, old: webhook.StaticKeys{},

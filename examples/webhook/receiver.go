@@ -19,18 +19,18 @@ import (
 type receiver struct {
 	client *prepaid.Client
 	want   prepaid.CreateHookParams
-	form   webhook.HMAC        // without its keys
+	form   webhook.HMAC        // the form of signatures, without keys
 	old    webhook.StaticKeys  // accepted in addition to the wanted key
 	alert  prepaid.MessageType // type of the undeliverable alert; empty if unknown
 	books  *books
-	file   string // of the books
+	file   string // file name of the books
 	listen string // address
 	say    *log.Logger
 	lost   chan error // gets the error that ends listening
 }
 
-// start serves on the listener. It returns when the hook has the wanted state and missed messages are drained. stop
-// ends the receiver in order: it refuses new messages, then waits at most 10 s for running handlers.
+// start serves on the listener. It returns when the hook has the wanted state and missed messages are drained. The function
+// stop ends the receiver: it refuses new messages, then waits at most 10 s for handlers in progress.
 func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func() error, err error) {
 	keys := maps.Clone(r.old)
 	keys[r.want.HMACKeyID] = r.want.HMACKeySecret
@@ -80,7 +80,7 @@ func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func(
 		return err
 	}
 
-	// The receiver listens already: the service pings it before responding.
+	// The receiver already listens here: the service pings it before the service responds to Ensure.
 	hook, err := webhook.Ensure(ctx, r.client.Hooks, r.want, webhook.RotateIn(ring, time.Hour))
 	if err != nil {
 		return nil, errors.Join(err, stop())
@@ -100,7 +100,7 @@ func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func(
 	return stop, nil
 }
 
-// drain books the messages stored for this receiver. The service forgets drained messages: by then they are in the books.
+// drain books the messages stored for this receiver. The service forgets a drained message, but only after it is in the books.
 func (r *receiver) drain(ctx context.Context, hook prepaid.HookID, handler *webhook.Handler) {
 	n, err := webhook.Drain(ctx, r.client.Hooks, hook, handler.Handle)
 	if n > 0 {
