@@ -14,9 +14,9 @@ import (
 
 var errLimit = errors.New("time limit")
 
-// leastSide does only the work that every client with the package's promises must do. It sends the request over the same
-// transport, under a time limit, and watches the connection. It hashes a payment's body and reads the response into a
-// buffer. It gets an encoded body and does not decode the response.
+// leastSide returns a side that does only the work that every client with the same promises must do. It sends the request
+// over the same transport, with a time limit, and watches the connection. It hashes a payment's body and reads the response
+// into a buffer. It gets an encoded body and does not decode the response.
 func leastSide(transport http.RoundTripper, method, path string, body []byte) side {
 	values := []string{mediaType}
 	var received bytes.Buffer

@@ -32,7 +32,7 @@ type payment struct {
 type list struct {
 	rows   []payment
 	total  journal.Total
-	faults []string // lines, fields and rules, never values; without faults the list is usable
+	faults []string // with line, field and rule, never with a value; if empty, the list is usable
 }
 
 func (l *list) fault(line int, rules ...string) {

@@ -59,7 +59,7 @@ func exit(err error, code int, errOut io.Writer) int {
 	return code
 }
 
-// settings are the parameters of a run except its arguments. The demonstration and the tests have shorter times.
+// settings are the parameters of a run that are not on the command line. The demonstration and the tests have shorter times.
 type settings struct {
 	config     prepaid.Config
 	invalid    error         // the error of config

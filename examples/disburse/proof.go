@@ -26,7 +26,7 @@ func (d *disbursement) prove(ctx context.Context) error {
 		}
 		open[d.job.sourceReference(row)], byID[e.TransactionID] = row, row
 	}
-	// If the journal was lost, an earlier payment is at most as old as its request ID may be. The day more is for clocks that differ.
+	// If the journal was lost, an earlier payment is at most as old as its request ID may be. The additional day is for clocks that differ.
 	from := d.job.date.Time(time.UTC).Add(-dayEarliest - 24*time.Hour)
 	for look := range 2 {
 		if len(open) == 0 {

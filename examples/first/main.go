@@ -14,9 +14,9 @@ import (
 )
 
 func main() {
-	flag.Parse() // no flags: only for -h
+	flag.Parse() // only for -h: there are no flags
 	if err := run(os.Stdout); err != nil {
-		log.Fatal(err) // here, where nothing is deferred
+		log.Fatal(err) // log.Fatal skips deferred calls: main has none
 	}
 }
 

@@ -219,7 +219,7 @@ func compare(ctx context.Context, opts options, out, errOut io.Writer) (agrees b
 	if both.planted != nil {
 		return maps.Equal(result.kinds, both.planted) && len(result.failed) == 0, nil
 	}
-	// The checkpoint is stored last: if this fails, the next run has the same findings again.
+	// The checkpoint is stored last: if storing it fails, the next run has the same findings again.
 	return result.differences() == 0 && len(result.failed) == 0, store(path, checkpoint)
 }
 

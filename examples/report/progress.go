@@ -22,7 +22,7 @@ func newProgress(errOut io.Writer) *progressbar.ProgressBar {
 		progressbar.OptionSetSpinnerChangeInterval(0)) // without a goroutine: the spinner turns only on progress
 }
 
-// The SDK calls show after each poll and, while rows arrive, about once per MiB.
+// show prints the progress. The SDK calls it after each poll and, while rows arrive, about once per MiB.
 func (d *download) show(at prepaid.ReportProgress) {
 	text := fmt.Sprintf("polls: %d, not ready yet", at.Polls)
 	if at.Bytes > 0 {

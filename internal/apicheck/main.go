@@ -7,7 +7,7 @@
 //
 // A line that is missing from the code is an incompatible change. A line that is missing from the listing is an addition.
 // The check fails for both, so that no change of the API goes unnoticed. -renew rewrites the listings. It also adds an
-// incompatible change to broken.txt in listings. The check then fails until the latest section of the changelog
+// incompatible change to broken.txt in the same directory. The check then fails until the latest section of the changelog
 // names the change in backquotes. A release empties broken.txt. If no module is given, only broken.txt is checked.
 package main
 

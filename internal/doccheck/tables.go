@@ -12,9 +12,9 @@ import (
 // too: the list - `Account`: `balance account_id=ID` has two rows.
 type row struct {
 	place string   // "docs/errors.md:12"
-	wire  string   // in backquotes in the first column; empty for "—"
+	wire  string   // text in backquotes in the first column; empty for "—"
 	own   bool     // "—" in the first column: not in the reference
-	names []string // in backquotes in the column "Go"
+	names []string // texts in backquotes in the column "Go"
 }
 
 var (

@@ -1,8 +1,8 @@
 // Package envelope encrypts a one-time password and a PIN for the holder of a certificate's private key.
 //
-// The payload {"otp":"…","pin":"…"} is encrypted with AES-128-CBC and PKCS#7 padding. Its key and vector are new for each
-// envelope; this key is encrypted with RSA-OAEP. [ParseCertificate], [PublicKey] and [NewKey] turn the operator's file into
-// a [Key]. Each function returns the rule that its input breaks, in words that name no value, or "".
+// The payload {"otp":"…","pin":"…"} is encrypted with AES-128-CBC and PKCS#7 padding. The AES key and the vector are new for
+// each envelope. The AES key is encrypted with RSA-OAEP. [ParseCertificate], [PublicKey] and [NewKey] turn the operator's
+// file into a [Key]. Each function returns the rule that its input breaks, in words that name no value, or "".
 //
 // Guarantees:
 //   - A damaged certificate is never skipped in favour of the next one in its file.

@@ -121,7 +121,7 @@ func (m *mutant) survives(unchanged string) error {
 	return nil
 }
 
-// overlay writes the overlay that makes go read the changed file instead of the original.
+// overlay writes an overlay file. With this file, the go command uses the changed file instead of the original.
 func (m *mutant) overlay(directory string, source []byte) (string, error) {
 	file, err := filepath.Abs(m.file)
 	if err != nil {

@@ -37,7 +37,7 @@ func Parse[T string | []byte](text T, exponent bool) (decimal.Decimal, error) {
 	if i == whole || i > whole+1 && text[whole] == '0' {
 		return decimal.Decimal{}, ErrSyntax
 	}
-	shift := int64(0) // the value is the digits times ten to the shift
+	shift := int64(0) // the value is the digits times 10^shift
 	if i < len(text) && text[i] == '.' {
 		i++
 		point := i
@@ -110,7 +110,7 @@ func (c *coefficient) push(digit byte) {
 	c.zeros = 0
 }
 
-// decimal returns the digits pushed so far times ten to the shift.
+// decimal returns the digits pushed so far, times 10^shift.
 func (c *coefficient) decimal(negative bool, shift int64) (decimal.Decimal, error) {
 	shift += int64(c.zeros)
 	switch {

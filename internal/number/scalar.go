@@ -13,11 +13,11 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Kind is the kind of a JSON value that a value type can be read from.
+// Kind is the kind of a JSON value.
 type Kind uint8
 
 const (
-	// Other is a boolean, array or object, or not JSON.
+	// Other means a boolean, an array, an object, or text that is not JSON.
 	Other Kind = iota
 	// Null is null.
 	Null

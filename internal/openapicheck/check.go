@@ -83,7 +83,7 @@ func isRequired(about node) bool {
 	return required
 }
 
-// number is a header's text as a JSON value.
+// number returns the text of a header as a JSON value.
 func number(text string) any {
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {

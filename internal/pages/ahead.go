@@ -130,7 +130,7 @@ func (w *window[P]) take(ctx context.Context) (P, error) {
 	return p.page, nil
 }
 
-// stale reports whether a page has arrived that may have been served before the one yielded last.
+// stale reports whether p has arrived and may have been served before the page that was yielded last.
 func (w *window[P]) stale(p *pending[P]) bool {
 	if !p.hasArrived() || p.err != nil || p.after {
 		return false

@@ -43,9 +43,9 @@ type Progress struct {
 
 	seeds    [2]maphash.Seed
 	seen     map[itemKey]int // each item's place on its page
-	pages    int             // pages read
-	filled   int             // pages read that had items
-	size     int             // items of the first page
+	pages    int             // number of pages that were read
+	filled   int             // number of pages that were read and had items
+	size     int             // number of items of the first page
 	reported bool
 	last     int // the newest X-TotalPages, if reported
 	due      int // expected pages from start on, by the first X-TotalPages
@@ -68,8 +68,8 @@ func NewProgress(start int, leaves bool) Progress { return Progress{start: start
 // Started reports whether a page was begun.
 func (p *Progress) Started() bool { return p.pages > 0 }
 
-// itemKey is a hash of an item's ID; collisions do not happen in practice. Unlike the ID, it does not keep the texts of the
-// whole item in memory: a list needs about 40 bytes per item while it is read.
+// itemKey is a hash of an item's ID; collisions do not happen in practice. Unlike the ID, the hash does not keep the texts of
+// the whole item in memory: a list needs about 40 bytes per item while it is read.
 type itemKey [2]uint64
 
 // IsNew reports whether the item was not seen before, and records it.

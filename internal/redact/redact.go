@@ -1,6 +1,6 @@
 // Package redact prints structs without the fields that hold personal data.
 //
-// A field's tag marks it: the value of a field with redact:"personal" or redact:"content" prints as "[REDACTED]" if it is
+// A tag marks a field: the value of a field with redact:"personal" or redact:"content" prints as "[REDACTED]" if it is
 // set; in an address with redact:"user" only the user information is hidden. A type with such a field has methods Format and
 // LogValue, which call the functions [Format] and [LogValue] of this package. Both functions show the fields that are set, by
 // name; Format does so for every verb. A nested struct prints itself, so it needs the two methods too if it has personal data.

@@ -15,7 +15,7 @@ import (
 
 const (
 	maxRow    = 1 << 20 // bytes of CSV text in a row: with the buffers, memory stays under 16 MiB
-	maxFields = 1 << 16 // in a row
+	maxFields = 1 << 16 // fields of one row
 )
 
 var (
@@ -29,7 +29,7 @@ const utf8BOM = "\uFEFF"
 // returns either line end as \n. It skips empty lines. It has three differences from encoding/csv: rows may have different numbers
 // of fields, a byte order mark at the start is dropped, and the length of a row is bounded. Rows is several times as fast.
 type Rows struct {
-	decoder  *Decoder // src, if it is one
+	decoder  *Decoder // src, if src is a Decoder
 	misses   int      // number of successive rows that could not be cut from the decoder's input
 	src      io.Reader
 	buf      []byte

@@ -26,7 +26,7 @@ import (
 const (
 	bufferSize    = 64 << 10 // for the JSON input and, initially, for the CSV text
 	maxDepth      = 128      // nested arrays and objects, including the outermost
-	maxEmptyReads = 100      // reads in a row that return neither bytes nor an error
+	maxEmptyReads = 100      // successive reads that return neither bytes nor an error
 
 	memberData  = "reportdata"
 	memberTotal = "totalrecords"

@@ -10,7 +10,7 @@ import (
 )
 
 // unescape writes text of the current JSON string into dst until dst is full, the buffered input is used up, or the
-// string ends. At the end of the string it reads the closing quote and returns closed. It waits for input only while it
+// string ends. At the end of the string it reads the closing quote, and closed is true. It waits for input only while it
 // has nothing to return, or inside an escape or a rune. rows counts the rows written; it may be nil.
 func (d *Decoder) unescape(dst []byte, rows *Counter) (n int, closed bool, err error) {
 	if d.pendPos < d.pendSize {
@@ -189,7 +189,7 @@ func (d *Decoder) escape() (rune, error) {
 	return utf8.RuneError, nil
 }
 
-// simpleEscapes holds the meaning of each two-byte escape; 0 where there is none. It is never written.
+// simpleEscapes holds the meaning of each two-byte escape; 0 where there is none. Nothing changes it.
 var simpleEscapes = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f',
 }

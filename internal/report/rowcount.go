@@ -14,7 +14,7 @@ type Counter struct {
 	bom   int // bytes of a byte order mark seen; len(utf8BOM) once past the start
 }
 
-// rowState is the counter's state in the current row.
+// rowState is the last part of the current row that the counter has read.
 type rowState uint8
 
 const (

@@ -4,7 +4,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// skipValue reads and discards a value of any kind. depth is how many values enclose it.
+// skipValue reads and discards a value of any kind. depth is how many arrays and objects enclose the value.
 func (d *Decoder) skipValue(depth int) error {
 	c, err := d.peekToken()
 	if err != nil {

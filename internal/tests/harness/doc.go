@@ -1,3 +1,3 @@
-// Package harness is shared by the black-box suites: an operation of each safety class, clients without pauses, a raw server
+// Package harness is shared by the black-box suites: an operation of each safety class, clients with short pauses, a raw server
 // for faults of the wire, a scripted transport for tests on a fake clock, and valid parameters of each operation.
 package harness
