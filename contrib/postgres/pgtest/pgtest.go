@@ -14,7 +14,7 @@
 //
 // # Where the server runs
 //
-// The server listens only on a Unix socket, in a new directory below [os.TempDir] that only its user can enter. Clients
+// The server listens only on a Unix socket, in a new directory below /tmp that only its user can enter. Clients
 // connect as superuser "postgres" without a password. Postgres refuses to run as root: for root, the server runs as
 // the user "nobody". Commits survive a crash (fsync is on) unless [Options].NoSync is set.
 //

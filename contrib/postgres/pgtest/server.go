@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"sync"
@@ -63,11 +62,7 @@ func (s *Server) create(ctx context.Context) error {
 		return err
 	}
 	s.owner = owner
-	base, err := parent()
-	if err != nil {
-		return err
-	}
-	if s.dir, err = os.MkdirTemp(base, "pgtest-"); err != nil {
+	if s.dir, err = os.MkdirTemp("/tmp", "pgtest-"); err != nil { // TMPDIR may be closed to others, or too long for a socket
 		return err
 	}
 	if err := s.watch(); err != nil {
@@ -282,26 +277,19 @@ var places = [...]string{
 	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/opt/postgresql@*/bin", "/opt/homebrew/opt/postgresql@*/bin",
 }
 
-var digits = regexp.MustCompile(`[0-9]+`)
-
-// find returns the directory of initdb and postgres: dir unless it is empty, else the directory in PATH, else that of the newest version.
+// find returns the directory of initdb and postgres: dir or, if dir is empty, the one in PATH, else the newest version's.
 func find(dir string) (string, error) {
 	found := []string{dir}
 	if dir == "" {
 		found = nil
+		if program, err := exec.LookPath("initdb"); err == nil {
+			program, _ = filepath.EvalSymlinks(program) // initdb looks for postgres next to itself
+			found = append(found, filepath.Dir(program))
+		}
 		for _, place := range places {
 			dirs, _ := filepath.Glob(place) // the patterns are valid
+			slices.Reverse(dirs)
 			found = append(found, dirs...)
-		}
-		version := func(dir string) int {
-			number, _ := strconv.Atoi(digits.FindString(dir)) // zero if not a version
-			return number
-		}
-		slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
-		// The program in PATH may be a link; initdb looks for postgres next to itself.
-		if program, err := exec.LookPath("initdb"); err == nil {
-			program, _ = filepath.EvalSymlinks(program) // it exists
-			found = slices.Insert(found, 0, filepath.Dir(program))
 		}
 	}
 	for _, dir := range found {

@@ -10,6 +10,4 @@ func session() *syscall.SysProcAttr { return nil }
 
 func attributes() (*syscall.SysProcAttr, int, int, error) { return nil, 0, 0, ErrNotInstalled }
 
-func parent() (string, error) { return "", ErrNotInstalled }
-
 func (s *Server) signalAll(syscall.Signal) error { return ErrNotInstalled }

@@ -8,17 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 )
 
 const freeze, thaw = syscall.SIGSTOP, syscall.SIGCONT
-
-// longestDir leaves room for the names of directory and socket: on the strictest system a socket's path has at most 104
-// bytes.
-const longestDir = 104 - len("/pgtest-4294967295/.s.PGSQL.5432") - 1
 
 // session returns attributes that shield a process from the signals of the program's terminal.
 func session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
@@ -38,25 +33,6 @@ func attributes() (attributes *syscall.SysProcAttr, uid, gid int, err error) {
 	}
 	attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)} //nolint:gosec // they are 32 bits
 	return attributes, uid, gid, err
-}
-
-// parent returns a directory for temporary files that every user can enter and that leaves room for a socket's name.
-func parent() (string, error) {
-	for _, dir := range []string{os.TempDir(), "/tmp"} {
-		dir, err := filepath.EvalSymlinks(dir)
-		if err == nil && len(dir) <= longestDir && open(dir) {
-			return dir, nil
-		}
-	}
-	return "", errors.New("neither TMPDIR nor /tmp is short enough and open to every user")
-}
-
-func open(dir string) bool {
-	info, err := os.Stat(dir)
-	if err != nil || info.Mode().Perm()&0o001 == 0 {
-		return false
-	}
-	return dir == "/" || open(filepath.Dir(dir))
 }
 
 // signalAll signals the server and its children. It freezes the server first: a running server could start more children.
