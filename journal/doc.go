@@ -29,17 +29,13 @@
 // [Journal.Stats] adds them up.
 //
 // A client refuses a request ID that is more than 22 days old. This refusal is [ErrWindow] too, even for a payment that
-// this journal has never sent, for example if a run starts late. The error does not prove "not sent": the journal may
-// have lost or dropped an earlier run. The payment can only continue under a new ID, which would then pay again.
-// [Entry].Runs is 0 for such a payment. Runs 0 proves "not sent" if nothing but this journal sends the IDs, its file
-// was never removed, and [Journal.Compact] never dropped the payment. Then record [NotMoved] for the entry, and give
-// the payment a new ID. Otherwise look at the history from 7 days before the day in the ID to 22 days after that day.
+// this journal has never sent ([Entry].Runs is 0). docs/money-safety.md says when Runs 0 proves that nothing moved.
+// Otherwise look at the history from 7 days before the day in the ID to 22 days after that day.
 //
 // # Your own store
 //
-// [Workers] send the payments of any [Store]: a Journal, contrib/postgres, or your own store on your database. A Store
-// has four methods, each with one transaction; [Entry] has the rules for their writes. Package storetest has a small
-// example store, and the tests that each store must pass. See docs/money-safety.md.
+// [Workers] send the payments of any [Store]: a Journal, contrib/postgres, or your own store on your database. Package
+// storetest has a small example store, and the tests that each store must pass. See docs/money-safety.md.
 //
 // # File
 //

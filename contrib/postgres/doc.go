@@ -14,31 +14,13 @@
 // # The lease
 //
 // A claimed payment belongs to its worker for a time that nothing can shorten: 3 minutes and 40 seconds by default; [journal.Workers.Run]
-// lists its parts. When the client has token, slot and connection, it compares the call's deadline with the clock again before it writes
-// the request. If a worker dies, another worker takes its payments after the lease. The new worker treats their outcome as unknown: it
-// sends them under the same request ID, with LastSent set to the last moment at which the dead worker can have sent.
+// lists its parts. If a worker dies, another worker takes its payments after the lease. The new worker treats their outcome as unknown: it
+// sends them under the same request ID, with LastSent set to the last moment at which the dead worker can have sent. Only Postgres's
+// clock decides. docs/payments-at-scale.md names the remaining risks, and the rules for a failover: call [Store.Recover].
 //
-// Only Postgres's clock decides. If it jumps forward, leases end early: keep the machines' clocks synchronised. docs/payments-at-scale.md
-// names the remaining risks, such as a process that freezes for long just before it writes to the connection.
-//
-// # Failover
-//
-// A synchronous standby (synchronous_commit on and synchronous_standby_names) loses nothing. An asynchronous standby, or a backup,
-// may lack the last commits. If a claim is lost, workers send the payment at once, while an earlier worker may still be sending it.
-// So end the workers, call [Store.Recover] once on the promoted server, and start the workers again. Two risks remain:
-//
-//   - A payment whose Enqueue was lost has no row, and may have been made. Its worker, if alive, logs the success and calls Trace.Gone.
-//     Enqueue the payment again under its request ID, with LastSent set to now: the service returns its first response.
-//   - A lost decision of a person is void. Before Recover, withdraw again each payment that was paid some other way. A rejected
-//     payment may have been retried and made: look at the account's history before you withdraw it.
-//
-// # Outcomes
-//
-// A payment that was not sent, for lack of a token, connection or slot, is sent later; workers slow down meanwhile. A
-// payment of unknown outcome is sent again under its request ID, no earlier than its client allows, until there is a
-// success, or a refusal that proves that nothing moved; see [journal.State.Next]. After its lease a worker can only
-// record a success. 29 days after its first attempt, or when the client refuses its request ID, the payment waits for a
-// person: [Store.Waiting], [Store.Resolve]. A rejected payment is sent again only after [Store.Retry].
+// A worker that took longer than its lease can only record a success. 29 days after its first attempt, or when the client refuses
+// its request ID, a payment of unknown outcome waits for a person: [Store.Waiting], [Store.Resolve]. A rejected payment is sent again
+// only after [Store.Retry].
 //
 // # Privacy
 //
@@ -46,11 +28,8 @@
 // references and user names are encrypted with [Options].Seal until the payment is done or withdrawn; digests with
 // [Options].DigestKey remain. Logs and errors contain none of the encrypted texts.
 //
-// # Connections and poolers
+// # Connections
 //
 // A Run uses up to six connections of the pool. pgxpool allows four by default: set MaxConns to six plus the number that your own queries
 // need. Idle workers look for payments four times a second, and read a few pages of one index.
-//
-// Behind a pooler such as PgBouncer, set default_query_exec_mode=exec in the address of the pool or, if the pooler is in session
-// mode, [Options].SessionPooler. Otherwise [Open] returns [ErrPooler].
 package prepaidpg

@@ -23,7 +23,7 @@ const recoverSQL = `with p as (
 // Workers then send them under the same request IDs: if the service has paid, it returns its first response.
 //
 // Earlier workers that still run can only record that money moved. If a person must decide, the payment keeps its
-// Review. Payments with a final outcome do not change. The package documentation names the remaining risks.
+// Review. Payments with a final outcome do not change. docs/payments-at-scale.md names the remaining risks.
 //
 // Errors: those of the database. Then nothing has changed; you can call Recover again.
 func (s *Store) Recover(ctx context.Context) (n int, err error) {
