@@ -142,7 +142,7 @@ func TestKeptPlansUseIndexes(t *testing.T) {
 		arguments           int
 	}{
 		"claim":         {planned, claimSQL, 5},
-		"outcome":       {impatient, outcomeSQL, 18},
+		"outcome":       {impatient, outcomeSQL, 2},
 		"hooks":         {planned, hooksSQL, 2},
 		"hooks settled": {planned, settledHooksSQL, 1},
 		"enqueue":       {"select", insertSQL, 2},

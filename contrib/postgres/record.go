@@ -2,6 +2,7 @@ package prepaidpg
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -47,13 +49,18 @@ func (s *Store) record(ctx context.Context, ends []journal.End, settles bool) ([
 
 func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool) ([]journal.Recorded, error) {
 	recorded := make([]journal.Recorded, len(ends))
-	leases := make([]int64, len(ends))
+	rows, now := make([]endRow, len(ends)), time.Now()
 	for i, end := range ends {
-		leases[i], _ = strconv.ParseInt(end.Fence, 10, 64) // a fence in any other form belongs to no claim
+		lease, _ := strconv.ParseInt(end.Fence, 10, 64) // a fence in any other form belongs to no claim
+		rows[i] = rowOf(end, lease, now, settles)
 	}
-	err := durably(ctx, s.pool, func(batch *pgx.Batch) {
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return nil, err
+	}
+	err = durably(ctx, s.pool, func(batch *pgx.Batch) {
 		batch.Queue(impatient)
-		batch.Queue(s.sql.Replace(outcomeSQL), outcomeArgs(ends, leases, settles)...).Query(func(rows pgx.Rows) error {
+		batch.Queue(s.sql.Replace(outcomeSQL), string(text), now).Query(func(rows pgx.Rows) error {
 			var i int
 			_, err := pgx.ForEachRow(rows, []any{&i}, func() error {
 				recorded[i-1].Written = true
@@ -62,20 +69,19 @@ func (s *Store) recordAll(ctx context.Context, ends []journal.End, settles bool)
 			return err
 		})
 	})
-	for i, end := range ends {
+	for i := range recorded {
 		if err == nil && !recorded[i].Written {
-			recorded[i], err = s.recordLate(ctx, end, leases[i], settles)
+			recorded[i], err = s.recordLate(ctx, rows[i])
 		}
 	}
 	return recorded, err
 }
 
 // recordLate is for an end whose row changed after the claim. It writes only a success.
-func (s *Store) recordLate(ctx context.Context, end journal.End, lease int64, settles bool) (r journal.Recorded, err error) {
-	e := end.Entry
+func (s *Store) recordLate(ctx context.Context, late endRow) (r journal.Recorded, err error) {
 	err = durably(ctx, s.pool, func(batch *pgx.Batch) {
 		batch.Queue(impatient)
-		batch.Queue(s.sql.Replace(lateSQL), e.RequestID, lease, e.State == journal.StateDone, storable(string(e.TransactionID)), storable(e.CorrelationID), settles).
+		batch.Queue(s.sql.Replace(lateSQL), late.RequestID, late.Lease, late.State == journal.StateDone, late.TransactionID, late.CorrelationID, late.Hook).
 			QueryRow(func(row pgx.Row) error {
 				mine := false
 				r.Overtaken = true
@@ -92,43 +98,33 @@ func (s *Store) recordLate(ctx context.Context, end journal.End, lease int64, se
 	return r, err
 }
 
-// outcomeArgs returns the arguments of outcomeSQL. Each attempt to write converts times to ages anew.
-func outcomeArgs(ends []journal.End, leases []int64, settles bool) []any {
-	var ids, events, states, transactions, correlations, codes, reviews []string
-	var waits, firsts, lasts, rests, changes []*int64
-	var attempts, runs []int
-	var began, hooks, resolved []bool
-	now := time.Now()
-	for i := range ends {
-		end := &ends[i]
-		e := &end.Entry
-		event, changed, wait := eventEnd, (*int64)(nil), (*int64)(nil)
-		if end.GivenBack { // Entry.Rest does not begin again
-			event, changed = eventGiveBack, age(now, e.Changed)
-		}
-		if e.Due() {
-			wait = new(end.Wait.Microseconds())
-		}
-		ids, events, states = append(ids, string(e.RequestID)), append(events, event), append(states, string(e.State))
-		waits, changes, began = append(waits, wait), append(changes, changed), append(began, !e.Began.IsZero())
-		firsts, lasts, rests = append(firsts, age(now, e.FirstSent)), append(lasts, age(now, e.LastSent)), append(rests, age(now, e.NotBefore))
-		attempts, runs, resolved = append(attempts, e.Attempts), append(runs, e.Runs), append(resolved, e.Resolved)
-		transactions = append(transactions, storable(string(e.TransactionID)))
-		correlations, codes = append(correlations, storable(e.CorrelationID)), append(codes, string(e.Code))
-		reviews, hooks = append(reviews, string(e.Review)), append(hooks, settles && end.Final())
-	}
-	return []any{
-		ids, leases, events, states, waits, firsts, lasts, rests, attempts, runs, transactions, correlations, codes, reviews, began, hooks,
-		resolved, changes,
-	}
+// endRow is an end as outcomeSQL reads it from JSON.
+type endRow struct {
+	journal.Entry
+
+	Lease int64  `json:"lease"`
+	Event string `json:"event"`
+	Wait  *int64 `json:"wait"` // until the payment is due again, in microseconds
+	Hook  bool   `json:"hook"`
 }
 
-// age returns how long ago t was, in microseconds, or nil for the zero time.
-func age(now, t time.Time) *int64 {
-	if t.IsZero() {
-		return nil
+// rowOf returns the row of an end. Each attempt to write converts the times anew, by the monotonic clock where they have it: the
+// process's clock may have been set since the end.
+func rowOf(end journal.End, lease int64, now time.Time, settles bool) endRow {
+	r := endRow{Entry: end.Entry, Lease: lease, Event: eventEnd, Hook: settles && end.Final()}
+	if end.GivenBack {
+		r.Event = eventGiveBack
 	}
-	return new(now.Sub(t).Microseconds())
+	if r.Due() {
+		r.Wait = new(end.Wait.Microseconds())
+	}
+	for _, t := range []*time.Time{&r.Changed, &r.FirstSent, &r.LastSent, &r.NotBefore} {
+		if !t.IsZero() {
+			*t = now.Round(0).Add(t.Sub(now))
+		}
+	}
+	r.TransactionID, r.CorrelationID, r.Sealed = prepaid.TransactionID(storable(string(r.TransactionID))), storable(r.CorrelationID), nil
+	return r
 }
 
 // storable returns a text of the service as Postgres can store it: no text may prevent the recording of an outcome.

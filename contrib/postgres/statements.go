@@ -68,22 +68,20 @@ const claimSQL = `with d as (
 )
 select {columns}, now(), p.sealed, p.lease, p.due, p.sends_until from p`
 
-// outcomeSQL ends leases, each fenced by its number: it changes only rows that still have this worker's claim, and
-// returns the positions of the recorded ends.
+// outcomeSQL ends leases, each fenced by its number: it changes only rows that still have this worker's claim, and returns the
+// positions of the recorded ends. $1 is the ends in JSON, $2 is now on the clock that set their times. Entry.Rest does not begin
+// again if a payment is given back.
 const outcomeSQL = `with o as (
-	select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-		$9::integer[], $10::integer[], $11::text[], $12::text[], $13::text[], $14::text[], $15::boolean[], $16::boolean[], $17::boolean[],
-		$18::bigint[]) with ordinality
-	as o(request_id, lease, event, state, wait, first, last, rest, attempts, runs, transaction_id, correlation_id, code,
-		review, began, hook, resolved, changed, position)
+	select *, ordinality as position, now() - $2::timestamptz as ahead from rows from (json_to_recordset($1::json) as (request_id text,
+		lease bigint, event text, state text, wait bigint, began timestamptz, changed timestamptz, first_sent timestamptz,
+		last_sent timestamptz, not_before timestamptz, attempts integer, runs integer, transaction_id text, correlation_id text,
+		code text, review text, resolved boolean, hook boolean)) with ordinality
 ), p as (
-	update {s}.payments q set state = o.state, changed = now() - coalesce(o.changed, 0) * interval '1 microsecond', sends_until = null,
-		due = now() + o.wait * interval '1 microsecond',
-		began = case when o.began then q.began end,
-		first_sent = coalesce(q.first_sent, now() - o.first * interval '1 microsecond'),
-		last_sent = now() - o.last * interval '1 microsecond', not_before = now() - o.rest * interval '1 microsecond',
-		attempts = o.attempts, runs = o.runs, transaction_id = nullif(o.transaction_id, ''),
-		correlation_id = nullif(o.correlation_id, ''), code = nullif(o.code, ''), review = nullif(o.review, ''), resolved = o.resolved,
+	update {s}.payments q set state = o.state, changed = case o.event when 'give back' then o.changed + o.ahead else now() end,
+		sends_until = null, due = now() + o.wait * interval '1 microsecond', began = case when o.began > '1970-01-01' then q.began end,
+		first_sent = coalesce(q.first_sent, o.first_sent + o.ahead), last_sent = o.last_sent + o.ahead, not_before = o.not_before + o.ahead,
+		attempts = coalesce(o.attempts, 0), runs = o.runs, transaction_id = o.transaction_id, correlation_id = o.correlation_id,
+		code = o.code, review = o.review, resolved = coalesce(o.resolved, false),
 		hook_due = case when o.hook then now() end, hook_tries = 0,
 		sealed = case when o.state <> 'done' then q.sealed end
 	from o where q.request_id = o.request_id and q.lease = o.lease and q.sends_until is not null
