@@ -22,7 +22,7 @@ type Payment struct {
 
 // PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do. The number of payments
 // in progress is at most concurrency; less than 1 means 1. After a crash, run the whole list again with the same params.
-// Resting payments are sent last and delay no others, so that a program completes its list even if it is often restarted.
+// Payments that rest ([Entry.Rests]) are sent last and delay no others: even an often restarted program completes a list.
 //
 // The loop gets each payment of the list once, when the payment ends, with its recorded entry and the error that
 // [Journal.Transfer] would return; nil means done, now or by an earlier run. An entry in [StateQueued] is not recorded:
@@ -43,7 +43,7 @@ func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, pa
 }
 
 // Resume sends all payments that are pending when the loop begins, without your list: the journal must have been opened with the
-// [Options].Seal and DigestKey with which it was written. Otherwise Resume is like [Journal.PayAll].
+// [Options].Seal and DigestKey with which it was written. All else is as in [Journal.PayAll].
 //
 // In addition to the errors of [Journal.Transfer], the loop gets:
 //

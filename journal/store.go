@@ -18,8 +18,8 @@ type Store interface {
 	// them as they were before the claim. When it returns, each payment is stored durably: as [Entry.Begin] makes it, with a new
 	// fence, and due again after c.Sends + c.Rest. After an error nothing may be sent, but the claim may have been committed.
 	Claim(ctx context.Context, c Claim) ([]Held, error)
-	// Record ends runs, durably, and returns the result for each, in the same order. Workers may call Record again with ends
-	// that an earlier call recorded although that call returned an error.
+	// Record ends runs, durably, and returns the result for each, in the same order. After an error, Workers may call Record
+	// again with ends that were recorded nevertheless.
 	Record(ctx context.Context, ends []End) ([]Recorded, error)
 	// Resting returns the first payment that rests (see [Entry.Rests]) and is due after the time admitted; nil if there is none.
 	Resting(ctx context.Context, admitted time.Time) (*Resting, error)
@@ -46,7 +46,7 @@ type Claim struct {
 
 // Held is a payment that a worker holds.
 type Held struct {
-	// Entry is the payment before the claim, with sealed params, by the store's clock. If its last run never ended, Entry is the
+	// Entry is the state before the claim: sealed params, times by the store's clock. If its last run never ended, Entry is the
 	// result of [Entry.Died] for the [Claim] of that run.
 	Entry Entry
 	// Fence is the fence of the claim.
@@ -59,7 +59,7 @@ type Held struct {
 type End struct {
 	// Fence is the fence of the claim. If the payment has another fence, only a success is recorded.
 	Fence string
-	// Entry is the payment after the run, by the process's clock: a store on another machine converts the entry's times to ages.
+	// Entry is the payment after the run, with times by the process's clock: a store on another machine converts them to ages.
 	Entry Entry
 	// GivenBack reports that nothing was sent.
 	GivenBack bool
@@ -67,7 +67,7 @@ type End struct {
 	Wait time.Duration
 }
 
-// Final reports whether the run was sent and workers are finished with the payment: it is done or rejected, or a person must decide.
+// Final reports whether the payment was sent and workers are finished with it: it is done or rejected, or a person must decide.
 func (e End) Final() bool { return !e.GivenBack && !e.Entry.Due() }
 
 // Recorded is the result of recording an [End].

@@ -45,7 +45,7 @@ type Row struct {
 	Amount prepaid.Amount
 	// From is the earliest time at which the money can have moved, by your clock. Required.
 	From time.Time
-	// To is the latest time at which the money can have moved; keep it at or after the row's last change. Zero means From.
+	// To is the latest time at which the money can have moved, never before the row's last change. Zero means From.
 	To time.Time
 	// Expected is the state.
 	Expected Expected
@@ -77,8 +77,8 @@ const (
 	KindServiceOnly
 	// KindAmountDiffers: row and item have the same transaction ID and different amounts.
 	KindAmountDiffers
-	// KindTwice: several rows or items have the same transaction ID. Or an item without a row has the amount of a row
-	// that matched another item, and occurred in that row's period: the payment may have been made twice.
+	// KindTwice: several rows or items have the same transaction ID. Or a row matched an item, and another item without
+	// a row has its amount and is in its period: the payment may have been made twice.
 	KindTwice
 	// KindAmbiguous: rows and items are equal, and no transaction ID says which belong together. None of them is matched or
 	// missing.
@@ -123,7 +123,7 @@ type Finding struct {
 // Checkpoint is the progress of a run, for the next run. Store it as JSON. The zero value is a first run, which reads
 // complete histories; to begin at a later time, set the field To.
 //
-// A checkpoint applies to the accounts of its run. Only a run without one reads the earlier history of an account that you add later.
+// A checkpoint applies to the accounts of its run. To read the earlier history of an account added later, run without a checkpoint.
 type Checkpoint struct {
 	// To is the time up to which the run has decided.
 	To time.Time `json:"to"`

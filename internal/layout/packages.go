@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// upwardImports lists packages below an internal folder that import the package that contains the folder. Tests
+// upwardImports lists packages that import the package whose internal folder they are in. Tests
 // and their shared packages below internal/tests may do so.
 func upwardImports(all []listed) []string {
 	var faults []string

@@ -15,8 +15,8 @@ type sent struct {
 	body map[string]any
 }
 
-// careless finds payments whose requests break a rule. Their money may be right by luck, if the request that a repeat overtook
-// was refused, or the emulator separates request IDs of the two operations. careless omits payments made twice. It needs the lock.
+// careless finds payments whose requests break a rule. The money may be right by luck, if the overtaken request was refused,
+// or if the emulator separates request IDs of the two operations. careless omits payments made twice. It needs the lock.
 func (r *run) careless(b books, log map[int64]prepaidtest.Request) (found []Finding) {
 	first, broken := make(map[prepaid.RequestID]sent), make(map[int]string)
 	for _, f := range r.flights {

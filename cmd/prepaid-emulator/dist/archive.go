@@ -9,7 +9,7 @@ import (
 	"io/fs"
 )
 
-// entry is a file or directory in an archive or image. The mode shows which of the two.
+// entry is a file in an archive or image, or a directory if the mode says so.
 type entry struct {
 	name    string // with slashes
 	mode    fs.FileMode

@@ -325,7 +325,7 @@ func (v Value) Min(n int) Value {
 	return v.limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
 
-// Filled adds a fault for an empty text of a request. A document, like the service, may have empty texts.
+// Filled adds a fault for an empty text of a request. Documents may have empty texts, as the service may.
 func (v Value) Filled() Value {
 	v.schema.chosen("Not empty; the reference has no least length.")
 	return v.limit(v.text != "" || v.binder.Document, "must not be empty")
