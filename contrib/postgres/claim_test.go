@@ -112,7 +112,7 @@ func TestClaimIsDurable(t *testing.T) {
 // A server that can lose commits is refused.
 func TestOpenRefusesAnUnsafeServer(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t, pgtest.Options{NoSync: true})
+	server := pgtest.Start(t, pgtest.Options{Settings: map[string]string{"fsync": "off"}})
 	pool := server.NewPool(t)
 	require.NoError(t, Migrate(t.Context(), pool, ""))
 	options := testOptions(t)

@@ -101,7 +101,7 @@ func end(t *testing.T, jobs *river.Client[pgx.Tx]) *rivertype.JobRow {
 // 404, which proves nothing about the dead process's payment. The next run gets that payment's cached response.
 func TestRiverPaysOnce(t *testing.T) {
 	t.Parallel()
-	database := pgtest.Start(t, pgtest.Options{NoSync: true})
+	database := pgtest.Start(t, pgtest.Options{})
 	pool, srv := database.NewPool(t), prepaidtest.NewServer(t, prepaidtest.Options{})
 	p := payment(srv)
 	jobs, err := newRiver(pool, &engines.RiverWorker{Accounts: another(t, srv)})
@@ -135,7 +135,7 @@ func TestRiverPaysOnce(t *testing.T) {
 // A refused payment does not run again.
 func TestRiverEndsWithARefusal(t *testing.T) {
 	t.Parallel()
-	pool, srv := pgtest.Start(t, pgtest.Options{NoSync: true}).NewPool(t), prepaidtest.NewServer(t, prepaidtest.Options{})
+	pool, srv := pgtest.Start(t, pgtest.Options{}).NewPool(t), prepaidtest.NewServer(t, prepaidtest.Options{})
 	p := payment(srv)
 	p.Params.Amount = prepaid.MustAmount("500.00")
 	jobs, err := newRiver(pool, &engines.RiverWorker{Accounts: another(t, srv)})

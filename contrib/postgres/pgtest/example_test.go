@@ -13,7 +13,7 @@ import (
 // A server for a program, or for all tests of a package from its TestMain.
 func ExampleRun() {
 	ctx := context.Background()
-	server, err := pgtest.Run(ctx, pgtest.Options{NoSync: true})
+	server, err := pgtest.Run(ctx, pgtest.Options{})
 	if errors.Is(err, pgtest.ErrNotInstalled) {
 		fmt.Println("Install it, such as with: apt-get install postgresql")
 		return

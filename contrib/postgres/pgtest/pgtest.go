@@ -16,7 +16,7 @@
 //
 // The server listens only on a Unix socket, in a new directory below /tmp that only its user can enter. Clients
 // connect as superuser "postgres" without a password. Postgres refuses to run as root: for root, the server runs as
-// the user "nobody". Commits survive a crash (fsync is on) unless [Options].NoSync is set.
+// the user "nobody". Commits survive a crash.
 //
 // Stop ends the server and removes the directory. A small shell process does the same when the program ends, in whatever way.
 // Postgres 14 or later and a Unix system are needed.
@@ -53,9 +53,8 @@ type Options struct {
 	// Binaries is the directory with initdb and postgres. If empty, PATH is searched, then the newest version below
 	// /usr/lib/postgresql, /usr/local/opt and /opt/homebrew/opt.
 	Binaries string
-	// NoSync switches fsync off: faster, but a crash of the machine (not of the server) may lose commits.
-	NoSync bool
-	// Settings are parameters of postgresql.conf, such as "max_connections": "300".
+	// Settings are parameters of postgresql.conf. With "fsync": "off" the server is faster, but a crash of the machine (not of the
+	// server) may lose commits.
 	Settings map[string]string
 }
 

@@ -24,7 +24,7 @@ const childVariable = "PGTEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
-		server, err := pgtest.Run(context.Background(), pgtest.Options{NoSync: true})
+		server, err := pgtest.Run(context.Background(), pgtest.Options{})
 		if err == nil && os.Getenv(childVariable) == "frozen" {
 			err = server.Freeze()
 		}
@@ -86,7 +86,7 @@ func TestKillKeepsWhatWasCommitted(t *testing.T) {
 
 func TestFreezeThawCut(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t, pgtest.Options{NoSync: true})
+	server := pgtest.Start(t, pgtest.Options{})
 	pool := server.NewPool(t)
 	_, err := pool.Exec(t.Context(), "create table x (i int)")
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestFreezeThawCut(t *testing.T) {
 
 func TestDatabasesAreSeparate(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t, pgtest.Options{NoSync: true})
+	server := pgtest.Start(t, pgtest.Options{})
 	for range 2 {
 		_, err := server.NewPool(t).Exec(t.Context(), "create table x (i int)")
 		require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestDatabasesAreSeparate(t *testing.T) {
 
 func TestStopLeavesNothing(t *testing.T) {
 	t.Parallel()
-	server, err := pgtest.Run(t.Context(), pgtest.Options{NoSync: true})
+	server, err := pgtest.Run(t.Context(), pgtest.Options{})
 	pgtest.Check(t, err)
 	dir := socketDir(t, server.URL())
 	info, err := os.Stat(dir)
@@ -143,7 +143,7 @@ func TestKilledProgramLeavesNothing(t *testing.T) {
 	for _, state := range []string{"running", "frozen"} {
 		t.Run(state, func(t *testing.T) {
 			t.Parallel()
-			pgtest.Start(t, pgtest.Options{NoSync: true}) // skips
+			pgtest.Start(t, pgtest.Options{}) // skips
 			child := exec.Command(os.Args[0])             //nolint:gosec // this very program
 			child.Env = append(os.Environ(), childVariable+"="+state)
 			output, err := child.StdoutPipe()
@@ -171,7 +171,7 @@ func TestStartsInAShortDirectory(t *testing.T) {
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 100)) // nor can others enter it
 	require.NoError(t, os.MkdirAll(long, 0o700))
 	t.Setenv("TMPDIR", long)
-	server := pgtest.Start(t, pgtest.Options{NoSync: true})
+	server := pgtest.Start(t, pgtest.Options{})
 	require.True(t, strings.HasPrefix(socketDir(t, server.URL()), "/tmp/pgtest-"))
 }
 
@@ -179,7 +179,7 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	_, err := pgtest.Run(t.Context(), pgtest.Options{Binaries: t.TempDir()})
 	require.ErrorIs(t, err, pgtest.ErrNotInstalled)
-	pgtest.Start(t, pgtest.Options{NoSync: true}) // skips
+	pgtest.Start(t, pgtest.Options{}) // skips
 	began := time.Now()
 	_, err = pgtest.Run(t.Context(), pgtest.Options{Settings: map[string]string{"no_such_setting": "1"}})
 	require.ErrorContains(t, err, "no_such_setting", "its log")

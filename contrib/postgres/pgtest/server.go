@@ -229,9 +229,6 @@ func (s *Server) launch() error {
 	}
 	defer func() { _ = log.Close() }()                                                                                    // the server has a copy
 	server := exec.Command(filepath.Join(s.binaries, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=") //nolint:noctx // it outlives the context of its start
-	if s.options.NoSync {
-		server.Args = append(server.Args, "-c", "fsync=off")
-	}
 	for name, value := range s.options.Settings {
 		server.Args = append(server.Args, "-c", name+"="+value)
 	}

@@ -32,7 +32,6 @@ type Backend interface {
 func Run(t *testing.T, start func(t *testing.T) Backend) {
 	t.Run("exchanges", func(t *testing.T) { exchanges(t, start(t)) })
 	t.Run("limit holds", func(t *testing.T) { LimitHolds(t, start(t)) })
-	t.Run("allowance is used", func(t *testing.T) { allowanceIsUsed(t, start(t)) })
 }
 
 // exchanges checks that a pool detects another server or lost data, and that an exchange ends with its context.
@@ -75,16 +74,6 @@ func exchanges(t *testing.T, s Backend) {
 	fails()
 	s.Start(t)
 	grants(0, gone)
-}
-
-// allowanceIsUsed checks that replicas use nearly all of the allowance.
-func allowanceIsUsed(t *testing.T, s Backend) {
-	s.Used(t, t.Name())
-	load := Load{
-		Options: fleet.Options{Allowance: 200, Window: 2 * time.Second, Lease: time.Second, Replicas: 3},
-		Callers: 32, For: 6 * time.Second, Distance: 20 * time.Millisecond,
-	}
-	load.Run(t, func() fleet.Pool { return s.Open(t, t.Name()) }).Check(t, 0.95, load.For)
 }
 
 // mortal is the pool of a replica that can be killed.
