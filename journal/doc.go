@@ -48,8 +48,8 @@
 // from the file when needed. If an entry cannot be read again, nothing more is recorded or sent: see [Journal.Err].
 //
 // The file is locked while it is open. On Unix the file itself is locked, on Windows a separate file with the suffix
-// .lock; the system releases each lock when the process dies. On other systems the .lock file of a dead process must be
-// removed manually. Use a local disk: locks and syncs of network file systems guarantee less.
+// .lock; the system releases each lock when the process dies. The package needs a Unix with flock (Linux, macOS, BSD) or
+// Windows. Use a local disk: locks and syncs of network file systems guarantee less.
 //
 // Do not rename or remove the file, its directory or a link to it while it is open: another process could open a new file
 // under the same path and send the same payments. The journal checks its path before and after each write. If the path names

@@ -10,8 +10,7 @@ import (
 
 // Sentinels, for errors.Is.
 var (
-	// ErrLocked: another Journal has the file open. If the system has only lock files, the error names the lock file,
-	// which you must remove manually after a crash.
+	// ErrLocked: another Journal has the file open.
 	ErrLocked = errors.New("journal: locked by another journal")
 	// ErrClosed: the Journal was closed.
 	ErrClosed = errors.New("journal: closed")
