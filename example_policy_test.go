@@ -16,7 +16,7 @@ func ExamplePolicyService_Get() {
 	client, ctx := srv.Client(), context.Background()
 	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
 
-	if err := client.Policy.ChangeCategories(ctx, 7, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5411"}}); err != nil {
+	if err := client.Policy.ChangeCategories(ctx, 7, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"5411"}}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -49,7 +49,7 @@ func ExamplePolicyService_Categories() {
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
-	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"0742", "7995"}}); err != nil {
+	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0742", "7995"}}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -76,7 +76,7 @@ func ExamplePolicyService_ChangeCategories_unknown() {
 	client, ctx := srv.Client(), context.Background()
 
 	srv.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
-	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
+	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
 	fmt.Println(prepaid.OutcomeOf(err))
 	policy, err := client.Policy.Categories(ctx, 42)
 	if err != nil {
@@ -95,7 +95,7 @@ func ExamplePolicyService_Merchants() {
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
-	if err := client.Policy.ChangeMerchants(ctx, 42, prepaid.ChangeMerchantsParams{
+	if err := client.Policy.ChangeMerchants(ctx, 42, prepaid.ChangeRulesParams[prepaid.MerchantRule]{
 		Add: []prepaid.MerchantRule{{AcquirerID: 100001, CardAcceptorID: "CASINO", Description: "Casino of Sydney"}},
 	}); err != nil {
 		fmt.Println(err)
@@ -120,9 +120,9 @@ func ExamplePolicyService_ChangeMerchants() {
 	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
 	id := srv.AddAccount(prepaidtest.SeedAccount{CompanyID: 7, Balance: "100.00"})
 
-	for _, change := range []prepaid.ChangeMerchantsParams{
+	for _, change := range []prepaid.ChangeRulesParams[prepaid.MerchantRule]{
 		{Reason: "canteen opens", Add: []prepaid.MerchantRule{{AcquirerID: 100001, CardAcceptorID: "CANTEEN", Description: "Canteen"}}},
-		{Reason: "canteen closes", Remove: []prepaid.MerchantKey{{AcquirerID: 100001, CardAcceptorID: "CANTEEN"}}},
+		{Reason: "canteen closes", Remove: []prepaid.MerchantRule{{AcquirerID: 100001, CardAcceptorID: "CANTEEN"}}},
 	} {
 		if err := client.Policy.ChangeMerchants(ctx, 7, change); err != nil {
 			fmt.Println(err)
@@ -149,7 +149,7 @@ func ExamplePolicyService_Terminals() {
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
-	if err := client.Policy.ChangeTerminals(ctx, 42, prepaid.ChangeTerminalsParams{
+	if err := client.Policy.ChangeTerminals(ctx, 42, prepaid.ChangeRulesParams[prepaid.TerminalRule]{
 		Add: []prepaid.TerminalRule{{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T9", Description: "bottle shop"}},
 	}); err != nil {
 		fmt.Println(err)
@@ -174,9 +174,9 @@ func ExamplePolicyService_ChangeTerminals() {
 
 	t1 := prepaid.TerminalRule{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T1"}
 	t2 := prepaid.TerminalRule{AcquirerID: 100001, CardAcceptorID: "QUICKMART"}
-	gone := prepaid.TerminalKey{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T1"}
-	fmt.Println(client.Policy.ChangeTerminals(ctx, 42, prepaid.ChangeTerminalsParams{Add: []prepaid.TerminalRule{t1}}))
-	swap := prepaid.ChangeTerminalsParams{Add: []prepaid.TerminalRule{t2}, Remove: []prepaid.TerminalKey{gone}}
+	gone := prepaid.TerminalRule{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T1"}
+	fmt.Println(client.Policy.ChangeTerminals(ctx, 42, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{t1}}))
+	swap := prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{t2}, Remove: []prepaid.TerminalRule{gone}}
 	fmt.Println(client.Policy.ChangeTerminals(ctx, 42, swap))
 	swap.Add[0].TerminalID = "T2"
 	fmt.Println(client.Policy.ChangeTerminals(ctx, 42, swap))
@@ -199,7 +199,7 @@ func ExamplePolicyService_Restrictions() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
-	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}}); err != nil {
+	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -257,7 +257,7 @@ func ExamplePolicyService_ChangeCategories() {
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
-	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{
+	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{
 		Reason: "no gambling", Add: []prepaid.MCC{"7995", "0742"}, Remove: []prepaid.MCC{"0742"},
 	})
 	if err != nil {
@@ -306,7 +306,7 @@ func ExamplePolicyService_EnsureCategories_dryRun() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
-	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5933", "7995"}}); err != nil {
+	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"5933", "7995"}}); err != nil {
 		fmt.Println(err)
 		return
 	}

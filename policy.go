@@ -131,6 +131,21 @@ func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Poli
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
 }
 
+// ChangeRulesParams adds and removes rules for categories (as [MCC]), merchants or terminals. A rule blocks in an open loop and
+// allows in a closed one. Rules read with Get can be added and removed as they are. The zero value changes nothing.
+type ChangeRulesParams[Rule any] struct {
+	// Reason is stored with the change; optional.
+	Reason string
+	// RequireApproval is reserved by the service: keep it false.
+	RequireApproval bool
+	// Add are the rules to add; their ID is not sent.
+	Add []Rule
+	// Remove are the rules to remove. Of each, only the [MCC], the merchant (AcquirerID, CardAcceptorID) or the terminal (also
+	// TerminalID) is sent, even if it is 0 or empty: use the values that the service holds. The reference's text mentions a
+	// terminal's ID here, but its request format, which this package follows, does not have it.
+	Remove []Rule
+}
+
 // policyChange is the request body of the three Change methods.
 type policyChange[Add, Remove any] struct {
 	Reason          string   `json:"reason,omitzero"`
@@ -139,83 +154,61 @@ type policyChange[Add, Remove any] struct {
 	Remove          []Remove `json:"remove,omitzero"`
 }
 
-// ChangeCategoriesParams adds and removes category rules. A rule blocks in an open loop and allows in a closed one. The
-// zero value changes nothing.
-type ChangeCategoriesParams struct {
-	// Reason is stored with the change; optional.
-	Reason string
-	// RequireApproval is reserved by the service: keep it false.
-	RequireApproval bool
-	// Add are the categories that get a rule.
-	Add []MCC
-	// Remove are the categories that lose their rule.
-	Remove []MCC
+// changeRules sends a change. check finds the faults of an added rule, and removed those of a rule to remove; added and removed
+// return the wire forms.
+func changeRules[Rule, Add, Remove any](ctx context.Context, s *PolicyService, op operation, company CompanyID, params ChangeRulesParams[Rule],
+	check func(v *validator, list string, i int, rule Rule), added func(Rule) Add, removed func(v *validator, i int, rule Rule) Remove) error {
+	r := policyRequest(op, company)
+	v := validator{faults: r.faults}
+	v.text("reason", params.Reason, 0)
+	body := policyChange[Add, Remove]{Reason: params.Reason, RequireApproval: params.RequireApproval}
+	for i, rule := range params.Add {
+		check(&v, "add", i, rule)
+		body.Add = append(body.Add, added(rule))
+	}
+	for i, rule := range params.Remove {
+		body.Remove = append(body.Remove, removed(&v, i, rule))
+	}
+	r.body, r.faults = body, v.faults
+	return send(ctx, s.client, r)
 }
 
 // ChangeCategories changes category rules. After [OutcomeUnknown] read back with Categories.
 // Errors: [ErrBadRequest] with the invalid fields in APIError.Description, [ErrForbidden] without permission on the
 // company, [ErrNotFound] for a company without a policy. Safety: never repeated. API: POST /policy/{id}/categories.
-func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeCategoriesParams) error {
-	r := policyRequest(opPolicyChangeCategories, company)
-	v := validator{faults: r.faults}
-	v.text("reason", params.Reason, 0)
-	numbers := func(field string, codes []MCC) []mccNumber {
-		var wire []mccNumber
-		for i, code := range codes {
-			v.mcc(index(field, i, ""), code)
-			wire = append(wire, mccNumber(code))
-		}
-		return wire
-	}
-	r.body = policyChange[mccNumber, mccNumber]{
-		Reason: params.Reason, RequireApproval: params.RequireApproval,
-		Add: numbers("add", params.Add), Remove: numbers("remove", params.Remove),
-	}
-	r.faults = v.faults
-	return send(ctx, s.client, r)
+func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeRulesParams[MCC]) error {
+	number := func(code MCC) mccNumber { return mccNumber(code) }
+	return changeRules(ctx, s, opPolicyChangeCategories, company, params, (*validator).categoryRule, number,
+		func(v *validator, i int, code MCC) mccNumber {
+			v.categoryRule("remove", i, code)
+			return number(code)
+		})
 }
 
-// MerchantKey identifies a merchant for removal. Use the values that the service holds, even if they are 0 or empty.
-type MerchantKey struct {
-	// AcquirerID is the acquirer of the rule.
-	AcquirerID int64 `json:"acquirer_id"`
-	// CardAcceptorID is the merchant's identifier.
+func (v *validator) categoryRule(list string, i int, code MCC) { v.mcc(index(list, i, ""), code) }
+
+// merchantKey identifies a merchant.
+type merchantKey struct {
+	AcquirerID     int64  `json:"acquirer_id"`
 	CardAcceptorID string `json:"card_acceptor_id"`
 }
 
-// ChangeMerchantsParams adds and removes merchant rules. Rules read with Get can be added unchanged. The zero value
-// changes nothing.
-type ChangeMerchantsParams struct {
-	// Reason is stored with the change; optional.
-	Reason string
-	// RequireApproval is reserved by the service: keep it false.
-	RequireApproval bool
-	// Add are the merchants that get a rule; their ID is not sent.
-	Add []MerchantRule
-	// Remove are the merchants that lose their rule.
-	Remove []MerchantKey
+func (r MerchantRule) key() merchantKey { return merchantKey{r.AcquirerID, r.CardAcceptorID} }
+
+// withoutID returns the rule without the service's ID.
+func (r MerchantRule) withoutID() MerchantRule {
+	r.ID = 0
+	return r
 }
 
 // ChangeMerchants changes merchant rules. After [OutcomeUnknown] read back with Merchants. Errors and safety: as
 // [PolicyService.ChangeCategories]. API: POST /policy/{id}/merchants.
-func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, params ChangeMerchantsParams) error {
-	r := policyRequest(opPolicyChangeMerchants, company)
-	v := validator{faults: r.faults}
-	v.text("reason", params.Reason, 0)
-	add := make([]MerchantRule, len(params.Add))
-	for i, rule := range params.Add {
-		v.merchantRule("add", i, rule)
-		rule.ID = 0
-		add[i] = rule
-	}
-	for i, key := range params.Remove {
-		v.text(index("remove", i, "card_acceptor_id"), key.CardAcceptorID, 0)
-	}
-	r.body = policyChange[MerchantRule, MerchantKey]{
-		Reason: params.Reason, RequireApproval: params.RequireApproval, Add: orNil(add), Remove: orNil(params.Remove),
-	}
-	r.faults = v.faults
-	return send(ctx, s.client, r)
+func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, params ChangeRulesParams[MerchantRule]) error {
+	return changeRules(ctx, s, opPolicyChangeMerchants, company, params, (*validator).merchantRule, MerchantRule.withoutID,
+		func(v *validator, i int, rule MerchantRule) merchantKey {
+			v.text(index("remove", i, "card_acceptor_id"), rule.CardAcceptorID, 0)
+			return rule.key()
+		})
 }
 
 func (v *validator) merchantRule(list string, i int, rule MerchantRule) {
@@ -224,50 +217,32 @@ func (v *validator) merchantRule(list string, i int, rule MerchantRule) {
 	v.required(index(list, i, "description"), rule.Description)
 }
 
-// TerminalKey identifies a terminal for removal. Use the values that the service holds, even if they are 0 or empty.
-type TerminalKey struct {
-	// AcquirerID is the acquirer of the rule.
-	AcquirerID int64 `json:"acquirer_id"`
-	// CardAcceptorID is the merchant's identifier.
+// terminalKey identifies a terminal.
+type terminalKey struct {
+	AcquirerID     int64  `json:"acquirer_id"`
 	CardAcceptorID string `json:"card_acceptor_id"`
-	// TerminalID is the terminal's identifier.
-	TerminalID string `json:"terminal_id"`
+	TerminalID     string `json:"terminal_id"`
 }
 
-// ChangeTerminalsParams adds and removes terminal rules, by default none.
-type ChangeTerminalsParams struct {
-	// Reason is stored with the change; optional.
-	Reason string
-	// RequireApproval is reserved by the service: keep it false.
-	RequireApproval bool
-	// Add are the terminals that get a rule; their ID is not sent.
-	Add []TerminalRule
-	// Remove are the terminals that lose their rule. The reference's text mentions an ID here; its request format,
-	// which this package follows, has the three fields of TerminalKey.
-	Remove []TerminalKey
+func (r TerminalRule) key() terminalKey {
+	return terminalKey{r.AcquirerID, r.CardAcceptorID, r.TerminalID}
+}
+
+// withoutID returns the rule without the service's ID.
+func (r TerminalRule) withoutID() TerminalRule {
+	r.ID = 0
+	return r
 }
 
 // ChangeTerminals changes terminal rules. After [OutcomeUnknown] read back with Terminals. Errors and safety: as
 // [PolicyService.ChangeCategories]. API: POST /policy/{id}/terminals.
-func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, params ChangeTerminalsParams) error {
-	r := policyRequest(opPolicyChangeTerminals, company)
-	v := validator{faults: r.faults}
-	v.text("reason", params.Reason, 0)
-	add := make([]TerminalRule, len(params.Add))
-	for i, rule := range params.Add {
-		v.terminalRule("add", i, rule)
-		rule.ID = 0
-		add[i] = rule
-	}
-	for i, key := range params.Remove {
-		v.text(index("remove", i, "card_acceptor_id"), key.CardAcceptorID, 0)
-		v.text(index("remove", i, "terminal_id"), key.TerminalID, 0)
-	}
-	r.body = policyChange[TerminalRule, TerminalKey]{
-		Reason: params.Reason, RequireApproval: params.RequireApproval, Add: orNil(add), Remove: orNil(params.Remove),
-	}
-	r.faults = v.faults
-	return send(ctx, s.client, r)
+func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, params ChangeRulesParams[TerminalRule]) error {
+	return changeRules(ctx, s, opPolicyChangeTerminals, company, params, (*validator).terminalRule, TerminalRule.withoutID,
+		func(v *validator, i int, rule TerminalRule) terminalKey {
+			v.text(index("remove", i, "card_acceptor_id"), rule.CardAcceptorID, 0)
+			v.text(index("remove", i, "terminal_id"), rule.TerminalID, 0)
+			return rule.key()
+		})
 }
 
 func (v *validator) terminalRule(list string, i int, rule TerminalRule) {
@@ -276,14 +251,6 @@ func (v *validator) terminalRule(list string, i int, rule TerminalRule) {
 	v.required(index(list, i, "terminal_id"), rule.TerminalID)
 	v.text(index(list, i, "card_acceptor_name_location"), rule.CardAcceptorNameLocation, 0)
 	v.text(index(list, i, "description"), rule.Description, 0)
-}
-
-// orNil returns nil for an empty list, so that it is omitted.
-func orNil[T any](list []T) []T {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
 }
 
 // RestrictionType is the kind of an old ruleset.

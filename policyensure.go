@@ -69,7 +69,7 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 	set := ruleSet[MCC, MCC]{
 		name: "Policy.EnsureCategories", list: "categories", removeOthers: params.RemoveOthers, dryRun: params.DryRun,
 		key:   func(code MCC) MCC { return code },
-		check: func(v *validator, at string, i int, code MCC) { v.mcc(index(at, i, ""), code) },
+		check: (*validator).categoryRule,
 		read:  s.Categories,
 		rules: func(p *Policy) []MCC {
 			var codes []MCC
@@ -79,7 +79,7 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 			return codes
 		},
 		change: func(add, remove []MCC) error {
-			return s.ChangeCategories(ctx, company, ChangeCategoriesParams{Reason: params.Reason, Add: add, Remove: remove})
+			return s.ChangeCategories(ctx, company, ChangeRulesParams[MCC]{Reason: params.Reason, Add: add, Remove: remove})
 		},
 	}
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
@@ -89,16 +89,14 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 // ReplaceTexts no text of a rule is changed; replacements are sent between restricting and permitting changes.
 // Errors and safety: as [PolicyService.EnsureCategories]. API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
-	set := ruleSet[MerchantKey, MerchantRule]{
+	set := ruleSet[merchantKey, MerchantRule]{
 		name: "Policy.EnsureMerchants", list: "merchants",
 		removeOthers: params.RemoveOthers, replaceTexts: params.ReplaceTexts, dryRun: params.DryRun,
-		key:   func(rule MerchantRule) MerchantKey { return MerchantKey{rule.AcquirerID, rule.CardAcceptorID} },
-		check: (*validator).merchantRule,
+		key: MerchantRule.key, check: (*validator).merchantRule, plain: MerchantRule.withoutID,
 		read:  s.Merchants,
 		rules: func(p *Policy) []MerchantRule { return p.Merchants },
-		plain: func(rule *MerchantRule) { rule.ID = 0 },
-		change: func(add []MerchantRule, remove []MerchantKey) error {
-			return s.ChangeMerchants(ctx, company, ChangeMerchantsParams{Reason: params.Reason, Add: add, Remove: remove})
+		change: func(add, remove []MerchantRule) error {
+			return s.ChangeMerchants(ctx, company, ChangeRulesParams[MerchantRule]{Reason: params.Reason, Add: add, Remove: remove})
 		},
 	}
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
@@ -107,18 +105,14 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 // EnsureTerminals is [PolicyService.EnsureMerchants] for terminals. Errors and safety: as [PolicyService.EnsureCategories].
 // API: GET /policy/{id}/terminals, POST /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
-	set := ruleSet[TerminalKey, TerminalRule]{
+	set := ruleSet[terminalKey, TerminalRule]{
 		name: "Policy.EnsureTerminals", list: "terminals",
 		removeOthers: params.RemoveOthers, replaceTexts: params.ReplaceTexts, dryRun: params.DryRun,
-		key: func(rule TerminalRule) TerminalKey {
-			return TerminalKey{rule.AcquirerID, rule.CardAcceptorID, rule.TerminalID}
-		},
-		check: (*validator).terminalRule,
+		key: TerminalRule.key, check: (*validator).terminalRule, plain: TerminalRule.withoutID,
 		read:  s.Terminals,
 		rules: func(p *Policy) []TerminalRule { return p.Terminals },
-		plain: func(rule *TerminalRule) { rule.ID = 0 },
-		change: func(add []TerminalRule, remove []TerminalKey) error {
-			return s.ChangeTerminals(ctx, company, ChangeTerminalsParams{Reason: params.Reason, Add: add, Remove: remove})
+		change: func(add, remove []TerminalRule) error {
+			return s.ChangeTerminals(ctx, company, ChangeRulesParams[TerminalRule]{Reason: params.Reason, Add: add, Remove: remove})
 		},
 	}
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
@@ -129,20 +123,17 @@ type ruleSet[K, R comparable] struct {
 	name, list                         string
 	removeOthers, replaceTexts, dryRun bool
 
-	key    func(R) K
+	key    func(R) K // identifies a rule
 	check  func(v *validator, at string, i int, rule R)
 	read   func(context.Context, CompanyID) (*Policy, error)
 	rules  func(*Policy) []R
-	plain  func(*R) // removes the service's ID; nil for none
-	change func(add []R, remove []K) error
+	plain  func(R) R // removes the service's ID; nil for none
+	change func(add, remove []R) error
 }
 
 // ruleChange is one call. It adds or removes, never both: the reference does not say which the service does first, nor whether
 // it applies a part of a refused change.
-type ruleChange[K, R any] struct {
-	add    []R
-	remove []K
-}
+type ruleChange[R any] struct{ add, remove []R }
 
 func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID, action PolicyAction, reason string, wanted []R) (*EnsuredRules[R], error) {
 	if faults := s.faults(company, action, reason, wanted); len(faults) > 0 {
@@ -237,7 +228,7 @@ func (s *ruleSet[K, R]) withoutIDs(rules []R) []R {
 	rules = slices.Clone(rules)
 	if s.plain != nil {
 		for i := range rules {
-			s.plain(&rules[i])
+			rules[i] = s.plain(rules[i])
 		}
 	}
 	return rules
@@ -252,7 +243,7 @@ func (s *ruleSet[K, R]) byKey(rules []R) map[K]R {
 }
 
 // changes returns the calls that turn before into wanted: first those that restrict, last those that permit.
-func (s *ruleSet[K, R]) changes(action PolicyAction, before, wanted []R) []ruleChange[K, R] {
+func (s *ruleSet[K, R]) changes(action PolicyAction, before, wanted []R) []ruleChange[R] {
 	var add, again, other []R
 	there, stays := s.byKey(before), s.byKey(wanted)
 	for _, rule := range wanted {
@@ -268,36 +259,32 @@ func (s *ruleSet[K, R]) changes(action PolicyAction, before, wanted []R) []ruleC
 			other = append(other, rule)
 		}
 	}
-	adds, removes := ruleChange[K, R]{add: add}, ruleChange[K, R]{remove: s.keys(other)}
-	changes := []ruleChange[K, R]{adds, {remove: s.keys(again)}, {add: again}, removes}
+	adds, removes := ruleChange[R]{add: add}, ruleChange[R]{remove: other}
+	changes := []ruleChange[R]{adds, {remove: again}, {add: again}, removes}
 	if action == PolicyActionDeny {
 		changes[0], changes[3] = removes, adds
 	}
-	return slices.DeleteFunc(changes, func(c ruleChange[K, R]) bool { return len(c.add)+len(c.remove) == 0 })
-}
-
-func (s *ruleSet[K, R]) keys(rules []R) []K {
-	var keys []K
-	for _, rule := range rules {
-		keys = append(keys, s.key(rule))
-	}
-	return keys
+	return slices.DeleteFunc(changes, func(c ruleChange[R]) bool { return len(c.add)+len(c.remove) == 0 })
 }
 
 // after returns the rules after a change.
-func (s *ruleSet[K, R]) after(rules []R, change ruleChange[K, R]) []R {
-	stays := slices.DeleteFunc(slices.Clone(rules), func(rule R) bool { return slices.Contains(change.remove, s.key(rule)) })
+func (s *ruleSet[K, R]) after(rules []R, change ruleChange[R]) []R {
+	removed := s.byKey(change.remove)
+	stays := slices.DeleteFunc(slices.Clone(rules), func(rule R) bool {
+		_, gone := removed[s.key(rule)]
+		return gone
+	})
 	return append(stays, change.add...)
 }
 
 // shows reports whether now contains the change.
-func (s *ruleSet[K, R]) shows(now []R, change ruleChange[K, R]) bool {
+func (s *ruleSet[K, R]) shows(now []R, change ruleChange[R]) bool {
 	there := s.byKey(now)
-	missing := func(key K) bool {
-		_, listed := there[key]
-		return !listed
+	listed := func(rule R) bool {
+		_, listed := there[s.key(rule)]
+		return listed
 	}
-	return !slices.ContainsFunc(s.keys(change.add), missing) && !slices.ContainsFunc(change.remove, func(key K) bool { return !missing(key) })
+	return !slices.ContainsFunc(change.remove, listed) && !slices.ContainsFunc(change.add, func(rule R) bool { return !listed(rule) })
 }
 
 // same reports whether no other program has changed anything. The service may write the text of an added rule differently.

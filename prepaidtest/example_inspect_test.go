@@ -71,7 +71,7 @@ func ExampleServer_Policy() {
 		return
 	}
 	defer srv.Close()
-	err = srv.Client().Policy.ChangeCategories(context.Background(), prepaidtest.DefaultCompany, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
+	err = srv.Client().Policy.ChangeCategories(context.Background(), prepaidtest.DefaultCompany, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -239,11 +239,11 @@ func (j *journey) policy() {
 	codes, err := c.MerchantCategoryCodesPage(j.t.Context(), prepaid.Paging{})
 	j.ok(err)
 	j.note("codes %d %v", len(codes.Items), codes.Items[0].Code)
-	j.ok(c.ChangeCategories(j.t.Context(), j.company, prepaid.ChangeCategoriesParams{Reason: j.text("Reason"), Add: []prepaid.MCC{"7995"}}))
-	j.ok(c.ChangeMerchants(j.t.Context(), j.company, prepaid.ChangeMerchantsParams{Reason: j.text("Reason"), Add: []prepaid.MerchantRule{
+	j.ok(c.ChangeCategories(j.t.Context(), j.company, prepaid.ChangeRulesParams[prepaid.MCC]{Reason: j.text("Reason"), Add: []prepaid.MCC{"7995"}}))
+	j.ok(c.ChangeMerchants(j.t.Context(), j.company, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Reason: j.text("Reason"), Add: []prepaid.MerchantRule{
 		{AcquirerID: 800000000 + int64(len(j.word)), CardAcceptorID: j.id("Seller"), Description: j.text("Seller")},
 	}}))
-	j.ok(c.ChangeTerminals(j.t.Context(), j.company, prepaid.ChangeTerminalsParams{Reason: j.text("Reason"), Add: []prepaid.TerminalRule{{
+	j.ok(c.ChangeTerminals(j.t.Context(), j.company, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Reason: j.text("Reason"), Add: []prepaid.TerminalRule{{
 		AcquirerID: 700000000 + int64(len(j.word)), CardAcceptorID: j.id("Seller"), TerminalID: j.id("Desk"),
 		CardAcceptorNameLocation: j.text("Corner"), Description: j.text("Desk"),
 	}}}))

@@ -224,9 +224,9 @@ func tokenShape() *shape {
 }
 
 // changeShape is a change of policy: the client does not export its wire type.
-func changeShape(add, remove reflect.Type) *shape {
+func changeShape(rule reflect.Type) *shape {
 	return object(map[string]*shape{
-		"reason": scrubbed(), "require_approval": {keep: isFlag}, "add": shapeOf(add), "remove": shapeOf(remove),
+		"reason": scrubbed(), "require_approval": {keep: isFlag}, "add": shapeOf(rule), "remove": shapeOf(rule),
 	})
 }
 

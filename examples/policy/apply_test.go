@@ -112,7 +112,7 @@ func as(t *testing.T, d document) string {
 
 // elsewhere changes a category while the program runs.
 func (b *bench) elsewhere(add prepaid.MCC) {
-	require.NoError(b.t, b.srv.Client().Policy.ChangeCategories(b.t.Context(), company, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{add}}))
+	require.NoError(b.t, b.srv.Client().Policy.ChangeCategories(b.t.Context(), company, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{add}}))
 }
 
 // begin and end differ in categories that are added and removed, in one text, and in nothing else.

@@ -55,7 +55,7 @@ func demonstrate(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprint(out, "\n== Apply policy.yaml, while another user changes the policy before the confirmation\n\n")
 	s.in = readerFunc(func(b []byte) (int, error) {
-		other := prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5813"}}
+		other := prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"5813"}}
 		return copy(b, "yes\n"), client.Policy.ChangeCategories(ctx, d.Company, other)
 	})
 	if err := s.apply(ctx, d); !errors.Is(err, errChanged) {

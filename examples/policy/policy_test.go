@@ -118,7 +118,7 @@ func TestApplyCommand(t *testing.T) {
 	require.Empty(t, categories())
 
 	// A change in a list that the file omits does not change the plan.
-	require.NoError(t, srv.Client().Policy.ChangeMerchants(t.Context(), 42, prepaid.ChangeMerchantsParams{
+	require.NoError(t, srv.Client().Policy.ChangeMerchants(t.Context(), 42, prepaid.ChangeRulesParams[prepaid.MerchantRule]{
 		Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "SHOP", Description: "a shop"}},
 	}))
 	code, out, errOut = runWith(t, "yes\n", "apply", "-reason", "audit", "-expect", digest, file)

@@ -97,7 +97,7 @@ func TestEmulatorAMonthAhead(t *testing.T) {
 func TestRuleOfTheProgramStays(t *testing.T) {
 	srv, _ := service(t)
 	require.NoError(t, srv.Client().Policy.ChangeCategories(t.Context(), prepaidtest.DefaultCompany,
-		prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{gambling}}))
+		prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{gambling}}))
 	code, out, errOut := runWith(t, "-pause", "0")
 	require.Zero(t, code, out+errOut)
 	require.Contains(t, out, "skipped: a rule for category 7995 exists")

@@ -221,7 +221,7 @@ func (q *quickstart) policy(ctx context.Context) (err error) {
 		q.say("skipped: a rule for category %s exists, and this program must not remove it", gambling)
 		return nil
 	}
-	err = q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeCategoriesParams{
+	err = q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeRulesParams[prepaid.MCC]{
 		Reason: "quickstart", Add: []prepaid.MCC{gambling},
 	})
 	if outcome := prepaid.OutcomeOf(err); outcome == prepaid.OutcomeApplied || outcome == prepaid.OutcomeUnknown {
@@ -257,7 +257,7 @@ func categories(policy *prepaid.Policy) (codes []string) {
 func (q *quickstart) removeRule(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	err := q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeCategoriesParams{Reason: "quickstart", Remove: []prepaid.MCC{gambling}})
+	err := q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeRulesParams[prepaid.MCC]{Reason: "quickstart", Remove: []prepaid.MCC{gambling}})
 	if err != nil {
 		return fmt.Errorf("the rule for category %s may still exist; check, and remove it manually: %w", gambling, err)
 	}

@@ -20,54 +20,54 @@ func policyChangeErrors(change fixtureCall[struct{}]) []Case {
 }
 
 func changeCategoryFixtures() []Case {
-	change := func(params prepaid.ChangeCategoriesParams) fixtureCall[struct{}] {
+	change := func(params prepaid.ChangeRulesParams[prepaid.MCC]) fixtureCall[struct{}] {
 		return fixtureDo("Policy.ChangeCategories", func(ctx context.Context, client *prepaid.Client) error {
 			return client.Policy.ChangeCategories(ctx, 4217, params)
 		})
 	}
-	whole := change(prepaid.ChangeCategoriesParams{Reason: "Ticket 4711", Add: []prepaid.MCC{"0742", "7995"}, Remove: []prepaid.MCC{"5411"}})
+	whole := change(prepaid.ChangeRulesParams[prepaid.MCC]{Reason: "Ticket 4711", Add: []prepaid.MCC{"0742", "7995"}, Remove: []prepaid.MCC{"5411"}})
 	return append(policyChangeErrors(whole),
 		whole.gives("200", struct{}{}),
-		change(prepaid.ChangeCategoriesParams{RequireApproval: true, Add: []prepaid.MCC{"0000"}}).gives("200-partial", struct{}{}),
+		change(prepaid.ChangeRulesParams[prepaid.MCC]{RequireApproval: true, Add: []prepaid.MCC{"0000"}}).gives("200-partial", struct{}{}),
 		whole.throttled(),
 	)
 }
 
 func changeMerchantFixtures() []Case {
-	change := func(params prepaid.ChangeMerchantsParams) fixtureCall[struct{}] {
+	change := func(params prepaid.ChangeRulesParams[prepaid.MerchantRule]) fixtureCall[struct{}] {
 		return fixtureDo("Policy.ChangeMerchants", func(ctx context.Context, client *prepaid.Client) error {
 			return client.Policy.ChangeMerchants(ctx, 4217, params)
 		})
 	}
-	remove := []prepaid.MerchantKey{{AcquirerID: 560002, CardAcceptorID: "000000003210988"}}
-	whole := change(prepaid.ChangeMerchantsParams{
+	remove := []prepaid.MerchantRule{{AcquirerID: 560002, CardAcceptorID: "000000003210988"}}
+	whole := change(prepaid.ChangeRulesParams[prepaid.MerchantRule]{
 		Reason: "Ticket 4712",
 		Add:    []prepaid.MerchantRule{{ID: 9001, AcquirerID: 560001, CardAcceptorID: "000000003210987", Description: "Corner Store"}},
 		Remove: remove,
 	})
 	return append(policyChangeErrors(whole),
 		whole.gives("200", struct{}{}),
-		change(prepaid.ChangeMerchantsParams{RequireApproval: true, Remove: remove}).gives("200-partial", struct{}{}),
+		change(prepaid.ChangeRulesParams[prepaid.MerchantRule]{RequireApproval: true, Remove: remove}).gives("200-partial", struct{}{}),
 	)
 }
 
 func changeTerminalFixtures() []Case {
-	change := func(params prepaid.ChangeTerminalsParams) fixtureCall[struct{}] {
+	change := func(params prepaid.ChangeRulesParams[prepaid.TerminalRule]) fixtureCall[struct{}] {
 		return fixtureDo("Policy.ChangeTerminals", func(ctx context.Context, client *prepaid.Client) error {
 			return client.Policy.ChangeTerminals(ctx, 4217, params)
 		})
 	}
-	whole := change(prepaid.ChangeTerminalsParams{
+	whole := change(prepaid.ChangeRulesParams[prepaid.TerminalRule]{
 		Reason: "Ticket 4713",
 		Add: []prepaid.TerminalRule{{
 			ID: 9101, AcquirerID: 560001, CardAcceptorID: "000000003210987", TerminalID: "T0000042",
 			CardAcceptorNameLocation: "CORNER STORE SYDNEY NSW AU", Description: "Till 1",
 		}},
-		Remove: []prepaid.TerminalKey{{AcquirerID: 560002, CardAcceptorID: "000000003210988", TerminalID: "T0000043"}},
+		Remove: []prepaid.TerminalRule{{AcquirerID: 560002, CardAcceptorID: "000000003210988", TerminalID: "T0000043"}},
 	})
 	return append(policyChangeErrors(whole),
 		whole.gives("200", struct{}{}),
-		change(prepaid.ChangeTerminalsParams{
+		change(prepaid.ChangeRulesParams[prepaid.TerminalRule]{
 			RequireApproval: true,
 			Add:             []prepaid.TerminalRule{{AcquirerID: 560001, CardAcceptorID: "000000003210987", TerminalID: "T0000042"}},
 		}).gives("200-partial", struct{}{}),

@@ -44,9 +44,9 @@ func TestE2EEnsurePolicy(t *testing.T) {
 			s := newStage(t, prepaidtest.Options{})
 			s.AddCompany(prepaidtest.Company{ID: 43, Loop: loop})
 			ctx, policies := t.Context(), s.client.Policy
-			require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"0742", "5933"}}))
-			require.NoError(t, policies.ChangeMerchants(ctx, 43, prepaid.ChangeMerchantsParams{Add: []prepaid.MerchantRule{casino, races}}))
-			require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeTerminalsParams{Add: []prepaid.TerminalRule{till("T1", "a"), till("T2", "")}}))
+			require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0742", "5933"}}))
+			require.NoError(t, policies.ChangeMerchants(ctx, 43, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
+			require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{till("T1", "a"), till("T2", "")}}))
 			before := len(s.writes())
 
 			other := casino
@@ -128,7 +128,7 @@ func TestE2EEnsureLeavesOthers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.Options{})
 	ctx, policies := t.Context(), s.client.Policy
-	require.NoError(t, policies.ChangeMerchants(ctx, company, prepaid.ChangeMerchantsParams{Add: []prepaid.MerchantRule{casino, races}}))
+	require.NoError(t, policies.ChangeMerchants(ctx, company, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{casino, races}}))
 	other := casino
 	other.Description = "another text"
 	result, err := policies.EnsureMerchants(ctx, company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{

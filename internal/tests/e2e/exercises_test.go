@@ -119,15 +119,15 @@ func policyExercises() []exercise {
 			return s.Terminals
 		})},
 		{"POST /policy/{id}/categories", plain(func(ctx context.Context, c *prepaid.Client) error {
-			return c.Policy.ChangeCategories(ctx, company, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
+			return c.Policy.ChangeCategories(ctx, company, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
 		})},
 		{"POST /policy/{id}/merchants", plain(func(ctx context.Context, c *prepaid.Client) error {
 			rule := prepaid.MerchantRule{AcquirerID: 1, CardAcceptorID: "SHOP", Description: "a shop"}
-			return c.Policy.ChangeMerchants(ctx, company, prepaid.ChangeMerchantsParams{Add: []prepaid.MerchantRule{rule}})
+			return c.Policy.ChangeMerchants(ctx, company, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{rule}})
 		})},
 		{"POST /policy/{id}/terminals", plain(func(ctx context.Context, c *prepaid.Client) error {
 			rule := prepaid.TerminalRule{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1"}
-			return c.Policy.ChangeTerminals(ctx, company, prepaid.ChangeTerminalsParams{Add: []prepaid.TerminalRule{rule}})
+			return c.Policy.ChangeTerminals(ctx, company, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{rule}})
 		})},
 	}
 }

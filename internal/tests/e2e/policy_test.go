@@ -48,18 +48,18 @@ func TestE2EPolicy(t *testing.T) {
 			s := newStage(t, prepaidtest.Options{})
 			ctx, policies := t.Context(), s.client.Policy
 			s.AddCompany(prepaidtest.Company{ID: 43, Loop: c.loop})
-			require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeCategoriesParams{
+			require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeRulesParams[prepaid.MCC]{
 				Reason: "audit", Add: []prepaid.MCC{"0742", "7995"},
 			}))
 			require.JSONEq(t, `{"reason":"audit","add":[742,7995]}`, s.sent("POST /policy/{id}/categories"))
-			require.NoError(t, policies.ChangeMerchants(ctx, 43, prepaid.ChangeMerchantsParams{
+			require.NoError(t, policies.ChangeMerchants(ctx, 43, prepaid.ChangeRulesParams[prepaid.MerchantRule]{
 				Reason: "audit", Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "SHOP", Description: "a shop"}},
 			}))
 			terminal := prepaid.TerminalRule{
 				AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1", CardAcceptorNameLocation: "SHOP SYDNEY", Description: "till 1",
 			}
 			bare := prepaid.TerminalRule{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T2"}
-			require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeTerminalsParams{
+			require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeRulesParams[prepaid.TerminalRule]{
 				Reason: "audit", Add: []prepaid.TerminalRule{terminal, bare},
 			}))
 
@@ -105,12 +105,12 @@ func TestE2EPolicy(t *testing.T) {
 				CategoryRules: []prepaid.RestrictionCategoryRule{{RuleType: c.rule, CategoryCode: "0742"}, {RuleType: c.rule, CategoryCode: "7995"}},
 			}, restrictions)
 
-			require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeCategoriesParams{Remove: []prepaid.MCC{"0742"}}))
-			require.NoError(t, policies.ChangeMerchants(ctx, 43, prepaid.ChangeMerchantsParams{
-				Remove: []prepaid.MerchantKey{{AcquirerID: 1, CardAcceptorID: "SHOP"}},
+			require.NoError(t, policies.ChangeCategories(ctx, 43, prepaid.ChangeRulesParams[prepaid.MCC]{Remove: []prepaid.MCC{"0742"}}))
+			require.NoError(t, policies.ChangeMerchants(ctx, 43, prepaid.ChangeRulesParams[prepaid.MerchantRule]{
+				Remove: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "SHOP"}},
 			}))
-			require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeTerminalsParams{
-				Remove: []prepaid.TerminalKey{{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1"}},
+			require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeRulesParams[prepaid.TerminalRule]{
+				Remove: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1"}},
 			}))
 			policy, err = policies.Get(ctx, 43)
 			require.NoError(t, err)
@@ -119,8 +119,8 @@ func TestE2EPolicy(t *testing.T) {
 			require.Equal(t, []prepaid.TerminalRule{bare}, policy.Terminals)
 
 			// Rules that were read can be added as they are.
-			require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeTerminalsParams{
-				Add: policy.Terminals, Remove: []prepaid.TerminalKey{},
+			require.NoError(t, policies.ChangeTerminals(ctx, 43, prepaid.ChangeRulesParams[prepaid.TerminalRule]{
+				Add: policy.Terminals, Remove: []prepaid.TerminalRule{},
 			}))
 			require.JSONEq(t, `{"add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T2"}]}`, s.sent("POST /policy/{id}/terminals"))
 		})
@@ -135,9 +135,9 @@ func TestE2EPolicyRefused(t *testing.T) {
 	ctx, policies := t.Context(), s.client.Policy
 	change := func(id prepaid.CompanyID, approval bool) map[string]error {
 		return map[string]error{
-			"categories": policies.ChangeCategories(ctx, id, prepaid.ChangeCategoriesParams{RequireApproval: approval}),
-			"merchants":  policies.ChangeMerchants(ctx, id, prepaid.ChangeMerchantsParams{RequireApproval: approval}),
-			"terminals":  policies.ChangeTerminals(ctx, id, prepaid.ChangeTerminalsParams{RequireApproval: approval}),
+			"categories": policies.ChangeCategories(ctx, id, prepaid.ChangeRulesParams[prepaid.MCC]{RequireApproval: approval}),
+			"merchants":  policies.ChangeMerchants(ctx, id, prepaid.ChangeRulesParams[prepaid.MerchantRule]{RequireApproval: approval}),
+			"terminals":  policies.ChangeTerminals(ctx, id, prepaid.ChangeRulesParams[prepaid.TerminalRule]{RequireApproval: approval}),
 		}
 	}
 	for name, err := range change(43, false) {
@@ -164,7 +164,7 @@ func TestE2EPolicyUnknown(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.Options{})
 	s.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
-	err := s.client.Policy.ChangeCategories(t.Context(), company, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
+	err := s.client.Policy.ChangeCategories(t.Context(), company, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
 	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
 	policy, err := s.client.Policy.Categories(t.Context(), company)
 	require.NoError(t, err)
@@ -176,14 +176,14 @@ func TestE2EPolicyValidation(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.Options{})
 	ctx, policies := t.Context(), s.client.Policy
-	invalid(t, policies.ChangeCategories(ctx, 0, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"742"}, Remove: []prepaid.MCC{""}}),
+	invalid(t, policies.ChangeCategories(ctx, 0, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"742"}, Remove: []prepaid.MCC{""}}),
 		"company", "add[0]", "remove[0]")
-	invalid(t, policies.ChangeMerchants(ctx, company, prepaid.ChangeMerchantsParams{
-		Add: make([]prepaid.MerchantRule, 1), Remove: make([]prepaid.MerchantKey, 1),
+	invalid(t, policies.ChangeMerchants(ctx, company, prepaid.ChangeRulesParams[prepaid.MerchantRule]{
+		Add: make([]prepaid.MerchantRule, 1), Remove: make([]prepaid.MerchantRule, 1),
 	}), "add[0].acquirer_id", "add[0].card_acceptor_id", "add[0].description")
-	invalid(t, policies.ChangeTerminals(ctx, company, prepaid.ChangeTerminalsParams{
-		Add: make([]prepaid.TerminalRule, 1), Remove: make([]prepaid.TerminalKey, 1),
+	invalid(t, policies.ChangeTerminals(ctx, company, prepaid.ChangeRulesParams[prepaid.TerminalRule]{
+		Add: make([]prepaid.TerminalRule, 1), Remove: make([]prepaid.TerminalRule, 1),
 	}), "add[0].acquirer_id", "add[0].card_acceptor_id", "add[0].terminal_id")
 	require.Empty(t, s.Requests())
-	require.NoError(t, policies.ChangeTerminals(ctx, company, prepaid.ChangeTerminalsParams{Remove: make([]prepaid.TerminalKey, 1)}), "whatever the service holds")
+	require.NoError(t, policies.ChangeTerminals(ctx, company, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Remove: make([]prepaid.TerminalRule, 1)}), "whatever the service holds")
 }

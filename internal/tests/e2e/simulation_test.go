@@ -96,7 +96,7 @@ func TestE2ESimulationDeclines(t *testing.T) {
 		t.Run(c.message, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, prepaidtest.Options{})
-			change := prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}}
+			change := prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}}
 			require.NoError(t, s.client.Policy.ChangeCategories(t.Context(), company, change))
 			params := purchase(c.account(s), "10.00")
 			c.change(&params)

@@ -211,7 +211,7 @@ func (m *meddler) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestEnsureReportsAnotherChange(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]prepaid.ChangeCategoriesParams{
+	for name, change := range map[string]prepaid.ChangeRulesParams[prepaid.MCC]{
 		"another rule":     {Add: []prepaid.MCC{"5933"}},
 		"our rule is gone": {Remove: []prepaid.MCC{"7995"}},
 	} {

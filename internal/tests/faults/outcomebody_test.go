@@ -182,7 +182,7 @@ func bodiless() []harness.Op {
 		},
 		{
 			Name: "Policy.ChangeCategories", Status: 200, Call: func(ctx context.Context, c *prepaid.Client) error {
-				return c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5411"}})
+				return c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"5411"}})
 			},
 		},
 		{

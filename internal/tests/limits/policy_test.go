@@ -39,13 +39,13 @@ func TestValidationPolicyReads(t *testing.T) {
 			return err
 		},
 		"ChangeCategories": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
-			return c.Policy.ChangeCategories(ctx, id, prepaid.ChangeCategoriesParams{})
+			return c.Policy.ChangeCategories(ctx, id, prepaid.ChangeRulesParams[prepaid.MCC]{})
 		},
 		"ChangeMerchants": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
-			return c.Policy.ChangeMerchants(ctx, id, prepaid.ChangeMerchantsParams{})
+			return c.Policy.ChangeMerchants(ctx, id, prepaid.ChangeRulesParams[prepaid.MerchantRule]{})
 		},
 		"ChangeTerminals": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
-			return c.Policy.ChangeTerminals(ctx, id, prepaid.ChangeTerminalsParams{})
+			return c.Policy.ChangeTerminals(ctx, id, prepaid.ChangeRulesParams[prepaid.TerminalRule]{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestValidationPolicyChanges(t *testing.T) {
 	t.Parallel()
 	t.Run("categories", func(t *testing.T) {
 		t.Parallel()
-		type P = prepaid.ChangeCategoriesParams
+		type P = prepaid.ChangeRulesParams[prepaid.MCC]
 		rows := mccLimits("4.3", "add[2]", at(2, func(p *P) *[]prepaid.MCC { return &p.Add }))
 		rows = append(rows, mccLimits("4.3", "remove[1]", at(1, func(p *P) *[]prepaid.MCC { return &p.Remove }))...)
 		refused(t, func() P { return P{Add: []prepaid.MCC{"5411"}, Remove: []prepaid.MCC{"0742"}} },
@@ -97,13 +97,13 @@ func TestValidationPolicyChanges(t *testing.T) {
 	})
 	t.Run("merchants", func(t *testing.T) {
 		t.Parallel()
-		type P = prepaid.ChangeMerchantsParams
+		type P = prepaid.ChangeRulesParams[prepaid.MerchantRule]
 		add := at(1, func(p *P) *[]prepaid.MerchantRule { return &p.Add })
 		refused(t,
 			func() P {
 				return P{
 					Add:    []prepaid.MerchantRule{{ID: 9, AcquirerID: 1, CardAcceptorID: "c", Description: "d"}},
-					Remove: []prepaid.MerchantKey{{AcquirerID: 1, CardAcceptorID: "c"}},
+					Remove: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "c"}},
 				}
 			},
 			func(ctx context.Context, c *prepaid.Client, p P) error { return c.Policy.ChangeMerchants(ctx, 7, p) },
@@ -112,19 +112,19 @@ func TestValidationPolicyChanges(t *testing.T) {
 			needed("4.3", "add[1].description", func(p *P) *string { return &add(p).Description }),
 		)
 		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
-			return c.Policy.ChangeMerchants(ctx, 0, P{Reason: "\xff", Add: make([]prepaid.MerchantRule, 1), Remove: make([]prepaid.MerchantKey, 1)})
+			return c.Policy.ChangeMerchants(ctx, 0, P{Reason: "\xff", Add: make([]prepaid.MerchantRule, 1), Remove: make([]prepaid.MerchantRule, 1)})
 		}), "", harness.Fault{Field: "company", Rule: ""}, harness.Fault{Field: "reason", Rule: ""}, harness.Fault{Field: "add[0].acquirer_id", Rule: ""}, harness.Fault{Field: "add[0].card_acceptor_id", Rule: ""},
 			harness.Fault{Field: "add[0].description", Rule: ""})
 	})
 	t.Run("terminals", func(t *testing.T) {
 		t.Parallel()
-		type P = prepaid.ChangeTerminalsParams
+		type P = prepaid.ChangeRulesParams[prepaid.TerminalRule]
 		add := at(1, func(p *P) *[]prepaid.TerminalRule { return &p.Add })
 		refused(t,
 			func() P {
 				return P{
 					Add:    []prepaid.TerminalRule{{ID: 9, AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
-					Remove: []prepaid.TerminalKey{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
+					Remove: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
 				}
 			},
 			func(ctx context.Context, c *prepaid.Client, p P) error { return c.Policy.ChangeTerminals(ctx, 7, p) },
@@ -133,7 +133,7 @@ func TestValidationPolicyChanges(t *testing.T) {
 			needed("4.3", "add[1].terminal_id", func(p *P) *string { return &add(p).TerminalID }),
 		)
 		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
-			return c.Policy.ChangeTerminals(ctx, 7, P{Add: make([]prepaid.TerminalRule, 1), Remove: make([]prepaid.TerminalKey, 1)})
+			return c.Policy.ChangeTerminals(ctx, 7, P{Add: make([]prepaid.TerminalRule, 1), Remove: make([]prepaid.TerminalRule, 1)})
 		}), "", harness.Fault{Field: "add[0].acquirer_id", Rule: ""}, harness.Fault{Field: "add[0].card_acceptor_id", Rule: ""}, harness.Fault{Field: "add[0].terminal_id", Rule: ""})
 	})
 }
@@ -142,18 +142,18 @@ func TestValidationPolicyChanges(t *testing.T) {
 func TestValidationPolicyLeavesTheRestAlone(t *testing.T) {
 	t.Parallel()
 	sends(t, "an empty merchant", func(ctx context.Context, c *prepaid.Client) error {
-		return c.Policy.ChangeMerchants(ctx, 7, prepaid.ChangeMerchantsParams{Remove: make([]prepaid.MerchantKey, 1)})
+		return c.Policy.ChangeMerchants(ctx, 7, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Remove: make([]prepaid.MerchantRule, 1)})
 	})
 	sends(t, "an empty terminal", func(ctx context.Context, c *prepaid.Client) error {
-		return c.Policy.ChangeTerminals(ctx, 7, prepaid.ChangeTerminalsParams{Remove: make([]prepaid.TerminalKey, 1)})
+		return c.Policy.ChangeTerminals(ctx, 7, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Remove: make([]prepaid.TerminalRule, 1)})
 	})
 	sent := sends(t, "nothing", func(ctx context.Context, c *prepaid.Client) error {
-		return c.Policy.ChangeCategories(ctx, -7, prepaid.ChangeCategoriesParams{})
+		return c.Policy.ChangeCategories(ctx, -7, prepaid.ChangeRulesParams[prepaid.MCC]{})
 	})
 	require.Equal(t, "{}", sent.body)
 	require.Contains(t, sent.path, "/policy/-7/categories")
 	sends(t, "twice", func(ctx context.Context, c *prepaid.Client) error {
-		return c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeCategoriesParams{
+		return c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeRulesParams[prepaid.MCC]{
 			Reason: harness.WideText(5000), RequireApproval: true, Add: []prepaid.MCC{"0000", "0000"}, Remove: []prepaid.MCC{"0000"},
 		})
 	})

@@ -42,9 +42,9 @@ func TestValidationLeavesFreeTextsAlone(t *testing.T) {
 	unlimited(t, harness.ValidRedeem, callRedeem, ".AccountID", ".MerchantNameLocation", ".CardAcceptorID", ".CorrelationID", ".TerminalID", ".AcquirerID")
 	unlimited(t, harness.ValidReverse, callReverse, ".AccountID", ".CorrelationID")
 	unlimited(t, harness.ValidRefund, callRefund, ".AccountID", ".MerchantNameLocation", ".CardAcceptorID", ".CorrelationID", ".TerminalID", ".AcquirerID")
-	unlimited(t, func() prepaid.ChangeTerminalsParams {
-		return prepaid.ChangeTerminalsParams{Add: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}}}
-	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeTerminalsParams) error {
+	unlimited(t, func() prepaid.ChangeRulesParams[prepaid.TerminalRule] {
+		return prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}}}
+	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeRulesParams[prepaid.TerminalRule]) error {
 		return c.Policy.ChangeTerminals(ctx, 7, p)
 	},
 		".Reason", ".Add[].CardAcceptorID", ".Add[].TerminalID", ".Add[].CardAcceptorNameLocation", ".Add[].Description")

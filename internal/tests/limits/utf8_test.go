@@ -52,23 +52,23 @@ func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
 	sweep(t, harness.ValidRedeem, callRedeem)
 	sweep(t, harness.ValidReverse, callReverse)
 	sweep(t, harness.ValidRefund, callRefund)
-	sweep(t, func() prepaid.ChangeCategoriesParams {
-		return prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"0001"}, Remove: []prepaid.MCC{"0001"}}
+	sweep(t, func() prepaid.ChangeRulesParams[prepaid.MCC] {
+		return prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0001"}, Remove: []prepaid.MCC{"0001"}}
 	},
-		func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeCategoriesParams) error {
+		func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeRulesParams[prepaid.MCC]) error {
 			return c.Policy.ChangeCategories(ctx, 7, p)
 		})
-	sweep(t, func() prepaid.ChangeMerchantsParams {
-		return prepaid.ChangeMerchantsParams{Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "c", Description: "d"}}, Remove: []prepaid.MerchantKey{{AcquirerID: 1, CardAcceptorID: "c"}}}
-	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeMerchantsParams) error {
+	sweep(t, func() prepaid.ChangeRulesParams[prepaid.MerchantRule] {
+		return prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "c", Description: "d"}}, Remove: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "c"}}}
+	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeRulesParams[prepaid.MerchantRule]) error {
 		return c.Policy.ChangeMerchants(ctx, 7, p)
 	})
-	sweep(t, func() prepaid.ChangeTerminalsParams {
-		return prepaid.ChangeTerminalsParams{
+	sweep(t, func() prepaid.ChangeRulesParams[prepaid.TerminalRule] {
+		return prepaid.ChangeRulesParams[prepaid.TerminalRule]{
 			Add:    []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
-			Remove: []prepaid.TerminalKey{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
+			Remove: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
 		}
-	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeTerminalsParams) error {
+	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeRulesParams[prepaid.TerminalRule]) error {
 		return c.Policy.ChangeTerminals(ctx, 7, p)
 	})
 	for _, call := range simulateCalls() {

@@ -181,13 +181,13 @@ func canaryCalls(t *testing.T) []canaryCall {
 		{"Policy.Terminals", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Policy.Terminals(ctx, 7) }},
 		{"Policy.Restrictions", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Policy.Restrictions(ctx, 7) }},
 		{"Policy.ChangeCategories", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return nil, c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeCategoriesParams{Reason: canaryOf("Sent", "Reason")})
+			return nil, c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeRulesParams[prepaid.MCC]{Reason: canaryOf("Sent", "Reason")})
 		}},
 		{"Policy.ChangeMerchants", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return nil, c.Policy.ChangeMerchants(ctx, 7, prepaid.ChangeMerchantsParams{Reason: canaryOf("Sent", "Reason")})
+			return nil, c.Policy.ChangeMerchants(ctx, 7, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Reason: canaryOf("Sent", "Reason")})
 		}},
 		{"Policy.ChangeTerminals", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return nil, c.Policy.ChangeTerminals(ctx, 7, prepaid.ChangeTerminalsParams{Reason: canaryOf("Sent", "Reason")})
+			return nil, c.Policy.ChangeTerminals(ctx, 7, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Reason: canaryOf("Sent", "Reason")})
 		}},
 		{"Reporting.Start", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return c.Reporting.Start(ctx, "t", prepaid.StartReportParams{})

@@ -56,11 +56,9 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			TransferParams.SourceReference TransferParams.DestinationReference DirectEntryOutParams.SourceReference
 			DirectEntryOutParams.DestinationReference FindMovementParams.Reference Transaction.Reference`,
 		"a merchant, terminal or acquirer, and the operator's words about them": `
-			CategoryRule.MerchantCategoryCode ChangeCategoriesParams.Add ChangeCategoriesParams.Remove ChangeCategoriesParams.Reason
-			EnsureRulesParams.Rules EnsureRulesParams.Reason
-			ChangeMerchantsParams.Reason ChangeTerminalsParams.Reason MerchantCategory.Code MerchantCategory.Description
-			MerchantKey.CardAcceptorID MerchantRule.CardAcceptorID MerchantRule.Description TerminalKey.CardAcceptorID
-			TerminalKey.TerminalID TerminalRule.CardAcceptorID TerminalRule.TerminalID TerminalRule.CardAcceptorNameLocation
+			CategoryRule.MerchantCategoryCode ChangeRulesParams.Add ChangeRulesParams.Remove ChangeRulesParams.Reason
+			EnsureRulesParams.Rules EnsureRulesParams.Reason MerchantCategory.Code MerchantCategory.Description
+			MerchantRule.CardAcceptorID MerchantRule.Description TerminalRule.CardAcceptorID TerminalRule.TerminalID TerminalRule.CardAcceptorNameLocation
 			TerminalRule.Description Policy.Description RestrictionCategoryRule.CategoryCode RestrictionTerminalRule.Acceptor
 			RestrictionTerminalRule.Acquirer RestrictionTerminalRule.Terminal FindMovementParams.CardAcceptorID FindMovementParams.TerminalID
 			RedeemFundingParams.AcquirerID RedeemFundingParams.CardAcceptorID RedeemFundingParams.MerchantCategoryCode
