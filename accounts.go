@@ -233,32 +233,20 @@ func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSu
 	})
 }
 
-// TransferDiagnosis is the result of [AccountsService.DiagnoseTransfer].
-type TransferDiagnosis struct {
-	// SourceStatus is the status of the account that pays.
-	SourceStatus AccountStatus
-	// SourceBalance is the payer's balance, in currency units.
-	SourceBalance Amount
-	// DestinationStatus is the status of the account that receives.
-	DestinationStatus AccountStatus
-}
-
 // DiagnoseTransfer reads the accounts of a transfer that failed ([ErrTransferFailed]), because the service gives no reason.
-// It returns both statuses and the payer's balance as they are now. They prove nothing: they may have changed since the
+// It returns the payer's and the receiver's account as they are now. They prove nothing: they may have changed since the
 // transfer, and other reasons leave no trace. Never take them for the outcome of a transfer.
 //
 // Errors: [ErrNotFound]; [CallError].AccountID says which account is unknown. Safety: read.
 // API: GET /accounts/{id}/status, twice.
-func (s *AccountsService) DiagnoseTransfer(ctx context.Context, source AccountID, params TransferParams) (*TransferDiagnosis, error) {
-	payer, err := s.Summary(ctx, source)
-	if err != nil {
-		return nil, err
+func (s *AccountsService) DiagnoseTransfer(ctx context.Context, source AccountID, params TransferParams) (payer, receiver *AccountSummary, err error) {
+	if payer, err = s.Summary(ctx, source); err != nil {
+		return nil, nil, err
 	}
-	receiver, err := s.Summary(ctx, params.DestinationAccountID)
-	if err != nil {
-		return nil, err
+	if receiver, err = s.Summary(ctx, params.DestinationAccountID); err != nil {
+		return nil, nil, err
 	}
-	return &TransferDiagnosis{SourceStatus: payer.Status, SourceBalance: payer.Balance, DestinationStatus: receiver.Status}, nil
+	return payer, receiver, nil
 }
 
 // SetStatusParams sets the state of an account.

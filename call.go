@@ -345,8 +345,8 @@ func (c *call) fail(outcome Outcome, err error) error {
 			failure.NotBefore = last
 		}
 	}
-	if failed, ok := errors.AsType[*TransferFailedError](err); ok {
-		failure.CorrelationID = failed.CorrelationID
+	if failed, ok := errors.AsType[*transferFailedError](err); ok {
+		failure.CorrelationID = failed.correlationID
 	}
 	return failure
 }

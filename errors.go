@@ -239,16 +239,13 @@ var (
 	ErrRateLimited = ratelimit.ErrRateLimited
 	// ErrServer: any status 5xx.
 	ErrServer = errors.New("prepaid: server error")
-	// ErrTransferFailed: a transfer returned 200 with an empty transaction ID.
+	// ErrTransferFailed: a transfer returned 200 with an empty transaction_id ("" or null): no money moved. The service caches no
+	// failure: the same request ID may be sent again. [AccountsService.DiagnoseTransfer] looks for a reason.
 	ErrTransferFailed = errors.New("prepaid: transfer failed")
 	// ErrReportNotReady: the report is still processing (204).
 	ErrReportNotReady = errors.New("prepaid: report not ready")
 	// ErrReportFailed: a report poll returned 500: the report must be requested again.
 	ErrReportFailed = errors.New("prepaid: report failed")
-	// ErrReportIncomplete: the report could not be read and checked to its end. Every *[ReportError] matches it.
-	ErrReportIncomplete = errors.New("prepaid: report incomplete")
-	// ErrReportUsed: the [ReportReader] was already used, or is closed.
-	ErrReportUsed = errors.New("prepaid: report reader already used or closed")
 	// ErrTestOnly: the simulator exists only in the test environment.
 	ErrTestOnly = errors.New("prepaid: test environment only")
 	// ErrRequestIDExpired: the day in the request ID, or LastSent of the params, is so old that the service may have forgotten
@@ -272,10 +269,6 @@ var (
 	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier rules plus the method's
 	// changes. Another program changed the rules meanwhile, or the service has not yet made a change that it acknowledged.
 	ErrPolicyChanged = errors.New("prepaid: the policy changed meanwhile")
-	// ErrPageRepeated: a page of a list had only items of earlier pages: the service ignores the page number.
-	ErrPageRepeated = errors.New("prepaid: page repeats earlier ones")
-	// ErrListIncomplete: a list ended before all of its items were seen; see [IncompleteListError].
-	ErrListIncomplete = errors.New("prepaid: list incomplete")
 )
 
 // Fault is a field and the rule that it breaks, never the value.
@@ -362,20 +355,14 @@ func (e *DecodeError) Error() string {
 // Unwrap returns Err.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// TransferFailedError is a transfer's 200 with an empty transaction_id ("" or null): no money moved. The service caches no
-// failure: the same request ID may be sent again. [AccountsService.DiagnoseTransfer] looks for a reason.
-type TransferFailedError struct {
-	// CorrelationID is the service's, for a support case.
-	CorrelationID string
+// transferFailedError is [ErrTransferFailed] with the service's correlation ID.
+type transferFailedError struct{ correlationID string }
+
+func (e *transferFailedError) Error() string {
+	return fmt.Sprintf("%v (correlation ID %q)", ErrTransferFailed, e.correlationID)
 }
 
-// Error returns the correlation ID.
-func (e *TransferFailedError) Error() string {
-	return fmt.Sprintf("prepaid: transfer failed (correlation ID %q)", e.CorrelationID)
-}
-
-// Is matches [ErrTransferFailed].
-func (e *TransferFailedError) Is(target error) bool { return target == ErrTransferFailed }
+func (e *transferFailedError) Unwrap() error { return ErrTransferFailed }
 
 // TokenError means that the call was not sent: no token could be obtained.
 type TokenError struct {

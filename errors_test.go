@@ -88,7 +88,6 @@ func TestErrorTexts(t *testing.T) {
 		"prepaid: not sent":                                                     &prepaid.TransportError{},
 		"prepaid: no complete response (body): EOF":                             &prepaid.TransportError{Sent: true, Step: "body", Err: io.EOF},
 		`prepaid: undecodable response (status 200, "text/html", byte 7)`:       &prepaid.DecodeError{StatusCode: 200, MediaType: "text/html", Offset: 7},
-		`prepaid: transfer failed (correlation ID "c-1")`:                       &prepaid.TransferFailedError{CorrelationID: "c-1"},
 		"prepaid: throttled locally: a slot needs 3s, longer than the deadline": &ratelimit.RefusedError{Wait: 3 * time.Second},
 		"prepaid: no access token":                                              &prepaid.TokenError{},
 		"prepaid: no access token: status 401":                                  &prepaid.TokenError{Err: &prepaid.APIError{StatusCode: 401}},
@@ -125,7 +124,6 @@ func TestSentinels(t *testing.T) {
 	}
 	require.NotErrorIs(t, &prepaid.APIError{StatusCode: 400}, prepaid.ErrorCode(""), "no code is no match")
 	require.ErrorIs(t, &ratelimit.RefusedError{}, prepaid.ErrRateLimited)
-	require.ErrorIs(t, &prepaid.TransferFailedError{}, prepaid.ErrTransferFailed)
 	require.NotErrorIs(t, &prepaid.TokenError{Err: context.Canceled}, prepaid.ErrUnauthorized)
 	require.ErrorIs(t, &prepaid.TokenError{Err: context.Canceled}, context.Canceled)
 	require.ErrorIs(t, &prepaid.TokenError{Err: &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidClient}}, prepaid.ErrUnauthorized)

@@ -275,8 +275,9 @@ func ExampleHooksService_Dismiss() {
 }
 
 // A message is read without a handler, for example from a queue. Unknown members are kept.
-func ExampleParseMessage() {
-	message, err := prepaid.ParseMessage([]byte(
+func ExampleMessage() {
+	var message prepaid.Message
+	err := message.UnmarshalJSON([]byte(
 		`{"id":"m-1","hook_id":"h-1","timestamp":"2026-11-20T01:02:03Z","type":"transaction","transaction":{"amount":-9.50}}`))
 	if err != nil {
 		fmt.Println(err)

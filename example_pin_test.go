@@ -180,7 +180,7 @@ func changePIN(ctx context.Context, client *prepaid.Client, session prepaid.Init
 	if err := started.Decode(&response); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){client.PIN.Validate, client.PIN.Execute} {
+	for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.Response, error){client.PIN.Validate, client.PIN.Execute} {
 		envelope, err := seal(response.OperationID)
 		if err != nil {
 			return err
@@ -297,7 +297,7 @@ func ExampleAccountsService_ExchangeKey() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(len(exchanged.Data) > 0, len(params.EphemeralKey.Bytes()), params.EphemeralKey)
+	fmt.Println(len(exchanged.Body) > 0, len(params.EphemeralKey.Bytes()), params.EphemeralKey)
 
 	_, err = client.Accounts.ExchangeKey(ctx, id, params)
 	fmt.Println(errors.Is(err, prepaid.CodeBadEphemeralKey), err)

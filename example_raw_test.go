@@ -66,7 +66,7 @@ func ExampleClient_Do_known() {
 	defer srv.Close()
 
 	err := srv.Client().Do(context.Background(), prepaid.RawRequest{
-		Method: "POST", Path: "/accounts/{id}/transfer", PathValues: map[string]string{"id": "EA1"}, Safety: prepaid.SafetyRepeated,
+		Method: "POST", Path: "/accounts/{id}/transfer", PathValues: map[string]string{"id": "EA1"}, Repeatable: true,
 	}, nil)
 	fmt.Println(err)
 	fmt.Println(len(srv.Requests()), "requests")

@@ -172,7 +172,8 @@ func ExampleReportReader_Rows() {
 	srv.Inject("GET /reporting/templates/{templatename}/reports/{reportid}", prepaidtest.RespondBody(
 		200, "application/vnd.vendor+json", `{"reportdata": "EA1,25.50\n", "totalrecords": 2}`))
 	total, err := sum()
-	fmt.Println(total, errors.Is(err, prepaid.ErrReportIncomplete))
+	_, incomplete := errors.AsType[*prepaid.ReportError](err)
+	fmt.Println(total, incomplete)
 	// Output:
 	// 100.00 <nil>
 	// 25.50 true

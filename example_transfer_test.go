@@ -78,7 +78,7 @@ func ExampleAccountsService_Transfer_refused() {
 		SourceReference: "invoice 7", DestinationReference: "invoice 7",
 	})
 	fmt.Println(errors.Is(err, prepaid.ErrTransferFailed), prepaid.OutcomeOf(err))
-	if failed, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
+	if failed, ok := errors.AsType[*prepaid.CallError](err); ok {
 		fmt.Println("for the operator's support:", failed.CorrelationID != "")
 	}
 	fmt.Println(srv.Balance(from))
@@ -100,13 +100,13 @@ func ExampleAccountsService_DiagnoseTransfer() {
 	}
 	_, err := client.Accounts.Transfer(ctx, from, params)
 	if errors.Is(err, prepaid.ErrTransferFailed) {
-		seen, err := client.Accounts.DiagnoseTransfer(ctx, from, params)
+		payer, receiver, err := client.Accounts.DiagnoseTransfer(ctx, from, params)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(seen.SourceStatus, seen.DestinationStatus)
-		fmt.Println("too little money:", seen.SourceBalance.Compare(params.Amount) < 0)
+		fmt.Println(payer.Status, receiver.Status)
+		fmt.Println("too little money:", payer.Balance.Compare(params.Amount) < 0)
 	}
 	// Output:
 	// active active

@@ -53,7 +53,7 @@ type fakeReporter struct{ content prepaid.Report }
 
 func (f fakeReporter) Run(_ context.Context, template string, params prepaid.RunReportParams) (*prepaid.ReportReader, error) {
 	run := prepaid.ReportRun{Template: template, ID: "r-1", RequestedAt: time.Now(), ColumnHeaders: params.IncludeColumnHeaders}
-	return prepaid.NewReportReader(run, f.content), nil
+	return f.content.Reader(run), nil
 }
 
 // sum adds up the second column of a report.
@@ -79,7 +79,7 @@ func sum(ctx context.Context, r reporter) (total prepaid.Amount, err error) {
 }
 
 // A fake report passes the checks of a download, or fails like a truncated one.
-func ExampleNewReportReader() {
+func ExampleReport_Reader() {
 	const rows = "EA1,25.50\nEA2,-0.50\n"
 	for _, count := range []int64{2, 3} {
 		fmt.Println(sum(context.Background(), fakeReporter{prepaid.Report{Data: rows, TotalRecords: count}}))
@@ -105,7 +105,7 @@ func Example_consumerInterface() {
 	lost := &prepaid.TransportError{Sent: true, Step: "headers", Err: errors.New("cut off")}
 	for _, response := range []stub{
 		{result: &prepaid.TransferResult{TransactionID: "77"}},
-		{err: &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.TransferFailedError{CorrelationID: "c-1"}}},
+		{err: &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: prepaid.ErrTransferFailed}},
 		{err: &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: &prepaid.APIError{StatusCode: 429}}},
 		{err: &prepaid.CallError{
 			Outcome: prepaid.OutcomeUnknown, Err: lost,

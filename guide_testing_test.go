@@ -276,8 +276,6 @@ func TestGuideErrorsCanBeBuilt(t *testing.T) {
 	require.ErrorIs(t, &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidURI}, prepaid.CodeInvalidURI)
 	require.ErrorIs(t, &ratelimit.RefusedError{Wait: time.Second}, prepaid.ErrRateLimited)
 	require.ErrorIs(t, &prepaid.TokenError{Err: &prepaid.APIError{StatusCode: 401}}, prepaid.ErrUnauthorized)
-	require.ErrorIs(t, &prepaid.TransferFailedError{}, prepaid.ErrTransferFailed)
-	require.ErrorIs(t, &prepaid.ReportError{Err: io.ErrUnexpectedEOF}, prepaid.ErrReportIncomplete)
 
 	invalid, ok := errors.AsType[*prepaid.ValidationError](error(&prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "amount", Rule: "must be above zero"}}}))
 	require.True(t, ok)

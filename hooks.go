@@ -255,23 +255,14 @@ type messageEnvelope struct {
 	Raw       json.RawMessage `json:"-"`
 }
 
-// ParseMessage reads the envelope and keeps a copy of the complete message.
-func ParseMessage(data []byte) (*Message, error) {
-	m := &Message{}
-	if err := m.UnmarshalJSON(data); err != nil {
-		return nil, &DecodeError{Err: errNotJSON}
-	}
-	return m, nil
-}
-
-// UnmarshalJSON reads the envelope and keeps a copy of the complete message.
+// UnmarshalJSON reads the envelope and keeps a copy of the complete message. Errors: a *[DecodeError].
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var envelope messageEnvelope
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
-		return errNull
+		return &DecodeError{Err: errNotJSON}
 	}
 	if err := jsonv2.Unmarshal(data, &envelope, decodeOptions); err != nil {
-		return withoutContent(err)
+		return &DecodeError{Err: errNotJSON}
 	}
 	*m = Message(envelope)
 	m.Raw = bytes.Clone(data)

@@ -13,12 +13,12 @@ import (
 )
 
 // The envelope of a message is read, and the complete message is kept as received.
-func TestParseMessage(t *testing.T) {
+func TestMessageUnmarshalJSON(t *testing.T) {
 	t.Parallel()
 	raw := `{ "id":"m-1","hook_id":"h-1","timestamp":"2026-11-05T11:02:03.5+10:00","type":"transaction","amount":5.10,"note":"CANARY" }`
 	data := []byte(raw)
-	message, err := prepaid.ParseMessage(data)
-	require.NoError(t, err)
+	message := &prepaid.Message{}
+	require.NoError(t, message.UnmarshalJSON(data))
 	for i := range data {
 		data[i] = 'x' // the caller reuses its buffer
 	}
@@ -45,18 +45,19 @@ func TestParseMessage(t *testing.T) {
 }
 
 // A ping may have no members. A value that is not an object is refused.
-func TestParseMessageForms(t *testing.T) {
+func TestMessageForms(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{
 		`{}`: true, ` {"id":null,"timestamp":"","type":null} `: true, `{"id":"m","extra":[1]}`: true, `{"id":7}`: true,
 		``: false, `null`: false, `[]`: false, `"x"`: false, `{`: false, `{"id":[7]}`: false, `{"timestamp":"CANARY"}`: false, `{} {}`: false,
 	} {
-		message, err := prepaid.ParseMessage([]byte(text))
+		var message prepaid.Message
+		err := message.UnmarshalJSON([]byte(text))
 		require.Equal(t, ok, err == nil, text)
 		if !ok {
 			_, isDecode := errors.AsType[*prepaid.DecodeError](err)
 			require.True(t, isDecode)
-			require.Nil(t, message)
+			require.Zero(t, message)
 			require.NotContains(t, err.Error(), "CANARY")
 		}
 	}

@@ -10,17 +10,32 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Response is one response as received, for [Trace].Response.
+// Response is a response as received, for [Trace].Response and for operations whose response has no specified format.
 type Response struct {
 	// StatusCode is the HTTP status.
 	StatusCode int
 	// Header is the response's header.
 	Header http.Header `redact:"content"`
-	// Body is the response's body; nil for streamed reports.
+	// Body is the response's body, byte for byte; nil for streamed reports.
 	Body []byte `redact:"content"`
+}
+
+// Decode unmarshals Body, as JSON, into your own struct.
+func (r *Response) Decode(into any) error {
+	if err := json.Unmarshal(r.Body, into, callerOptions); err != nil {
+		return &DecodeError{StatusCode: r.StatusCode, Err: errNotJSON}
+	}
+	return nil
+}
+
+// copied returns a copy for the caller, since the buffer of a is used again.
+func (r *response) copied() *Response {
+	return &Response{StatusCode: r.status, Header: r.header.Clone(), Body: bytes.Clone(r.body)}
 }
 
 // Trace observes calls. Hooks may be nil. Panics are recovered and logged.
@@ -236,7 +251,7 @@ func (o observer) response(ctx context.Context, op Operation, a *attempt) {
 	for _, t := range o.traces {
 		if t.Response != nil {
 			o.guarded(func() {
-				t.Response(ctx, op, Response{StatusCode: a.status, Header: a.header.Clone(), Body: bytes.Clone(a.body)})
+				t.Response(ctx, op, *a.copied())
 			})
 		}
 	}

@@ -145,7 +145,7 @@ func TestLogOfReportPolls(t *testing.T) {
 			require.NotContains(t, records[i], "error")
 		}
 		_, err = reader.Report()
-		require.ErrorIs(t, err, prepaid.ErrReportIncomplete)
+		require.ErrorContains(t, err, "report incomplete")
 		require.Equal(t, "Reporting.Result", harness.CallError(t, err).Operation)
 	})
 }

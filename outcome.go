@@ -73,7 +73,7 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 //
 // It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the errors of [ParseAmount], [ParseDate]
 // and [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError], even one of
-// [ParseMessage]: the message may report a movement. In joined errors, those without an outcome, such as your own, do not
+// [Message.UnmarshalJSON]: the message may report a movement. In joined errors, those without an outcome, such as your own, do not
 // count: OutcomeOf returns OutcomeUnknown if one of the others is unknown, otherwise the first outcome.
 func OutcomeOf(err error) Outcome {
 	if err == nil {

@@ -20,7 +20,7 @@ import (
 const defaultPageSize = 100
 
 // Paging controls a paged operation. After all received items, an iterator ends with an *[IncompleteListError] if it saw fewer
-// items than the service counted, and with [ErrPageRepeated] if the service ignores the page number.
+// items than the service counted, or if the service ignores the page number.
 type Paging struct {
 	// Page is the first page to read, or the only one for the ...Page methods; pages count from 1. Default: 1.
 	Page int
@@ -73,8 +73,8 @@ func (p Page[T]) LogValue() slog.Value {
 		slog.Int("total_pages", p.TotalPages), slog.Int("total_items", p.TotalItems))
 }
 
-// IncompleteListError means that a list ended before all items that the service had reported were seen. The items seen are
-// delivered before the error, which matches [ErrListIncomplete].
+// IncompleteListError means that a list ended before all items that the service had reported were seen, or that a page had only
+// items of earlier pages: the service ignores the page number. The items seen are delivered before the error.
 //
 // A search over such a list proves nothing. In a list that items may leave while it is read (accounts by status,
 // undeliverable messages), the error may be harmless: when an item leaves, another one moves to a page already read.
@@ -87,19 +87,19 @@ type IncompleteListError struct {
 	cause error
 }
 
-// Unwrap returns the [*APIError] of a page that the service refused, or nil.
+// Unwrap returns the [*APIError] of a page that the service refused, that a page repeats earlier ones, or nil.
 func (e *IncompleteListError) Unwrap() error { return e.cause }
 
 // Error returns both numbers.
 func (e *IncompleteListError) Error() string {
-	if e.Total == 0 {
+	switch {
+	case errors.Is(e.cause, pages.ErrRepeated):
+		return fmt.Sprintf("prepaid: list incomplete: %d items seen, and a page repeats earlier ones", e.Seen)
+	case e.Total == 0:
 		return fmt.Sprintf("prepaid: list incomplete: %d items seen, and a page is missing", e.Seen)
 	}
 	return fmt.Sprintf("prepaid: list incomplete: %d of %d items seen", e.Seen, e.Total)
 }
-
-// Is matches [ErrListIncomplete].
-func (e *IncompleteListError) Is(target error) bool { return target == ErrListIncomplete }
 
 // Collect reads at most limit items into a slice. On an error it returns the items read so far and the error; if there are
 // more items, the error is [ErrTooMany]. ErrTooMany is no [*CallError], so [OutcomeOf] returns unknown, although reading
@@ -200,13 +200,11 @@ func endOfList(read *pages.Progress, err error) (ended bool, incomplete error) {
 // error returns the CallError for an error of the list. failure is the error of the last call, if any.
 func (l pageList[T]) error(err, failure error) error {
 	if incomplete, ok := errors.AsType[*pages.Incomplete](err); ok {
-		refusal := error(nil)
+		list := &IncompleteListError{Seen: incomplete.Seen, Total: incomplete.Total, cause: incomplete.Err}
 		if api, ok := errors.AsType[*APIError](failure); ok {
-			refusal = api
+			list.cause = api
 		}
-		err = &IncompleteListError{Seen: incomplete.Seen, Total: incomplete.Total, cause: refusal}
-	} else if errors.Is(err, pages.ErrRepeated) {
-		err = ErrPageRepeated
+		err = list
 	}
 	return &CallError{Operation: l.request.op.Name, Outcome: OutcomeNotProcessed, AccountID: l.request.account, Err: err}
 }

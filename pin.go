@@ -10,29 +10,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/cardprograms/prepaid/internal/envelope"
 )
 
-// PINService changes PINs. Use [Client].PIN. The reference specifies no statuses for its operations. [PINKey] makes the envelopes.
+// PINService changes PINs. Use [Client].PIN. The reference specifies neither status nor body of a
+// response: 200, 201, 202 and 204 are successes. [PINKey] makes the envelopes.
 type PINService struct{ client *Client }
-
-// PINResponse is a response whose format the reference does not specify.
-type PINResponse struct {
-	// StatusCode is the HTTP status: 200, 201, 202 or 204.
-	StatusCode int
-	// Raw is the body as received. It is not printed.
-	Raw []byte `redact:"content"`
-}
-
-// Decode unmarshals Raw, as JSON, into your own struct.
-func (r *PINResponse) Decode(into any) error {
-	if err := json.Unmarshal(r.Raw, into, callerOptions); err != nil {
-		return &DecodeError{StatusCode: r.StatusCode, Err: errNotJSON}
-	}
-	return nil
-}
 
 // InitiatePINParams starts a PIN change; every field is required.
 type InitiatePINParams struct {
@@ -48,7 +31,7 @@ type InitiatePINParams struct {
 
 // Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start again: a
 // second password may arrive. Errors: none specific. Safety: never repeated. API: POST /pin/initiate.
-func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*PINResponse, error) {
+func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*Response, error) {
 	var v validator
 	v.accountID("eaid", params.AccountID)
 	v.required("device_id", params.DeviceID)
@@ -70,17 +53,17 @@ type SealedPINParams struct {
 }
 
 // Validate checks the one-time password. Errors and safety: as [PINService.Execute]. API: POST /pin/validate.
-func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
+func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*Response, error) {
 	return s.sealed(ctx, opPINValidate, params)
 }
 
 // Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card: the service cannot be asked which
 // PIN is valid. Errors: none specific. Safety: never repeated. API: POST /pin/execute.
-func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
+func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*Response, error) {
 	return s.sealed(ctx, opPINExecute, params)
 }
 
-func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINParams) (*PINResponse, error) {
+func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINParams) (*Response, error) {
 	v := s.client.validator()
 	v.uuid("operation_id", params.OperationID)
 	v.required("device_id", params.DeviceID)
@@ -99,19 +82,16 @@ func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINP
 	return s.post(ctx, request{op: op, body: body, faults: v.faults})
 }
 
-func (s *PINService) post(ctx context.Context, r request) (*PINResponse, error) {
-	result := &PINResponse{}
+func (s *PINService) post(ctx context.Context, r request) (*Response, error) {
+	var result *Response
 	err := s.client.do(ctx, &r, func(a *response) error {
 		if len(bytes.TrimSpace(a.body)) > 0 && !a.fromService() {
 			return a.undecodable(errUnexpectedBody)
 		}
-		result.StatusCode, result.Raw = a.status, bytes.Clone(a.body)
+		result = a.copied()
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
+	return result, err
 }
 
 // PINHash names the hash of RSA-OAEP, as in oaep_hashing_algorithm. Empty means PINHashSHA256, both in PINKeyOptions

@@ -17,46 +17,6 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Safety declares how [Client.Do] proceeds after an attempt that got no usable response but may have reached the service; see
-// Retries in the package comment. The class keyed (of transfers) cannot be declared: the reference promises the cached response
-// for two operations only.
-type Safety uint8
-
-const (
-	// SafetyNeverRepeated: the request is not sent again, and the outcome is unknown. This is the zero value. Use it
-	// for calls that move money, create something or could overwrite newer changes.
-	SafetyNeverRepeated Safety = iota
-	// SafetyRead: the request changes nothing and is sent again. Allowed only with GET.
-	SafetyRead
-	// SafetyRepeated: the request is sent again, within the bounds of Config.Retry. Declare it only if a repeat that
-	// arrives late, after other changes, fails safe: for example, it blocks a card again.
-	SafetyRepeated
-)
-
-// String returns the class in words, such as "never repeated".
-func (s Safety) String() string {
-	switch s {
-	case SafetyNeverRepeated:
-		return "never repeated"
-	case SafetyRead:
-		return "read"
-	case SafetyRepeated:
-		return "repeated"
-	}
-	return "invalid"
-}
-
-func (s Safety) class() class {
-	switch s {
-	case SafetyRead:
-		return classRead
-	case SafetyRepeated:
-		return classRepeated
-	case SafetyNeverRepeated:
-	}
-	return classNever
-}
-
 // RawRequest describes a call of [Client.Do]. Method and Path are required.
 type RawRequest struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
@@ -75,8 +35,23 @@ type RawRequest struct {
 	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie, are
 	// refused. Names with "http-method" are refused too, and names with "idempotency": net/http would repeat such requests.
 	Header http.Header `redact:"content"`
-	// Safety says whether the request may be sent again. The zero value is SafetyNeverRepeated.
-	Safety Safety
+	// Repeatable says that the request may be sent again, within the bounds of Config.Retry, after an attempt that got no usable
+	// response but may have reached the service; without it, the outcome is then unknown. Set it for a GET that changes nothing
+	// (class read). For any other method (class repeated), set it only if a repeat that arrives late, after other changes, fails
+	// safe: for example, it blocks a card again. Never set it for a request that moves money, creates something or could
+	// overwrite newer changes. The class keyed cannot be declared: the reference promises the cached response for two
+	// operations only.
+	Repeatable bool
+}
+
+func (r *RawRequest) class() class {
+	switch {
+	case !r.Repeatable:
+		return classNever
+	case r.Method == http.MethodGet:
+		return classRead
+	}
+	return classRepeated
 }
 
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
@@ -89,15 +64,15 @@ type RawRequest struct {
 // an error. For the unchanged body, pass a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
 //
 // Do also calls the reference's operations that move no money, including those of the simulator: pass the reference's
-// template as Path, and no Safety. Do repeats reads and nothing else. For the method and path of any other operation,
+// template as Path, and leave Repeatable false. Do repeats reads and nothing else. For the method and path of any other operation,
 // the error names the Go method to call.
 //
 // Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production;
-// [ErrNotFound] if the service has no such path. Safety: as declared.
+// [ErrNotFound] if the service has no such path. Safety: as Repeatable declares.
 func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	described := request{op: operation{
 		Operation: Operation{Name: "Do"},
-		class:     r.Safety.class(), kind: responseJSON, lane: ratelimit.Call,
+		class:     r.class(), kind: responseJSON, lane: ratelimit.Call,
 		success: []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent},
 		// Unknown, so assumed: a body may be a refusal, and may follow a 204.
 		modelsFailure: true, bodyAfter204: true,
@@ -151,8 +126,8 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 		}
 		described.op = *op
 		described.op.class, described.op.kind, described.op.modelsFailure, described.op.bodyAfter204 = class, responseJSON, true, true
-		if r.Safety != SafetyNeverRepeated {
-			v.fault("safety", "must be left out for "+op.Name+", whose class is known")
+		if r.Repeatable {
+			v.fault("repeatable", "must be left out for "+op.Name+", whose class is known")
 		}
 	} else if len(known) > 0 {
 		names := make([]string, len(known))
@@ -186,12 +161,6 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 			v.fault("body", "must be a JSON object or array")
 		}
 		described.encoded = encoded
-	}
-	switch {
-	case r.Safety > SafetyRepeated:
-		v.fault("safety", "must be SafetyNeverRepeated, SafetyRead or SafetyRepeated")
-	case r.Safety == SafetyRead && r.Method != http.MethodGet:
-		v.fault("safety", "must not be SafetyRead unless the method is GET")
 	}
 	return segments
 }

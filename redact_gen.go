@@ -94,22 +94,10 @@ func (i Issued) Format(state fmt.State, verb rune) { redact.Format(state, verb, 
 func (i Issued) LogValue() slog.Value { return redact.LogValue(i) }
 
 // Format prints the set members, without personal or confidential values.
-func (k KeyExchange) Format(state fmt.State, verb rune) { redact.Format(state, verb, k) }
-
-// LogValue returns the same as a group.
-func (k KeyExchange) LogValue() slog.Value { return redact.LogValue(k) }
-
-// Format prints the set members, without personal or confidential values.
 func (m Message) Format(state fmt.State, verb rune) { redact.Format(state, verb, m) }
 
 // LogValue returns the same as a group.
 func (m Message) LogValue() slog.Value { return redact.LogValue(m) }
-
-// Format prints the set members, without personal or confidential values.
-func (p PINResponse) Format(state fmt.State, verb rune) { redact.Format(state, verb, p) }
-
-// LogValue returns the same as a group.
-func (p PINResponse) LogValue() slog.Value { return redact.LogValue(p) }
 
 // Format prints the set members, without personal or confidential values.
 func (p Passport) Format(state fmt.State, verb rune) { redact.Format(state, verb, p) }

@@ -78,7 +78,7 @@ func (r ReportRun) ExpiresAt() time.Time {
 }
 
 // ReportReader streams one report in constant memory, whatever its size. Choose one of Rows, Read (or io.Copy) and
-// Report, and use it once; any other use returns ErrReportUsed. Close the reader.
+// Report, and use it once: any other use is an error. Close the reader.
 //
 // All three succeed only if the complete response is well-formed and the number of CSV rows is the service's
 // totalrecords. With column headers, there may be one more row: the reference does not specify whether the service
@@ -111,11 +111,11 @@ const (
 	reportByReport
 )
 
-// NewReportReader returns a reader of content as run's report, for fakes and tests of your own code. It behaves
-// like a reader from [ReportingService.Open], with all checks and errors. If TotalRecords does not match the rows
-// of Data, the reader returns the *ReportError of a truncated report.
-func NewReportReader(run ReportRun, content Report) *ReportReader {
-	body, _ := json.Marshal(content, jsontext.AllowInvalidUTF8(true)) // the JSON is the service's response; Marshal never fails
+// Reader returns a reader of r as run's report, for fakes and tests of your own code. It behaves like a reader from
+// [ReportingService.Open], with all checks and errors. If TotalRecords does not match the rows of Data, the reader
+// returns the *ReportError of a truncated report.
+func (r Report) Reader(run ReportRun) *ReportReader {
+	body, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // the JSON is the service's response; Marshal never fails
 	return newReportReader(run, io.NopCloser(bytes.NewReader(body)), nil)
 }
 
@@ -185,7 +185,7 @@ func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 				return
 			}
 		}
-		yield(nil, r.fail(rows.Count(), ErrReportUsed))
+		yield(nil, r.fail(rows.Count(), errReportUsed))
 	}
 }
 
@@ -263,7 +263,7 @@ func (r *ReportReader) Format(f fmt.State, _ rune) {
 // begin reserves the reader for one use.
 func (r *ReportReader) begin(use reportUse) error {
 	if r.decoder == nil || r.use != reportUnused || r.closed.Load() {
-		return readerError(ErrReportUsed)
+		return readerError(errReportUsed)
 	}
 	r.use = use
 	if use != reportByRows {
@@ -278,7 +278,7 @@ func (r *ReportReader) read(p []byte) (int, error) {
 		return 0, r.err
 	}
 	if r.closed.Load() {
-		r.err = r.fail(r.counter.Rows(), ErrReportUsed)
+		r.err = r.fail(r.counter.Rows(), errReportUsed)
 		return 0, r.err
 	}
 	n, err := r.decoder.Read(p)
@@ -342,6 +342,8 @@ func (r *ReportReader) fail(rows int64, err error) error {
 	return readerError(&ReportError{Rows: rows, Bytes: r.bytes, Err: err})
 }
 
+var errReportUsed = errors.New("prepaid: report reader already used or closed")
+
 func readerError(err error) error {
 	return &CallError{Operation: "Reporting.Result", Outcome: OutcomeNotProcessed, Err: err}
 }
@@ -378,20 +380,17 @@ type ReportError struct {
 	// Bytes is how many bytes of decoded CSV text were read before the failure; with ReportReader.Rows, those of complete rows.
 	Bytes int64
 	// Err is the cause: a *DecodeError, an error of encoding/csv (csv.ErrQuote, csv.ErrBareQuote), the error of the
-	// connection or context, ErrReportUsed after Close, or the mismatch of the row count.
+	// connection or context, the use of a closed reader, or the mismatch of the row count.
 	Err error
 }
 
 // Error returns the rows, the bytes and the cause, never the content.
 func (e *ReportError) Error() string {
-	return fmt.Sprintf("%v after %d rows (%d bytes): %v", ErrReportIncomplete, e.Rows, e.Bytes, e.Err)
+	return fmt.Sprintf("prepaid: report incomplete after %d rows (%d bytes): %v", e.Rows, e.Bytes, e.Err)
 }
 
 // Unwrap returns Err.
 func (e *ReportError) Unwrap() error { return e.Err }
-
-// Is matches ErrReportIncomplete.
-func (e *ReportError) Is(target error) bool { return target == ErrReportIncomplete }
 
 var (
 	_ io.ReadCloser = (*ReportReader)(nil)

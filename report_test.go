@@ -97,7 +97,7 @@ func TestReportReader(t *testing.T) {
 }
 
 // A reader made for a fake behaves as one of a download in any use: result, count, error.
-func TestNewReportReader(t *testing.T) {
+func TestReaderOfReport(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"id,name\r\n1,\"Zo\u00eb \"\"Z\"\"\nde Graaf\"\n\n2,\n", "\ufeffa\n", "", "a\xff\u2028</script>\t\n", "a,\"b\nc", "a\"b\n",
@@ -106,10 +106,9 @@ func TestNewReportReader(t *testing.T) {
 			for _, headers := range []bool{false, true} {
 				for name, use := range reportUses {
 					run := ReportRun{Template: "t", ID: "r", ColumnHeaders: headers}
-					made, downloaded := NewReportReader(run, Report{Data: text, TotalRecords: total}), newTestReport(reportBody(t, text, total), headers)
+					made, downloaded := Report{Data: text, TotalRecords: total}.Reader(run), newTestReport(reportBody(t, text, total), headers)
 					got, want := use(made), use(downloaded)
 					require.Equal(t, fmt.Sprint(want), fmt.Sprint(got), "%s %q", name, text)
-					require.Equal(t, errors.Is(want, ErrReportIncomplete), errors.Is(got, ErrReportIncomplete))
 					require.Equal(t, run, made.Run())
 					_, known := made.TotalRecords()
 					_, wanted := downloaded.TotalRecords()
@@ -120,7 +119,7 @@ func TestNewReportReader(t *testing.T) {
 			}
 		}
 	}
-	report, err := NewReportReader(ReportRun{}, Report{Data: "a,b\nc,d\n", TotalRecords: 2}).Report()
+	report, err := Report{Data: "a,b\nc,d\n", TotalRecords: 2}.Reader(ReportRun{}).Report()
 	require.NoError(t, err)
 	require.Equal(t, &Report{Data: "a,b\nc,d\n", TotalRecords: 2}, report)
 }
@@ -163,7 +162,7 @@ func TestReportRowsAgree(t *testing.T) {
 					require.NoError(t, err)
 					return
 				}
-				require.ErrorIs(t, err, ErrReportIncomplete)
+				require.ErrorContains(t, err, "report incomplete")
 				failure, ok := errors.AsType[*ReportError](err)
 				require.True(t, ok)
 				require.Equal(t, test.rows, failure.Rows)
@@ -183,7 +182,7 @@ func TestReportTruncatedAnywhere(t *testing.T) {
 		for end := range len(body) {
 			for name, use := range reportUses {
 				err := use(newTestReport(body[:end], false))
-				require.ErrorIs(t, err, ErrReportIncomplete, "%s, cut at %d", name, end)
+				require.ErrorContains(t, err, "report incomplete", "%s, cut at %d", name, end)
 				require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s, cut at %d", name, end)
 				require.NotErrorIs(t, err, io.EOF)
 			}
@@ -226,7 +225,7 @@ func TestReportMalformedCSV(t *testing.T) {
 	const secret = `5"pipe`
 	body := reportBody(t, "a\n"+secret+"\n", 2)
 	_, err := collectReportRows(newTestReport(body, false))
-	require.ErrorIs(t, err, ErrReportIncomplete)
+	require.ErrorContains(t, err, "report incomplete")
 	require.ErrorIs(t, err, csv.ErrBareQuote)
 	require.ErrorContains(t, err, "row 2")
 	require.NotContains(t, err.Error(), "pipe")
@@ -253,7 +252,7 @@ func TestReportUsedOnce(t *testing.T) {
 				require.NoError(t, err, "still at its end")
 				continue
 			}
-			require.ErrorIs(t, err, ErrReportUsed, "%s, then %s", first, second)
+			require.ErrorIs(t, err, errReportUsed, "%s, then %s", first, second)
 		}
 	}
 
@@ -262,9 +261,9 @@ func TestReportUsedOnce(t *testing.T) {
 	for _, err := range r.Rows() { // mixing does not disturb the first use
 		require.NoError(t, err)
 		_, err = r.Read(make([]byte, 1))
-		require.ErrorIs(t, err, ErrReportUsed)
+		require.ErrorIs(t, err, errReportUsed)
 		_, err = r.Report()
-		require.ErrorIs(t, err, ErrReportUsed)
+		require.ErrorIs(t, err, errReportUsed)
 		rows++
 	}
 	require.Equal(t, 2, rows)
@@ -274,7 +273,7 @@ func TestReportUsedOnce(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, err := range seq {
-		require.ErrorIs(t, err, ErrReportUsed)
+		require.ErrorIs(t, err, errReportUsed)
 	}
 }
 
@@ -304,7 +303,7 @@ func TestReportClosed(t *testing.T) {
 	for name, use := range reportUses {
 		r := newTestReport(reportBody(t, "a\n", 1), false)
 		require.NoError(t, r.Close())
-		require.ErrorIs(t, use(r), ErrReportUsed, name)
+		require.ErrorIs(t, use(r), errReportUsed, name)
 	}
 
 	r := newTestReport(reportBody(t, "a\nb\n", 2), false)
@@ -317,16 +316,16 @@ func TestReportClosed(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, rows)
-	require.ErrorIs(t, failed, ErrReportUsed)
-	require.ErrorIs(t, failed, ErrReportIncomplete)
+	require.ErrorIs(t, failed, errReportUsed)
+	require.ErrorContains(t, failed, "report incomplete")
 
 	r = newTestReport(reportBody(t, "a\nb\n", 2), false)
 	_, err := r.Read(make([]byte, 1))
 	require.NoError(t, err)
 	require.NoError(t, r.Close())
 	_, err = r.Read(make([]byte, 1))
-	require.ErrorIs(t, err, ErrReportUsed)
-	require.ErrorIs(t, err, ErrReportIncomplete)
+	require.ErrorIs(t, err, errReportUsed)
+	require.ErrorContains(t, err, "report incomplete")
 
 	// A download that hangs ends when another goroutine closes it.
 	source, sink := io.Pipe()
@@ -338,8 +337,8 @@ func TestReportClosed(t *testing.T) {
 	})
 	_, err = collectReportRows(r)
 	closing.Wait()
-	require.ErrorIs(t, err, ErrReportIncomplete)
-	require.True(t, errors.Is(err, io.ErrClosedPipe) || errors.Is(err, ErrReportUsed), "closed before or during the read")
+	require.ErrorContains(t, err, "report incomplete")
+	require.True(t, errors.Is(err, io.ErrClosedPipe) || errors.Is(err, errReportUsed), "closed before or during the read")
 }
 
 func TestReportConnectionFails(t *testing.T) {
@@ -349,7 +348,7 @@ func TestReportConnectionFails(t *testing.T) {
 			strings.NewReader(`{"reportdata":"a\n`), iotest.ErrReader(context.Canceled))}
 		err := use(newReportReader(ReportRun{}, body, nil))
 		require.ErrorIs(t, err, context.Canceled, name)
-		require.ErrorIs(t, err, ErrReportIncomplete)
+		require.ErrorContains(t, err, "report incomplete")
 		failure, ok := errors.AsType[*ReportError](err)
 		require.True(t, ok)
 		require.Equal(t, int64(1), failure.Rows)
@@ -360,7 +359,7 @@ func TestReportConnectionFails(t *testing.T) {
 func TestReportZeroReader(t *testing.T) {
 	t.Parallel()
 	for name, use := range reportUses {
-		require.ErrorIs(t, use(new(ReportReader)), ErrReportUsed, name)
+		require.ErrorIs(t, use(new(ReportReader)), errReportUsed, name)
 	}
 	_, known := new(ReportReader).TotalRecords()
 	require.False(t, known)
@@ -443,7 +442,7 @@ func TestReportWriteToFails(t *testing.T) {
 			require.Equal(t, int64(room), n)
 			require.Equal(t, 1, body.closed)
 			_, err = r.Read(make([]byte, 1))
-			require.ErrorIs(t, err, ErrReportUsed)
+			require.ErrorIs(t, err, errReportUsed)
 		}
 	}
 }

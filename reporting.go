@@ -21,7 +21,7 @@ type ReportingService struct{ client *Client }
 type StartReportParams struct {
 	// IncludeColumnHeaders requests a header row. It is always sent. The reference does not say whether the service counts the
 	// header row, so the client accepts both counts. If the service does not count it, the client does not notice that exactly one
-	// row is missing. Without a header row, or if more rows are missing, an incomplete report is an error ([ErrReportIncomplete]).
+	// row is missing. Without a header row, or if more rows are missing, an incomplete report is a *[ReportError].
 	IncludeColumnHeaders bool
 }
 

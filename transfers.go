@@ -305,7 +305,7 @@ func (m *movement) decode(received *response) error {
 	}
 	m.result.CorrelationID = correlation.text
 	if m.failing && moved.text == "" && moved.kind != number.Other {
-		return &TransferFailedError{CorrelationID: m.result.CorrelationID}
+		return &transferFailedError{m.result.CorrelationID}
 	}
 	m.result.TransactionID = TransactionID(moved.text)
 	if moved.kind == number.Number && !ascii.IsDigits(moved.text) {

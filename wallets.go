@@ -1,7 +1,6 @@
 package prepaid
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -236,7 +235,7 @@ func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
 	return EphemeralKey{NewSecret(string(key))}, nil
 }
 
-// Bytes returns the 32 bytes of the key, to decrypt [KeyExchange].Data. Keep them out of logs and errors.
+// Bytes returns the 32 bytes of the key, to decrypt the response. Keep them out of logs and errors.
 func (k EphemeralKey) Bytes() []byte { return []byte(k.secret.Reveal()) }
 
 // Format writes [REDACTED], whatever the verb and flags.
@@ -269,17 +268,9 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 	return err
 }
 
-// KeyExchange is ExchangeKey's encrypted response, of unspecified format.
-type KeyExchange struct {
-	// Data is the body, byte for byte as it arrived: white space and JSON quotes, if any, are part of it.
-	Data []byte `redact:"content"`
-	// MediaType is the body's Content-Type in lower case, without parameters: application/octet-stream according to the
-	// reference. It is empty if the service declared none, and "?" if the declared type is malformed.
-	MediaType string
-}
-
 // ExchangeKey performs the encrypted exchange of key data for an account. After [OutcomeUnknown] call it with a new
-// ephemeral key.
+// ephemeral key. The body of the result is the encrypted data, of unspecified format: white space and JSON quotes, if any,
+// are part of it. According to the reference its Content-Type is application/octet-stream.
 //
 // The ephemeral key is used up once the service has responded, so the data is returned whatever its content or declared
 // type: decrypting it shows whether it is the requested data. Only an empty body and declared HTML (a page from a proxy
@@ -287,7 +278,7 @@ type KeyExchange struct {
 //
 // Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated.
 // API: POST /accounts/{id}/dip.
-func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*KeyExchange, error) {
+func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*Response, error) {
 	v := s.client.validator()
 	v.pathID("id", string(id))
 	v.uuid("application_id", params.ApplicationID)
@@ -296,7 +287,7 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 		v.fault("ephemeral_key", ruleRequired)
 	}
 	r := request{op: opAccountsExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
-	result := &KeyExchange{}
+	var result *Response
 	err := s.client.do(ctx, &r, func(a *response) error {
 		switch {
 		case len(a.body) == 0:
@@ -304,13 +295,10 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 		case !a.declared(responseData) && (a.mediaType == "text/html" || a.mediaType == "application/xhtml+xml"):
 			return a.undecodable(errUnexpectedBody)
 		}
-		result.Data, result.MediaType = bytes.Clone(a.body), printableMediaType(a.mediaType)
+		result = a.copied()
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
+	return result, err
 }
 
 // readWire reads a device and replaces d entirely, as [WalletDevice.UnmarshalJSON] does.

@@ -36,7 +36,7 @@ func TestWhatSettlesADoubt(t *testing.T) {
 		want   State
 	}{
 		"refused":            {rejected(refusal), StateRejected},
-		"failed":             {rejected(&prepaid.TransferFailedError{CorrelationID: "c9"}), StateRejected},
+		"failed":             {rejected(prepaid.ErrTransferFailed), StateRejected},
 		"too early":          {&prepaid.CallError{Outcome: prepaid.OutcomeRejected, LastSent: time.Now(), Err: refusal}, StateUnknown},
 		"another code":       {rejected(&prepaid.APIError{StatusCode: 400, Code: "duplicate_request", Header: own}), StateUnknown},
 		"not processed":      {&prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: refusal}, StateUnknown},

@@ -156,7 +156,7 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 		if refused, ok := errors.AsType[*prepaid.APIError](err); ok && refused.Code.Known() {
 			e.Code = refused.Code
 		}
-		if failed, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
+		if failed, ok := errors.AsType[*prepaid.CallError](err); ok && errors.Is(err, prepaid.ErrTransferFailed) {
 			e.CorrelationID = failed.CorrelationID
 		}
 	case StateQueued, StateIntended, StateNotSent, StateWithdrawn:

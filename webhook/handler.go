@@ -88,8 +88,8 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (int, error) {
 		}
 		return http.StatusUnauthorized, err
 	}
-	m, err := prepaid.ParseMessage(body)
-	if err != nil {
+	m := &prepaid.Message{}
+	if err = m.UnmarshalJSON(body); err != nil {
 		return http.StatusBadRequest, err
 	}
 	err = h.Handle(context.WithoutCancel(r.Context()), m)

@@ -21,7 +21,7 @@ func TestOutcomeIsEnd(t *testing.T) {
 		"expired": &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, Err: prepaid.ErrRequestIDExpired},
 		"reused":  &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: prepaid.ErrRequestIDReused},
 		"failed": &prepaid.CallError{
-			Outcome: prepaid.OutcomeRejected, Attempts: 1, FirstSent: now, LastSent: now, Err: &prepaid.TransferFailedError{CorrelationID: "i"},
+			Outcome: prepaid.OutcomeRejected, Attempts: 1, FirstSent: now, LastSent: now, CorrelationID: "i", Err: prepaid.ErrTransferFailed,
 		},
 	} {
 		results[name] = func(run journal.Run) journal.Entry {

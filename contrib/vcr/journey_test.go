@@ -231,7 +231,7 @@ func (j *journey) wallets() {
 		ApplicationID: j.uuid("App"), KeyID: j.uuid("AppKey"), EphemeralKey: ephemeral,
 	})
 	j.ok(err)
-	require.NotEmpty(j.t, exchanged.Data)
+	require.NotEmpty(j.t, exchanged.Body)
 }
 
 func (j *journey) policy() {
@@ -290,7 +290,7 @@ func (j *journey) pins() {
 	params := prepaid.SealedPINParams{
 		OperationID: initiated.OperationID, DeviceID: j.id("Device"), IPAddress: "2001:db8:1::7", Envelope: envelope,
 	}
-	for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){
+	for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.Response, error){
 		j.client.PIN.Validate, j.client.PIN.Execute,
 	} {
 		response, err := step(j.t.Context(), params)

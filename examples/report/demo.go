@@ -42,7 +42,7 @@ func demonstrate(ctx context.Context, opts options, out io.Writer, progress *pro
 	fmt.Fprintln(out, "An emulator runs inside this process; nothing leaves this machine.")
 	d := &download{reporting: emulator.Client().Reporting, options: opts, out: out, progress: progress, emulated: true}
 	first := d.do(ctx)
-	if !errors.Is(first, prepaid.ErrReportIncomplete) || ctx.Err() != nil {
+	if !incomplete(first) || ctx.Err() != nil {
 		return first
 	}
 	fmt.Fprintln(out, "report:", first)

@@ -92,15 +92,20 @@ func (d *download) explain(ctx context.Context, err error) error {
 	case errors.Is(err, prepaid.ErrBadRequest):
 		return fmt.Errorf("the run is unknown or too old: %w", err)
 	}
-	if again := d.resume == "" && errors.Is(err, prepaid.ErrReportIncomplete) && ctx.Err() == nil; d.emulated && !again {
+	if again := d.resume == "" && incomplete(err) && ctx.Err() == nil; d.emulated && !again {
 		return fmt.Errorf("not finished, and the emulator with the run has ended: %w", err)
 	}
 	return fmt.Errorf("%w, continue with -resume %s: %w", errResumable, d.run.ID, err)
 }
 
+func incomplete(err error) bool {
+	_, ok := errors.AsType[*prepaid.ReportError](err)
+	return ok
+}
+
 // keepPartial keeps the rows before an error in a file with another name: the rows are valid, but not complete.
 func (d *download) keepPartial(ctx context.Context, file *pendingFile, rows int64, err error) error {
-	if !errors.Is(err, prepaid.ErrReportIncomplete) { // an error of this program, such as a full disk
+	if !incomplete(err) { // an error of this program, such as a full disk
 		return err
 	}
 	if rows > 1 {

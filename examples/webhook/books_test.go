@@ -17,8 +17,8 @@ import (
 
 func message(t *testing.T, id, kind, rest string) *prepaid.Message {
 	t.Helper()
-	m, err := prepaid.ParseMessage([]byte(`{"hook_id":"hook-1","id":"` + id + `","timestamp":"2026-11-21T10:00:00Z","type":"` + kind + `"` + rest + `}`))
-	require.NoError(t, err)
+	m := &prepaid.Message{}
+	require.NoError(t, m.UnmarshalJSON([]byte(`{"hook_id":"hook-1","id":"`+id+`","timestamp":"2026-11-21T10:00:00Z","type":"`+kind+`"`+rest+`}`)))
 	return m
 }
 

@@ -22,7 +22,12 @@ type Incomplete struct {
 	Seen int
 	// Total is the expected number; 0 if only pages were counted.
 	Total int
+	// Err is [ErrRepeated] or nil.
+	Err error
 }
+
+// Unwrap returns Err.
+func (e *Incomplete) Unwrap() error { return e.Err }
 
 // Error implements error. The client returns its own error instead.
 func (*Incomplete) Error() string { return "list incomplete" }
@@ -124,7 +129,7 @@ func (p *Progress) End() (last bool, err error) {
 	case p.repeats() && p.counted && p.missing() == nil:
 		return true, nil
 	case p.repeats():
-		return true, ErrRepeated
+		return true, &Incomplete{Seen: len(p.seen), Total: p.expected, Err: ErrRepeated}
 	case p.reported:
 		if p.page.Number >= p.last {
 			return true, p.short()

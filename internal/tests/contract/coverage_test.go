@@ -151,10 +151,10 @@ func TestFixturesSetEveryField(t *testing.T) {
 		reflect.TypeFor[prepaid.Address](), reflect.TypeFor[prepaid.AlternateAddress](), reflect.TypeFor[prepaid.Passport](),
 		reflect.TypeFor[prepaid.FreeText](), reflect.TypeFor[prepaid.PortalIdentifier](), reflect.TypeFor[prepaid.Transaction](),
 		reflect.TypeFor[prepaid.TransferResult](), reflect.TypeFor[prepaid.WalletToken](), reflect.TypeFor[prepaid.WalletDevice](),
-		reflect.TypeFor[prepaid.WalletProvisioning](), reflect.TypeFor[prepaid.KeyExchange](), reflect.TypeFor[prepaid.MerchantCategory](),
+		reflect.TypeFor[prepaid.WalletProvisioning](), reflect.TypeFor[prepaid.Response](), reflect.TypeFor[prepaid.MerchantCategory](),
 		reflect.TypeFor[prepaid.Policy](), reflect.TypeFor[prepaid.CategoryRule](), reflect.TypeFor[prepaid.MerchantRule](),
 		reflect.TypeFor[prepaid.TerminalRule](), reflect.TypeFor[prepaid.Restrictions](), reflect.TypeFor[prepaid.Report](),
-		reflect.TypeFor[prepaid.FundingResult](), reflect.TypeFor[prepaid.SimulationResult](), reflect.TypeFor[prepaid.PINResponse](),
+		reflect.TypeFor[prepaid.FundingResult](), reflect.TypeFor[prepaid.SimulationResult](),
 		reflect.TypeFor[prepaid.Hook](), reflect.TypeFor[prepaid.Message](),
 	} {
 		require.Contains(t, set, kind)

@@ -273,7 +273,7 @@ func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 	}
 	require.Equal(t, name, account.DisplayName)
 	require.Contains(t, string(page.Items[0].Raw), name)
-	require.Equal(t, `{"pin":"`+name+`"}`, string(response.Raw))
+	require.Equal(t, `{"pin":"`+name+`"}`, string(response.Body))
 	failure, ok := errors.AsType[*prepaid.APIError](refusal)
 	require.True(t, ok)
 	require.Contains(t, string(failure.Body), strings.Repeat("c", 400))

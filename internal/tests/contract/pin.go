@@ -8,7 +8,7 @@ import (
 )
 
 func pinFixtures() []Case {
-	initiate := fixtureOf("PIN.Initiate", func(ctx context.Context, client *prepaid.Client) (*prepaid.PINResponse, error) {
+	initiate := fixtureOf("PIN.Initiate", func(ctx context.Context, client *prepaid.Client) (*prepaid.Response, error) {
 		return compactPIN(client.PIN.Initiate(ctx, prepaid.InitiatePINParams{
 			AccountID: fixtureID, DeviceID: "device-91", IPAddress: "192.0.2.17", CommunicationMethod: "sms",
 		}))
@@ -22,10 +22,10 @@ func pinFixtures() []Case {
 			},
 		}
 	}
-	validate := fixtureOf("PIN.Validate", func(ctx context.Context, client *prepaid.Client) (*prepaid.PINResponse, error) {
+	validate := fixtureOf("PIN.Validate", func(ctx context.Context, client *prepaid.Client) (*prepaid.Response, error) {
 		return compactPIN(client.PIN.Validate(ctx, sealed(prepaid.PINHashSHA256)))
 	})
-	execute := fixtureOf("PIN.Execute", func(ctx context.Context, client *prepaid.Client) (*prepaid.PINResponse, error) {
+	execute := fixtureOf("PIN.Execute", func(ctx context.Context, client *prepaid.Client) (*prepaid.Response, error) {
 		return compactPIN(client.PIN.Execute(ctx, sealed(prepaid.PINHashSHA512)))
 	})
 	return concat(
@@ -33,16 +33,16 @@ func pinFixtures() []Case {
 		validate.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
 		execute.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
 		[]Case{
-			initiate.gives("200", &prepaid.PINResponse{StatusCode: 200, Raw: []byte(`{"operation_id":"3b9aca00-5f6e-4d7c-8b9a-0c1d2e3f4a5b"}`)}),
-			validate.gives("200", &prepaid.PINResponse{StatusCode: 200, Raw: []byte(`{"valid":true}`)}),
-			execute.gives("204", &prepaid.PINResponse{StatusCode: 204, Raw: []byte{}}),
+			initiate.gives("200", &prepaid.Response{StatusCode: 200, Body: []byte(`{"operation_id":"3b9aca00-5f6e-4d7c-8b9a-0c1d2e3f4a5b"}`)}),
+			validate.gives("200", &prepaid.Response{StatusCode: 200, Body: []byte(`{"valid":true}`)}),
+			execute.gives("204", &prepaid.Response{StatusCode: 204, Body: []byte{}}),
 		},
 	)
 }
 
-func compactPIN(response *prepaid.PINResponse, err error) (*prepaid.PINResponse, error) {
+func compactPIN(response *prepaid.Response, err error) (*prepaid.Response, error) {
 	if err == nil {
-		response.Raw = compacted(response.Raw)
+		response.Header, response.Body = nil, compacted(response.Body)
 	}
 	return response, err
 }

@@ -66,7 +66,7 @@ func TestE2ERawCallOfAnUnknownPath(t *testing.T) {
 	id := s.seed("100.00")
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 		err := s.client.Do(t.Context(), prepaid.RawRequest{
-			Method: method, Path: "/accounts/{id}/expiry", PathValues: map[string]string{"id": string(id)}, Safety: prepaid.SafetyNeverRepeated,
+			Method: method, Path: "/accounts/{id}/expiry", PathValues: map[string]string{"id": string(id)},
 		}, nil)
 		failed(t, err, prepaid.OutcomeRejected, 404, "not_found")
 		require.ErrorIs(t, err, prepaid.ErrNotFound)

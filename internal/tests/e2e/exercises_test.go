@@ -24,7 +24,7 @@ type preparation func(s *hookStage) func(context.Context) error
 type policyRead func(context.Context, prepaid.CompanyID) (*prepaid.Policy, error)
 
 // pinStep is one of the two calls with an envelope.
-type pinStep func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error)
+type pinStep func(context.Context, prepaid.SealedPINParams) (*prepaid.Response, error)
 
 // done drops the result of a call.
 func done[T any](_ T, err error) error { return err }

@@ -60,7 +60,8 @@ func (s *hookStage) receive(w http.ResponseWriter, r *http.Request) {
 	key, _ := hex.DecodeString(hookSecret)
 	sum := hmac.New(sha256.New, key)
 	sum.Write(body)
-	message, err := prepaid.ParseMessage(body)
+	message := &prepaid.Message{}
+	err = message.UnmarshalJSON(body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if name, password, ok := r.BasicAuth(); ok {

@@ -105,10 +105,7 @@ func TestE2ETransferFailed(t *testing.T) {
 				}
 				require.ErrorIs(t, err, prepaid.ErrTransferFailed, name)
 				require.Equal(t, rejected, call.Outcome, name)
-				failure, ok := errors.AsType[*prepaid.TransferFailedError](err)
-				require.True(t, ok, name)
-				require.NotEmpty(t, failure.CorrelationID, name)
-				require.Equal(t, failure.CorrelationID, call.CorrelationID, name)
+				require.NotEmpty(t, call.CorrelationID, name)
 			}
 			s.holds(poor, "1.00")
 			s.holds(blocked, "100.00")

@@ -126,8 +126,8 @@ func TestE2EExchangeKey(t *testing.T) {
 			params := harness.KeyExchange()
 			exchange, err := s.client.Accounts.ExchangeKey(t.Context(), id, params)
 			require.NoError(t, err)
-			require.Equal(t, "application/octet-stream", exchange.MediaType)
-			data := exchange.Data
+			require.Equal(t, "application/octet-stream", exchange.Header.Get("Content-Type"))
+			data := exchange.Body
 			if name == "quoted" { // the quotes are data like the rest
 				var text string
 				require.NoError(t, json.Unmarshal(data, &text))

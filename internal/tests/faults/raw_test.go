@@ -24,19 +24,19 @@ import (
 func rawCases() []tableCase {
 	var cases []tableCase
 	for _, raw := range []struct {
-		method string
-		safety prepaid.Safety
-		class  string
-		body   any
+		method     string
+		repeatable bool
+		class      string
+		body       any
 	}{
-		{method: "POST", safety: prepaid.SafetyNeverRepeated, class: "never", body: map[string]string{"request_id": "pay-1"}},
-		{method: "GET", safety: prepaid.SafetyNeverRepeated, class: "never"},
-		{method: "GET", safety: prepaid.SafetyRead, class: "read"},
-		{method: "PUT", safety: prepaid.SafetyRepeated, class: "repeated", body: map[string]string{"state": "blocked"}},
+		{method: "POST", class: "never", body: map[string]string{"request_id": "pay-1"}},
+		{method: "GET", class: "never"},
+		{method: "GET", repeatable: true, class: "read"},
+		{method: "PUT", repeatable: true, class: "repeated", body: map[string]string{"state": "blocked"}},
 	} {
 		request := prepaid.RawRequest{
 			Method: raw.method, Path: "/accounts/{id}/" + raw.class, PathValues: map[string]string{"id": "acc-1"},
-			Body: raw.body, Safety: raw.safety,
+			Body: raw.body, Repeatable: raw.repeatable,
 		}
 		row := operations.Operation{
 			Method: raw.method, Path: request.Path, Name: raw.method + " " + request.Path, Success: "200,201,202,204", Body: "refusal",
@@ -83,7 +83,7 @@ func TestRawCallOnTheWire(t *testing.T) {
 	require.Equal(t, "12.50", out.More.String())
 	require.Empty(t, out.Old)
 
-	require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits", Safety: prepaid.SafetyRead}, nil))
+	require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits", Repeatable: true}, nil))
 	seen := server.Seen()
 	require.Len(t, seen, 2)
 	require.Equal(t, "POST", seen[0].Method)
@@ -133,7 +133,7 @@ func TestRawCallResponses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for safety, want := range map[prepaid.Safety]prepaid.Outcome{prepaid.SafetyNeverRepeated: c.never, prepaid.SafetyRead: c.read} {
+			for repeatable, want := range map[bool]prepaid.Outcome{false: c.never, true: c.read} {
 				config := harness.Config("https://cards.example")
 				config.Transport, config.MaxResponseBytes = harness.NewScript(harness.Respond(c.status, c.mediaType, c.body)), 1000
 				type limits struct {
@@ -145,7 +145,7 @@ func TestRawCallResponses(t *testing.T) {
 				if !c.ignored {
 					into = &out
 				}
-				err := harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits", Safety: safety}, into)
+				err := harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits", Repeatable: repeatable}, into)
 				if !c.fails {
 					require.NoError(t, err)
 					if !c.ignored && c.body != "" {
@@ -316,7 +316,7 @@ func (c changing) MarshalJSON() ([]byte, error) {
 func TestRawCallIsEncodedOnce(t *testing.T) {
 	t.Parallel()
 	request := rawRequest()
-	request.Safety, request.Body = prepaid.SafetyRepeated, changing{new(int)}
+	request.Repeatable, request.Body = true, changing{new(int)}
 	script := harness.NewScript(func(*http.Request) (*http.Response, error) {
 		request.PathValues["id"], request.Query["a"][0] = "EA-2", "y"
 		return nil, harness.ErrCut

@@ -243,11 +243,11 @@ func TestRefusalCodes(t *testing.T) {
 func TestRefusalOfABuiltError(t *testing.T) {
 	t.Parallel()
 	sent := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC)
-	refused := &prepaid.CallError{Outcome: prepaid.OutcomeRejected, LastSent: sent.Add(40 * time.Second), Err: &prepaid.TransferFailedError{}}
+	refused := &prepaid.CallError{Outcome: prepaid.OutcomeRejected, LastSent: sent.Add(40 * time.Second), Err: prepaid.ErrTransferFailed}
 	require.True(t, prepaid.ProvesNotApplied(refused, sent))
 	require.False(t, prepaid.ProvesNotApplied(refused, sent.Add(1)))
 	require.True(t, prepaid.ProvesNotApplied(fmt.Errorf("row 7: %w", refused), sent))
-	require.False(t, prepaid.ProvesNotApplied(&prepaid.TransferFailedError{}, sent), "no time of its own")
+	require.False(t, prepaid.ProvesNotApplied(prepaid.ErrTransferFailed, sent), "no time of its own")
 	require.False(t, prepaid.ProvesNotApplied((*prepaid.CallError)(nil), sent))
 	require.False(t, prepaid.ProvesNotApplied(nil, sent))
 }

@@ -24,7 +24,7 @@ func Types(t testing.TB) []reflect.Type {
 		reflect.TypeFor[prepaid.Message](), reflect.TypeFor[prepaid.Fault](), reflect.TypeFor[prepaid.CallError](),
 		reflect.TypeFor[prepaid.APIError](), reflect.TypeFor[prepaid.DecodeError](), reflect.TypeFor[prepaid.IncompleteListError](),
 		reflect.TypeFor[prepaid.ReportError](), reflect.TypeFor[prepaid.ReportRunError](), reflect.TypeFor[prepaid.TokenError](),
-		reflect.TypeFor[prepaid.TransferFailedError](), reflect.TypeFor[prepaid.TransportError](), reflect.TypeFor[prepaid.ValidationError](),
+		reflect.TypeFor[prepaid.TransportError](), reflect.TypeFor[prepaid.ValidationError](),
 	} {
 		reach(root, found)
 	}

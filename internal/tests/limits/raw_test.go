@@ -107,21 +107,21 @@ func TestRawCallOfAKnownPath(t *testing.T) {
 		require.Len(t, forms, 53)
 		for i, form := range forms {
 			for _, method := range rawMethods {
-				for _, safety := range []prepaid.Safety{prepaid.SafetyNeverRepeated, prepaid.SafetyRepeated} {
+				for _, repeatable := range []bool{false, true} {
 					known := slices.ContainsFunc(operations.All(), func(o operations.Operation) bool {
 						return callable(o) && o.Method == method && o.Path == form.path
 					})
-					if known && safety == prepaid.SafetyNeverRepeated && len(form.values) == strings.Count(form.path, "{") && form.values["id"] != ".." {
+					if known && !repeatable && len(form.values) == strings.Count(form.path, "{") && form.values["id"] != ".." {
 						continue
 					}
-					err := client.Do(t.Context(), prepaid.RawRequest{Method: method, Path: form.path, PathValues: form.values, Safety: safety}, nil)
+					err := client.Do(t.Context(), prepaid.RawRequest{Method: method, Path: form.path, PathValues: form.values, Repeatable: repeatable}, nil)
 					invalid, ok := errors.AsType[*prepaid.ValidationError](err)
 					require.True(t, ok, "%s %q %v", method, form.path, form.values)
 					require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
 					if i == 0 {
 						require.Len(t, invalid.Faults, 1)
 						if known {
-							require.Equal(t, "safety", invalid.Faults[0].Field)
+							require.Equal(t, "repeatable", invalid.Faults[0].Field)
 							continue
 						}
 						require.Equal(t, "path", invalid.Faults[0].Field)
@@ -250,10 +250,6 @@ func TestRawCallValidation(t *testing.T) {
 		check(func(r *prepaid.RawRequest) { r.Body = body }, nil, harness.Fault{Field: "body", Rule: "must be a JSON object or array"})
 	}
 	check(func(r *prepaid.RawRequest) { r.Method = http.MethodGet }, nil, harness.Fault{Field: "body", Rule: "must be nil with GET"})
-	for _, method := range rawMethods[1:] {
-		check(func(r *prepaid.RawRequest) { r.Method, r.Safety = method, prepaid.SafetyRead }, nil, harness.Fault{Field: "safety", Rule: "unless the method is GET"})
-	}
-	check(func(r *prepaid.RawRequest) { r.Safety = prepaid.SafetyRepeated + 1 }, nil, harness.Fault{Field: "safety", Rule: "must be SafetyNeverRepeated"})
 	for _, header := range []http.Header{
 		{"Authorization": {shown}}, {"content-type": {"x"}}, {"Idempotency-Key": {"x"}}, {"X-Idempotency-Key": {"x"}}, {"X-HTTP-Method-Override": {"PUT"}},
 		{"Cookie": nil}, {"X A": {"x"}}, {"": {"x"}}, {"X-A": {"x", "a\r\nb: c"}}, {"X-A": {shown}},
@@ -263,8 +259,8 @@ func TestRawCallValidation(t *testing.T) {
 	for _, out := range []any{nothing, struct{}{}, map[string]int{}, 1, (*int)(nil)} {
 		check(func(*prepaid.RawRequest) {}, out, harness.Fault{Field: "out", Rule: "must be nil or a pointer"})
 	}
-	check(func(r *prepaid.RawRequest) { *r = prepaid.RawRequest{Body: shown, Safety: 9} }, 1, harness.Fault{Field: "method"}, harness.Fault{Field: "path"},
-		harness.Fault{Field: "body"}, harness.Fault{Field: "safety"}, harness.Fault{Field: "out"})
+	check(func(r *prepaid.RawRequest) { *r = prepaid.RawRequest{Body: shown} }, 1, harness.Fault{Field: "method"}, harness.Fault{Field: "path"},
+		harness.Fault{Field: "body"}, harness.Fault{Field: "out"})
 	require.Empty(t, script.Requests())
 }
 

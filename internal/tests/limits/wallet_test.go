@@ -186,7 +186,7 @@ func TestPINEnvelopeIsForwardedAsItArrived(t *testing.T) {
 		params := validSealed()
 		params.Envelope = &prepaid.PINEnvelope{}
 		require.NoError(t, json.Unmarshal([]byte(arrived), params.Envelope))
-		for name, call := range map[string]func(*prepaid.PINService, context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){
+		for name, call := range map[string]func(*prepaid.PINService, context.Context, prepaid.SealedPINParams) (*prepaid.Response, error){
 			"validate": (*prepaid.PINService).Validate, "execute": (*prepaid.PINService).Execute,
 		} {
 			sent := sends(t, name, func(ctx context.Context, c *prepaid.Client) error {

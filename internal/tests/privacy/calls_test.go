@@ -145,7 +145,8 @@ func canaryCalls(t *testing.T) []canaryCall {
 			return c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: "eaid", Amount: prepaid.Cents(1), From: day, To: day, VisibleWithin: 1})
 		}},
 		{"Accounts.DiagnoseTransfer", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Accounts.DiagnoseTransfer(ctx, "eaid", prepaid.TransferParams{DestinationAccountID: "to"})
+			payer, receiver, err := c.Accounts.DiagnoseTransfer(ctx, "eaid", prepaid.TransferParams{DestinationAccountID: "to"})
+			return []*prepaid.AccountSummary{payer, receiver}, err
 		}},
 		{"Accounts.Update", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return nil, c.Accounts.Update(ctx, "eaid", update)

@@ -156,8 +156,6 @@ func TestCanaryDecodeErrors(t *testing.T) {
 		text, `"` + text + `"`, `{"id":{"` + text + `":1}}`, `{"id":"` + text, `{"timestamp":"` + text + `"}`, `{"timestamp":998877665544}`,
 		`{"type":["` + text + `"]}`, `{"hook_id":` + canaryNumber + `}`, `[` + text, `{"` + text + `"`, "\x00" + text, "",
 	} {
-		_, err := prepaid.ParseMessage([]byte(body))
-		requireQuietError(t, "ParseMessage", err)
 		var message prepaid.Message
 		requireQuietError(t, "Message.UnmarshalJSON", message.UnmarshalJSON([]byte(body)))
 		var device prepaid.WalletDevice
@@ -166,6 +164,6 @@ func TestCanaryDecodeErrors(t *testing.T) {
 			ID int `json:"id"`
 		}
 		requireQuietError(t, "Message.Decode", (&prepaid.Message{Raw: []byte(body)}).Decode(&own))
-		requireQuietError(t, "PINResponse.Decode", (&prepaid.PINResponse{Raw: []byte(body)}).Decode(&own))
+		requireQuietError(t, "Response.Decode", (&prepaid.Response{Body: []byte(body)}).Decode(&own))
 	}
 }

@@ -75,8 +75,6 @@ func TestRedactedFormat(t *testing.T) {
 		{prepaid.WalletToken{Device: prepaid.WalletDevice{ID: "d", Name: "Ann's phone"}, Status: "active"}, "WalletToken{Device:WalletDevice{ID:[REDACTED] Name:[REDACTED]} Status:active}"},
 		{prepaid.WalletProvisioning{PANLastFour: "1234", Provider: "p"}, "WalletProvisioning{PANLastFour:[REDACTED] Provider:p}"},
 		{prepaid.ProvisionWalletParams{Certificates: []string{"x"}, InitiatingUserID: "u"}, "ProvisionWalletParams{InitiatingUserID:u Certificates:[REDACTED]}"},
-		{prepaid.KeyExchange{Data: []byte("x"), MediaType: "a/b"}, "KeyExchange{Data:[REDACTED] MediaType:a/b}"},
-		{&prepaid.PINResponse{StatusCode: 200, Raw: []byte("x")}, "PINResponse{StatusCode:200 Raw:[REDACTED]}"},
 		{prepaid.InitiatePINParams{AccountID: "a", IPAddress: "x"}, "InitiatePINParams{AccountID:a IPAddress:[REDACTED]}"},
 		{prepaid.Message{ID: "m", Type: "transaction", Raw: []byte("{}")}, "Message{ID:m Type:transaction Raw:[REDACTED]}"},
 		{&prepaid.Response{StatusCode: 200, Body: []byte("x")}, "Response{StatusCode:200 Body:[REDACTED]}"},

@@ -29,7 +29,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			SearchCompanyParams.ProgramClientID SearchCompanyParams.ProgramID InitiatePINParams.AccountID FindMovementParams.AccountID FindMovementParams.Exclude
 			PortalIdentifier.ClientID PortalIdentifier.ProgramID PortalIdentifier.CardholderID
 			FundingResult.TransactionID TransferResult.TransactionID TransferResult.CorrelationID TransferResult.RequestID
-			TransferFailedError.CorrelationID TransferParams.RequestID TransferParams.DestinationAccountID DirectEntryOutParams.RequestID
+			TransferParams.RequestID TransferParams.DestinationAccountID DirectEntryOutParams.RequestID
 			RedeemFundingParams.AccountID RedeemFundingParams.CorrelationID RefundFundingParams.AccountID RefundFundingParams.CorrelationID
 			RefundFundingParams.ParentTransactionID ReverseFundingParams.AccountID ReverseFundingParams.CorrelationID
 			ReverseFundingParams.ParentTransactionID SimulateParams.AccountID SimulateParams.AuthorizationID
@@ -37,7 +37,6 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			Transaction.AccountID SealedPINParams.OperationID ReportRun.ID ReportRun.Template`,
 		"a word of a fixed list, a code or a currency": `
 			Account.AccountType Account.ProductType Account.Status AccountSummary.ProductType AccountSummary.Status
-			TransferDiagnosis.SourceStatus TransferDiagnosis.DestinationStatus
 			APIError.Code Config.RefusalCodes Config.MediaTypes CreateAccountParams.RequestType CreateHookParams.ReliabilityMode Hook.ReliabilityMode UpdateHookParams.ReliabilityMode
 			CreateHookParams.FilterSpec Hook.FilterSpec UpdateHookParams.FilterSpec FundingResult.Outcome RedeemFundingParams.Exception
 			RedeemFundingParams.Currency RefundFundingParams.Currency InitiatePINParams.CommunicationMethod Message.Type
@@ -87,7 +86,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			PINEnvelope.EncryptedData PINEnvelope.EncryptedKey PINEnvelope.IV PINEnvelope.OAEPHashingAlgorithm
 			PINEnvelope.PublicKeyFingerprint`,
 		"the client's own words": `
-			CallError.Operation CheckResult.Warnings DecodeError.MediaType Fault.Field Fault.Rule KeyExchange.MediaType Operation.Method Operation.Name Operation.Path
+			CallError.Operation CheckResult.Warnings DecodeError.MediaType Fault.Field Fault.Rule Operation.Method Operation.Name Operation.Path
 			TransportError.Step`,
 		"a template, without values": "RawRequest.Method RawRequest.Path",
 	} {

@@ -108,7 +108,7 @@ func TestExplain(t *testing.T) {
 func history(ctx context.Context, client *prepaid.Client, id prepaid.AccountID) error {
 	for transaction, err := range client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
 		if err != nil {
-			return err // such as ErrListIncomplete: an incomplete history ends with an error
+			return err // such as IncompleteListError: an incomplete history ends with an error
 		}
 		fmt.Println(transaction.OccurredAt, transaction.Amount, transaction.RunningBalance)
 	}

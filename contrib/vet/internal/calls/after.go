@@ -238,7 +238,7 @@ func receiver(fn *types.Func) types.Type {
 // as returns "fails" for error types that exclude an unknown outcome.
 func (a *after) as(t types.Type) truth {
 	name := typeName(t)
-	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "TransferFailedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
+	if a.Model.Owns(t) && slices.Contains([]string{"ValidationError", "TokenError", "RefusedError", "ChangedError"}, name[strings.LastIndex(name, ".")+1:]) {
 		return fails
 	}
 	return a.vague()

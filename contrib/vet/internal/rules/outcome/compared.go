@@ -15,7 +15,7 @@ import (
 
 // causes are the error types that an error of a call wraps.
 var causes = []string{
-	".APIError", ".ValidationError", ".TransportError", ".DecodeError", ".TokenError", ".TransferFailedError", "/ratelimit.RefusedError",
+	".APIError", ".ValidationError", ".TransportError", ".DecodeError", ".TokenError", "/ratelimit.RefusedError",
 }
 
 // compared reports comparisons that are never true: an error of a call only wraps the value.

@@ -360,12 +360,12 @@ type (
 	SimulationResult  struct{ Success bool }
 	PINSecret         struct{ PIN, OTP Secret }
 	InitiatePINParams struct{ AccountID AccountID }
-	PINResponse       struct{ StatusCode int }
+	Response          struct{ StatusCode int }
 )
 
 func (*SimulationService) Transact(context.Context, SimulateParams) (*SimulationResult, error) {
 	return nil, nil
 }
-func (*PINService) Initiate(context.Context, InitiatePINParams) (*PINResponse, error) {
+func (*PINService) Initiate(context.Context, InitiatePINParams) (*Response, error) {
 	return nil, nil
 }
