@@ -110,36 +110,12 @@ type Config struct {
 	// TokenSource replaces the built-in token manager. The manager renews a token in the background when less than 10 minutes remain
 	// (section 5.4), but not in the token's first minute. A token that lives 10 minutes or less is renewed at half its life.
 	TokenSource TokenSource `json:"-" yaml:"-"`
-	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of
-	// New: a plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed.
-	//
-	// With an *http.Transport, the Client knows that a request without a connection never left. Payments use one clone of it,
-	// and requests that need their own connection use another, see [transport.New]. Limits such as MaxConnsPerHost apply to the
-	// original and to each clone. RegisterProtocol for http or https is not supported: the clones do not have it.
-	//
-	// When an attempt of a call that changes something ends without a response, the Client closes its TCP connection so that the
-	// system discards undelivered bytes; otherwise the system would retransmit them for minutes, even after a payment was repeated.
-	// The Client must therefore reach the *net.TCPConn: a wrapper returned by your DialContext needs a method NetConn() net.Conn,
-	// like that of tls.Conn, and a RoundTripper of your own must pass on the request's context. [Client.Check] warns if the Client
-	// cannot. If your own RoundTripper uses HTTP/2 without [transport.Wrappable], payments share a connection: closing it makes the
-	// outcome of the others unknown. Bytes in a proxy, the network or the service's receive queue are beyond reach.
-	//
-	// With any other RoundTripper, only an error for which [transport.NotSent] is true means that the call was not processed; even
-	// then the Client does not repeat it. After every other error, including a failed dial, the request may have arrived. If you
-	// wrap an *http.Transport, wrap it with [transport.Wrappable] first: the Client then knows which requests never left.
-	//
-	// An attempt gets one connection. If the RoundTripper takes a second one, to repeat, to hedge or to fail over, the
-	// Client closes that connection and ends the attempt; the Client then repeats the request itself where that is safe.
-	// httputil.DumpRequestOut also takes a connection: pass it a req.Clone(context.Background()) with a body from req.GetBody.
+	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of New: a
+	// plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed. The comment of
+	// package transport has the rules for a RoundTripper of your own, for a dialer, and for limits of connections.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
-	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s from
-	// each address, times RateShare. All its slots are free at the start, so an idle client may send its whole allowance at once. A
-	// process that starts within 10 s of the end of another on the same address does not know how many requests the other has sent.
-	//
-	// A 429 pauses all lanes, including callers that already wait. The pause is the Retry-After of the 429 (at most
-	// RetryPolicy.MaxRetryAfter) or, without one, a random 2.5 to 10 s. After the first 429, requests are also spaced evenly in
-	// every lane, at 99.5 % of the allowance, for the rest of the client's life. This hardly changes the average rate. If the
-	// service also weighs neighbouring windows, another burst would only cause the next 429.
+	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s
+	// from each address, times RateShare; the comment of package ratelimit describes that limiter.
 	Limiter ratelimit.Limiter `json:"-" yaml:"-"`
 	// Logger receives one record per repeated attempt (level warn) and one per call: info if the call failed, error if its
 	// outcome is unknown, otherwise debug (also for a report that is not ready yet). A record has operation, path template,
@@ -170,10 +146,10 @@ type RetryPolicy struct {
 	// MaxThrottleWait limits the time from the first 429 of a call to its last attempt. Default: 60 s.
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
 	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended.
-	// Default: 10 s. A payment of unknown outcome is sent again no earlier than AttemptTimeout plus InFlightWait after its last
-	// attempt (40 s with the defaults, see [AccountsService.NotBefore]), and no earlier than InFlightWait after the response to
-	// a later request (see [AccountsService.AwaitRepeat]): the service caches only finished payments. A call whose deadline is
-	// earlier ends at once, with unknown outcome. The reference states no limit: ask the operator and raise InFlightWait.
+	// Default: 10 s. A payment of unknown outcome is sent again no earlier than [AccountsService.NotBefore], and no earlier
+	// than InFlightWait after the response to a later request ([AccountsService.AwaitRepeat]): the service caches only finished
+	// payments. A call whose deadline is earlier ends at once, with unknown outcome. The reference states no limit, and a
+	// service that takes longer may pay twice: ask the operator and raise InFlightWait.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials
 	// were refused, calls fail at once with that error; after any other failure they wait, first 250 ms, then longer. A token
@@ -235,7 +211,7 @@ func (c Config) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON sets the fields that are present and leaves the others unchanged. An unknown member is an error: otherwise a
 // mistyped setting would have no effect. In a struct of your own, give the Config a field name: if it is embedded, this
 // method reads the whole struct. Errors: a *[ValidationError] that names the member and the rule, never the value;
-// [ErrRedactedSecret].
+// [ErrSyntax].
 func (c *Config) UnmarshalJSON(data []byte) error {
 	type plain Config
 	read := *c
@@ -271,8 +247,8 @@ func configFault(err error) error {
 	} else if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
 		fault.Field = fieldAt(wrong.JSONPointer)
 		switch {
-		case errors.Is(err, ErrRedactedSecret):
-			return fmt.Errorf("%s: %w", fault.Field, ErrRedactedSecret)
+		case errors.Is(err, errRedactedSecret):
+			return fmt.Errorf("%s: %w", fault.Field, errRedactedSecret)
 		case errors.Is(err, json.ErrUnknownName):
 			fault.Rule = "is not a setting"
 		case wrong.GoType != nil:

@@ -116,7 +116,7 @@ func TestConfigIsWrittenWithoutItsSecret(t *testing.T) {
 		require.Contains(t, text, "[REDACTED]")
 	}
 	var got prepaid.Config
-	require.ErrorIs(t, json.Unmarshal(asJSON, &got), prepaid.ErrRedactedSecret)
+	require.ErrorIs(t, json.Unmarshal(asJSON, &got), prepaid.ErrSyntax)
 	require.ErrorContains(t, yaml.Unmarshal(asYAML, &got), "[REDACTED]")
 	again := strings.Replace(string(asJSON), "[REDACTED]", "s3cret", 1)
 	got = prepaid.Config{}

@@ -162,24 +162,23 @@ const (
 	lastSearchPause      = 5 * time.Second
 )
 
-// Issue creates the account unless one with its ClientAccountKey exists, and returns the account with its ID, even if
-// the response to the creation was lost. Only one process at a time may run Issue for a key.
+// Issue creates the account unless one with its ClientAccountKey exists, and returns the account with its ID, even if the
+// response to the creation was lost. Only one process at a time may run Issue for a key. With RequestTypeReplace, accounts that
+// are lost or stolen (such as the one to replace), replaced or closed do not match.
 //
 // After an error, the outcome of the creation decides the next step. [OutcomeApplied]: the account was created and not found
-// yet. Look with [AccountsService.FindCreated], and never run Issue again: it could create a second one. Any other outcome:
-// run Issue again, with Again, when the cause is gone. After an unknown outcome, that run creates a second account if the
-// first exists but becomes visible only after VisibleWithin: set VisibleWithin to minutes, keep InitialLoadAmount zero,
-// and load with a keyed Transfer.
+// yet. Look with [AccountsService.FindCreated], and never run Issue again: it could create a second one. Any other outcome: run
+// Issue again, with Again, when the cause is gone. After an unknown outcome, that run creates a second account if the first
+// exists but becomes visible only after VisibleWithin: set VisibleWithin to minutes, keep InitialLoadAmount zero, and load with
+// a keyed Transfer.
 //
-// With RequestTypeReplace, accounts that are lost or stolen (such as the one to replace), replaced or closed do not match.
-//
-// Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when
-// the account was created for certain, but is not visible within VisibleWithin. If the company has it under another
-// client_id, the wait ends early, also with ErrNotSeen. The error names ProgramClientID and the company; fix the
-// client_id first. With Again, Issue also returns ErrNotSeen, and creates nothing ([OutcomeNotProcessed]), if the
-// company has an account with the key under another client_id: if that account belongs to another program, run Issue
-// without Again. If the creation has an unknown outcome, Issue does not return ErrNotSeen. Safety: the creation is
-// never repeated once it may have arrived. API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
+// Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the
+// account was certainly created, but is not visible within VisibleWithin, or has another client_id (which ends the wait early):
+// the error names ProgramClientID and the company; fix the client_id first. With Again, Issue also returns ErrNotSeen, and
+// creates nothing ([OutcomeNotProcessed]), if the company has an account with the key under another client_id: if that account
+// belongs to another program, run Issue without Again. If the creation has an unknown outcome, Issue does not return
+// ErrNotSeen. Safety: the creation is never repeated once it may have arrived. API: GET /accounts, POST /accounts, GET
+// /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
 	v := s.client.validator()
 	v.required("program_client_id", params.ProgramClientID)

@@ -217,12 +217,11 @@ const (
 
 // Sentinels, for errors.Is.
 var (
-	// ErrSyntax: text or JSON is not an [Amount], a [Date] from 0001-01-01 to 9999-12-31, an [MCC] or a [TransactionID].
+	// ErrSyntax: text or JSON is not an [Amount], a [Date] from 0001-01-01 to 9999-12-31, an [MCC] or a [TransactionID], or a
+	// secret is "[REDACTED]", so it was printed or marshalled before.
 	ErrSyntax = errors.New("prepaid: syntax")
 	// ErrAmountRange: an amount needs more than 19 digits or 19 decimals and would have to be rounded.
 	ErrAmountRange error = &valueError{"prepaid: amount: needs more than 19 digits"}
-	// ErrRedactedSecret: the text of a secret is "[REDACTED]", so it was printed or marshalled before.
-	ErrRedactedSecret = errors.New("prepaid: secret: the text is a redacted secret, [REDACTED]")
 	// ErrOutcomeUnknown: the call may have been applied; see [OutcomeUnknown].
 	ErrOutcomeUnknown = errors.New("prepaid: outcome unknown")
 	// ErrBadRequest: status 400.

@@ -94,7 +94,7 @@ func ExampleSecret_UnmarshalText() {
 	for _, file := range []string{`{"client_secret": "s3cret"}`, `{"client_secret": "[REDACTED]"}`} {
 		var credentials prepaid.Credentials
 		err := json.Unmarshal([]byte(file), &credentials)
-		fmt.Println(errors.Is(err, prepaid.ErrRedactedSecret), credentials.ClientSecret.IsZero())
+		fmt.Println(errors.Is(err, prepaid.ErrSyntax), credentials.ClientSecret.IsZero())
 	}
 	// Output:
 	// false false

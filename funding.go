@@ -83,7 +83,7 @@ type RedeemFundingParams struct {
 }
 
 // Redeem posts a redemption. A decline is a result. After [OutcomeUnknown] look with [AccountsService.FindMovement].
-// CorrelationID is not a key: sending the same params again may take the money twice. Errors: none specific. Safety:
+// CorrelationID is not a key: sending the same params again may take the money twice. Safety:
 // never repeated. API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
 	v := s.client.validator()

@@ -70,7 +70,7 @@ func (s *HooksService) List(ctx context.Context, paging Paging) iter.Seq2[*Hook,
 	return listHooks(paging).all(ctx, &s.client.core)
 }
 
-// ListPage returns one page of [HooksService.List]. Errors: none specific. Safety: read. API: GET /hooks.
+// ListPage returns one page of [HooksService.List]. Safety: read. API: GET /hooks.
 func (s *HooksService) ListPage(ctx context.Context, paging Paging) (*Page[Hook], error) {
 	return listHooks(paging).page(ctx, &s.client.core)
 }
@@ -85,7 +85,7 @@ func hookRequest(op operation, id HookID) (request, validator) {
 	return request{op: op, path: pathValues{string(id)}}, v
 }
 
-// Get returns a hook. Errors: none specific; the error for an unknown ID is not specified. Safety: read. API: GET /hooks/{id}.
+// Get returns a hook. The reference does not specify the error for an unknown ID. Safety: read. API: GET /hooks/{id}.
 func (s *HooksService) Get(ctx context.Context, id HookID) (*Hook, error) {
 	r, v := hookRequest(opHooksGet, id)
 	r.faults = v.faults
@@ -160,7 +160,7 @@ type UpdateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
 }
 
-// Update changes a hook. After [OutcomeUnknown], read the hook with Get. Only its HMACKeyID identifies a new HMACKeySecret.
+// Update changes a hook. After [OutcomeUnknown], read the hook with Get. The service never returns HMACKeySecret: you recognise a new one only by a new HMACKeyID.
 // Errors: those of Create; [CodeInvalidScope] also for an inaccessible company. Safety: never repeated: a late repeat would
 // overwrite a newer change. API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {

@@ -307,11 +307,13 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(redact.Mark) }
 // MarshalText returns [REDACTED], even if s is empty.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(redact.Mark), nil }
 
-// UnmarshalText is for configuration files. It returns [ErrRedactedSecret] for [REDACTED], so that a dumped configuration
+var errRedactedSecret = &valueError{"prepaid: secret: the text is a redacted secret, [REDACTED]"}
+
+// UnmarshalText is for configuration files. It returns [ErrSyntax] for [REDACTED], so that a dumped configuration
 // cannot be loaded.
 func (s *Secret) UnmarshalText(text []byte) error {
 	if string(text) == redact.Mark {
-		return ErrRedactedSecret
+		return errRedactedSecret
 	}
 	*s = NewSecret(string(text))
 	return nil

@@ -25,11 +25,10 @@ const (
 	// OutcomeRejected: the service or a check refused the call, and nothing happened: validation, a failed transfer, or 400,
 	// 403, 404 or 409 in the service's own form (after a gateway's page the outcome is unknown). The call may succeed later
 	// with the same request ID, when the cause is gone (a balance, a 409). If you pay some other way instead, never send this
-	// request ID again. After [ErrRequestIDReused], do not pay some other way.
-	//
-	// The client knows its own requests. If another process, or this program before a restart, sent a payment of unknown outcome,
-	// set LastSent in its params ([TransferParams], [DirectEntryOutParams]); otherwise rejected means only that this call moved
-	// nothing. The cause says whose fault a refusal is: a 403 ([ErrForbidden]) is about your permissions, not about the payment.
+	// request ID again; after [ErrRequestIDReused], do not pay some other way. The cause says whose fault a refusal is: a 403
+	// ([ErrForbidden]) is about your permissions, not about the payment. If another process, or this program before a restart,
+	// sent a payment of unknown outcome, rejected means only that this call moved nothing, unless the params have LastSent
+	// ([TransferParams]).
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
 	// limit, cancelled before sending, client closed). Send the same params again once the cause is gone. For a read it
@@ -66,15 +65,14 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return &ValidationError{Faults: []Fault{{"outcome", "must be one of the four outcomes, in words"}}}
 }
 
-// OutcomeOf returns the outcome of the call that returned err. For a payment, the outcome and two sentinels decide the next
-// step; if an earlier outcome was unknown, the params must have LastSent (see [TransferParams]). After [ErrRequestIDReused], do
-// not pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again does not resolve the
-// outcome. A person must resolve both.
+// OutcomeOf returns the outcome of the call that returned err. For a payment, two sentinels also count: after
+// [ErrRequestIDReused], do not pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again
+// does not resolve the outcome. A person must resolve both.
 //
 // It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the errors of [ParseAmount], [ParseDate]
 // and [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError], even one of
-// [Message.UnmarshalJSON]: the message may report a movement. In joined errors, those without an outcome, such as your own, do not
-// count: OutcomeOf returns OutcomeUnknown if one of the others is unknown, otherwise the first outcome.
+// [Message.UnmarshalJSON]: the message may report a movement. In joined errors, those without an outcome, such as your own, do
+// not count: OutcomeOf returns OutcomeUnknown if one of the others is unknown, otherwise the first outcome.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied

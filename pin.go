@@ -30,7 +30,7 @@ type InitiatePINParams struct {
 }
 
 // Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start again: a
-// second password may arrive. Errors: none specific. Safety: never repeated. API: POST /pin/initiate.
+// second password may arrive. Safety: never repeated. API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*Response, error) {
 	var v validator
 	v.accountID("eaid", params.AccountID)
@@ -58,7 +58,7 @@ func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*Res
 }
 
 // Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card: the service cannot be asked which
-// PIN is valid. Errors: none specific. Safety: never repeated. API: POST /pin/execute.
+// PIN is valid. Safety: never repeated. API: POST /pin/execute.
 func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*Response, error) {
 	return s.sealed(ctx, opPINExecute, params)
 }

@@ -33,8 +33,7 @@ func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, paging Paging
 	return listMerchantCategoryCodes(paging).all(ctx, &s.client.core)
 }
 
-// MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes]. Errors: none specific. Safety:
-// read. API: GET /policy/mccodes.
+// MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes]. Safety: read. API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, paging Paging) (*Page[MerchantCategory], error) {
 	return listMerchantCategoryCodes(paging).page(ctx, &s.client.core)
 }

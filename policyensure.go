@@ -30,18 +30,18 @@ type EnsureRulesParams[Rule any] struct {
 // EnsuredRules is the result of an Ensure method, according to the policy that the method read last, or the expected result
 // with DryRun. Rules have no ID.
 type EnsuredRules[Rule any] struct {
-	// Added had no rule before.
+	// Added are rules that did not exist before.
 	Added []Rule
-	// Replaced had another text before; this list has the new text.
+	// Replaced are rules that had another text before, here with the new text.
 	Replaced []Rule
-	// Removed had a rule before.
+	// Removed are rules that no longer exist.
 	Removed []Rule
-	// Unchanged were as wanted.
+	// Unchanged are wanted rules that existed with the same text.
 	Unchanged []Rule
 	// Left are rules that differ from the wanted ones: without RemoveOthers, those for others; without ReplaceTexts, those with
 	// another text. After an error, Left also has the rules whose change was not made.
 	Left []Rule
-	// Missing are wanted and have no rule. The list is empty if there is no error.
+	// Missing are wanted rules that do not exist. The list is empty if there is no error.
 	Missing []Rule
 }
 

@@ -54,18 +54,19 @@ func (r *RawRequest) class() class {
 	return classRepeated
 }
 
-// Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
-// limiter (lane [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own connection.
+// Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the
+// tokens, limiter (lane [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own
+// connection.
 //
 // A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise. The outcome of a success
-// with an unreadable body is therefore unknown, unless the call is a read. out is a pointer that receives the JSON value of the
-// response; a 204 sets the target to zero, and an error leaves it unchanged. Names of members must match exactly. A missing
-// member is zero in your own types. In types of this package such as [Account], also within yours, a missing required member is
-// an error. For the unchanged body, pass a *[encoding/json.RawMessage]. If out is nil, the body is ignored.
+// with an unreadable body is therefore unknown, unless the call is a read. out is nil, to ignore the body, or a pointer that
+// receives the JSON value of the response; for the unchanged body, pass a *[encoding/json.RawMessage]. A 204 sets the target to
+// zero, and an error leaves it unchanged. Names of members must match exactly. A missing member is zero in your own types. In
+// types of this package such as [Account], also within yours, a missing required member is an error.
 //
-// Do also calls the reference's operations that move no money, including those of the simulator: pass the reference's
-// template as Path, and leave Repeatable false. Do repeats reads and nothing else. For the method and path of any other operation,
-// the error names the Go method to call.
+// Do also calls the reference's operations that move no money, including those of the simulator: pass the reference's template
+// as Path, and leave Repeatable false; Do repeats reads. For the method and path of any other operation, the error names the Go
+// method.
 //
 // Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production;
 // [ErrNotFound] if the service has no such path. Safety: as Repeatable declares.

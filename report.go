@@ -43,12 +43,12 @@ type Report struct {
 	TotalRecords int64 `json:"totalrecords"`
 }
 
-// Format implements fmt.Formatter. It prints the sizes, whatever the verb.
+// Format prints the sizes, whatever the verb.
 func (r Report) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "Report{Data: %d bytes, TotalRecords: %d}", len(r.Data), r.TotalRecords)
 }
 
-// LogValue implements slog.LogValuer. It logs the sizes.
+// LogValue logs the sizes.
 func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("bytes", len(r.Data)), slog.Int64("total_records", r.TotalRecords))
 }
@@ -201,8 +201,8 @@ func (r *ReportReader) Read(p []byte) (int, error) {
 	return r.read(p)
 }
 
-// WriteTo implements io.WriterTo, so that io.Copy copies the decoded CSV text in large blocks. It succeeds only where
-// Read would return io.EOF. Its errors are those of Read and of w. A failed write ends the download.
+// WriteTo lets io.Copy copy the decoded CSV text in large blocks. It succeeds only where Read would return io.EOF. Its errors
+// are those of Read and of w. A failed write ends the download.
 func (r *ReportReader) WriteTo(w io.Writer) (written int64, err error) {
 	if r.use != reportByRead {
 		if err := r.begin(reportByRead); err != nil {
@@ -254,8 +254,7 @@ func (r *ReportReader) Report() (*Report, error) {
 	}
 }
 
-// Format implements fmt.Formatter. It prints the run's template and ID, whatever the verb, because the reader's
-// buffers hold data.
+// Format prints the run's template and ID, whatever the verb: the reader's buffers hold data.
 func (r *ReportReader) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "ReportReader{Template: %s, ID: %s}", r.run.Template, r.run.ID)
 }

@@ -43,12 +43,12 @@ func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParam
 	return params.list(s.client.validator()).all(ctx, &s.client.core)
 }
 
-// SearchPage returns one page of [AccountsService.Search]. Errors: none specific. Safety: read. API: GET /accounts.
+// SearchPage returns one page of [AccountsService.Search]. Safety: read. API: GET /accounts.
 func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
 	return params.list(s.client.validator()).page(ctx, &s.client.core)
 }
 
-// SearchCompanyParams filters a company's accounts; empty fields do not.
+// SearchCompanyParams filters a company's accounts; an empty field does not filter.
 type SearchCompanyParams struct {
 	// ProgramClientID filters by client_id.
 	ProgramClientID string
@@ -96,8 +96,7 @@ func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, 
 	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
 }
 
-// SearchCompanyPage returns one page of [AccountsService.SearchCompany]. Errors: none specific. Safety: read.
-// API: GET /accounts/company/{companyid}.
+// SearchCompanyPage returns one page of [AccountsService.SearchCompany]. Safety: read. API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompanyPage(ctx context.Context, company CompanyID, params SearchCompanyParams) (*Page[Account], error) {
 	return params.list(s.client.validator(), company).page(ctx, &s.client.core)
 }
@@ -158,13 +157,12 @@ type Finding struct {
 }
 
 // FindMovement looks for a movement in the history of an account, for up to VisibleWithin. It moves no money. The error is nil
-// if exactly one transaction matches. The [Finding] is returned together with [ErrNotSeen] and [ErrAmbiguous] too; after any
-// other error it is nil.
+// if exactly one transaction matches. With [ErrNotSeen] and [ErrAmbiguous] there is a [Finding] too; with any other error it is
+// nil.
 //
-// For calls without a key (funding, simulator) it is the only way to resolve an unknown outcome. For keyed transfers,
-// send the same params again: that also completes the transfer.
-// FindMovement measures the difference between the service's clock and the local one by the Date header of the history. Without
-// that header, Around covers a difference of up to 2 minutes.
+// For calls without a key (funding, simulator) it is the only way to resolve an unknown outcome. For keyed transfers, send the
+// same params again: that also completes the transfer. FindMovement measures the difference between the service's clock and the
+// local one by the Date header of the history; without that header, Around covers a difference of up to 2 minutes.
 //
 // Errors: [ErrNotSeen] when nothing matched up to Finding.To: a history cannot show that a movement did not happen;
 // [ErrAmbiguous] when several match: a person must decide; the context's error together with ErrNotSeen when the context ended

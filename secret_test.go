@@ -169,7 +169,7 @@ func TestSecretMarshalling(t *testing.T) {
 		out, err := lib.marshal(c)
 		require.NoError(t, err)
 		require.Equal(t, `{"id":"a","secret":"[REDACTED]","pointer":"[REDACTED]"}`, string(out))
-		require.ErrorIs(t, lib.unmarshal(out, &c), ErrRedactedSecret)
+		require.ErrorIs(t, lib.unmarshal(out, &c), errRedactedSecret)
 		require.Equal(t, canary, c.Secret.Reveal(), "a refused text changes nothing")
 
 		out, err = lib.marshal(map[string]Secret{"k": {}})
@@ -186,7 +186,7 @@ func TestSecretMarshalling(t *testing.T) {
 		}
 	})
 	var s Secret
-	require.ErrorIs(t, s.UnmarshalText([]byte("[REDACTED]")), ErrRedactedSecret)
+	require.ErrorIs(t, s.UnmarshalText([]byte("[REDACTED]")), errRedactedSecret)
 	require.NoError(t, s.UnmarshalText([]byte("[REDACTED] ")))
 	text := []byte("abc")
 	require.NoError(t, s.UnmarshalText(text))

@@ -83,10 +83,9 @@ type TransferResult struct {
 // [CallError].NotBefore. Across processes and restarts the same holds if the params have LastSent.
 //
 // Errors: [ErrTransferFailed] when the service responds with an empty transaction ID: nothing moved (an ID that is not a number
-// above zero leaves the outcome unknown); [ErrRequestIDExpired] and [ErrRequestIDReused], for which this call sent nothing: read
-// their comments before you pay under a new ID; [ErrBadRequest] with the invalid fields in APIError.Description. Safety: keyed.
-// After a cut-off attempt or a 502, 503 or 504 the same bytes are sent again, no earlier than [AccountsService.NotBefore]: by
-// default 40 s after the last attempt was sent. A 500 ends the call with [OutcomeUnknown]. API: POST /accounts/{id}/transfer.
+// above zero leaves the outcome unknown); [ErrRequestIDExpired] and [ErrRequestIDReused], for which this call sent nothing:
+// read their comments before you pay under a new ID; [ErrBadRequest] with the invalid fields in APIError.Description. Safety:
+// keyed. API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
@@ -324,34 +323,32 @@ func (r *TransferResult) missing() bool {
 }
 
 // NotBefore returns the earliest time at which a transfer or direct entry out with unknown outcome, last sent at lastSent, may
-// be sent again with its request ID. It is lastSent plus AttemptTimeout and Retry.InFlightWait: 40 s by default. Until then the
-// first request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat too.
-// [AccountsService.AwaitRepeat] has the second condition. For the zero time it returns the zero time. The longest
-// AttemptTimeout of a client and those derived from it ([Client.With]) counts: any of them may have sent the first request. The
-// reference states no limit: a service that takes longer may pay twice, see [RetryPolicy].InFlightWait.
+// be sent again with its request ID: lastSent plus AttemptTimeout and Retry.InFlightWait, 40 s by default; zero for the zero
+// time. Until then the first request may still be carried out, and the service, which caches only finished transfers, may carry
+// out the repeat too. Among a client and those derived from it ([Client.With]) the longest AttemptTimeout counts: any of them
+// may have sent the first request. [AccountsService.AwaitRepeat] has the second condition, [RetryPolicy].InFlightWait the risk.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 	return s.client.repeats.anyNotBefore(lastSent)
 }
 
-// AwaitRepeat waits until a transfer or direct entry out of source with unknown outcome, last sent at lastSent, may be sent again
-// with its request ID: until [AccountsService.NotBefore], and until Retry.InFlightWait after the service has responded to a
-// request that was sent AttemptTimeout after lastSent or later. A network or a service that was suspended may deliver and carry
-// out the first request when it resumes, however late. Transfer and DirectEntryOut do the same, between their own attempts and if
-// LastSent of the params is set. Call AwaitRepeat before you claim a stored payment, so that the wait uses up neither a lease nor
-// the time of a call.
+// AwaitRepeat waits until a transfer or direct entry out of source with unknown outcome, last sent at lastSent, may be sent
+// again with its request ID: until [AccountsService.NotBefore], and until Retry.InFlightWait after the response to a request
+// that was sent AttemptTimeout after lastSent or later. A network or a service that was suspended may carry out the first
+// request when it resumes, however late. Transfer and DirectEntryOut wait in the same way, between their attempts and if
+// LastSent of the params is set. Call AwaitRepeat before you claim a stored payment, so that the wait uses up neither a lease
+// nor the time of a call. If another process may have sent the payment, lastSent is the latest time at which it can have done
+// so, such as when you took over its lock.
 //
 // A complete response to any call of this client counts if it has a vendor media type (application/vnd.…, which proxies do not
-// write) and is neither 429 nor 5xx. Without one, AwaitRepeat reads the summary of source, with growing pauses; waiting calls share
-// these reads. So a payment is repeated one round trip after NotBefore; with other calls, at most InFlightWait/8 after it; after a
-// restart, InFlightWait and a round trip after it. A response proves nothing about another replica or a proxy's queue.
+// write) and is neither 429 nor 5xx. Without one, AwaitRepeat reads the summary of source, with growing pauses; waiting calls
+// share these reads. So a payment is repeated one round trip after NotBefore; with other calls, at most InFlightWait/8 after
+// it; after a restart, InFlightWait and a round trip after it. A response proves nothing about another replica or a proxy's
+// queue.
 //
-// If another process may have sent the payment, lastSent is the latest time at which it can have done so, such as when you
-// took over its lock.
-//
-// Errors: that of ctx, at once if the wait would outlast its deadline; if the service has not responded for twice the
-// sum of AttemptTimeout and InFlightWait, an error that wraps the *[TransportError], *[APIError] or *[TokenError] of
-// the last read, if this call made one; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all but the last.
-// Safety: read. API: GET /accounts/{id}/status.
+// Errors: that of ctx, at once if the wait would outlast its deadline; if the service has not responded for twice the sum of
+// AttemptTimeout and InFlightWait, an error that wraps the *[TransportError], *[APIError] or *[TokenError] of the last read, if
+// this call made one; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all but the last. Safety: read. API: GET
+// /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {
 	v := s.client.validator()
 	v.pathID("id", string(source))

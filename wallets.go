@@ -64,7 +64,7 @@ func (t *firstText) UnmarshalJSON(data []byte) error {
 
 // WalletToken is a card in a mobile wallet (reference section 2.9).
 type WalletToken struct {
-	// TokenUniqueReference identifies the token, 48 characters. If one is missing, WalletTokens fails.
+	// TokenUniqueReference identifies the token, 48 characters. If a token has none, WalletTokens fails.
 	TokenUniqueReference string `json:"token_unique_reference"`
 	// StorageTechnology is where the wallet keeps the token.
 	StorageTechnology StorageTechnology `json:"storage_technology"`
@@ -90,7 +90,7 @@ type WalletToken struct {
 	ProvisioningStatus ProvisioningStatus `json:"provisioning_status_code,omitzero"`
 	// Suspenders are the parties that suspended the token; optional.
 	Suspenders []string `json:"suspenders,omitzero"`
-	// Status is the state of the token. If one is missing, WalletTokens fails.
+	// Status is the state of the token. If a token has none, WalletTokens fails.
 	Status WalletTokenStatus `json:"current_status_code"`
 	// StatusDescription describes Status.
 	StatusDescription string `json:"current_status_description"`
@@ -252,10 +252,10 @@ func (k EphemeralKey) encode(e *jsontext.Encoder) error {
 	return e.WriteToken(jsontext.String(base64.StdEncoding.EncodeToString(k.Bytes())))
 }
 
-// UnmarshalText reads 32 bytes in Base64. Errors: [ErrRedactedSecret] for [REDACTED], a *[ValidationError] for any other text.
+// UnmarshalText reads 32 bytes in Base64. Errors: [ErrSyntax] for [REDACTED], a *[ValidationError] for any other text.
 func (k *EphemeralKey) UnmarshalText(text []byte) error {
 	if string(text) == redact.Mark {
-		return ErrRedactedSecret
+		return errRedactedSecret
 	}
 	key, err := base64.StdEncoding.DecodeString(string(text))
 	if err != nil {
@@ -268,16 +268,16 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ExchangeKey performs the encrypted exchange of key data for an account. After [OutcomeUnknown] call it with a new
-// ephemeral key. The body of the result is the encrypted data, of unspecified format: white space and JSON quotes, if any,
-// are part of it. According to the reference its Content-Type is application/octet-stream.
+// ExchangeKey performs the encrypted exchange of key data for an account. The body of the result is the encrypted data, of
+// unspecified format: white space and JSON quotes, if any, are part of it. According to the reference its Content-Type is
+// application/octet-stream.
 //
-// The ephemeral key is used up once the service has responded, so the data is returned whatever its content or declared
-// type: decrypting it shows whether it is the requested data. Only an empty body and declared HTML (a page from a proxy
-// or gateway) are refused with a *[DecodeError].
+// The ephemeral key is used up once the service has responded, so the data is returned whatever its content or declared type:
+// decrypting it shows whether it is the requested data. Only an empty body and declared HTML (a page from a proxy or gateway)
+// are refused with a *[DecodeError]. After [OutcomeUnknown] call it with a new ephemeral key.
 //
-// Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated.
-// API: POST /accounts/{id}/dip.
+// Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated. API: POST
+// /accounts/{id}/dip.
 func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*Response, error) {
 	v := s.client.validator()
 	v.pathID("id", string(id))

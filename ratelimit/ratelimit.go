@@ -1,6 +1,16 @@
 // Package ratelimit is the interface between a client and the limiter of its requests. You need it to write a limiter, or to
 // choose the lane of a client; by default, a client has a limiter for one process on one address. The limiters in contrib/redis
 // and contrib/postgres share the rate among processes.
+//
+// # The built-in limiter
+//
+// All slots are free at the start, so an idle client may send its whole allowance at once. A process that starts within 10 s of
+// the end of another on the same address does not know how many requests the other has sent.
+//
+// A 429 pauses all lanes, including callers that already wait. The pause is the Retry-After of the 429 (at most
+// RetryPolicy.MaxRetryAfter) or, without one, a random 2.5 to 10 s. After the first 429, requests are also spaced evenly in
+// every lane, at 99.5 % of the allowance, for the rest of the client's life. This hardly changes the average rate. If the
+// service also weighs neighbouring windows, another burst would only cause the next 429.
 package ratelimit
 
 import (

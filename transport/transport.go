@@ -1,5 +1,28 @@
 // Package transport makes and wraps the [*http.Transport] of a client. You need it to set a proxy or a client certificate, or to
 // write an [http.RoundTripper] of your own; a client without Config.Transport uses [New].
+//
+// # Connections
+//
+// With an *http.Transport, a client knows that a request without a connection never left. Payments use one clone of it, and
+// requests that need their own connection use another. Limits such as MaxConnsPerHost apply to the original and to each clone.
+// RegisterProtocol for http or https is not supported: the clones do not have it.
+//
+// When an attempt of a call that changes something ends without a response, the client closes its TCP connection so that the
+// system discards undelivered bytes; otherwise the system would retransmit them for minutes, even after a payment was repeated.
+// The client must therefore reach the *net.TCPConn: a wrapper returned by your DialContext needs a method NetConn() net.Conn,
+// like that of tls.Conn, and a RoundTripper of your own must pass on the request's context. Client.Check warns if the client
+// cannot. Bytes in a proxy, the network or the service's receive queue are beyond reach.
+//
+// # A RoundTripper of your own
+//
+// Only an error for which [NotSent] is true means that the call was not processed; even then the client does not repeat it. After
+// every other error, including a failed dial, the request may have arrived. If you wrap an *http.Transport, wrap it with
+// [Wrappable] first: the client then knows which requests never left. If your RoundTripper uses HTTP/2 without Wrappable,
+// payments share a connection: closing it makes the outcome of the others unknown.
+//
+// An attempt gets one connection. If the RoundTripper takes a second one, to repeat, to hedge or to fail over, the client closes
+// that connection and ends the attempt; the client then repeats the request itself where that is safe. httputil.DumpRequestOut
+// also takes a connection: pass it a req.Clone(context.Background()) with a body from req.GetBody.
 package transport
 
 import (

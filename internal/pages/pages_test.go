@@ -121,7 +121,7 @@ func TestRepeatedPages(t *testing.T) {
 			}
 			last, err := p.End()
 			if i == 1 {
-				require.Equal(t, c.want, err, name)
+				require.ErrorIs(t, err, c.want, name)
 				require.Equal(t, err != nil, last, name)
 			}
 		}

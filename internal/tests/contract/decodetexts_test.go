@@ -78,8 +78,7 @@ func TestDecodeNumbersAsTexts(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []prepaid.TerminalRule{{ID: 3, AcquirerID: 12, CardAcceptorID: "4", TerminalID: "5"}}, policy.Terminals)
 	var message prepaid.Message
-	err := message.UnmarshalJSON([]byte(`{"id":7,"hook_id":8,"type":"transaction"}`))
-	require.NoError(t, err)
+	require.NoError(t, message.UnmarshalJSON([]byte(`{"id":7,"hook_id":8,"type":"transaction"}`)))
 	require.EqualValues(t, "7", message.ID)
 	require.EqualValues(t, "8", message.HookID)
 }
@@ -98,8 +97,7 @@ func readWith[T any](t *testing.T, body string, call func(context.Context, *prep
 func TestDecodeIntoCallersStruct(t *testing.T) {
 	t.Parallel()
 	var message prepaid.Message
-	err := message.UnmarshalJSON([]byte(`{"id":"m","amount":"5","type":1118,"code":742,"balance":null}`))
-	require.NoError(t, err)
+	require.NoError(t, message.UnmarshalJSON([]byte(`{"id":"m","amount":"5","type":1118,"code":742,"balance":null}`)))
 	var own struct {
 		prepaid.Transaction
 		Code    prepaid.MCC    `json:"code"`

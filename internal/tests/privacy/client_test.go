@@ -68,7 +68,7 @@ func TestCanaryClient(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(asJSON), `"client_secret":"[REDACTED]"`)
 	var back prepaid.Config
-	require.ErrorIs(t, json.Unmarshal(asJSON, &back), prepaid.ErrRedactedSecret, "a dumped configuration cannot be loaded by mistake")
+	require.ErrorIs(t, json.Unmarshal(asJSON, &back), prepaid.ErrSyntax, "a dumped configuration cannot be loaded by mistake")
 }
 
 // A refusal shows nothing either: each text of a request breaks a limit here.
