@@ -206,6 +206,7 @@ func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, 
 	return changeRules(ctx, s, opPolicyChangeMerchants, company, params, (*validator).merchantRule, MerchantRule.withoutID,
 		func(v *validator, i int, rule MerchantRule) merchantKey {
 			v.text(index("remove", i, "card_acceptor_id"), rule.CardAcceptorID, 0)
+			v.text(index("remove", i, "description"), rule.Description, 0)
 			return rule.key()
 		})
 }
@@ -240,6 +241,8 @@ func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, 
 		func(v *validator, i int, rule TerminalRule) terminalKey {
 			v.text(index("remove", i, "card_acceptor_id"), rule.CardAcceptorID, 0)
 			v.text(index("remove", i, "terminal_id"), rule.TerminalID, 0)
+			v.text(index("remove", i, "card_acceptor_name_location"), rule.CardAcceptorNameLocation, 0)
+			v.text(index("remove", i, "description"), rule.Description, 0)
 			return rule.key()
 		})
 }
