@@ -257,8 +257,8 @@ func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams
 
 const elsewherePage = 500
 
-// FindCreatedParams selects an account by ProgramClientID and ClientAccountKey, or by CompanyID and ExternalAccountID.
-// If all are set, all must match.
+// FindCreatedParams selects an account by ProgramClientID and ClientAccountKey, or by CompanyID and ExternalAccountID. All that
+// are set must match.
 type FindCreatedParams struct {
 	// ProgramClientID is the client_id of the program; needed with ClientAccountKey.
 	ProgramClientID string

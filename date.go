@@ -134,7 +134,7 @@ func (d *Date) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads a string as [Date.UnmarshalText] does. null is the zero Date. Errors: [ErrSyntax].
+// UnmarshalJSON is [Date.UnmarshalText] for a string. null is the zero Date.
 func (d *Date) UnmarshalJSON(data []byte) error {
 	switch kind, text := number.Scalar(data); kind {
 	case number.Null:

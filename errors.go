@@ -90,8 +90,8 @@ func (e *CallError) Is(target error) bool {
 	return target == ErrOutcomeUnknown && e.Outcome == OutcomeUnknown
 }
 
-// APIError is an error response of the service (reference section 7). By default it prints only status and code: description
-// and body may repeat request data.
+// APIError is an error response of the service (reference section 7). By default it prints only status and code: the rest may
+// repeat request data.
 type APIError struct {
 	// StatusCode is the HTTP status.
 	StatusCode int

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// HooksService manages webhooks. Package webhook receives their messages. Use [Client].Hooks.
+// HooksService manages webhooks, which package webhook receives. Use [Client].Hooks.
 type HooksService struct{ client *Client }
 
 // ReliabilityMode decides how undeliverable messages are treated. Create requires it. In Update, empty keeps the mode.
@@ -255,7 +255,7 @@ type messageEnvelope struct {
 	Raw       json.RawMessage `json:"-"`
 }
 
-// UnmarshalJSON reads the envelope and keeps a copy of the complete message. Errors: a *[DecodeError].
+// UnmarshalJSON reads the envelope and copies the message. Errors: a *[DecodeError].
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var envelope messageEnvelope
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {

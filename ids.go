@@ -117,7 +117,7 @@ func NewRequestID() RequestID {
 // the same in a repeated run, such as its payday: the ID is accepted from 7 days before to 22 days after it.
 //
 // Parts are separate: ("ab", "c") and ("a", "bc") give different IDs. If every part is empty, or day does not exist, the ID is
-// empty: a transfer refuses it.
+// empty, which a transfer refuses.
 //
 // The ID is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a
 // fixed tag, and 74 bits from the start of the SHA-256 of all parts, each preceded by its length in bytes (64 bits, big

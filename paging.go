@@ -74,7 +74,7 @@ func (p Page[T]) LogValue() slog.Value {
 }
 
 // IncompleteListError means that a list ended before all items that the service had reported were seen, or that a page had only
-// items of earlier pages: the service ignores the page number. The items seen are delivered before the error.
+// items of earlier pages: the service ignores the page number. The items seen precede the error.
 //
 // A search over such a list proves nothing. In a list that items may leave while it is read (accounts by status,
 // undeliverable messages), the error may be harmless: when an item leaves, another one moves to a page already read.

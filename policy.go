@@ -48,7 +48,7 @@ const (
 	PolicyActionDeny PolicyAction = "deny"
 )
 
-// Policy is a program's policy (reference section 2.10). Lists that the call does not return are nil.
+// Policy is a program's policy (reference section 2.10). A list that was not requested is nil.
 type Policy struct {
 	// DefaultAction is allow for an open loop and deny for a closed one.
 	DefaultAction PolicyAction `json:"default_action"`

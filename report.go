@@ -158,7 +158,7 @@ func (r *ReportReader) Close() error {
 // 65,536 fields. Leaving the loop early ends the download.
 //
 // The last pair may be an error instead of a row, a *CallError that wraps a *ReportError: malformed CSV, an interrupted
-// download, or a mismatch with TotalRecords.
+// download, or a wrong TotalRecords.
 func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		if err := r.begin(reportByRows); err != nil {
@@ -254,7 +254,7 @@ func (r *ReportReader) Report() (*Report, error) {
 	}
 }
 
-// Format prints the run's template and ID, whatever the verb: the reader's buffers hold data.
+// Format prints the run's template and ID, for every verb.
 func (r *ReportReader) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "ReportReader{Template: %s, ID: %s}", r.run.Template, r.run.ID)
 }

@@ -48,7 +48,7 @@ func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsP
 	return params.list(s.client.validator()).page(ctx, &s.client.core)
 }
 
-// SearchCompanyParams filters a company's accounts; an empty field does not filter.
+// SearchCompanyParams filters a company's accounts; empty ones do not filter.
 type SearchCompanyParams struct {
 	// ProgramClientID filters by client_id.
 	ProgramClientID string

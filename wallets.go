@@ -235,7 +235,7 @@ func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
 	return EphemeralKey{NewSecret(string(key))}, nil
 }
 
-// Bytes returns the 32 bytes of the key, to decrypt the response. Keep them out of logs and errors.
+// Bytes returns the 32 bytes of the key, to decrypt the response. Never log them.
 func (k EphemeralKey) Bytes() []byte { return []byte(k.secret.Reveal()) }
 
 // Format writes [REDACTED], whatever the verb and flags.
