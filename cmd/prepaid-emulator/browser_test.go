@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,61 +15,69 @@ const (
 	grace = "EA10000000000002"
 )
 
-// TestInABrowser needs a browser of each form, which all its parts use in turn.
+// TestInABrowser uses one browser for all its parts. Forms need no script, and no script depends on the width.
 func TestInABrowser(t *testing.T) {
 	t.Parallel()
-	d := startBrowser(t)
-	t.Run("requests", func(t *testing.T) { theRequests(t, d) })
-	t.Run("state", func(t *testing.T) { theState(t, d) })
-	p := launch(t, "-log", "off")
-
-	t.Run("live update", func(t *testing.T) {
-		b := d.open(t, browserForm{})
-		b.visit(p.page)
-		b.eval(`window.kept = document.querySelector('[data-key="`+ada+`"] a'); window.kept.focus({preventScroll: true}); window.scrollTo(0, 60); return null`, nil)
-		require.Contains(t, b.text("#live-main"), "No request yet")
-		require.Equal(t, http.StatusOK, p.call("PUT", "accounts/"+ada+"/status", `{"status":"suspected_fraud"}`).status)
-		require.Eventually(t, func() bool {
-			return strings.Contains(b.text(`[data-key="`+ada+`"]`), "suspected fraud") && strings.Contains(b.text("#live-main"), "/accounts/"+ada+"/status")
-		}, 10*time.Second, 100*time.Millisecond, "the change appears without a reload")
-		var kept []bool
-		b.eval(`return [window.kept === document.querySelector('[data-key="`+ada+`"] a'), document.activeElement === window.kept, window.scrollY > 0]`, &kept)
-		require.Equal(t, []bool{true, true, true}, kept, "same element, focus, scroll position")
-		b.click("#live-control button")
-		before := b.text("#now")
-		time.Sleep(2200 * time.Millisecond)
-		require.Equal(t, before, b.text("#now"), "paused")
-		require.Empty(t, b.console())
+	b := startBrowser(t)
+	t.Run("buttons", func(t *testing.T) {
+		buttonsWork(t, b.in(t, browserForm{phone: true, noJavaScript: true}), launch(t, "-log", "off"))
 	})
-
-	t.Run("typed text stays", func(t *testing.T) {
-		b := d.open(t, browserForm{})
-		b.visit(p.page + "accounts/" + grace)
-		b.enter("#amount", "12.3")
-		p.call("PUT", "accounts/"+grace+"/plastic", `{"plastic_enabled":false}`)
-		require.Eventually(t, func() bool { return strings.Contains(b.text(".headline"), "plastic off") }, 10*time.Second, 100*time.Millisecond)
-		var value string
-		b.eval(`return document.activeElement === document.getElementById("amount") ? document.activeElement.value : "focus lost"`, &value)
-		require.Equal(t, "12.3", value)
-	})
-
-	for _, form := range []browserForm{{}, {noJavaScript: true}, {phone: true}} {
-		t.Run(form.name(), func(t *testing.T) { buttonsWork(t, d.open(t, form), p, form) })
+	t.Run("card", func(t *testing.T) { cardWorks(b.in(t, browserForm{phone: true}), launch(t, "-log", "off")) })
+	for name, form := range map[string]browserForm{"phone": {phone: true}, "without JavaScript": {noJavaScript: true}} {
+		t.Run("requests, "+name, func(t *testing.T) {
+			p := withRequests(t)
+			requestsAreFound(b.in(t, form), p)
+			requestsAreSentAgain(b.in(t, form), p, form.phone)
+		})
 	}
+	t.Run("live", func(t *testing.T) { theLiveUpdateKeepsThePage(b.in(t, browserForm{}), launch(t, "-log", "off")) })
+	t.Run("requests", func(t *testing.T) {
+		p := withRequests(t)
+		oneRequestIsShown(b.in(t, browserForm{}), p)
+		theKeyboardMoves(b.in(t, browserForm{}), p)
+		nothingMovesUnderTheReader(b.in(t, browserForm{}), p)
+		aRefusedFormStaysLive(b.in(t, browserForm{}), p)
+		p.press("/accounts/"+grace+"/adjust", "amount=123456789.5678")
+		p.press("/accounts/"+ada+"/status", "status=inactive_pin_tries_exceeded")
+		pagesFit(b.in(t, browserForm{phone: true}), p, "", "accounts", "accounts/"+ada, "requests", "requests/5", "requests/3", "requests?outcome=failed",
+			"requests/test?n=4&n=5", "webhooks", "faults", "clock")
+	})
+	t.Run("state", func(t *testing.T) {
+		p := launch(t, "-log", "off", "-report-delay", "1m")
+		companiesAreShown(b.in(t, browserForm{}), p)
+		reportsAreShown(b.in(t, browserForm{}), p)
+		transfersAreShown(b.in(t, browserForm{}), p)
+		accessIsShown(b.in(t, browserForm{}), p)
+		pagesFit(b.in(t, browserForm{phone: true}), p, "accounts/"+ada, "accounts/EA10000000000006", "companies", "companies/42", "transfers", "reports", "access")
+	})
 }
 
-func (f browserForm) name() string {
-	switch {
-	case f.noJavaScript:
-		return "buttons without JavaScript"
-	case f.phone:
-		return "buttons on a phone"
-	}
-	return "buttons"
+// theLiveUpdateKeepsThePage changes the page without a reload. A paused page asks for nothing.
+func theLiveUpdateKeepsThePage(b *browser, p *program) {
+	b.visit(p.page)
+	b.eval(`window.kept = document.querySelector('[data-key="`+ada+`"] a'); window.kept.focus({preventScroll: true}); window.scrollTo(0, 60);
+		window.asked = 0; const real = window.fetch; window.fetch = (...of) => { window.asked++; return real(...of); }; return null`, nil)
+	require.Contains(b.t, b.text("#live-main"), "No request yet")
+	require.Equal(b.t, http.StatusOK, p.call("PUT", "accounts/"+ada+"/status", `{"status":"suspected_fraud"}`).status)
+	b.shows(`[data-key="`+ada+`"]`, "suspected fraud")
+	b.shows("#live-main", "/accounts/"+ada+"/status")
+	require.Equal(b.t, []bool{true, true, true}, its[[]bool](b, `[window.kept === document.querySelector('[data-key="`+ada+`"] a'), document.activeElement === window.kept, window.scrollY > 0]`),
+		"same element, focus, scroll position")
+	asked := `(window.asked = 0, document.dispatchEvent(new Event("visibilitychange")), window.asked)`
+	require.Equal(b.t, 1, its[int](b, asked))
+	b.click("#live-control button")
+	require.Zero(b.t, its[int](b, asked), "paused")
+
+	b.visit(p.page + "accounts/" + grace)
+	b.enter("#amount", "12.3")
+	p.call("PUT", "accounts/"+grace+"/plastic", `{"plastic_enabled":false}`)
+	b.shows(".headline", "plastic off")
+	require.Equal(b.t, "12.3", its[string](b, `document.activeElement.id === "amount" ? document.activeElement.value : "focus lost"`))
+	require.Empty(b.t, b.console())
 }
 
 // buttonsWork moves the clock, arms, meets and clears a fault, changes an account, and opens every kind of page.
-func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
+func buttonsWork(t *testing.T, b *browser, p *program) {
 	t.Helper()
 	b.visit(p.page)
 	moved := clockOf(t, b)
@@ -90,9 +97,7 @@ func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 	b.enter("#fault", "no such fault")
 	b.click(`#fault ~ button`)
 	b.shows(`[role="alert"]`, "cannot be read")
-	for _, message := range b.console() {
-		require.Contains(t, message, "422", "the browser notes the refusal and nothing else")
-	}
+	b.onlyRefused()
 	b.enter("#fault", "delay 1ms")
 	b.click(`#fault ~ button`)
 	b.shows("#live-main", "delay 1ms")
@@ -109,24 +114,16 @@ func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 	b.shows("#live-main", "No delivery faults armed.")
 
 	b.visit(p.page + "accounts/" + grace)
-	amount := map[browserForm]string{{}: "1.25", {noJavaScript: true}: "2.25", {phone: true}: "3.25"}[form]
-	b.enter("#amount", "-"+amount)
+	b.enter("#amount", "-1.25")
 	b.click(`form[action$="/adjust"] button`)
-	b.shows("tbody", "−"+amount)
+	b.shows("tbody", "−1.25")
 	b.click(`form[action$="/activate"] button`)
 	b.shows(".headline", "active")
 
 	for _, path := range []string{"", "accounts", "accounts/" + ada, "requests", "requests?outcome=failed", "requests/1", "webhooks", "faults", "clock"} {
 		b.visit(p.page + path)
-		var wide [2]int
-		b.eval(`return [document.documentElement.scrollWidth, document.documentElement.clientWidth]`, &wide)
-		require.LessOrEqual(t, wide[0], wide[1], "the page %q scrolls sideways", path)
-		var running bool
-		b.eval(`return document.querySelector("#live-control button") !== null`, &running)
-		require.Equal(t, !form.noJavaScript, running, path)
-		if form.phone {
-			fitsAPhone(b, path)
-		}
+		fitsAPhone(b, path)
+		require.True(t, its[bool](b, `document.querySelector("#live-control button") === null`), path)
 	}
 	require.Empty(t, b.console())
 }
@@ -144,7 +141,7 @@ func TestScreenshots(t *testing.T) {
 	if directory == "" {
 		t.Skip("PREPAID_SCREENSHOTS names no directory")
 	}
-	d := startBrowser(t)
+	b := startBrowser(t).in(t, browserForm{})
 	p := launch(t, "-log", "off", "-deterministic", "1", "-start-at", "2026-02-02T09:30:00Z")
 	p.call("GET", "accounts/company/42", "")
 	p.pays("25.50", "lunch-1")
@@ -162,7 +159,6 @@ func TestScreenshots(t *testing.T) {
 	p.pays("12.50", "payout-9")
 	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
 	p.press("/faults", "operation=*&fault=delay+250ms&times=&probability=0.1")
-	b := d.open(t, browserForm{})
 	for _, picture := range []struct{ file, path string }{
 		{"emulator-transfers.png", "transfers"}, // first: its transfers take 30 s
 		{"emulator-overview.png", ""},

@@ -82,7 +82,7 @@ func camera(t *testing.T, p *program) func(file, path, selector string) {
 			t.Log("NOT CHECKED: the pictures, in a short run or without chromedriver")
 		}
 	}
-	b := startBrowser(t).open(t, browserForm{noJavaScript: true}) // a script would change the page meanwhile
+	b := startBrowser(t).in(t, browserForm{noJavaScript: true}) // a script would change the page meanwhile
 	b.call(http.MethodPost, "/window/rect", map[string]any{"width": 1200, "height": 2000}, nil)
 	return func(file, path, selector string) {
 		t.Helper()

@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,8 +44,8 @@ func needBrowser(t *testing.T) string {
 	return driver
 }
 
-// startBrowser starts chromedriver on a free port.
-func startBrowser(t *testing.T) *driver {
+// startBrowser starts chromedriver on a free port, and a browser with a fresh profile.
+func startBrowser(t *testing.T) *browser {
 	t.Helper()
 	command := exec.Command(needBrowser(t), "--port=0")
 	out, err := command.StdoutPipe()
@@ -53,67 +55,30 @@ func startBrowser(t *testing.T) *driver {
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	})
+	b := &browser{t: t, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{}}}
+	t.Cleanup(b.http.CloseIdleConnections)
 	lines := bufio.NewScanner(out)
 	port := regexp.MustCompile(`on port (\d+)`)
-	for lines.Scan() {
+	for b.session == "" && lines.Scan() {
 		if found := port.FindStringSubmatch(lines.Text()); len(found) == 2 && found[1] != "0" {
-			return &driver{t: t, url: "http://127.0.0.1:" + found[1] + "/session", browsers: make(map[browserForm]*browser)}
+			b.session = "http://127.0.0.1:" + found[1] + "/session"
 		}
 	}
-	require.Fail(t, "chromedriver reported no port")
-	return nil
-}
-
-// driver is a running chromedriver.
-type driver struct {
-	t        *testing.T
-	url      string
-	browsers map[browserForm]*browser
-}
-
-// open returns a browser without data of earlier tests. Browsers of one driver and form use the same process in turn.
-func (d *driver) open(t *testing.T, form browserForm) *browser {
-	t.Helper()
-	if d.browsers[form] == nil {
-		d.browsers[form] = d.begin(form)
-	}
-	b := *d.browsers[form]
-	b.t = t
-	t.Cleanup(func() {
-		b.eval(`localStorage.clear(); sessionStorage.clear(); return null`, nil)
-		b.call(http.MethodDelete, "/cookie", nil, nil)
-		b.visit("about:blank")
-		b.console()
-	})
-	return &b
-}
-
-// begin starts a browser with a fresh profile.
-func (d *driver) begin(form browserForm) *browser {
-	t := d.t
-	t.Helper()
+	require.NotEmpty(t, b.session, "chromedriver reported no port")
 	profile, err := os.MkdirTemp("", "prepaid-browser") // removed below, with retries
 	require.NoError(t, err)
-	options := map[string]any{"args": []string{
-		"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-prefers-reduced-motion",
-		"--user-data-dir=" + profile, "--window-size=1280,860", "--blink-settings=preferredColorScheme=1", // light
-	}}
-	if form.phone {
-		options["mobileEmulation"] = map[string]any{"deviceMetrics": map[string]any{"width": 390, "height": 844, "pixelRatio": 2, "touch": true, "mobile": true}}
-	}
-	if form.noJavaScript {
-		options["prefs"] = map[string]any{"profile.managed_default_content_settings.javascript": 2}
-	}
-	b := &browser{t: t, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}}
 	var session struct {
 		ID string `json:"sessionId"`
 	}
-	b.session = d.url
 	b.call(http.MethodPost, "", map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
-		"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": map[string]any{"browser": "ALL"},
+		"browserName": "chrome", "goog:loggingPrefs": map[string]any{"browser": "ALL"},
+		"goog:chromeOptions": map[string]any{"args": []string{
+			"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-prefers-reduced-motion",
+			"--user-data-dir=" + profile, "--window-size=1280,860", "--blink-settings=preferredColorScheme=1", // light
+		}},
 	}}}, &session)
-	b.session = d.url + "/" + session.ID
+	b.session += "/" + session.ID
 	t.Cleanup(func() {
 		b.call(http.MethodDelete, "", nil, nil)
 		for range 20 { // the browser releases its profile after a moment
@@ -124,6 +89,37 @@ func (d *driver) begin(form browserForm) *browser {
 		}
 	})
 	return b
+}
+
+// in returns the browser for a part of the test, in a form that the next page has.
+func (b *browser) in(t *testing.T, form browserForm) *browser {
+	t.Helper()
+	part := *b
+	part.t = t
+	part.emulates("ScriptExecutionDisabled", map[string]any{"value": form.noJavaScript})
+	part.emulates("TouchEmulationEnabled", map[string]any{"enabled": form.phone})
+	part.isWide(1280)
+	if form.phone {
+		part.isWide(390)
+	}
+	return &part
+}
+
+// isWide sets the width of the screen, also of the page that is shown.
+func (b *browser) isWide(width int) {
+	b.t.Helper()
+	b.emulates("DeviceMetricsOverride", map[string]any{"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 640})
+}
+
+// emulates calls a setter of the DevTools protocol's domain Emulation.
+func (b *browser) emulates(what string, parameters map[string]any) {
+	b.t.Helper()
+	b.devTools("Emulation.set"+what, parameters)
+}
+
+func (b *browser) devTools(command string, parameters map[string]any) {
+	b.t.Helper()
+	b.call(http.MethodPost, "/goog/cdp/execute", map[string]any{"cmd": command, "params": parameters}, nil)
 }
 
 // call sends one command and reads the response's value into value, unless value is nil.
@@ -167,24 +163,38 @@ func (b *browser) eval(script string, value any) {
 	b.call(http.MethodPost, "/execute/sync", map[string]any{"script": script, "args": []any{}}, value)
 }
 
+// its returns the value of an expression in the page.
+func its[T any](b *browser, expression string) (value T) {
+	b.t.Helper()
+	b.eval("return "+expression, &value)
+	return value
+}
+
 // text is an element's text, or empty without the element. One step reads it, because a live page replaces elements.
 func (b *browser) text(selector string) string {
 	b.t.Helper()
-	name, err := json.Marshal(selector)
-	require.NoError(b.t, err)
-	var text string
-	b.eval(`return document.querySelector(`+string(name)+`)?.innerText ?? ""`, &text)
-	return text
+	return its[string](b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
 }
 
-// shows waits until an element has a text: the effect of a click takes a moment.
-func (b *browser) shows(selector, text string) {
+// shows waits until an element has all texts: the effect of a click takes a moment.
+func (b *browser) shows(selector string, texts ...string) {
 	b.t.Helper()
-	require.Eventually(b.t, func() bool { return strings.Contains(b.text(selector), text) }, 10*time.Second, 50*time.Millisecond,
-		"%s does not show %q", selector, text)
+	b.becomes(func() bool {
+		shown := b.text(selector)
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(shown, text) })
+	}, "%s does not show %q", selector, texts)
 }
 
-// act sends a command to an element. It tries again if a live page has replaced the element meanwhile.
+// becomes waits for a condition, and looks at once.
+func (b *browser) becomes(condition func() bool, explained ...any) {
+	b.t.Helper()
+	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(50 * time.Millisecond) {
+		require.True(b.t, time.Now().Before(end), explained...)
+	}
+}
+
+// act sends a command to an element, which is selected first if it has text. It tries again if a live page has replaced the
+// element meanwhile.
 func (b *browser) act(selector, command string, body any) {
 	b.t.Helper()
 	for tries := 1; ; tries++ {
@@ -198,12 +208,7 @@ func (b *browser) act(selector, command string, body any) {
 
 func (b *browser) find(selector string) string {
 	b.t.Helper()
-	var element map[string]string
-	b.call(http.MethodPost, "/element", map[string]any{"using": "css selector", "value": selector}, &element)
-	for _, id := range element {
-		return id
-	}
-	return ""
+	return its[map[string]string](b, fmt.Sprintf("(e => { e.focus({preventScroll: true}); e.select?.(); return e; })(document.querySelector(%q))", selector))[elementKey]
 }
 
 func (b *browser) click(selector string) {
@@ -211,9 +216,9 @@ func (b *browser) click(selector string) {
 	b.act(selector, "click", map[string]any{})
 }
 
+// enter types over the text of a field.
 func (b *browser) enter(selector, text string) {
 	b.t.Helper()
-	b.act(selector, "clear", map[string]any{})
 	b.act(selector, "value", map[string]any{"text": text})
 }
 
@@ -246,11 +251,12 @@ func (b *browser) console() []string {
 	return messages
 }
 
-// prefers sets the colour scheme that the user prefers.
-func (b *browser) prefers(scheme string) {
+// onlyRefused checks that the browser logged refused forms and nothing else.
+func (b *browser) onlyRefused() {
 	b.t.Helper()
-	media := map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}
-	b.call(http.MethodPost, "/goog/cdp/execute", map[string]any{"cmd": "Emulation.setEmulatedMedia", "params": media}, nil)
+	for _, message := range b.console() {
+		require.Contains(b.t, message, "422")
+	}
 }
 
 // pictureOf is a picture of an element with a margin.
