@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -41,7 +42,9 @@ func ExampleJournal_Resolve() {
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(2550), DestinationAccountID: to,
 		SourceReference: "INVOICE 7", DestinationReference: "INVOICE 7",
 	}
-	_, err = j.Transfer(ctx, client.Accounts, from, params)
+	soon, cancel := context.WithTimeout(ctx, 2*time.Second) // too short for the wait before a repeat
+	defer cancel()
+	_, err = j.Transfer(soon, client.Accounts, from, params)
 	fmt.Println(prepaid.OutcomeOf(err))
 
 	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
