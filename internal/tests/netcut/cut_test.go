@@ -4,6 +4,7 @@ package netcut
 
 import (
 	"fmt"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -53,12 +54,13 @@ func (s scenario) String() string {
 	return fmt.Sprintf("%s, %s, %s %v", s.transport, s.end, s.fault, s.away)
 }
 
-// setups bounds how many links are made at the same time: the kernel has one lock for all of them.
+// setups bounds how many links are made at the same time, since the kernel has one lock for all of them, and how many faults
+// begin, since a busy machine is too slow for them.
 var setups = make(chan struct{}, 4)
 
 func (s scenario) test(t *testing.T) {
 	t.Parallel()
-	for range 5 {
+	for range 30 {
 		if s.tested(t) {
 			return
 		}
@@ -70,6 +72,8 @@ func (s scenario) test(t *testing.T) {
 func (s scenario) tested(t *testing.T) bool {
 	t.Helper()
 	setups <- struct{}{}
+	release := sync.OnceFunc(func() { <-setups })
+	defer release()
 	link := netns.New(t)
 	captured := link.Capture()
 	b := bank.Serve(t, link.Listen(), bank.Options{
@@ -87,7 +91,6 @@ func (s scenario) tested(t *testing.T) bool {
 	}
 	p := start(t, link, set)
 	p.await(ready, 1)
-	<-setups
 	warm := b.Count()
 	p.command(commandPay)
 	early := p.has(connected, payments, attempt)
@@ -108,6 +111,7 @@ func (s scenario) tested(t *testing.T) bool {
 		p.kill()
 		return false
 	}
+	release()
 	if s.fault == faultResets {
 		require.Eventually(t, func() bool { return b.Count().Requests >= warm.Requests+payments }, time.Minute, time.Millisecond)
 		link.Lose(netns.ToService | netns.ToClient)
