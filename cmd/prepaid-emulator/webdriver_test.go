@@ -65,8 +65,7 @@ func startBrowser(t *testing.T) *browser {
 		}
 	}
 	require.NotEmpty(t, b.session, "chromedriver reported no port")
-	profile, err := os.MkdirTemp("", "prepaid-browser") // removed below, with retries
-	require.NoError(t, err)
+	profile := t.TempDir() // removed below, with retries
 	var session struct {
 		ID string `json:"sessionId"`
 	}
