@@ -87,7 +87,7 @@ func transfersAreShown(b *browser, p *program) {
 	b.shows(".payments .badge", "will pay twice")
 	b.shows("#live-main", "No request ID has moved money twice")
 
-	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=proxy-page 502 commit-after 100ms")
+	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=proxy-page 502 commit-after 1s") // the repeat is sent in this second
 	send("twice")
 	send("twice")
 	b.shows("#live-main tbody", "twice")
