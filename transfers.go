@@ -280,15 +280,6 @@ func (s *scalar) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readWire reads any value.
-func (s *scalar) readWire(r *wire.Reader) {
-	var data jsontext.Value
-	wire.Raw(&data, r)
-	kind, text := number.Scalar(data)
-	s.present, s.kind = true, kind
-	r.Set(&s.text, text)
-}
-
 // decode distinguishes a movement from a failure. Only an empty transaction ID ("" or null) is a failure, and only
 // where section 4.4 defines it. Anything else that is not a number above zero proves nothing.
 func (m *movement) decode(received *response) error {
