@@ -242,4 +242,4 @@ func (a *Amount) readWire(r *wire.Reader) {
 	}
 }
 
-func (a Amount) writeWire(w *wire.Writer) { w.Append(a.appendPlain) }
+func (a Amount) writeWire(w *wire.Writer) { w.Body = a.appendPlain(w.Body) }

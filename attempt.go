@@ -295,7 +295,7 @@ func (c *call) header() http.Header {
 		h["Accept"] = c.core.acceptText
 	}
 	switch {
-	case c.request.form != "":
+	case c.request.basic != "":
 		h["Content-Type"] = formType
 	case c.content != nil:
 		h["Content-Type"] = c.core.contentType

@@ -18,8 +18,8 @@ import (
 func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	credentials := c.config.Credentials
 	described := request{
-		op:   opToken,
-		form: "grant_type=client_credentials",
+		op:      opToken,
+		encoded: []byte("grant_type=client_credentials"),
 		// ID and secret are unescaped, as the reference says: x/oauth2 would escape them.
 		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
 	}

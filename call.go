@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid/internal/address"
@@ -212,8 +213,11 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 	if err := c.core.ended(ctx); err != nil {
 		return c.fail(OutcomeNotProcessed, err)
 	}
-	var err error
-	if c.content, err = c.request.content(); err != nil {
+	err := c.request.unencodable
+	if c.content = c.request.encoded; c.request.body != nil {
+		c.content, err = json.Marshal(c.request.body, encodeOptions)
+	}
+	if err != nil {
 		return c.fail(OutcomeRejected, err)
 	}
 	c.url = address.Resolve(c.core.base, cmp.Or(c.request.expanded, c.request.op.Path), c.request.path, c.request.query)
@@ -234,17 +238,6 @@ func (c *call) observe(ctx context.Context, err error) {
 		status = c.last.status
 	}
 	c.observer.callDone(ctx, c.request.op.Operation, c.began, c.sent.count, status, err)
-}
-
-// content returns the body, which is encoded once.
-func (r *request) content() ([]byte, error) {
-	switch {
-	case r.form != "":
-		return []byte(r.form), nil
-	case r.body != nil && r.encoded == nil:
-		return encode(r.body)
-	}
-	return r.encoded, r.unencodable
 }
 
 // conclude turns the end of the loop into a result or an error.

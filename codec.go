@@ -86,7 +86,7 @@ type selfDecoder interface {
 // wireReadable is a type that can be read on the fast path.
 type wireReadable interface{ readWire(r *wire.Reader) }
 
-// wireWritable is a type that can be written on the fast path.
+// wireWritable is a type that is written without the library.
 type wireWritable interface{ writeWire(w *wire.Writer) }
 
 // incomplete is a type with members that must be present: those whose zero value would look like a value of the service, and
@@ -109,14 +109,6 @@ func isOurs(of reflect.Type) bool {
 func complete(item any) bool {
 	checked, ok := item.(incomplete)
 	return !ok || !checked.missing()
-}
-
-// encode returns a request body. It cannot fail for the types of this package, because their text was validated.
-func encode(body any) ([]byte, error) {
-	if written, ok := writeBody(body); ok {
-		return written, nil
-	}
-	return json.Marshal(body, encodeOptions)
 }
 
 // decodeString reads a string, or a number as it was written. Null is the empty string.
@@ -232,15 +224,6 @@ func readItems[T any](body []byte) ([]T, bool) {
 		return nil, false
 	}
 	return wire.ReadItems(body, func(item *T, r *wire.Reader) { any(item).(wireReadable).readWire(r) })
-}
-
-// writeBody writes a body on the fast path. If it returns false, encode it with the library.
-func writeBody(body any) ([]byte, bool) {
-	plain, ok := body.(wireWritable)
-	if !ok {
-		return nil, false
-	}
-	return wire.Write(plain.writeWire)
 }
 
 // decodeJSON reads the single JSON value of a response into out.

@@ -156,7 +156,7 @@ package prepaid
 
 //go:generate go run ./internal/wiregen -w
 
-// Types that arrive in lists or in large numbers, and payments, are read and written on the fast path. wiregen generates
+// Types that arrive in lists or in large numbers are read on the fast path, and payments are written without reflection. wiregen generates
 // wire_gen.go from the tags of these types and of the structs in them. A type that needs more than its tags has
 // hand-written methods.
 var (

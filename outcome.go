@@ -227,13 +227,12 @@ type request struct {
 	header http.Header
 	// expanded is the path with its values, if they are not in path.
 	expanded string
-	body     any // encoded once; nil for none
-	form     string
+	body     any    // encoded once; nil for none
 	basic    string // Authorization of the token request
-	// encoded is the encoded body, if it is known before the call; notBefore is when an earlier movement of unknown outcome
-	// with the same request ID may be repeated.
+	// encoded is the body, if it is known before the call; notBefore is when an earlier movement of unknown outcome with the
+	// same request ID may be repeated.
 	encoded     []byte
-	unencodable error // why encoded is nil
+	unencodable error // why encoded is not the body
 	notBefore   time.Time
 	lastSent    time.Time // when another process sent a movement of unknown outcome; else zero
 	moved       bool      // an earlier call with this request ID and the same params moved the money

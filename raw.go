@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/address"
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/wire"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -237,11 +238,13 @@ func operationsAt(segments []string) []*operation {
 
 // encodeAny returns the JSON of a caller's value.
 func encodeAny(body any) ([]byte, error) {
-	switch value := reflect.ValueOf(body); {
-	case value.Kind() == reflect.Pointer && value.IsNil():
+	if value := reflect.ValueOf(body); value.Kind() == reflect.Pointer && value.IsNil() {
 		return nil, errNull
-	case writesItself(body):
-		return encode(body)
+	}
+	if payment, ok := body.(wireWritable); ok && writesItself(body) { // without LastSent
+		var w wire.Writer
+		payment.writeWire(&w)
+		return w.Body, w.Err
 	}
 	return json.Marshal(body, encodeOptions)
 }

@@ -6,9 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/idlock"
 	"github.com/cardprograms/prepaid/internal/number"
@@ -90,12 +87,12 @@ func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params
 	v := s.client.validator()
 	v.pathID("id", string(source))
 	params.check(&v)
-	lastSent := params.LastSent
-	params.LastSent = time.Time{}
+	body := wire.Writer{Body: make([]byte, 0, 256)}
+	params.writeWire(&body)
 	return move(ctx, s.client, request{
 		op: opAccountsTransfer, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
-		lastSent: lastSent,
-	}, params)
+		lastSent: params.LastSent, encoded: body.Body, unencodable: body.Err,
+	})
 }
 
 func (p TransferParams) check(v *validator) {
@@ -153,12 +150,12 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 	v := s.client.validator()
 	v.pathID("id", string(source))
 	params.check(&v)
-	lastSent := params.LastSent
-	params.LastSent = time.Time{}
+	body := wire.Writer{Body: make([]byte, 0, 256)}
+	params.writeWire(&body)
 	return move(ctx, s.client, request{
 		op: opAccountsDirectEntryOut, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
-		lastSent: lastSent,
-	}, params)
+		lastSent: params.LastSent, encoded: body.Body, unencodable: body.Err,
+	})
 }
 
 func (p DirectEntryOutParams) check(v *validator) {
@@ -188,7 +185,7 @@ type movement struct {
 }
 
 // move makes a keyed movement and reads its response, which may be a failure in a 200.
-func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (*TransferResult, error) {
+func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 	now := time.Now()
 	if len(r.faults) == 0 && (r.requestID.Expired(now) || !r.lastSent.IsZero() && now.Sub(r.lastSent) > requestIDMaxAge+requestIDMaxAhead) {
 		// This call sends nothing. Sending it again can no longer show whether an earlier call moved the money.
@@ -199,13 +196,7 @@ func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (
 	}
 	r.notBefore = c.repeats.anyNotBefore(r.lastSent)
 	m := &movement{result: TransferResult{RequestID: r.requestID}, failing: r.op.modelsFailure}
-	if len(r.faults) == 0 {
-		var plain bool // without an allocation for params
-		if r.encoded, plain = wire.Write(params.writeWire); !plain {
-			r.encoded, r.unencodable = json.Marshal(params, encodeOptions)
-		}
-	}
-	if r.encoded == nil { // do reports why
+	if len(r.faults) > 0 || r.unencodable != nil { // do reports why
 		return nil, c.do(ctx, &r, m.decode)
 	}
 	lock, err := c.locks.Enter(ctx, idlock.Payment{

@@ -398,42 +398,39 @@ func (v *Passport) readWire(r *wire.Reader) {
 }
 
 func (v TransferParams) writeWire(w *wire.Writer) {
-	w.Begin()
-	w.Text("request_id", string(v.RequestID))
-	w.Name("amount")
+	w.Text(`{"request_id":`, string(v.RequestID))
+	w.Body = append(w.Body, `,"amount":`...)
 	v.Amount.writeWire(w)
-	w.Text("source_reference", v.SourceReference)
-	w.Text("destination_reference", v.DestinationReference)
-	w.Text("destination_account_id", string(v.DestinationAccountID))
-	w.Integer("transaction_type", int64(v.Type))
+	w.Text(`,"source_reference":`, v.SourceReference)
+	w.Text(`,"destination_reference":`, v.DestinationReference)
+	w.Text(`,"destination_account_id":`, string(v.DestinationAccountID))
+	w.Integer(`,"transaction_type":`, int64(v.Type))
 	if v.InitiatorUsername != "" {
-		w.Text("initiator_username", v.InitiatorUsername)
+		w.Text(`,"initiator_username":`, v.InitiatorUsername)
 	}
-	w.End()
+	w.Body = append(w.Body, '}')
 }
 
 func (v DirectEntryOutParams) writeWire(w *wire.Writer) {
-	w.Begin()
-	w.Text("request_id", string(v.RequestID))
-	w.Name("amount")
+	w.Text(`{"request_id":`, string(v.RequestID))
+	w.Body = append(w.Body, `,"amount":`...)
 	v.Amount.writeWire(w)
-	w.Text("source_reference", v.SourceReference)
-	w.Text("destination_reference", v.DestinationReference)
-	w.Name("destination_account_info")
+	w.Text(`,"source_reference":`, v.SourceReference)
+	w.Text(`,"destination_reference":`, v.DestinationReference)
+	w.Body = append(w.Body, `,"destination_account_info":`...)
 	v.Destination.writeWire(w)
-	w.Text("bsb", v.BSB)
+	w.Text(`,"bsb":`, v.BSB)
 	if v.InitiatingUserID != "" {
-		w.Text("initiating_user_id", v.InitiatingUserID)
+		w.Text(`,"initiating_user_id":`, v.InitiatingUserID)
 	}
-	w.End()
+	w.Body = append(w.Body, '}')
 }
 
 func (v BankAccount) writeWire(w *wire.Writer) {
-	w.Begin()
-	w.Text("bsb", v.BSB)
-	w.Text("account_number", v.AccountNumber)
-	w.Text("account_name", v.AccountName)
-	w.End()
+	w.Text(`{"bsb":`, v.BSB)
+	w.Text(`,"account_number":`, v.AccountNumber)
+	w.Text(`,"account_name":`, v.AccountName)
+	w.Body = append(w.Body, '}')
 }
 
 func (AccountStatus) values() []string {

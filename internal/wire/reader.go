@@ -4,8 +4,8 @@
 // refuses anything. Whatever is not plain (an escaped name, an ambiguous number, invalid UTF-8, malformed JSON) makes it
 // fall back. [Read] and [ReadItems] then return false, and the caller reads the body again from the start with its JSON
 // library, which alone decides about acceptance and errors. The values that a Reader reads must equal those of that
-// library: the fuzz tests of the callers compare the two. Bodies that a [Writer] writes must equal those of the library
-// too. The build tag prepaid_nofastpath switches Reader and Writer off, so that every test can run with the library alone.
+// library: the fuzz tests of the callers compare the two. The build tag prepaid_nofastpath switches the Reader off, so that
+// every test can run on the library alone. Bodies that a [Writer] writes must equal those of the library too.
 //
 // A reading function takes the destination and the Reader, in this order. So does the method expression of a type that
 // reads itself. The reading functions of structs are generated from the struct tags (internal/wiregen).

@@ -180,30 +180,35 @@ func (g *generator) writer(name string) error {
 	if err != nil {
 		return err
 	}
-	g.line("\nfunc (v %s) writeWire(w *wire.Writer) {\nw.Begin()", name)
-	for _, m := range members {
+	g.line("\nfunc (v %s) writeWire(w *wire.Writer) {", name)
+	for i, m := range members {
 		kind, err := g.kind(m.of)
 		if err != nil {
 			return fmt.Errorf("%s.%s: %w", name, m.field, err)
 		}
+		opening := "{"
+		if i > 0 {
+			opening = ","
+		}
+		opening = fmt.Sprintf("`%s%q:`", opening, m.name)
 		write, zero := "", ""
 		switch kind {
 		case "string":
-			write, zero = fmt.Sprintf("w.Text(%q, %s)", m.name, converted(m, "string")), `""`
+			write, zero = fmt.Sprintf("w.Text(%s, %s)", opening, converted(m, "string")), `""`
 		case "int":
-			write, zero = fmt.Sprintf("w.Integer(%q, %s)", m.name, converted(m, "int64")), "0"
+			write, zero = fmt.Sprintf("w.Integer(%s, %s)", opening, converted(m, "int64")), "0"
 		case "self", "struct":
-			write = fmt.Sprintf("w.Name(%q)\nv.%s.writeWire(w)", m.name, m.field)
+			write = fmt.Sprintf("w.Body = append(w.Body, %s...)\nv.%s.writeWire(w)", opening, m.field)
 		}
 		switch {
-		case write == "" || m.optional && zero == "":
+		case write == "" || m.optional && (i == 0 || zero == ""):
 			return fmt.Errorf("%s.%s: no rule for writing it", name, m.field)
 		case m.optional:
 			write = fmt.Sprintf("if v.%s != %s {\n%s\n}", m.field, zero, write)
 		}
 		g.line("%s", write)
 	}
-	g.line("w.End()\n}")
+	g.line("w.Body = append(w.Body, '}')\n}")
 	return nil
 }
 

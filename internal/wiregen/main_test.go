@@ -60,23 +60,21 @@ func (v *Owner) readWire(r *wire.Reader) {
 }
 
 func (v Params) writeWire(w *wire.Writer) {
-	w.Begin()
-	w.Text("id", string(v.ID))
-	w.Integer("count", int64(v.Count))
-	w.Name("amount")
+	w.Text(` + "`{\"id\":`" + `, string(v.ID))
+	w.Integer(` + "`,\"count\":`" + `, int64(v.Count))
+	w.Body = append(w.Body, ` + "`,\"amount\":`" + `...)
 	v.Amount.writeWire(w)
-	w.Name("owner")
+	w.Body = append(w.Body, ` + "`,\"owner\":`" + `...)
 	v.Owner.writeWire(w)
 	if v.Note != "" {
-		w.Text("note", v.Note)
+		w.Text(` + "`,\"note\":`" + `, v.Note)
 	}
-	w.End()
+	w.Body = append(w.Body, '}')
 }
 
 func (v Owner) writeWire(w *wire.Writer) {
-	w.Begin()
-	w.Text("name", v.Name)
-	w.End()
+	w.Text(` + "`{\"name\":`" + `, v.Name)
+	w.Body = append(w.Body, '}')
 }
 `
 
@@ -239,8 +237,9 @@ func TestRefuses(t *testing.T) {
 		field("[2]string" + tag):                   "Thing.ID: no rule for an array",
 		field("url.URL" + tag):                     "Thing.ID: no rule for the type url.URL",
 		field("[]Word"+tag) + "type Word string\n": "Thing.ID: no rule for a list of, or a pointer to, Word",
-		field("Word"+tag) + "type Word string\nfunc (w *Word) UnmarshalJSON() {}\n":                 "Thing.ID: Word has its own form in JSON, and no readWire",
-		"package small\nvar _ = []wireWritable{Thing{}}\ntype Thing struct{ ID bool" + tag + " }\n": "Thing.ID: no rule for writing it",
+		field("Word"+tag) + "type Word string\nfunc (w *Word) UnmarshalJSON() {}\n":                               "Thing.ID: Word has its own form in JSON, and no readWire",
+		"package small\nvar _ = []wireWritable{Thing{}}\ntype Thing struct{ ID bool" + tag + " }\n":               "Thing.ID: no rule for writing it",
+		"package small\nvar _ = []wireWritable{Thing{}}\ntype Thing struct{ ID string `json:\"id,omitzero\"` }\n": "Thing.ID: no rule for writing it",
 		"package small\nfunc": "expected",
 	} {
 		_, err := generateFrom(t, source)
