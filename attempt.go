@@ -31,7 +31,8 @@ type attempt struct {
 	api           *APIError             // for an error status
 	unusable      error                 // for any other response that is not a success
 	err           error                 // if there is no complete response
-	report        func(*Trace, Attempt) // reports to a trace with the context that AttemptStart returned; may be nil
+	queued        time.Time             // when it began to wait for a slot
+	report        func(*Trace, Attempt) // reports to a trace with the context that AttemptStart returned; nil without traces
 	exchange      *exchange.Exchange    // may outlive the attempt; the attempt never outlives its call
 }
 
@@ -110,8 +111,7 @@ func (c *call) try(ctx context.Context) {
 			return
 		}
 	}
-	waiting := time.Time{}
-	slot, err := c.admit(ctx, &waiting)
+	slot, err := c.admit(ctx)
 	if a.err = err; err != nil {
 		if errors.Is(err, errSameToken) {
 			c.last, c.progress.gaveUp = previous, true
@@ -119,13 +119,12 @@ func (c *call) try(ctx context.Context) {
 		return
 	}
 	a.started = time.Now()
-	if waited := a.started.Sub(waiting); c.observer.traced() && waited >= leastThrottled {
-		c.observer.throttled(ctx, c.request.op.Operation, waited)
-		a.started = time.Now()
-	}
 	observed := ctx
-	if c.observer.wantsStarts() {
-		observed = c.observer.attemptStart(ctx, c.request.op.Operation, a.number)
+	if c.observer.traces != nil {
+		if waited := a.started.Sub(a.queued); waited >= leastThrottled {
+			c.observer.throttled(ctx, waited)
+		}
+		observed = c.observer.attemptStart(ctx, a.number)
 		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.request.op.Operation, seen) }
 		a.started = time.Now()
 	}
@@ -145,17 +144,16 @@ func (c *call) try(ctx context.Context) {
 	}
 }
 
-// admit authorizes the attempt and takes a slot. It sets waiting to the start of the wait. If the token was refused meanwhile,
-// admit does both again.
-func (c *call) admit(ctx context.Context, waiting *time.Time) (ratelimit.Slot, error) {
+// admit authorizes the attempt and takes a slot. If the token was refused meanwhile, admit does both again.
+func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 	for range 2 {
 		if c.request.op.class != classToken {
 			if err := c.authorize(ctx); err != nil {
 				return nil, err
 			}
 		}
-		if c.observer.traced() {
-			*waiting = time.Now()
+		if c.observer.traces != nil {
+			c.last.queued = time.Now()
 		}
 		slot, err := c.slot(ctx)
 		if err != nil {

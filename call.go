@@ -185,7 +185,7 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)
 	k.request = *r // the other groups are zero
-	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx)
+	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx, r.op.Operation)
 	k.effect.outcome, k.next.notBefore = OutcomeNotProcessed, r.notBefore
 	switch {
 	case r.op.class == classToken:
@@ -195,12 +195,18 @@ func (c *core) do(ctx context.Context, r *request, decode func(*response) error)
 	case c.lane != 0:
 		k.lane = c.lane
 	}
-	ctx = k.observer.callStart(ctx, r.op.Operation)
+	if k.observer.traces != nil {
+		ctx = k.observer.callStart(ctx)
+	}
 	err := k.run(ctx, decode)
 	if c.family.closed.Load() { // closed meanwhile: the transport has kept connections since then
 		c.sender.CloseIdle()
 	}
-	k.observe(ctx, err)
+	status := 0
+	if k.last != nil {
+		status = k.last.status
+	}
+	k.observer.callDone(ctx, k.began, k.sent.count, status, err)
 	*k = call{}
 	calls.Put(k)
 	return err
@@ -231,20 +237,11 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 	return c.conclude(ctx, decode)
 }
 
-// observe reports the end of the call to traces and log.
-func (c *call) observe(ctx context.Context, err error) {
-	status := 0
-	if c.last != nil {
-		status = c.last.status
-	}
-	c.observer.callDone(ctx, c.request.op.Operation, c.began, c.sent.count, status, err)
-}
-
 // conclude turns the end of the loop into a result or an error.
 func (c *call) conclude(ctx context.Context, decode func(*response) error) error {
 	a := c.last
-	if a.status != 0 && a.err == nil && c.request.op.class != classToken && !c.request.once {
-		c.observer.response(ctx, c.request.op.Operation, a)
+	if c.observer.traces != nil && a.status != 0 && a.err == nil && c.request.op.class != classToken && !c.request.once {
+		c.observer.response(ctx, a)
 	}
 	if a.succeeded(&c.request.op) {
 		err := error(nil)

@@ -118,19 +118,18 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 // observer reports to the caller's traces and log.
 type observer struct {
 	log    *slog.Logger
-	traces []*Trace
+	traces []*Trace // nil if there is none
+	op     Operation
 }
 
-// of returns o with the traces of a context added.
-func (o observer) of(ctx context.Context) observer {
+// of returns o for a call, with the traces of its context added.
+func (o observer) of(ctx context.Context, op Operation) observer {
+	o.op = op
 	if added, _ := ctx.Value(traceKey{}).([]*Trace); len(added) > 0 {
 		o.traces = append(slices.Clip(o.traces), added...)
 	}
 	return o
 }
-
-// traced reports whether there is any Trace.
-func (o observer) traced() bool { return len(o.traces) > 0 }
 
 // guarded runs a caller's hook. A panic in it must not stop a payment.
 func (o observer) guarded(hook func()) {
@@ -142,13 +141,13 @@ func (o observer) guarded(hook func()) {
 	hook()
 }
 
-func (o observer) callStart(ctx context.Context, op Operation) context.Context {
+func (o observer) callStart(ctx context.Context) context.Context {
 	for _, t := range o.traces {
 		if t.CallStart == nil {
 			continue
 		}
 		o.guarded(func() {
-			if inner := t.CallStart(ctx, op); inner != nil {
+			if inner := t.CallStart(ctx, o.op); inner != nil {
 				ctx = inner
 			}
 		})
@@ -159,26 +158,21 @@ func (o observer) callStart(ctx context.Context, op Operation) context.Context {
 // leastThrottled is the shortest wait for the limiter that is reported.
 const leastThrottled = time.Millisecond
 
-func (o observer) throttled(ctx context.Context, op Operation, waited time.Duration) {
+func (o observer) throttled(ctx context.Context, waited time.Duration) {
 	for _, t := range o.traces {
 		if t.Throttled != nil {
-			o.guarded(func() { t.Throttled(ctx, op, waited) })
+			o.guarded(func() { t.Throttled(ctx, o.op, waited) })
 		}
 	}
 }
 
-// wantsStarts reports whether any Trace has AttemptStart set.
-func (o observer) wantsStarts() bool {
-	return slices.ContainsFunc(o.traces, func(t *Trace) bool { return t.AttemptStart != nil })
-}
-
-func (o observer) attemptStart(ctx context.Context, op Operation, number int) context.Context {
+func (o observer) attemptStart(ctx context.Context, number int) context.Context {
 	for _, t := range o.traces {
 		if t.AttemptStart == nil {
 			continue
 		}
 		o.guarded(func() {
-			if inner := t.AttemptStart(ctx, op, number); inner != nil {
+			if inner := t.AttemptStart(ctx, o.op, number); inner != nil {
 				ctx = inner
 			}
 		})
@@ -186,32 +180,22 @@ func (o observer) attemptStart(ctx context.Context, op Operation, number int) co
 	return ctx
 }
 
-// wantsAttempts reports whether an attempt is observed: by a Trace, or in the log if another attempt follows.
-func (o observer) wantsAttempts(ctx context.Context, again bool) bool {
-	return o.traced() || again && o.log.Enabled(ctx, slog.LevelWarn)
-}
-
-// attemptDone reports an attempt. report, if not nil, reports to each Trace with the context that AttemptStart
-// returned.
-func (o observer) attemptDone(ctx context.Context, op Operation, seen Attempt, report func(*Trace, Attempt)) {
+// attemptDone reports an attempt. report reports to a Trace with the context that AttemptStart returned.
+func (o observer) attemptDone(ctx context.Context, seen Attempt, report func(*Trace, Attempt)) {
 	if seen.WillRetry {
 		o.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
-			slog.String("operation", op.Name), slog.String("path", op.Path), slog.Int("attempt", seen.Number),
+			slog.String("operation", o.op.Name), slog.String("path", o.op.Path), slog.Int("attempt", seen.Number),
 			slog.Int("status", seen.StatusCode), slog.Duration("wait", seen.WillWait), slog.String("error", seen.Err.Error()))
 	}
 	for _, t := range o.traces {
-		switch {
-		case t.AttemptDone == nil:
-		case report != nil:
+		if t.AttemptDone != nil {
 			o.guarded(func() { report(t, seen) })
-		default:
-			o.guarded(func() { t.AttemptDone(ctx, op, seen) })
 		}
 	}
 }
 
 // callDone reports a call that began at began. attempts counts the requests that may have left; status is the last HTTP status or 0.
-func (o observer) callDone(ctx context.Context, op Operation, began time.Time, attempts, status int, err error) {
+func (o observer) callDone(ctx context.Context, began time.Time, attempts, status int, err error) {
 	level := slog.LevelDebug
 	outcome := OutcomeOf(err)
 	switch {
@@ -221,13 +205,13 @@ func (o observer) callDone(ctx context.Context, op Operation, began time.Time, a
 		level = slog.LevelInfo
 	}
 	logs := o.log.Enabled(ctx, level)
-	if !logs && !o.traced() {
+	if !logs && o.traces == nil {
 		return
 	}
 	duration := time.Since(began)
 	if logs {
 		attrs := []slog.Attr{
-			slog.String("operation", op.Name), slog.String("path", op.Path),
+			slog.String("operation", o.op.Name), slog.String("path", o.op.Path),
 			slog.String("outcome", outcome.String()), slog.Int("attempts", attempts), slog.Duration("duration", duration),
 		}
 		if status != 0 {
@@ -241,17 +225,17 @@ func (o observer) callDone(ctx context.Context, op Operation, began time.Time, a
 	for _, t := range o.traces {
 		if t.CallDone != nil {
 			o.guarded(func() {
-				t.CallDone(ctx, op, CallSummary{Outcome: outcome, Attempts: attempts, Duration: duration, Err: err})
+				t.CallDone(ctx, o.op, CallSummary{Outcome: outcome, Attempts: attempts, Duration: duration, Err: err})
 			})
 		}
 	}
 }
 
-func (o observer) response(ctx context.Context, op Operation, a *attempt) {
+func (o observer) response(ctx context.Context, a *attempt) {
 	for _, t := range o.traces {
 		if t.Response != nil {
 			o.guarded(func() {
-				t.Response(ctx, op, *a.copied())
+				t.Response(ctx, o.op, *a.copied())
 			})
 		}
 	}

@@ -74,23 +74,23 @@ func (c furtherAttempts) RoundTrip(req *http.Request) (*http.Response, error) {
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // decide evaluates the last attempt, updates the effect, and reports whether another attempt follows.
-func (c *call) decide(ctx context.Context) bool {
-	again := c.again(ctx)
-	c.observeAttempt(ctx, again)
+func (c *call) decide(ctx context.Context) (again bool) {
+	if !c.last.succeeded(&c.request.op) {
+		again = c.again(ctx)
+	} else if c.effect.outcome = OutcomeApplied; c.next.suspect != nil {
+		c.core.manager.Adopt(c.token, c.next.suspect)
+	}
+	if again || c.observer.traces != nil {
+		c.observeAttempt(ctx, again)
+	}
 	return again
 }
 
+// again evaluates an attempt without success.
 func (c *call) again(ctx context.Context) bool {
 	a := c.last
 	c.progress.tried++
 	if c.progress.gaveUp {
-		return false
-	}
-	if a.succeeded(&c.request.op) {
-		c.effect.outcome = OutcomeApplied
-		if c.next.suspect != nil {
-			c.core.manager.Adopt(c.token, c.next.suspect)
-		}
 		return false
 	}
 	v := c.request.op.judge(a.evidence(c.request.op.kind))
@@ -164,7 +164,7 @@ func (c *call) sleep() time.Duration {
 // observeAttempt reports the last attempt to traces and log, unless none was made since the last report.
 func (c *call) observeAttempt(ctx context.Context, again bool) {
 	a := c.last
-	if c.progress.gaveUp || a.started.IsZero() || !c.observer.wantsAttempts(ctx, again) {
+	if c.progress.gaveUp || a.started.IsZero() {
 		return
 	}
 	seen := Attempt{Number: a.number, StatusCode: a.status, WillRetry: again, Duration: time.Since(a.started)}
@@ -174,7 +174,7 @@ func (c *call) observeAttempt(ctx context.Context, again bool) {
 	if again {
 		seen.WillWait = c.next.wait
 	}
-	c.observer.attemptDone(ctx, c.request.op.Operation, seen, a.report)
+	c.observer.attemptDone(ctx, seen, a.report)
 }
 
 // backoff returns the pause after a number of attempts. The pause doubles from MinWait up to MaxWait, half of it is jitter, and

@@ -246,8 +246,8 @@ func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why err
 	if outcome == OutcomeUnknown {
 		failure.LastSent, failure.NotBefore = r.lastSent, r.notBefore
 	}
-	began, observer := time.Now(), c.observer.of(ctx)
-	observer.callDone(observer.callStart(ctx, r.op.Operation), r.op.Operation, began, 0, 0, failure)
+	began, observer := time.Now(), c.observer.of(ctx, r.op.Operation)
+	observer.callDone(observer.callStart(ctx), began, 0, 0, failure)
 	return failure
 }
 
