@@ -155,9 +155,18 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 		if c.observer.traces != nil {
 			c.last.queued = time.Now()
 		}
-		slot, err := c.slot(ctx)
-		if err != nil {
+		var slot ratelimit.Slot
+		var err error
+		if c.request.awaited == nil {
+			slot, err = c.core.limiter.Acquire(ctx, c.lane)
+		} else {
+			slot, err = c.slotAhead(ctx, c.request.awaited)
+		}
+		switch {
+		case err != nil:
 			return nil, limiterError(ctx, err)
+		case slot == nil:
+			slot = freeSlot{}
 		}
 		if c.token == nil || c.core.manager == nil || c.next.suspect != nil {
 			return slot, nil
@@ -194,7 +203,9 @@ func limiterError(ctx context.Context, err error) error {
 // send makes the exchange and sets the fields of a.
 func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 	header := c.header()
-	c.propagate(ctx, header)
+	if c.core.config.Propagate != nil {
+		c.propagate(ctx, header)
+	}
 	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
 		Method: c.request.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: c.next.fresh || c.request.op.ownConnection(),
 		Effect: c.request.op.class != classRead && c.request.op.class != classToken, Lead: c.request.op.class == classToken,
@@ -212,7 +223,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 	}
 	a.sent = true
 	a.status, a.header = response.StatusCode, response.Header
-	a.mediaType = c.core.mediaTypeOf(response.Header["Content-Type"])
+	a.mediaType = mediaTypeOf(response.Header.Get("Content-Type"))
 	if len(response.Header["Retry-After"]) > 0 {
 		a.retryAfter = exchange.RetryAfter(response.Header, time.Now())
 	}
@@ -309,12 +320,8 @@ var formType = []string{"application/x-www-form-urlencoded"}
 
 // propagate adds the trace context of Config.Propagate to the header of one attempt.
 func (c *call) propagate(ctx context.Context, header http.Header) {
-	hook := c.core.config.Propagate
-	if hook == nil {
-		return
-	}
 	var added http.Header
-	c.observer.guarded(func() { added = hook(ctx) })
+	c.observer.guarded(func() { added = c.core.config.Propagate(ctx) })
 	for name, values := range added {
 		if !isFreeHeader(name) {
 			continue
@@ -339,7 +346,13 @@ func (c *call) authorize(ctx context.Context) error {
 	if c.token != rejected { // already replaced
 		rejected = nil
 	}
-	access, err := c.requestToken(ctx, rejected, suspect)
+	access, err := suspect, error(nil) // the caller's source is called again only after a 401
+	switch {
+	case suspect == nil:
+		access, err = c.core.tokens.Token(ctx, rejected)
+	case c.core.manager != nil:
+		access, err = c.spareToken(ctx, suspect)
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
@@ -349,7 +362,7 @@ func (c *call) authorize(ctx context.Context) error {
 		return tokenError(err)
 	case access == nil || access.AccessToken == "":
 		return &TokenError{Err: errNoToken}
-	case !c.core.sends(access.AccessToken) && !isHeaderText(access.AccessToken):
+	case c.core.manager == nil && !isHeaderText(access.AccessToken): // a manager's token was checked when it arrived
 		return &TokenError{Err: errTokenText}
 	case rejected != nil && access.AccessToken == rejected.AccessToken && c.core.manager == nil, // a manager's token is newer
 		suspect != nil && access.AccessToken == suspect.AccessToken:
@@ -359,15 +372,8 @@ func (c *call) authorize(ctx context.Context) error {
 	return nil
 }
 
-// requestToken returns the shared token or, if there is a suspect, a spare one. If it returns suspect itself, the response that
-// suspect got is final.
-func (c *call) requestToken(ctx context.Context, rejected, suspect *oauth2.Token) (*oauth2.Token, error) {
-	if suspect == nil {
-		return c.core.tokens.Token(ctx, rejected)
-	}
-	if c.core.manager == nil { // the caller's source is called again only after a 401
-		return suspect, nil
-	}
+// spareToken returns the manager's spare token. If it returns suspect itself, the response that suspect got is final.
+func (c *call) spareToken(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
 	spare, err := c.core.manager.Spare(ctx, suspect)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
 		return suspect, nil

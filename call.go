@@ -131,23 +131,6 @@ func (c *core) header(authorization string) http.Header {
 	return http.Header{"User-Agent": c.userAgent, "Accept": c.accept, "Authorization": {authorization}}
 }
 
-// sends reports whether a token was sent before, so that it needs no check.
-func (c *core) sends(access string) bool {
-	last := c.authorization.Load()
-	return last != nil && last.token == access
-}
-
-// mediaTypeOf returns the media type of a Content-Type header, most often the service's own.
-func (c *core) mediaTypeOf(contentType []string) string {
-	switch {
-	case len(contentType) == 0:
-		return ""
-	case contentType[0] == c.own[0]:
-		return c.own[0]
-	}
-	return mediaTypeOf(contentType[0])
-}
-
 // validator returns a validator that honours Config.SkipValueChecks.
 func (c *core) validator() validator { return validator{lax: c.config.SkipValueChecks} }
 

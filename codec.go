@@ -330,7 +330,7 @@ func (r *response) empty() bool {
 // ready, which has the shape of an error, and bodies that only the caller can interpret.
 func (r *response) errorWithin(kind responseKind) error {
 	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData ||
-		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !wire.HasError(r.body) {
+		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !bytes.Contains(r.body, []byte(`"error"`)) {
 		return nil
 	}
 	code, _, err := r.errorShape()

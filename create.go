@@ -80,7 +80,7 @@ func (p CreateAccountParams) check(v *validator) {
 	}
 	v.oneOf("request_type", string(p.RequestType), p.RequestType.values())
 	if p.RequestType == RequestTypeReplace {
-		v.accountID("account_id_to_replace", p.AccountIDToReplace)
+		v.required("account_id_to_replace", string(p.AccountIDToReplace))
 	} else {
 		v.text("account_id_to_replace", string(p.AccountIDToReplace), 0)
 	}

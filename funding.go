@@ -91,7 +91,7 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 	if !params.NegativeAmount {
 		v.notNegative("amount", params.Amount)
 	}
-	v.accountID("account_id", params.AccountID)
+	v.required("account_id", string(params.AccountID))
 	v.requiredOneOf("funding_exception", string(params.Exception), params.Exception.values())
 	v.required("merchant_name_location", params.MerchantNameLocation)
 	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.ZeroOriginating)
@@ -123,7 +123,7 @@ type ReverseFundingParams struct {
 // Reverse posts a reversal of an earlier redemption. Errors and safety: as [FundingService.Redeem]. API: POST /funding/reversals.
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
-	v.accountID("account_id", params.AccountID)
+	v.required("account_id", string(params.AccountID))
 	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.ZeroOriginating)
 	v.required("correlation_id", params.CorrelationID)
 	if params.ParentTransactionID == "" {
@@ -176,7 +176,7 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 	if !params.NegativeAmount {
 		v.notNegative("amount", params.Amount)
 	}
-	v.accountID("account_id", params.AccountID)
+	v.required("account_id", string(params.AccountID))
 	v.numericID("parent_transaction_id", params.ParentTransactionID)
 	v.required("merchant_name_location", params.MerchantNameLocation)
 	v.sequenceNumber("originating_transaction", params.OriginatingTransaction, params.ZeroOriginating)

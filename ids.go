@@ -168,7 +168,7 @@ func (id RequestID) Date() (Date, bool) {
 // Expired reports whether a client refuses id at now; see [RequestID.Date].
 func (id RequestID) Expired(now time.Time) bool {
 	day, ok := id.Date()
-	made := day.Time(time.UTC)
+	made := time.Date(day.Year, day.Month, day.Day, 0, 0, 0, 0, time.UTC)
 	return ok && (now.Sub(made) > requestIDMaxAge || made.Sub(now) > requestIDMaxAhead)
 }
 

@@ -28,16 +28,12 @@ type freeSlot struct{}
 // Release does nothing.
 func (freeSlot) Release(ratelimit.Feedback) {}
 
-// slot acquires a slot. If c.request.awaited is not nil, the request prefetches a page and waits in Bulk until awaited is
-// closed. Until then a refusal does not count: if ctx has a deadline, Bulk may refuse a request that the call's lane admits.
-func (c *call) slot(ctx context.Context) (ratelimit.Slot, error) {
-	awaited := c.request.awaited
-	if awaited == nil {
-		return c.acquire(ctx, c.lane)
-	}
+// slotAhead acquires a slot for a prefetched page. It waits in Bulk until awaited is closed. Until then a refusal does not count:
+// if ctx has a deadline, Bulk may refuse a request that the call's lane admits.
+func (c *call) slotAhead(ctx context.Context, awaited <-chan struct{}) (ratelimit.Slot, error) {
 	select {
 	case <-awaited:
-		return c.acquire(ctx, c.lane)
+		return c.core.limiter.Acquire(ctx, c.lane)
 	default:
 	}
 	ahead, cancel := context.WithCancel(ctx)
@@ -49,21 +45,13 @@ func (c *call) slot(ctx context.Context) (ratelimit.Slot, error) {
 		case <-ahead.Done():
 		}
 	}()
-	if admitted, err := c.acquire(ahead, ratelimit.Bulk); err == nil {
+	if admitted, err := c.core.limiter.Acquire(ahead, ratelimit.Bulk); err == nil {
 		return admitted, nil
 	}
 	select {
 	case <-awaited:
-		return c.acquire(ctx, c.lane)
+		return c.core.limiter.Acquire(ctx, c.lane)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-func (c *call) acquire(ctx context.Context, lane ratelimit.Lane) (ratelimit.Slot, error) {
-	admitted, err := c.core.limiter.Acquire(ctx, lane)
-	if admitted == nil && err == nil {
-		return freeSlot{}, nil
-	}
-	return admitted, err
 }

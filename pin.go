@@ -33,7 +33,7 @@ type InitiatePINParams struct {
 // second password may arrive. Safety: never repeated. API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*Response, error) {
 	var v validator
-	v.accountID("eaid", params.AccountID)
+	v.required("eaid", string(params.AccountID))
 	v.required("device_id", params.DeviceID)
 	v.required("ip_address", params.IPAddress)
 	v.required("communication_method", params.CommunicationMethod)

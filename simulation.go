@@ -102,7 +102,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	}
 	v := s.client.validator()
 	v.requiredOneOf("transaction_type", string(p.Type), p.Type.values())
-	v.accountID("account_id", p.AccountID)
+	v.required("account_id", string(p.AccountID))
 	v.meant("amount", p.Amount, p.ZeroAmount)
 	v.text("acquirer_id", p.AcquirerID, 0)
 	v.text("merchant_id", p.MerchantID, 0)

@@ -98,9 +98,9 @@ func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params
 func (p TransferParams) check(v *validator) {
 	v.requestID("request_id", p.RequestID)
 	v.positive("amount", p.Amount)
-	v.reference("source_reference", p.SourceReference)
-	v.reference("destination_reference", p.DestinationReference)
-	v.accountID("destination_account_id", p.DestinationAccountID)
+	v.requiredText("source_reference", p.SourceReference, 75)
+	v.requiredText("destination_reference", p.DestinationReference, 75)
+	v.required("destination_account_id", string(p.DestinationAccountID))
 	v.text("initiator_username", p.InitiatorUsername, 0)
 }
 
@@ -161,8 +161,8 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 func (p DirectEntryOutParams) check(v *validator) {
 	v.requestID("request_id", p.RequestID)
 	v.positive("amount", p.Amount)
-	v.reference("source_reference", p.SourceReference)
-	v.reference("destination_reference", p.DestinationReference)
+	v.requiredText("source_reference", p.SourceReference, 75)
+	v.requiredText("destination_reference", p.DestinationReference, 75)
 	v.required("destination_account_info.bsb", p.Destination.BSB)
 	v.match("destination_account_info.bsb", p.Destination.BSB, "must be six digits", 6, 6, ascii.IsDigit[rune])
 	v.required("destination_account_info.account_number", p.Destination.AccountNumber)
@@ -194,7 +194,9 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 	if r.lastSent.After(now) { // by another clock; the call was earlier all the same
 		r.lastSent = now
 	}
-	r.notBefore = c.repeats.anyNotBefore(r.lastSent)
+	if !r.lastSent.IsZero() {
+		r.notBefore = c.repeats.anyNotBefore(r.lastSent)
+	}
 	m := &movement{result: TransferResult{RequestID: r.requestID}, failing: r.op.modelsFailure}
 	if len(r.faults) > 0 || r.unencodable != nil { // do reports why
 		return nil, c.do(ctx, &r, m.decode)
@@ -214,7 +216,13 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 		return nil, c.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: idlock.ErrInFlight, unknown: true})
 	}
 	outcome, notBefore := OutcomeUnknown, time.Time{} // also if the caller's limiter or token source panics
-	defer func() { lock.Leave(lockResult(outcome), notBefore) }()
+	defer func() {
+		if outcome == OutcomeUnknown {
+			lock.LeaveUnknown(notBefore)
+		} else {
+			lock.Leave(outcome == OutcomeApplied)
+		}
+	}()
 	err = c.do(ctx, &r, m.decode)
 	outcome = OutcomeOf(err)
 	if failure, ok := errors.AsType[*CallError](err); ok {
@@ -224,18 +232,6 @@ func move(ctx context.Context, c *Client, r request) (*TransferResult, error) {
 		return nil, err
 	}
 	return &m.result, nil
-}
-
-// lockResult converts an outcome for package idlock.
-func lockResult(outcome Outcome) idlock.Result {
-	switch outcome {
-	case OutcomeApplied:
-		return idlock.Applied
-	case OutcomeRejected, OutcomeNotProcessed:
-		return idlock.NotApplied
-	case OutcomeUnknown:
-	}
-	return idlock.Unknown
 }
 
 // withheld reports a call that was not sent, and returns its error.

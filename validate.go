@@ -109,9 +109,6 @@ func (v *validator) readID(field, value string) {
 	}
 }
 
-// accountID checks an EAID in a body, where the reference specifies no form.
-func (v *validator) accountID(field string, id AccountID) { v.required(field, string(id)) }
-
 func (v *validator) companyID(field string, id CompanyID) {
 	if id == 0 {
 		v.fault(field, ruleRequired)
@@ -284,8 +281,6 @@ func (v *validator) requestID(field string, id RequestID) {
 		v.fault(field, "must be at most 100 characters")
 	}
 }
-
-func (v *validator) reference(field, value string) { v.requiredText(field, value, 75) }
 
 func (v *validator) futureDate(field string, date Date) {
 	if v.date(field, date) && !date.Time(time.UTC).After(time.Now()) {

@@ -52,14 +52,11 @@ func Resolve(base *url.URL, template string, values Values, query Query) url.URL
 	path := expand(space[:0], base.Path, template, values, nil)
 	both := string(query.appendTo(path)) // one allocation
 	u := url.URL{Scheme: base.Scheme, Host: base.Host, Path: both[:len(path)], RawQuery: both[len(path):]}
-	if raw := base.EscapedPath(); raw != base.Path || slices.ContainsFunc(values[:], needsEscape) {
+	if raw := base.EscapedPath(); raw != base.Path || slices.ContainsFunc(values[:], func(value string) bool { return !ascii.IsName(value) }) {
 		u.RawPath = string(expand(nil, raw, template, values, url.PathEscape))
 	}
 	return u
 }
-
-// needsEscape reports whether escaping may change value in a path. It may return true for a value that escaping leaves unchanged.
-func needsEscape(value string) bool { return !ascii.IsName(value) }
 
 // expand appends base and a path template to path. Values replace the parameters, escaped with escape if it is not nil.
 func expand(path []byte, base, template string, values Values, escape func(string) string) []byte {

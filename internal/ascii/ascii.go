@@ -2,7 +2,11 @@
 // not know the meaning of the text.
 package ascii
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
 
 // Masks for a word of eight bytes: in Ones each byte is 1, in Tops the top bit of each byte is set.
 const (
@@ -47,4 +51,18 @@ func IsPlain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && 
 // propagates to higher bytes.
 func Special(word uint64) uint64 {
 	return ((word ^ '"'*Ones - Ones) | (word ^ '\\'*Ones - Ones) | (word - ' '*Ones) | word) & Tops
+}
+
+// PlainLength returns the length of text before the first byte that is not plain.
+func PlainLength(text []byte) int {
+	n := 0
+	for ; len(text)-n >= 8; n += 8 {
+		if marks := Special(binary.LittleEndian.Uint64(text[n:])); marks != 0 {
+			return n + bits.TrailingZeros64(marks)>>3
+		}
+	}
+	for n < len(text) && IsPlain(text[n]) {
+		n++
+	}
+	return n
 }

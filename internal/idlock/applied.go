@@ -30,11 +30,6 @@ func (a *appliedPayments) hash(id string) idHash {
 	return idHash{maphash.String(a.seeds[0], id), maphash.String(a.seeds[1], id)}
 }
 
-func (a *appliedPayments) get(key idHash) (payment digest, known bool) {
-	payment, known = a.payments[key]
-	return payment, known
-}
-
 func (a *appliedPayments) add(key idHash, payment digest) {
 	if _, known := a.payments[key]; known {
 		return

@@ -13,12 +13,17 @@ import (
 // atOnce is the rule of a service that finishes every request at once.
 func atOnce(lastSent time.Time) time.Time { return lastSent }
 
+// How a payment ends.
+func applied(l *Lock)    { l.Leave(true) }
+func notApplied(l *Lock) { l.Leave(false) }
+func unknown(l *Lock)    { l.LeaveUnknown(l.NotBefore) }
+
 // through takes a payment through its per-ID lock.
-func through(t testing.TB, g *Guard, id, body string, result Result) error {
+func through(t testing.TB, g *Guard, id, body string, leave func(*Lock)) error {
 	t.Helper()
 	lock, err := g.Enter(context.Background(), Payment{ID: id, Operation: "pay", Source: "a", Body: []byte(body)})
 	if err == nil {
-		lock.Leave(result, lock.NotBefore)
+		leave(&lock)
 	}
 	return err
 }
@@ -27,21 +32,21 @@ func through(t testing.TB, g *Guard, id, body string, result Result) error {
 func TestSettledIDsAreBounded(t *testing.T) {
 	t.Parallel()
 	g := New(atOnce)
-	require.NoError(t, through(t, g, "unknown", "1", Unknown))
+	require.NoError(t, through(t, g, "unknown", "1", unknown))
 	for n := range maxApplied {
-		require.NoError(t, through(t, g, strconv.Itoa(n), "1", Applied))
+		require.NoError(t, through(t, g, strconv.Itoa(n), "1", applied))
 	}
 	for _, n := range []int{0, 1, maxApplied - 1} {
-		require.ErrorIs(t, through(t, g, strconv.Itoa(n), "2", Applied), ErrOtherPayment)
-		require.NoError(t, through(t, g, strconv.Itoa(n), "1", Applied), "its own params")
+		require.ErrorIs(t, through(t, g, strconv.Itoa(n), "2", applied), ErrOtherPayment)
+		require.NoError(t, through(t, g, strconv.Itoa(n), "1", applied), "its own params")
 	}
-	require.NoError(t, through(t, g, "one more", "1", Applied))
-	require.NoError(t, through(t, g, "0", "2", Applied), "the oldest is forgotten")
-	require.NoError(t, through(t, g, "1", "2", NotApplied), "as is the next")
-	require.ErrorIs(t, through(t, g, "2", "2", Applied), ErrOtherPayment)
+	require.NoError(t, through(t, g, "one more", "1", applied))
+	require.NoError(t, through(t, g, "0", "2", applied), "the oldest is forgotten")
+	require.NoError(t, through(t, g, "1", "2", notApplied), "as is the next")
+	require.ErrorIs(t, through(t, g, "2", "2", applied), ErrOtherPayment)
 	require.Len(t, g.applied.payments, maxApplied)
 	require.Len(t, g.applied.order, maxApplied)
-	require.ErrorIs(t, through(t, g, "unknown", "2", Applied), ErrOtherPayment, "an unknown one is never forgotten")
+	require.ErrorIs(t, through(t, g, "unknown", "2", applied), ErrOtherPayment, "an unknown one is never forgotten")
 	require.Len(t, g.ids, 1)
 }
 
@@ -50,10 +55,10 @@ func TestUnknownIDsAreKept(t *testing.T) {
 	t.Parallel()
 	g := New(atOnce)
 	for n := range 2 * maxApplied {
-		require.NoError(t, through(t, g, strconv.Itoa(n), "1", Unknown))
+		require.NoError(t, through(t, g, strconv.Itoa(n), "1", unknown))
 	}
 	for n := range 2 * maxApplied {
-		require.ErrorIs(t, through(t, g, strconv.Itoa(n), "2", Unknown), ErrOtherPayment)
+		require.ErrorIs(t, through(t, g, strconv.Itoa(n), "2", unknown), ErrOtherPayment)
 	}
 }
 
@@ -89,7 +94,7 @@ func BenchmarkTurn(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		lock.Leave(Applied, lock.NotBefore)
+		lock.Leave(true)
 	}
 	runtime.GC() //nolint:revive // what is left is what counts
 	runtime.ReadMemStats(&after)

@@ -41,18 +41,6 @@ type Payment struct {
 	NotBefore time.Time
 }
 
-// Result is how a call ended.
-type Result int
-
-const (
-	// Unknown means that the payment may have been made, or may still be made.
-	Unknown Result = iota
-	// Applied means that the payment was made.
-	Applied
-	// NotApplied means that the payment was not made and cannot be made any more.
-	NotApplied
-)
-
 // Guard admits calls with the same ID one by one. It is safe for concurrent use.
 type Guard struct {
 	notBefore func(lastSent time.Time) time.Time
@@ -80,7 +68,7 @@ type state struct {
 // maxSpare is how many unused states are kept for other IDs.
 const maxSpare = 64
 
-// Lock is the right to send with an ID. The caller must call Leave.
+// Lock is the right to send with an ID. The caller must call Leave or LeaveUnknown.
 type Lock struct {
 	// NotBefore is the earliest time at which an earlier call of unknown outcome may be repeated; zero if there is no
 	// such call. The holder of the lock waits until then.
@@ -116,7 +104,7 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Lock, error) {
 	t.payment = g.digests.of(&p)
 	t.NotBefore = t.state.notBefore
 	t.key = g.applied.hash(t.id)
-	made, known := g.applied.get(t.key)
+	made, known := g.applied.payments[t.key]
 	t.Applied = known && made == t.payment
 	other := !t.NotBefore.IsZero() && t.state.payment != t.payment || known && made != t.payment
 	if !other && p.NotBefore.After(t.NotBefore) { // remembered even if this call is not sent
@@ -133,25 +121,28 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Lock, error) {
 	return t, ErrOtherPayment
 }
 
-// Leave releases the lock. notBefore is when a payment of unknown outcome may be repeated. Zero, as after a panic, means that the
-// request may have been sent just now.
-func (t *Lock) Leave(result Result, notBefore time.Time) {
-	g := t.guard
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	t.state.notBefore = time.Time{}
-	switch result {
-	case Unknown:
-		if notBefore.IsZero() {
-			notBefore = g.notBefore(time.Now())
-		}
-		t.state.notBefore, t.state.payment = notBefore, t.payment
-	case Applied:
-		g.applied.add(t.key, t.payment)
-	case NotApplied:
+// Leave releases the lock when it is known whether the payment was made. If not, it cannot be made any more.
+func (t *Lock) Leave(applied bool) {
+	t.guard.mu.Lock()
+	defer t.guard.mu.Unlock()
+	if t.state.notBefore = (time.Time{}); applied {
+		t.guard.applied.add(t.key, t.payment)
 	}
 	<-t.state.held // does not wait
-	g.leave(t.id, t.state)
+	t.guard.leave(t.id, t.state)
+}
+
+// LeaveUnknown releases the lock when the payment may have been made, or may still be made. It may be repeated at notBefore. Zero,
+// as after a panic, means that the request may have been sent just now.
+func (t *Lock) LeaveUnknown(notBefore time.Time) {
+	t.guard.mu.Lock()
+	defer t.guard.mu.Unlock()
+	if notBefore.IsZero() {
+		notBefore = t.guard.notBefore(time.Now())
+	}
+	t.state.notBefore, t.state.payment = notBefore, t.payment
+	<-t.state.held // does not wait
+	t.guard.leave(t.id, t.state)
 }
 
 // join returns the state of an ID. The state stays the same until every caller of join has called leave.

@@ -50,7 +50,7 @@ func TestOneAtATime(t *testing.T) {
 				mu.Lock()
 				under[p.ID]--
 				mu.Unlock()
-				lock.Leave(NotApplied, time.Time{})
+				lock.Leave(false)
 			})
 		}
 		calls.Wait()
@@ -68,13 +68,13 @@ func TestARepeatKnowsItsTime(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, first.NotBefore.IsZero())
 		began := time.Now()
-		first.Leave(Unknown, began.Add(wait))
+		first.LeaveUnknown(began.Add(wait))
 
 		repeat, err := g.Enter(t.Context(), p)
 		require.NoError(t, err)
 		require.Equal(t, began.Add(wait), repeat.NotBefore)
 		require.False(t, repeat.Applied)
-		repeat.Leave(Unknown, began.Add(2*wait))
+		repeat.LeaveUnknown(began.Add(2 * wait))
 
 		_, err = g.Enter(t.Context(), Payment{ID: "1", Body: []byte("q")})
 		require.ErrorIs(t, err, ErrOtherPayment)
@@ -82,16 +82,16 @@ func TestARepeatKnowsItsTime(t *testing.T) {
 		again, err := g.Enter(t.Context(), p)
 		require.NoError(t, err)
 		require.Equal(t, began.Add(2*wait), again.NotBefore)
-		again.Leave(NotApplied, time.Time{})
+		again.Leave(false)
 		free, err := g.Enter(t.Context(), Payment{ID: "1", Body: []byte("q")})
 		require.NoError(t, err, "the first was not made")
 		require.True(t, free.NotBefore.IsZero())
-		free.Leave(Applied, time.Time{})
+		free.Leave(true)
 
 		made, err := g.Enter(t.Context(), Payment{ID: "1", Body: []byte("q")})
 		require.NoError(t, err)
 		require.True(t, made.Applied)
-		made.Leave(Applied, time.Time{})
+		made.Leave(true)
 		_, err = g.Enter(t.Context(), p)
 		require.ErrorIs(t, err, ErrOtherPayment)
 		require.Empty(t, g.ids)
@@ -111,11 +111,11 @@ func TestAWaitEndsWithItsContext(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, time.Second, time.Since(began))
 		require.Equal(t, time.Now().Add(wait), refused.NotBefore, "the first may be sent only now")
-		first.Leave(NotApplied, time.Time{})
+		first.Leave(false)
 
 		lock, err := g.Enter(short, p)
 		require.NoError(t, err, "nothing is under way")
-		lock.Leave(NotApplied, time.Time{})
+		lock.Leave(false)
 		require.Empty(t, g.ids)
 	})
 }
@@ -127,12 +127,12 @@ func TestUnknownWithoutATime(t *testing.T) {
 		first, err := g.Enter(t.Context(), p)
 		require.NoError(t, err)
 		time.Sleep(time.Second)
-		first.Leave(Unknown, time.Time{})
+		first.LeaveUnknown(time.Time{})
 		left := time.Now()
 		repeat, err := g.Enter(t.Context(), p)
 		require.NoError(t, err)
 		require.Equal(t, left.Add(wait), repeat.NotBefore)
-		repeat.Leave(Applied, time.Time{})
+		repeat.Leave(true)
 	})
 }
 
@@ -147,7 +147,7 @@ func TestSpareStatesAreBounded(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for n := range entered {
-		entered[n].Leave(NotApplied, time.Time{})
+		entered[n].Leave(false)
 	}
 	require.Empty(t, g.ids)
 	require.Len(t, g.spare, maxSpare)

@@ -273,7 +273,7 @@ func (l *Limiter) wake() {
 
 // pacedAt returns the time of a lane's slot: at, or later if the lane's pace requires it. ahead counts the slots before that slot.
 func (l *Limiter) pacedAt(now time.Duration, lane ratelimit.Lane, ahead int, at time.Duration) time.Duration {
-	if !l.stock.spaced(lane) {
+	if !l.stock.paced && (!l.stock.Scarce || lane < ratelimit.Call) { // not spaced
 		return at
 	}
 	first := at
@@ -321,9 +321,11 @@ func (l *Limiter) predict(now time.Duration, lane ratelimit.Lane, index int) tim
 	}
 	ahead := index + above
 	lacking := ahead + 1 - l.stock.Free
-	at, _ := l.returned(now, lacking)
-	if lacking > 0 && l.options.Owner != nil {
-		at = min(at, l.options.Owner.Expect(now, &l.stock, lacking))
+	at := now
+	if lacking > 0 {
+		if at, _ = l.returned(now, lacking); l.options.Owner != nil {
+			at = min(at, l.options.Owner.Expect(now, &l.stock, lacking))
+		}
 	}
 	return l.pacedAt(now, lane, ahead, at)
 }

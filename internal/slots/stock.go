@@ -68,10 +68,6 @@ func (s *Stock) observe(use time.Duration) {
 	s.setInterval()
 }
 
-func (s *Stock) spaced(lane ratelimit.Lane) bool {
-	return s.paced || s.Scarce && lane >= ratelimit.Call
-}
-
 func (s *Stock) use(now time.Duration) {
 	if s.Scarce || s.paced {
 		s.next = max(s.next, now-s.saved()) + s.interval

@@ -187,7 +187,7 @@ func (m *Manager) Refuse(token *oauth2.Token) {
 // Current returns token, or the token that has replaced it meanwhile, or nil if callers wait for a new one.
 func (m *Manager) Current(token *oauth2.Token) *oauth2.Token {
 	switch s := m.state.Load(); {
-	case s.is(token) && !s.refused:
+	case token == s.token && !s.refused:
 		return token
 	case m.now() < s.expireAt:
 		return s.token

@@ -2,27 +2,10 @@ package wire
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/cardprograms/prepaid/internal/ascii"
 )
-
-// HasError reports whether body contains "error" in quotes, which is rare. A search for one byte would stop often. So HasError
-// first looks for the pattern "r, r, any byte, r", in words of eight bytes that overlap by three.
-func HasError(body []byte) bool {
-	rest := body
-	for len(rest) >= 13 {
-		if rror(binary.LittleEndian.Uint64(rest))|rror(binary.LittleEndian.Uint64(rest[5:])) != 0 {
-			break
-		}
-		rest = rest[10:]
-	}
-	start := max(len(body)-len(rest)-2, 0) // where the quote would be, before the first match
-	return bytes.Contains(body[start:], []byte(`"error"`))
-}
 
 // Repeats reports whether body is an object in which a member with one of the names occurs more than once.
 func Repeats(body []byte, names ...string) bool {
@@ -48,12 +31,4 @@ func Repeats(body []byte, names ...string) bool {
 			return false
 		}
 	}
-}
-
-// rror marks each byte r, in a word of eight bytes, after which r, any byte and r follow.
-func rror(word uint64) uint64 {
-	const others = 0x7f * ascii.Ones
-	word ^= 'r' * ascii.Ones
-	marks := ^((word&others + others) | word | others) // the bytes that are 0 now
-	return marks & (marks >> 8) & (marks >> 24)
 }

@@ -249,7 +249,7 @@ func (r *Reader) PlainText() ([]byte, bool) {
 	}
 	text := r.data[r.pos+1:]
 	n := 0
-	for ; len(text)-n >= 8; n += 8 { // like plainLength, but without the call
+	for ; len(text)-n >= 8; n += 8 { // like ascii.PlainLength, but without the call
 		if marks := ascii.Special(binary.LittleEndian.Uint64(text[n:])); marks != 0 {
 			n += bits.TrailingZeros64(marks) >> 3
 			if text[n] != '"' {
@@ -259,26 +259,12 @@ func (r *Reader) PlainText() ([]byte, bool) {
 			return text[:n], true
 		}
 	}
-	n = plainLength(text)
+	n = ascii.PlainLength(text)
 	if n == len(text) || text[n] != '"' {
 		return nil, false
 	}
 	r.pos += n + 2
 	return text[:n], true
-}
-
-// plainLength returns the length of text before the first byte that is not plain.
-func plainLength(text []byte) int {
-	n := 0
-	for ; len(text)-n >= 8; n += 8 {
-		if marks := ascii.Special(binary.LittleEndian.Uint64(text[n:])); marks != 0 {
-			return n + bits.TrailingZeros64(marks)>>3
-		}
-	}
-	for n < len(text) && ascii.IsPlain(text[n]) {
-		n++
-	}
-	return n
 }
 
 // text reads any string. The result is valid until the next string is read.

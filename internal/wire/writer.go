@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // Writer writes the body of a payment member by member, without reflection. Names are passed with their punctuation.
@@ -16,7 +18,7 @@ type Writer struct {
 // Text writes a member that is a string.
 func (w *Writer) Text(name, value string) {
 	w.Body = append(w.Body, name...)
-	if plainLength([]byte(value)) == len(value) {
+	if ascii.PlainLength([]byte(value)) == len(value) {
 		w.Body = append(append(append(w.Body, '"'), value...), '"')
 		return
 	}
