@@ -133,8 +133,9 @@ func (c *call) try(ctx context.Context) {
 		return
 	}
 	admitted := c.admitted(a.started)
-	a.exchange = exchange.New(c.content != nil)
-	c.send(a.exchange.Begin(observed, c.core.config.AttemptTimeout), a, slot)
+	var limited context.Context
+	a.exchange, limited = c.core.sender.Begin(observed, c.core.config.AttemptTimeout, c.content != nil)
+	c.send(limited, a, slot)
 	if a.sent {
 		c.sent.add(a.started, c.core.config.AttemptTimeout)
 		c.sent.admitted = admitted
@@ -206,10 +207,9 @@ func (c *call) send(ctx context.Context, a *attempt, slot ratelimit.Slot) {
 	if c.core.config.Propagate != nil {
 		c.propagate(ctx, header)
 	}
-	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
+	response, failure := a.exchange.Send(ctx, exchange.Request{
 		Method: c.request.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: c.next.fresh || c.request.op.ownConnection(),
 		Effect: c.request.op.class != classRead && c.request.op.class != classToken, Lead: c.request.op.class == classToken,
-		Limit: c.core.config.AttemptTimeout,
 	})
 	if response == nil {
 		a.sent, a.connectFailed = failure.Sent, failure.MayConnect

@@ -154,15 +154,11 @@ func (id RequestID) Date() (Date, bool) {
 	if _, err := hex.Decode(b[:], digits[:]); err != nil || b[0]>>4 != 8 || b[2]>>6 != 0b10 {
 		return Date{}, false
 	}
-	written := string(id[:8])
-	if !ascii.IsDigits(written) {
+	made, err := time.Parse("20060102", string(id[:8]))
+	if err != nil || made.Year() < 1 {
 		return Date{}, false
 	}
-	day := Date{100*twoDigits(written) + twoDigits(written[2:]), time.Month(twoDigits(written[4:])), twoDigits(written[6:])}
-	if !day.valid() {
-		return Date{}, false
-	}
-	return day, true
+	return Date{made.Year(), made.Month(), made.Day()}, true
 }
 
 // Expired reports whether a client refuses id at now; see [RequestID.Date].

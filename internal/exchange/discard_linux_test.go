@@ -26,10 +26,10 @@ func TestRetransmissionEndsWithTheAttempt(t *testing.T) {
 	const userTimeout = 0x12
 	for limit, deadline := range map[time.Duration]time.Duration{time.Minute: time.Hour, time.Hour: time.Minute} {
 		r := requestTo(t, server.URL)
-		r.Method, r.Body, r.Effect, r.Limit = http.MethodPost, []byte("content"), true, limit
+		r.Method, r.Body, r.Effect = http.MethodPost, []byte("content"), true
 		ctx, cancel := context.WithTimeout(t.Context(), deadline)
-		x := New(true)
-		response, failure := x.Send(x.Begin(ctx, limit), s, r) //nolint:bodyclose // Read closes it
+		x, ctx := s.Begin(ctx, limit, true)
+		response, failure := x.Send(ctx, r) //nolint:bodyclose // Read closes it
 		require.NoError(t, failure.Err)
 		_, err := new(Buffer).Read(ctx, response, 1<<10)
 		require.NoError(t, err)

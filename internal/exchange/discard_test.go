@@ -138,10 +138,9 @@ func TestAbandonedRequestIsReset(t *testing.T) {
 			require.Equal(t, name == "HTTP/2 only" || name == "another, of HTTP/2", protocol == 2)
 			require.Equal(t, c.hidden, s.Hidden())
 
-			x := New(true)
-			ctx := x.Begin(t.Context(), 50*time.Millisecond)
+			x, ctx := s.Begin(t.Context(), 50*time.Millisecond, true)
 			r.URL.Path = "/slow"
-			response, failure := x.Send(ctx, s, r) //nolint:bodyclose // there is none
+			response, failure := x.Send(ctx, r) //nolint:bodyclose // there is none
 			x.End()
 			require.Nil(t, response)
 			require.ErrorIs(t, failure.Err, ErrTimeout)

@@ -61,10 +61,11 @@ func (secondConnectionError) Is(target error) bool { return target == ErrRepeate
 // peer resets the stream. A second connection ends the exchange before anything is written to that connection.
 //
 // Transport hooks and a body that is read later refer to an Exchange, so an Exchange may outlive its call and is
-// never reused. Call [New], Begin, Send and, unless the body is streamed, End.
+// never reused. Call [Sender.Begin], Send and, unless the body is streamed, End.
 type Exchange struct {
-	timer     attemptTimer
-	ends      time.Duration               // when its time ends, as time since Sender.made
+	cancel    context.CancelCauseFunc
+	timer     *time.Timer                 // limits the time of an attempt; of a streamed body, each pause instead
+	ends      time.Duration               // when its time ends, counted from Sender.made
 	conn      atomic.Pointer[net.TCPConn] // carries a request with an effect
 	hooks     httptrace.ClientTrace
 	request   http.Request
@@ -84,17 +85,29 @@ const (
 	seenNew                   // the first connection was new: net/http then uses no second one
 )
 
-// New returns an Exchange. The reader of a body is allocated together with the Exchange.
-func New(withBody bool) *Exchange {
-	if !withBody {
-		return new(Exchange)
+// Begin returns an Exchange and its context, which ends after limit. The reader of a body is allocated together with the Exchange.
+func (s *Sender) Begin(ctx context.Context, limit time.Duration, withBody bool) (*Exchange, context.Context) {
+	var x *Exchange
+	if withBody {
+		both := new(struct {
+			exchange Exchange
+			content  content
+		})
+		x = &both.exchange
+		x.content = &both.content
+	} else {
+		x = new(Exchange)
 	}
-	both := new(struct {
-		exchange Exchange
-		content  content
-	})
-	both.exchange.content = &both.content
-	return &both.exchange
+	x.sender, x.ends = s, time.Since(s.made)+limit
+	ctx, x.cancel = context.WithCancelCause(ctx)
+	x.timer = time.AfterFunc(limit, func() { x.cancel(ErrTimeout) })
+	return x, ctx
+}
+
+// End stops the timer of the exchange and cancels its context: its body cannot be read any more.
+func (x *Exchange) End() {
+	x.timer.Stop()
+	x.cancel(nil)
 }
 
 // content is the part of an Exchange for a request with a body.
@@ -109,7 +122,7 @@ type Request struct {
 	// URL is copied.
 	URL    *url.URL
 	Header http.Header
-	// Body is nil for a request without a body. A request with a body needs an Exchange from New(true).
+	// Body is nil for a request without a body; otherwise the Exchange began with one.
 	Body []byte
 	// Fresh opens a connection for this request alone.
 	Fresh bool
@@ -117,8 +130,6 @@ type Request struct {
 	// time. Unless Fresh is set, the connection uses HTTP/1.1 and is kept for the next request with an effect. When the
 	// exchange or the process ends, the kernel discards undelivered bytes.
 	Effect bool
-	// Limit is the limit passed to Begin. For a request with an effect, the kernel applies it too.
-	Limit time.Duration
 	// Lead is an exception from Fresh, for requests with a body. If the service offers HTTP/2, the Sender's first request
 	// that sets Lead opens a connection that later requests use too.
 	Lead bool
@@ -135,16 +146,16 @@ type Failure struct {
 }
 
 // Send sends r. ctx is the context that Begin returned. The caller closes the body of the response.
-func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Response, Failure) {
+func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure) {
+	s := x.sender
 	x.url = *r.URL
-	x.ends = time.Since(s.made) + r.Limit
 	if r.Effect && !s.netHTTP && x.content != nil {
 		x.content.alone.Context = ctx
 		ctx = &x.content.alone
 	}
 	out := &x.request
 	*out = *(&http.Request{Method: r.Method, URL: &x.url, Host: x.url.Host, Header: r.Header}).
-		WithContext(httptrace.WithClientTrace(ctx, x.trace(s, r)))
+		WithContext(httptrace.WithClientTrace(ctx, x.trace(r)))
 	if r.Body != nil {
 		out.ContentLength = int64(len(r.Body))
 		x.content.reader.Reset(r.Body)
@@ -161,8 +172,8 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 	}
 	var response *http.Response
 	err := errNotHTTP2
-	if s.leads(r) {
-		response, err = x.lead(s, out)
+	if r.Lead && s.leads(r) {
+		response, err = x.lead(out)
 	}
 	if errors.Is(err, errNotHTTP2) {
 		response, err = roundTrip(transport, out)
@@ -197,10 +208,10 @@ func (x *Exchange) HTTP2() bool { return x.has(seenHTTP2) }
 func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 
 // trace returns the hooks. Once something was written over HTTP/1.1, an [*http.Transport] repeats only a GET.
-func (x *Exchange) trace(s *Sender, r Request) *httptrace.ClientTrace {
-	x.sender, x.effect, x.unwritten = s, r.Effect, s.netHTTP && r.Method != http.MethodGet
+func (x *Exchange) trace(r Request) *httptrace.ClientTrace {
+	x.effect, x.unwritten = r.Effect, x.sender.netHTTP && r.Method != http.MethodGet
 	x.hooks.GotConn = x.gotConn
-	if s.netHTTP && s.owned == nil { // in other cases neverLeft does not need the hook
+	if x.sender.netHTTP && x.sender.owned == nil { // in other cases neverLeft does not need the hook
 		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }
 	}
 	return &x.hooks
@@ -235,7 +246,7 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 
 // refuse ends the exchange before anything is written to conn.
 func (x *Exchange) refuse(conn net.Conn, shared bool, cause error) {
-	x.timer.cancel(cause) // HTTP/2 checks the context before it writes
+	x.cancel(cause) // HTTP/2 checks the context before it writes
 	if !shared {
 		_ = conn.Close() // HTTP/1.1 writes before it checks
 	}
@@ -258,6 +269,32 @@ func (x *Exchange) take(info httptrace.GotConnInfo) {
 		discardOnClose(conn, limit)
 		x.conn.Store(conn)
 	}
+}
+
+// innermost returns the TCP connection below conn, or nil if a type without NetConn hides it.
+func innermost(conn net.Conn) *net.TCPConn {
+	for {
+		switch c := conn.(type) {
+		case *net.TCPConn:
+			return c
+		case interface{ NetConn() net.Conn }:
+			conn = c.NetConn()
+		default:
+			return nil
+		}
+	}
+}
+
+// discardOnClose makes the kernel discard undelivered bytes. By default the kernel retransmits them for minutes, even after
+// a close. After this call, the kernel discards them when the connection is closed, even by the end of the process (linger
+// 0: the peer gets a reset), and when the peer acknowledges nothing for the given time, even while the process is stopped.
+func discardOnClose(conn *net.TCPConn, after time.Duration) {
+	_ = conn.SetLinger(0) // fails only if the connection is closed already
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(descriptor uintptr) { limitRetransmission(descriptor, min(after, 24*time.Hour)) })
 }
 
 // Abort closes the TCP connection of a request with an effect, so that the kernel discards the undelivered bytes of the request.
@@ -314,4 +351,33 @@ func describe(ctx context.Context, sent bool, err error) error {
 		return errMalformed // net/http quotes the text that it could not read
 	}
 	return err
+}
+
+// MostKept is the capacity up to which a Buffer should be kept for another call.
+const MostKept = 1 << 20
+
+// Buffer holds the body of a response while it is decoded. It is reused for each body.
+type Buffer struct {
+	bytes.Buffer
+	limited io.LimitedReader // between the buffer and a response
+}
+
+// Read reads the body of a response to its end and closes it. A body of more than limit bytes is truncated, with
+// ErrTooLarge. ctx is the context that Begin returned. The result is valid until the next Read.
+func (b *Buffer) Read(ctx context.Context, response *http.Response, limit int64) ([]byte, error) {
+	defer func() { _ = response.Body.Close() }()
+	b.Reset()
+	if length := response.ContentLength; length > 0 && length <= limit {
+		b.Grow(int(min(length, MostKept)) + bytes.MinRead)
+	}
+	b.limited = io.LimitedReader{R: response.Body, N: limit + 1}
+	n, err := b.ReadFrom(&b.limited)
+	b.limited.R = nil
+	switch {
+	case n > limit:
+		return b.Bytes()[:limit], ErrTooLarge
+	case err != nil:
+		return b.Bytes(), describe(ctx, true, err)
+	}
+	return b.Bytes(), nil
 }

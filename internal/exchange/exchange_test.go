@@ -39,10 +39,9 @@ func requestTo(t *testing.T, address string) Request {
 // try makes one exchange and reads its response, if any.
 func try(t *testing.T, s *Sender, r Request) (status int, body string, failure Failure) {
 	t.Helper()
-	x := New(r.Body != nil)
-	ctx := x.Begin(t.Context(), time.Minute)
+	x, ctx := s.Begin(t.Context(), time.Minute, r.Body != nil)
 	defer x.End()
-	response, failure := x.Send(ctx, s, r)
+	response, failure := x.Send(ctx, r)
 	if response == nil {
 		return 0, "", failure
 	}
@@ -210,8 +209,7 @@ func TestStreamBoundsPauses(t *testing.T) {
 			"long, without a long pause": {50 * time.Second, 50 * time.Second, 50 * time.Second},
 			"a long pause":               {time.Second, 2 * time.Minute},
 		} {
-			x := New(false)
-			ctx := x.Begin(t.Context(), 10*time.Second)
+			x, ctx := new(Sender).Begin(t.Context(), 10*time.Second, false)
 			body := &pausingBody{ended: ctx.Done(), pauses: pauses}
 			wrapped := errors.New("wrapped")
 			stream := x.Stream(ctx, body, time.Minute, func(err error) error { return fmt.Errorf("%w: %w", wrapped, err) })

@@ -11,17 +11,17 @@ import (
 // errNotHTTP2 ends a call of lead before anything is written.
 var errNotHTTP2 = errors.New("not HTTP/2")
 
-// leads reports whether lead may send r, on a connection that is kept. It returns true only once for each Sender.
+// leads reports whether lead may send r, which has Lead set, on a connection that is kept. It returns true only once for each Sender.
 func (s *Sender) leads(r Request) bool {
 	t, ok := s.kept.(*http.Transport)
-	return r.Lead && ok && !s.http2Only && r.URL.Scheme == "https" &&
+	return ok && !s.http2Only && r.URL.Scheme == "https" &&
 		t.DialTLSContext == nil && t.DialTLS == nil && s.led.CompareAndSwap(false, true) //nolint:staticcheck // a caller may
 }
 
 // lead sends a request on a kept connection that uses HTTP/2: over HTTP/2, net/http never reads or logs bytes after a
 // response. Over HTTP/1.1, lead sends nothing and returns errNotHTTP2. The connection is kept for the next request, since
 // net/http completes the dial of a request that was cancelled.
-func (x *Exchange) lead(s *Sender, out *http.Request) (*http.Response, error) {
+func (x *Exchange) lead(out *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(out.Context()) // ends with the context of the exchange
 	check := func(state tls.ConnectionState) (ok bool) {
 		if ok = state.NegotiatedProtocol == "h2"; !ok {
@@ -29,7 +29,7 @@ func (x *Exchange) lead(s *Sender, out *http.Request) (*http.Response, error) {
 		}
 		return ok
 	}
-	response, err := roundTrip(s.kept, out.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	response, err := roundTrip(x.sender.kept, out.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeDone: func(state tls.ConnectionState, err error) {
 			if err == nil {
 				check(state)

@@ -82,10 +82,9 @@ func TestLeadThatFails(t *testing.T) {
 	} {
 		u, err := url.Parse(c.address)
 		require.NoError(t, err)
-		x := New(true)
 		s := NewSender(&http.Transport{}, nil)
-		ctx := x.Begin(t.Context(), c.limit)
-		response, failure := x.Send(ctx, s, Request{Method: http.MethodPost, URL: u, Header: http.Header{}, Body: []byte("x"), Fresh: true, Lead: true}) //nolint:bodyclose // there is none
+		x, ctx := s.Begin(t.Context(), c.limit, true)
+		response, failure := x.Send(ctx, Request{Method: http.MethodPost, URL: u, Header: http.Header{}, Body: []byte("x"), Fresh: true, Lead: true}) //nolint:bodyclose // there is none
 		x.End()
 		require.Nil(t, response)
 		require.Error(t, failure.Err, name)

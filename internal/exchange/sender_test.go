@@ -51,8 +51,8 @@ func TestConnectionsAreNotShared(t *testing.T) {
 				sent.Go(func() {
 					r := requestTo(t, server.URL)
 					r.Method, r.Body, r.Effect, r.Fresh = http.MethodPost, []byte("content"), true, i%2 == 0
-					x := New(true)
-					response, failure := x.Send(x.Begin(ctx, time.Minute), s, r)
+					x, ctx := s.Begin(ctx, time.Minute, true)
+					response, failure := x.Send(ctx, r)
 					defer x.End()
 					if response != nil {
 						_ = response.Body.Close()

@@ -114,11 +114,11 @@ func mutants() []mutant {
 			test: "TestRestsAfterARunBefore", old: "wait := d.rateWindow - time.Since(d.locked)", new: "wait := time.Duration(0)",
 		},
 		{
-			name: "the kernel sends what a process that was killed has left", file: "internal/exchange/discard.go", pkg: "./internal/tests/netcut", root: true,
+			name: "the kernel sends what a process that was killed has left", file: "internal/exchange/exchange.go", pkg: "./internal/tests/netcut", root: true,
 			test: "TestNothingLeavesAfterAKill", old: "_ = conn.SetLinger(0)", new: "_ = conn.SetLinger(-1)",
 		},
 		{
-			name: "the kernel sends for a process that is stopped", file: "internal/exchange/discard.go", pkg: "./internal/tests/netcut", root: true,
+			name: "the kernel sends for a process that is stopped", file: "internal/exchange/exchange.go", pkg: "./internal/tests/netcut", root: true,
 			test: "TestNothingLeavesAStoppedProcess", old: "limitRetransmission(descriptor, min(after, 24*time.Hour))", new: "_ = after",
 		},
 		{
