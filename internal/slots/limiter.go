@@ -26,6 +26,7 @@ package slots
 import (
 	"context"
 	"math"
+	"net/http"
 	"sync"
 	"time"
 
@@ -178,6 +179,38 @@ func (l *Limiter) take(now time.Duration, lane ratelimit.Lane) *Slot {
 	l.block = l.block[1:]
 	s.queue, s.taken = &l.queues[lane], now
 	return s
+}
+
+// Slot is one use of a slot. It is never reused, so that a second Release, however late, cannot affect another caller's
+// request. Allocation in blocks makes this cheap.
+type Slot struct {
+	queue *waitQueue    // of its lane
+	taken time.Duration // when the slot was taken; the constant released after Release
+}
+
+const released time.Duration = -1
+
+// Release returns the slot. Only the first call has an effect.
+func (s *Slot) Release(f ratelimit.Feedback) {
+	l := s.queue.limiter
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	taken := s.taken
+	if taken == released {
+		return
+	}
+	s.taken = released
+	now := l.advance()
+	if f.NotSent && f.StatusCode == 0 {
+		l.refund(s.queue.lane)
+	} else {
+		l.resting = append(l.resting, rest{until: now + l.stock.window, lane: s.queue.lane})
+		l.stock.observe(now - taken)
+	}
+	if f.StatusCode == http.StatusTooManyRequests {
+		l.pause(now, f.RetryAfter, taken <= l.stock.pausedAt)
+	}
+	l.dispatch(now)
 }
 
 // refund frees a slot whose request was not sent.

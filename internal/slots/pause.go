@@ -3,43 +3,10 @@ package slots
 import (
 	"math"
 	"math/rand/v2"
-	"net/http"
 	"time"
 
 	"github.com/cardprograms/prepaid/ratelimit"
 )
-
-// Slot is one use of a slot. The value is never reused, so that a second Release, however late, cannot affect another caller's
-// request. Allocation in blocks makes this cheap.
-type Slot struct {
-	queue *waitQueue    // of its lane
-	taken time.Duration // when the slot was taken; after Release, the constant released
-}
-
-const released time.Duration = -1
-
-// Release returns the slot. Only the first call has an effect.
-func (s *Slot) Release(f ratelimit.Feedback) {
-	l := s.queue.limiter
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	taken := s.taken
-	if taken == released {
-		return
-	}
-	s.taken = released
-	now := l.advance()
-	if f.NotSent && f.StatusCode == 0 {
-		l.refund(s.queue.lane)
-	} else {
-		l.resting = append(l.resting, rest{until: now + l.stock.window, lane: s.queue.lane})
-		l.stock.observe(now - taken)
-	}
-	if f.StatusCode == http.StatusTooManyRequests {
-		l.pause(now, f.RetryAfter, taken <= l.stock.pausedAt)
-	}
-	l.dispatch(now)
-}
 
 // pause stops every lane: for retryAfter or, if unspecified, for a random time between a quarter of a window and a whole one.
 // A 429 for a request that was sent before the last pause is an echo: without a Retry-After, an echo changes nothing. Otherwise
