@@ -32,7 +32,7 @@ type attempt struct {
 	unusable      error                 // for any other response that is not a success
 	err           error                 // if there is no complete response
 	queued        time.Time             // when it began to wait for a slot
-	report        func(*Trace, Attempt) // reports to a trace with the context that AttemptStart returned; nil without traces
+	report        func(*Trace, Attempt) // reports to a trace with the context that AttemptStart returned; may be nil
 	exchange      *exchange.Exchange    // may outlive the attempt; the attempt never outlives its call
 }
 
@@ -124,8 +124,10 @@ func (c *call) try(ctx context.Context) {
 		if waited := a.started.Sub(a.queued); waited >= leastThrottled {
 			c.observer.throttled(ctx, waited)
 		}
-		observed = c.observer.attemptStart(ctx, a.number)
-		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.request.op.Operation, seen) }
+		if started := c.observer.attemptStart(ctx, a.number); started != nil {
+			observed = started
+			a.report = func(t *Trace, seen Attempt) { t.AttemptDone(started, c.request.op.Operation, seen) }
+		}
 		a.started = time.Now()
 	}
 	if a.err = c.core.ended(observed); a.err != nil { // ended while waiting for the slot

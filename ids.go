@@ -154,11 +154,13 @@ func (id RequestID) Date() (Date, bool) {
 	if _, err := hex.Decode(b[:], digits[:]); err != nil || b[0]>>4 != 8 || b[2]>>6 != 0b10 {
 		return Date{}, false
 	}
-	made, err := time.Parse("20060102", string(id[:8]))
-	if err != nil || made.Year() < 1 {
+	written, err := strconv.Atoi(string(id[:8]))
+	day := Date{written / 10_000, time.Month(written / 100 % 100), written % 100}
+	made := time.Date(day.Year, day.Month, day.Day, 0, 0, 0, 0, time.UTC)
+	if err != nil || id[0] < '0' || day.Year == 0 || made.Month() != day.Month || made.Day() != day.Day {
 		return Date{}, false
 	}
-	return Date{made.Year(), made.Month(), made.Day()}, true
+	return day, true
 }
 
 // Expired reports whether a client refuses id at now; see [RequestID.Date].

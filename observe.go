@@ -166,7 +166,8 @@ func (o observer) throttled(ctx context.Context, waited time.Duration) {
 	}
 }
 
-func (o observer) attemptStart(ctx context.Context, number int) context.Context {
+// attemptStart returns the context of the attempt, or nil if no Trace has AttemptStart set.
+func (o observer) attemptStart(ctx context.Context, number int) (started context.Context) {
 	for _, t := range o.traces {
 		if t.AttemptStart == nil {
 			continue
@@ -176,11 +177,12 @@ func (o observer) attemptStart(ctx context.Context, number int) context.Context 
 				ctx = inner
 			}
 		})
+		started = ctx
 	}
-	return ctx
+	return started
 }
 
-// attemptDone reports an attempt. report reports to a Trace with the context that AttemptStart returned.
+// attemptDone reports an attempt. report, if not nil, reports to a Trace with the context that AttemptStart returned.
 func (o observer) attemptDone(ctx context.Context, seen Attempt, report func(*Trace, Attempt)) {
 	if seen.WillRetry {
 		o.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
@@ -188,8 +190,12 @@ func (o observer) attemptDone(ctx context.Context, seen Attempt, report func(*Tr
 			slog.Int("status", seen.StatusCode), slog.Duration("wait", seen.WillWait), slog.String("error", seen.Err.Error()))
 	}
 	for _, t := range o.traces {
-		if t.AttemptDone != nil {
+		switch {
+		case t.AttemptDone == nil:
+		case report != nil:
 			o.guarded(func() { report(t, seen) })
+		default:
+			o.guarded(func() { t.AttemptDone(ctx, o.op, seen) })
 		}
 	}
 }
