@@ -267,6 +267,19 @@ func (s *scalar) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// readWire reads the usual forms of an ID.
+func (s *scalar) readWire(r *wire.Reader) {
+	text, plain := r.PlainText()
+	s.present, s.kind = true, number.String
+	if !plain {
+		text, s.kind = r.Number(), number.Number
+		if !ascii.IsDigits(text) || text[0] == '0' {
+			r.Fallback()
+		}
+	}
+	r.Set(&s.text, text)
+}
+
 // decode distinguishes a movement from a failure. Only an empty transaction ID ("" or null) is a failure, and only
 // where section 4.4 defines it. Anything else that is not a number above zero proves nothing.
 func (m *movement) decode(received *response) error {

@@ -175,6 +175,17 @@ func (v *Transaction) readWire(r *wire.Reader) {
 	}
 }
 
+func (v *transferResponse) readWire(r *wire.Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "transaction_id":
+			v.TransactionID.readWire(r)
+		case "correlation_id":
+			v.CorrelationID.readWire(r)
+		}
+	}
+}
+
 func (v *WalletToken) readWire(r *wire.Reader) {
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {

@@ -95,6 +95,7 @@ var comparisons = map[reflect.Type]func(*testing.T, []byte) bool{
 	reflect.TypeFor[Account]():          sameAsOptions[Account],
 	reflect.TypeFor[AccountSummary]():   sameAsOptions[AccountSummary],
 	reflect.TypeFor[Transaction]():      sameAsOptions[Transaction],
+	reflect.TypeFor[transferResponse](): sameAsOptions[transferResponse],
 	reflect.TypeFor[WalletToken]():      sameAsOptions[WalletToken],
 	reflect.TypeFor[Hook]():             sameAsOptions[Hook],
 	reflect.TypeFor[Message]():          sameAsOptions[Message],
@@ -173,6 +174,7 @@ func TestWireReaderReadsTheFixtures(t *testing.T) {
 	}
 	require.False(t, sameAsOptions[Account](t, body("Accounts.Get/200-numbers-as-strings")))
 	require.True(t, sameAsOptions[AccountSummary](t, body("Accounts.Summary/200")))
+	require.True(t, sameAsOptions[transferResponse](t, body("Accounts.Transfer/200")))
 	for _, name := range []string{"200", "200-every-type"} {
 		items, ok := readItems[Transaction](body("Accounts.Transactions/" + name))
 		require.True(t, ok, name)
