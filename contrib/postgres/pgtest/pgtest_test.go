@@ -144,7 +144,7 @@ func TestKilledProgramLeavesNothing(t *testing.T) {
 		t.Run(state, func(t *testing.T) {
 			t.Parallel()
 			pgtest.Start(t, pgtest.Options{}) // skips
-			child := exec.Command(os.Args[0])             //nolint:gosec // this very program
+			child := exec.Command(os.Args[0]) //nolint:gosec // this very program
 			child.Env = append(os.Environ(), childVariable+"="+state)
 			output, err := child.StdoutPipe()
 			require.NoError(t, err)
