@@ -146,19 +146,6 @@ func TestFixturesSetEveryField(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{"ReportRun.RequestedAt"}, missing, "the client's own clock sets that one")
-	for _, kind := range []reflect.Type{
-		reflect.TypeFor[prepaid.Account](), reflect.TypeFor[prepaid.AccountSummary](), reflect.TypeFor[prepaid.Cardholder](),
-		reflect.TypeFor[prepaid.Address](), reflect.TypeFor[prepaid.AlternateAddress](), reflect.TypeFor[prepaid.Passport](),
-		reflect.TypeFor[prepaid.FreeText](), reflect.TypeFor[prepaid.PortalIdentifier](), reflect.TypeFor[prepaid.Transaction](),
-		reflect.TypeFor[prepaid.TransferResult](), reflect.TypeFor[prepaid.WalletToken](), reflect.TypeFor[prepaid.WalletDevice](),
-		reflect.TypeFor[prepaid.WalletProvisioning](), reflect.TypeFor[prepaid.Response](), reflect.TypeFor[prepaid.MerchantCategory](),
-		reflect.TypeFor[prepaid.Policy](), reflect.TypeFor[prepaid.CategoryRule](), reflect.TypeFor[prepaid.MerchantRule](),
-		reflect.TypeFor[prepaid.TerminalRule](), reflect.TypeFor[prepaid.Restrictions](), reflect.TypeFor[prepaid.Report](),
-		reflect.TypeFor[prepaid.FundingResult](), reflect.TypeFor[prepaid.SimulationResult](),
-		reflect.TypeFor[prepaid.Hook](), reflect.TypeFor[prepaid.Message](),
-	} {
-		require.Contains(t, set, kind)
-	}
 }
 
 // countSetFields notes the fields that are not zero in every struct of this package inside value.

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
@@ -126,12 +128,36 @@ func pathCalls() []pathCall {
 	}
 }
 
-// escapes reports whether a call is a read, which escapes its id.
-func (p pathCall) escapes() bool {
-	return slices.Contains([]string{
-		"Accounts.Get", "Accounts.Summary", "Accounts.Transactions", "Accounts.TransactionsPage", "Accounts.WalletTokens",
-		"Accounts.FindMovement", "Reporting.Result", "Reporting.Open", "Hooks.Get", "Hooks.Undeliverable", "Hooks.UndeliverablePage",
-	}, p.name)
+// operation returns the operation that a call sends first.
+func (p pathCall) operation(t *testing.T) operations.Operation {
+	t.Helper()
+	of := map[string]string{
+		"Accounts.FindMovement": "Accounts.Transactions", "Reporting.Run": "Reporting.Start", "Reporting.Open": "Reporting.Result",
+	}
+	name := cmp.Or(of[p.name], strings.TrimSuffix(p.name, "Page"))
+	all := operations.All()
+	i := slices.IndexFunc(all, func(o operations.Operation) bool { return o.Name == name })
+	require.NotEqual(t, -1, i, name)
+	return all[i]
+}
+
+// Each text of a path has a call. A number needs none.
+func TestPathCallsAreComplete(t *testing.T) {
+	t.Parallel()
+	var want, got []string
+	for _, o := range operations.All() {
+		for part := range strings.SplitSeq(o.Path, "/") {
+			if strings.HasPrefix(part, "{") && part != "{companyid}" && !strings.HasPrefix(o.Path, "/policy/") {
+				want = append(want, o.Name)
+			}
+		}
+	}
+	for _, p := range pathCalls() {
+		if o := p.operation(t); o.Name == p.name {
+			got = append(got, o.Name)
+		}
+	}
+	require.ElementsMatch(t, want, got)
 }
 
 // An id that could climb out of its segment, or leave it empty, would call another operation. Reads escape all that cannot.
@@ -149,7 +175,7 @@ func TestValidationPathIDs(t *testing.T) {
 			special := []string{
 				"/", "%2e%2e", "%2F", "50%", "qZ7x/b?c", "qZ7x\ny", "qZ7x\r\nHost: evil", "qZ7x\x00", "\t", "qZ7x\x7f", "qZ7x/", "//qZ7x", `qZ7x\y`,
 			}
-			if p.escapes() {
+			if p.operation(t).Safety == "read" { // it escapes the id
 				for id, want := range refused {
 					if want == rule {
 						refused[id] = climbs

@@ -20,7 +20,7 @@ func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
 	sweep(t, validCreateFull, callCreate)
 	sweep(t, func() prepaid.UpdateAccountParams {
 		return prepaid.UpdateAccountParams{
-			Cardholder: validCardholder(), ClientAccountKey: new("k"), DisplayName: new("d"),
+			Cardholder:       validCardholder(),
 			PortalIdentifier: &prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"},
 		}
 	}, callUpdate)
@@ -126,7 +126,7 @@ type textField struct {
 	set       func(string)
 }
 
-// textsOf finds every text and secret inside v; nil pointers and empty lists hold none.
+// textsOf finds every text and secret inside v; nil pointers to structs and empty lists hold none.
 func textsOf(v reflect.Value, name string) []textField {
 	if v.Type() == reflect.TypeFor[prepaid.Secret]() {
 		return []textField{{name: name, set: func(text string) { v.Set(reflect.ValueOf(prepaid.NewSecret(text))) }}}
@@ -136,8 +136,14 @@ func textsOf(v reflect.Value, name string) []textField {
 	case reflect.String:
 		found = append(found, textField{name: name, set: v.SetString})
 	case reflect.Pointer:
-		if !v.IsNil() {
+		switch {
+		case !v.IsNil():
 			found = textsOf(v.Elem(), name)
+		case v.Type().Elem().Kind() == reflect.String: // an optional text that valid leaves out
+			found = append(found, textField{name: name, set: func(text string) {
+				v.Set(reflect.New(v.Type().Elem()))
+				v.Elem().SetString(text)
+			}})
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
