@@ -118,6 +118,22 @@ type SharedStatus struct {
 }
 
 // Shared is a limiter for all replicas behind one address. After Close its Acquire returns an error that is ErrClosed of the client.
+//
+// The allowance is a number of slots. A slot rests for one window after the response headers arrived, and at most one replica owns it
+// at a time. So all replicas together never exceed the allowance, in any fixed or sliding window of the service. Replicas reuse their
+// slots without asking. The store grants slots that no replica needs: money before calls before bulk, in equal parts among replicas that
+// together need more than there is. It recalls slots from replicas that own more. Calls cannot get the last 0.4 % of the slots, and bulk
+// cannot get the last 2 %. A replica with very few slots may need up to a Window to get some for its payments.
+//
+// If the store is unreachable, a replica continues with the slots it owns. After its Lease it uses at most its equal share of the
+// allowance. About one Window later, when every other replica does the same, it can use all of that share. In three cases the store
+// grants nothing for a Lease and a Window, in which all replicas report: after a restart or a loss of data; while the store has been up
+// for less than that time; after a Lease (up to an hour) without any report, unless all replicas had closed their limiters. Unreported
+// replicas may have used slots. So close the limiter: otherwise the next start waits. If a single replica is cut off for longer, it keeps
+// its share, which the others may also get: a 429 is then possible. A replica that starts without the store does not know which slots
+// were used before.
+//
+// A 429 immediately pauses the replica that received it; the others pause at their next exchange. From then on requests are spaced evenly.
 type Shared interface {
 	Limiter
 	// Status returns the current state.

@@ -20,11 +20,8 @@ import (
 // starts exchanges with Postgres, which continue until Close. Faults of the options are returned as a *[prepaid.ValidationError].
 // NewLimiter does not wait for Postgres: [ratelimit.SharedStatus] shows whether the schema is missing or too old.
 //
-// The limiter is as strict as that of contrib/redis. NewLimiter of github.com/cardprograms/prepaid/contrib/redis describes how slots are
-// granted and spaced, how a 429 is handled, and the rules while the store is unreachable or after its restart. Recoveries from a crash and
-// failovers count as restarts. Close the limiter: otherwise the next start waits. See [ratelimit.Limiter] for the errors of Acquire.
-//
-// # Cost
+// [ratelimit.Shared] describes the limiter. Recoveries from a crash and failovers count as restarts. See [ratelimit.Limiter] for the
+// errors of Acquire.
 //
 // An exchange is two transactions, each of one statement on one row. They wait for neither disk nor standby, and no lock is
 // held between them. By default each replica exchanges ten to twenty times a second while it has traffic: ten addresses with

@@ -1,4 +1,4 @@
-// Package fleet shares the rate limit of one address among the replicas of a program, as NewLimiter of contrib/redis describes. The
+// Package fleet shares the rate limit of one address among the replicas of a program, as [ratelimit.Shared] describes. The
 // modules below contrib use it, each with its own store, which is a [Pool].
 //
 // A [Limiter] uses the slots of its replica, and lets used slots rest, like the limiter of one process
