@@ -11,8 +11,7 @@
 // payment is not sent. A rejected or unsent payment is sent. A payment of unknown outcome is sent again under its request ID: if
 // the service has paid, it returns the cached response. This repeat waits until [Journal.NotBefore], when the first request can
 // no longer be running. By default NotBefore is 40 s after the attempt or, if its process died, after the file was next opened.
-// A rejected payment is not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Payments that
-// are made at the same time share their syncs.
+// [Journal.Withdraw] a rejected payment if you pay some other way. Payments that are made at the same time share their syncs.
 //
 // With [Options].Seal the file also has the encrypted params, and [Journal.Resume] sends pending payments without your list.
 // [Journal.Compact] removes the params of done and withdrawn payments.
@@ -31,11 +30,6 @@
 // A client refuses a request ID that is more than 22 days old. This refusal is [ErrWindow] too, even for a payment that
 // this journal has never sent ([Entry].Runs is 0). docs/money-safety.md says when Runs 0 proves that nothing moved.
 // Otherwise look at the history from 7 days before the day in the ID to 22 days after that day.
-//
-// # Your own store
-//
-// [Workers] send the payments of any [Store]: a Journal, contrib/postgres, or your own store on your database. Package
-// storetest has a small example store, and the tests that each store must pass. See docs/money-safety.md.
 //
 // # File
 //

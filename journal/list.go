@@ -49,8 +49,7 @@ func (j *Journal) PayAll(ctx context.Context, sender Sender, concurrency int, pa
 //
 //   - [ErrNoParams], [ErrKey] or [ErrSealed]: the params cannot be opened. Run your list again, or resolve the payment.
 //   - [ErrWindow] or [prepaid.ErrRequestIDReused]: a person must decide, see [Entry.NeedsPerson].
-//   - [ErrState]: another call resolved the payment meanwhile, as rejected or withdrawn. If Compact then dropped the
-//     payment, the loop does not get it, or gets [ErrNoPayment].
+//   - [ErrState]: another call resolved the payment meanwhile; [ErrNoPayment]: Compact dropped it then.
 //   - The error of ctx, if it ended before the payment was sent.
 //   - [ErrNotRecorded], once and with the zero Entry: the journal could not be read, see [Journal.Err]. Payments are missing.
 //

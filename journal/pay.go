@@ -15,11 +15,9 @@ import (
 // [Options].Seal, [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWithdrawn] (the
 // same outcome), [ErrWindow], or [ErrNotRecorded]. If the payment was made but not recorded, Transfer returns both result and error.
 //
-// An unknown outcome stays unknown until a later request succeeds, or is refused in a way that [prepaid.ProvesNotApplied]
-// accepts: a failed transfer, or a 400 in the service's own form with a code that resolves the outcome. The call waits
-// until [Journal.NotBefore] to send that request, but not if the wait would outlast the deadline of ctx. Any other result
-// proves nothing, for example a request that was not processed, another unknown outcome, a check before sending, or a
-// gateway's response. Use [Journal.Resolve] for results of a person or of FindMovement.
+// An unknown outcome stays unknown until a later request succeeds, or is refused in a way that [prepaid.ProvesNotApplied] accepts.
+// The call waits until [Journal.NotBefore] to send that request, but not if the wait would outlast the deadline of ctx. Use
+// [Journal.Resolve] for results of a person or of FindMovement.
 //
 // The journal records when it sent a payment. Set LastSent of params only if you sent the payment without the
 // journal, with unknown outcome; the journal then records it as unknown.

@@ -27,6 +27,14 @@ type Claim interface {
 	Release(ctx context.Context) error
 }
 
+// ClaimOptions configures a [ClaimStore] that replicas share: NewClaims of contrib/redis or of contrib/postgres.
+type ClaimOptions struct {
+	// Keep is how long a handled ID is remembered: by default 24 h, at least 1 ms.
+	Keep time.Duration
+	// Timeout bounds one call of the store, within its context: 2 s by default.
+	Timeout time.Duration
+}
+
 // ClaimState is the state of a message.
 type ClaimState uint8
 

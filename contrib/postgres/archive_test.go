@@ -119,7 +119,7 @@ func TestArchivedIsKnown(t *testing.T) {
 	for _, add := range []func(pgx.Tx, prepaid.PaymentParams) error{
 		func(tx pgx.Tx, p prepaid.PaymentParams) error { return s.Enqueue(t.Context(), tx, "float", p) },
 		func(tx pgx.Tx, p prepaid.PaymentParams) error {
-			_, err := s.EnqueueBatch(t.Context(), tx, each(Payment{Account: "float", Params: p}))
+			_, err := s.EnqueueBatch(t.Context(), tx, each(journal.Payment{Account: "float", Params: p}))
 			return err
 		},
 	} {

@@ -34,8 +34,8 @@ func salary(id prepaid.RequestID) prepaid.TransferParams {
 }
 
 // each yields the payments of a list.
-func each(list ...Payment) iter.Seq2[Payment, error] {
-	return func(yield func(Payment, error) bool) {
+func each(list ...journal.Payment) iter.Seq2[journal.Payment, error] {
+	return func(yield func(journal.Payment, error) bool) {
 		for _, p := range list {
 			if !yield(p, nil) {
 				return
@@ -45,11 +45,11 @@ func each(list ...Payment) iter.Seq2[Payment, error] {
 }
 
 // payroll has n payments of today's run.
-func payroll(run string, n int) iter.Seq2[Payment, error] {
+func payroll(run string, n int) iter.Seq2[journal.Payment, error] {
 	day := prepaid.DateOf(time.Now().UTC())
-	return func(yield func(Payment, error) bool) {
+	return func(yield func(journal.Payment, error) bool) {
 		for i := range n {
-			if !yield(Payment{Account: "float", Params: salary(prepaid.DeriveRequestID(day, run, strconv.Itoa(i)))}, nil) {
+			if !yield(journal.Payment{Account: "float", Params: salary(prepaid.DeriveRequestID(day, run, strconv.Itoa(i)))}, nil) {
 				return
 			}
 		}
@@ -57,7 +57,7 @@ func payroll(run string, n int) iter.Seq2[Payment, error] {
 }
 
 // enqueueBatch commits a batch on its own.
-func enqueueBatch(t testing.TB, s *Store, payments iter.Seq2[Payment, error]) (added int, err error) {
+func enqueueBatch(t testing.TB, s *Store, payments iter.Seq2[journal.Payment, error]) (added int, err error) {
 	t.Helper()
 	err = pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
 		added, err = s.EnqueueBatch(t.Context(), tx, payments)
@@ -103,7 +103,7 @@ func TestEnqueueBatch(t *testing.T) {
 	added, err = enqueueBatch(t, s, payroll("a", 2503))
 	require.NoError(t, err)
 	require.Equal(t, 3, added, "the others are known")
-	added, err = enqueueBatch(t, s, func(yield func(Payment, error) bool) {
+	added, err = enqueueBatch(t, s, func(yield func(journal.Payment, error) bool) {
 		for range 2 {
 			payroll("b", 1200)(yield)
 		}
@@ -130,7 +130,7 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 		return cancelled
 	}))
 
-	var list []Payment
+	var list []journal.Payment
 	for p := range payroll("a", 1500) {
 		list = append(list, p)
 	}
@@ -142,7 +142,7 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 	twice.DestinationReference = "SECRET"
 	list[1040].Params = twice
 	list[1050].Params = salary(prepaid.DeriveRequestID(prepaid.Date{Year: 2020, Month: 1, Day: 1}, "old"))
-	list[1060] = Payment{Account: "float"}
+	list[1060] = journal.Payment{Account: "float"}
 	list[1070].Params = &bad
 	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
 		added, err := s.EnqueueBatch(t.Context(), tx, each(list...))
@@ -183,8 +183,8 @@ func TestEnqueueBatchStopsReading(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))
 	read := 0
-	_, err := enqueueBatch(t, s, func(yield func(Payment, error) bool) {
-		for yield(Payment{}, nil) {
+	_, err := enqueueBatch(t, s, func(yield func(journal.Payment, error) bool) {
+		for yield(journal.Payment{}, nil) {
 			read++
 		}
 	})
@@ -222,7 +222,7 @@ func TestEnqueueBatchMemory(t *testing.T) {
 		return stats.HeapAlloc
 	}
 	before := heap()
-	added, err := enqueueBatch(t, s, func(yield func(Payment, error) bool) {
+	added, err := enqueueBatch(t, s, func(yield func(journal.Payment, error) bool) {
 		i := 0
 		for p := range payroll("a", 12_000) {
 			if i++; i%5999 == 0 {
@@ -246,7 +246,7 @@ func TestEnqueueBatchDropped(t *testing.T) {
 		create trigger dropped before insert on prepaid.payments for each row when (new.account_id = 'dropped')
 		execute function prepaid.dropped()`)
 	require.NoError(t, err)
-	_, err = enqueueBatch(t, s, each(Payment{Account: "float", Params: transfer("a")}, Payment{Account: "dropped", Params: transfer("b")}))
+	_, err = enqueueBatch(t, s, each(journal.Payment{Account: "float", Params: transfer("a")}, journal.Payment{Account: "dropped", Params: transfer("b")}))
 	require.Error(t, err)
 	require.Empty(t, payments(t, s))
 }
@@ -256,7 +256,7 @@ func TestEnqueueBatchDatabaseError(t *testing.T) {
 	s := storeOf(t, newPool(t))
 	_, err := s.pool.Exec(t.Context(), "alter table prepaid.payments add check (account_id <> 'SECRET')")
 	require.NoError(t, err)
-	_, err = enqueueBatch(t, s, each(Payment{Account: "SECRET", Params: salary("a")}))
+	_, err = enqueueBatch(t, s, each(journal.Payment{Account: "SECRET", Params: salary("a")}))
 	require.ErrorContains(t, err, "prepaidpg: enqueue: ")
 	require.NotContains(t, err.Error(), "SECRET")
 	require.Empty(t, payments(t, s))
@@ -267,13 +267,13 @@ func TestEnqueueBatchWithoutItsEnd(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))
 	unreadable := errors.New("line 1501 has no amount")
-	added, err := enqueueBatch(t, s, func(yield func(Payment, error) bool) {
+	added, err := enqueueBatch(t, s, func(yield func(journal.Payment, error) bool) {
 		for p := range payroll("a", 1500) {
 			if !yield(p, nil) {
 				return
 			}
 		}
-		yield(Payment{}, unreadable)
+		yield(journal.Payment{}, unreadable)
 	})
 	require.ErrorIs(t, err, unreadable)
 	require.Zero(t, added)

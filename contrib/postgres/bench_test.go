@@ -94,10 +94,10 @@ func (x *bench) payment() prepaid.DirectEntryOutParams {
 // enqueue adds payments with their orders.
 func (x *bench) enqueue(b *testing.B, n int) {
 	b.Helper()
-	batch, orders := make([]prepaidpg.Payment, n), make([][]any, n)
+	batch, orders := make([]journal.Payment, n), make([][]any, n)
 	for i := range batch {
 		p := x.payment()
-		batch[i], orders[i] = prepaidpg.Payment{Account: "EA52174568995001", Params: p}, []any{string(p.RequestID), "open"}
+		batch[i], orders[i] = journal.Payment{Account: "EA52174568995001", Params: p}, []any{string(p.RequestID), "open"}
 	}
 	require.NoError(b, pgx.BeginFunc(b.Context(), x.pool, func(tx pgx.Tx) error {
 		if _, err := x.store.EnqueueBatch(b.Context(), tx, eachOf(batch)); err != nil {
@@ -276,13 +276,13 @@ func BenchmarkEnqueueBatch(b *testing.B) {
 	var baseline, ours time.Duration
 	for range turns {
 		rows := make([][]any, part)
-		batch := make([]prepaidpg.Payment, part)
+		batch := make([]journal.Payment, part)
 		for i := range batch {
 			p := x.payment()
 			plain, err := json.Marshal(p)
 			require.NoError(b, err)
 			rows[i] = []any{string(p.RequestID), p.Amount.String(), plain, time.Now()}
-			batch[i] = prepaidpg.Payment{Account: "EA52174568995001", Params: p}
+			batch[i] = journal.Payment{Account: "EA52174568995001", Params: p}
 		}
 		began := time.Now()
 		_, err := x.pool.CopyFrom(b.Context(), pgx.Identifier{"bare"}, []string{"request_id", "amount", "params", "due"}, pgx.CopyFromRows(rows))
@@ -360,8 +360,8 @@ func (x *bench) grow(b *testing.B, kind string, rows int) {
 	require.NoError(b, err)
 }
 
-func eachOf(batch []prepaidpg.Payment) iter.Seq2[prepaidpg.Payment, error] {
-	return func(yield func(prepaidpg.Payment, error) bool) {
+func eachOf(batch []journal.Payment) iter.Seq2[journal.Payment, error] {
+	return func(yield func(journal.Payment, error) bool) {
 		for _, p := range batch {
 			if !yield(p, nil) {
 				return

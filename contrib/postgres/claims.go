@@ -13,33 +13,23 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// ClaimsOptions configures [NewClaims].
-type ClaimsOptions struct {
-	// Schema is the database schema of the tables, "prepaid" by default; see [Migrate].
-	Schema string
-	// Keep is how long a handled ID is remembered: by default 24 h, at least 1 ms.
-	Keep time.Duration
-	// Timeout bounds one call, within its context: 2 s by default.
-	Timeout time.Duration
-}
-
 // Claims is a [webhook.ClaimStore] that replicas share through Postgres. Create one with [NewClaims].
 type Claims struct {
 	shared *claims.Store
 	sql    *strings.Replacer // of statements
 }
 
-// NewClaims returns a store of claims in a schema that [Migrate] has made, or faults of options as a
-// *[prepaid.ValidationError]. The caller closes pool.
+// NewClaims returns a store of claims in a schema that [Migrate] has made ("prepaid" if empty). Faults of the arguments are returned
+// as a *[prepaid.ValidationError]. The caller closes pool.
 //
 // Each ID is one row. A claim writes its own token into the row, and only the holder of that token can end the claim: a
 // caller that overran the lease gets [webhook.ErrClaimLost] and changes nothing. Postgres's clock decides when a lease
 // ends. An ID has 1 to 128 printable ASCII characters without white space; a lease is at least 1 ms long. Each claim
 // deletes up to ten expired rows; there is no goroutine. A claim survives a crash after Claim has returned.
-func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
+func NewClaims(pool *pgxpool.Pool, schema string, options webhook.ClaimOptions) (*Claims, error) {
 	var f faults.List
 	f.Require(pool != nil, "pool", "is required")
-	sql := newSQL(pgx.Identifier{schemaOf(options.Schema, &f)}.Sanitize())
+	sql := newSQL(pgx.Identifier{schemaOf(schema, &f)}.Sanitize())
 	command := func(statement string) claims.Command {
 		return func(ctx context.Context, id, token string, life time.Duration) (n int64, err error) {
 			err = durably(ctx, pool, func(batch *pgx.Batch) {
@@ -49,8 +39,7 @@ func NewClaims(pool *pgxpool.Pool, options ClaimsOptions) (*Claims, error) {
 		}
 	}
 	shared, err := claims.New(claims.Store{
-		Keep: options.Keep, Timeout: options.Timeout,
-		Take: command(claimIDSQL), Done: command(doneIDSQL), Release: command(releaseIDSQL),
+		ClaimOptions: options, Take: command(claimIDSQL), Done: command(doneIDSQL), Release: command(releaseIDSQL),
 	}, f)
 	if err != nil {
 		return nil, err

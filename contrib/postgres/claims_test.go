@@ -18,9 +18,9 @@ import (
 	"github.com/cardprograms/prepaid/webhook/claimtest"
 )
 
-func newClaims(t *testing.T, pool *pgxpool.Pool, options ClaimsOptions) *Claims {
+func newClaims(t *testing.T, pool *pgxpool.Pool, options webhook.ClaimOptions) *Claims {
 	t.Helper()
-	store, err := NewClaims(pool, options)
+	store, err := NewClaims(pool, "", options)
 	require.NoError(t, err)
 	return store
 }
@@ -40,7 +40,7 @@ func TestClaims(t *testing.T) {
 		other, err := pgxpool.New(t.Context(), pool.Config().ConnString())
 		require.NoError(t, err)
 		t.Cleanup(other.Close)
-		return newClaims(t, pool, ClaimsOptions{Keep: keep}), newClaims(t, other, ClaimsOptions{Keep: keep})
+		return newClaims(t, pool, webhook.ClaimOptions{Keep: keep}), newClaims(t, other, webhook.ClaimOptions{Keep: keep})
 	})
 }
 
@@ -48,7 +48,7 @@ func TestClaims(t *testing.T) {
 func TestClaimsAreCleaned(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	store := newClaims(t, pool, ClaimsOptions{Keep: time.Millisecond})
+	store := newClaims(t, pool, webhook.ClaimOptions{Keep: time.Millisecond})
 	_, err := pool.Exec(t.Context(), `insert into prepaid.claims select 'h/' || i, '', now() - interval '1 s', i % 2 = 0
 		from generate_series(1, 45) i`)
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestClaimsPostgresAway(t *testing.T) {
 	server := pgtest.Start(t, pgtest.Options{})
 	pool := server.NewPool(t)
 	require.NoError(t, Migrate(t.Context(), pool, ""))
-	store := newClaims(t, pool, ClaimsOptions{Timeout: 2 * time.Second})
+	store := newClaims(t, pool, webhook.ClaimOptions{Timeout: 2 * time.Second})
 	c := claimedID(t, store, "h/1", time.Minute, webhook.ClaimWon)
 
 	require.NoError(t, server.Freeze())
@@ -97,7 +97,7 @@ func TestDoneTxOnce(t *testing.T) {
 	require.NoError(t, Migrate(t.Context(), pool, ""))
 	_, err := pool.Exec(t.Context(), "create table effects (id text)")
 	require.NoError(t, err)
-	store := newClaims(t, pool, ClaimsOptions{})
+	store := newClaims(t, pool, webhook.ClaimOptions{})
 	points := []string{"before the mark", "before the commit", "after the commit", "never"}
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestDoneTxOnce(t *testing.T) {
 func TestDoneTxOfTwoHolders(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	store := newClaims(t, pool, ClaimsOptions{})
+	store := newClaims(t, pool, webhook.ClaimOptions{})
 	begin := func() pgx.Tx {
 		tx, err := pool.Begin(t.Context())
 		require.NoError(t, err)
@@ -184,12 +184,12 @@ func TestDoneTxOfTwoHolders(t *testing.T) {
 
 func TestClaimsRefuse(t *testing.T) {
 	t.Parallel()
-	_, err := NewClaims(nil, ClaimsOptions{Schema: "A", Keep: -1, Timeout: -1})
+	_, err := NewClaims(nil, "A", webhook.ClaimOptions{Keep: -1, Timeout: -1})
 	invalid, ok := errors.AsType[*prepaid.ValidationError](err)
 	require.True(t, ok)
 	require.Len(t, invalid.Faults, 4)
 
-	store := newClaims(t, newPool(t), ClaimsOptions{})
+	store := newClaims(t, newPool(t), webhook.ClaimOptions{})
 	for _, c := range []struct {
 		id    string
 		lease time.Duration

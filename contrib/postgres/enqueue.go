@@ -69,9 +69,6 @@ func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountI
 	return failure("enqueue", err)
 }
 
-// Payment is one payment of a batch.
-type Payment = journal.Payment
-
 // BatchError lists the payments that prevented a batch; nothing was added. errors.Is and errors.As search its faults.
 type BatchError struct {
 	// Faults are in the order of the batch. After 100 faults the rest of the batch is not read.
@@ -119,7 +116,7 @@ const (
 //
 // Errors, none of which affects tx: a [*BatchError] with the payments to correct; the first error in payments; those of the
 // database, such as a deadlock with a batch of the same payments in another order.
-func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[Payment, error]) (added int, err error) {
+func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[journal.Payment, error]) (added int, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { // a savepoint
 		var faults []BatchFault
 		var list []journal.Entry // for one statement

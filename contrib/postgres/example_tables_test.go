@@ -12,6 +12,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	prepaidpg "github.com/cardprograms/prepaid/contrib/postgres"
+	"github.com/cardprograms/prepaid/journal"
 	"github.com/cardprograms/prepaid/webhook"
 )
 
@@ -26,7 +27,7 @@ func ExampleMigrations() {
 // Request a payroll in one transaction, and report which lines to correct.
 func ExampleStore_EnqueueBatch() {
 	// lines yields the payments of a file, or an error.
-	request := func(ctx context.Context, pool *pgxpool.Pool, store *prepaidpg.Store, lines iter.Seq2[prepaidpg.Payment, error]) error {
+	request := func(ctx context.Context, pool *pgxpool.Pool, store *prepaidpg.Store, lines iter.Seq2[journal.Payment, error]) error {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 			added, err := store.EnqueueBatch(ctx, tx, lines)
 			fmt.Println(added, "new payments")
@@ -55,7 +56,7 @@ func ExampleStore_Archive() {
 // Book a message and mark it as handled in one transaction, so that it is booked exactly once.
 func ExampleClaims_DoneTx() {
 	receiver := func(pool *pgxpool.Pool, verifier webhook.Verifier) (*webhook.Handler, error) {
-		claims, err := prepaidpg.NewClaims(pool, prepaidpg.ClaimsOptions{})
+		claims, err := prepaidpg.NewClaims(pool, "", webhook.ClaimOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +81,7 @@ func ExampleClaims_DoneTx() {
 
 // Options are checked at once; Postgres need not run yet.
 func ExampleNewClaims() {
-	_, err := prepaidpg.NewClaims(nil, prepaidpg.ClaimsOptions{Keep: -time.Hour})
+	_, err := prepaidpg.NewClaims(nil, "", webhook.ClaimOptions{Keep: -time.Hour})
 	fmt.Println(err)
 	// Output: prepaid: invalid input: pool is required; keep must be at least 1 ms
 }

@@ -66,11 +66,11 @@ func TestGuideLimits(t *testing.T) {
 		return pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
 			_, err := tx.Exec(t.Context(), "set local role "+role)
 			if err == nil {
-				_, err = s.EnqueueBatch(t.Context(), tx, func(yield func(Payment, error) bool) {
+				_, err = s.EnqueueBatch(t.Context(), tx, func(yield func(journal.Payment, error) bool) {
 					for _, id := range ids {
 						p := transfer(id)
 						p.DestinationAccountID, p.Amount = payee, prepaid.MustAmount(amount)
-						yield(Payment{Account: "EA1", Params: p}, nil)
+						yield(journal.Payment{Account: "EA1", Params: p}, nil)
 					}
 				})
 			}

@@ -46,8 +46,7 @@ type Migration struct {
 //
 //	PGOPTIONS='-c search_path=prepaid' psql --single-transaction -v ON_ERROR_STOP=1 -f 0001_payments.sql
 //
-// With Flyway, set defaultSchema. With goose, add search_path=prepaid to the connection string, and goose's markers to a
-// copy of the file. [Migrate] can continue after another tool.
+// With goose, add goose's markers to a copy of the file. [Migrate] can continue after another tool.
 func Migrations() []Migration {
 	files, _ := fs.ReadDir(schemaFiles, "schema") // embedded: it exists
 	migrations := make([]Migration, 0, len(files))

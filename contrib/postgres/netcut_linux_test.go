@@ -16,6 +16,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/bank"
 	"github.com/cardprograms/prepaid/internal/tests/netns"
+	"github.com/cardprograms/prepaid/journal"
 )
 
 var defaults = flag.Bool("defaults", false, "TestWorkersOverACutLink with the default times: a quarter of an hour")
@@ -38,11 +39,11 @@ func TestWorkersOverACutLink(t *testing.T) { //nolint:paralleltest // the tests 
 	_, err := s.pool.Exec(t.Context(), `create table orders (request_id text primary key, state text); create table books (request_id text, state text)`)
 	require.NoError(t, err)
 	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
-		_, err := s.EnqueueBatch(t.Context(), tx, func(yield func(Payment, error) bool) {
+		_, err := s.EnqueueBatch(t.Context(), tx, func(yield func(journal.Payment, error) bool) {
 			for i := range all {
 				params := transfer("")
 				params.RequestID = prepaid.RequestID("order-" + strconv.Itoa(i))
-				if !yield(Payment{Account: "EA1", Params: params}, nil) {
+				if !yield(journal.Payment{Account: "EA1", Params: params}, nil) {
 					return
 				}
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/webhook"
 )
 
 // startPooler starts a PgBouncer in front of the shared server that ends with the test, also if the test is killed, and returns its
@@ -145,8 +146,8 @@ func TestRunBehindAPooler(t *testing.T) {
 
 			lost, known := transfer("lost"), transfer("0")
 			lost.LastSent = time.Now()
-			list := func(yield func(Payment, error) bool) {
-				_ = yield(Payment{Account: "EA1", Params: lost}, nil) && yield(Payment{Account: "EA1", Params: known}, nil)
+			list := func(yield func(journal.Payment, error) bool) {
+				_ = yield(journal.Payment{Account: "EA1", Params: lost}, nil) && yield(journal.Payment{Account: "EA1", Params: known}, nil)
 			}
 			for _, want := range []int{1, 0} {
 				require.NoError(t, s.in(func(tx pgx.Tx) error {
@@ -176,7 +177,7 @@ func TestRunBehindAPooler(t *testing.T) {
 				require.NoError(t, err)
 			}
 
-			claims, err := NewClaims(pool, ClaimsOptions{})
+			claims, err := NewClaims(pool, "", webhook.ClaimOptions{})
 			require.NoError(t, err)
 			claim, err := claims.Claim(t.Context(), "m", time.Minute)
 			require.NoError(t, err)

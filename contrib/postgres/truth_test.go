@@ -101,7 +101,7 @@ func TestClaimsSurviveACrashWithoutSynchronousCommit(t *testing.T) {
 	server := pgtest.Start(t, pgtest.Options{Settings: map[string]string{"synchronous_commit": "off", "wal_writer_delay": "10s", "autovacuum": "off"}})
 	pool := server.NewPool(t)
 	require.NoError(t, Migrate(t.Context(), pool, ""))
-	claims, err := NewClaims(pool, ClaimsOptions{})
+	claims, err := NewClaims(pool, "", webhook.ClaimOptions{})
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), "checkpoint")
 	require.NoError(t, err)
@@ -145,12 +145,12 @@ func (n nulSender) Transfer(ctx context.Context, source prepaid.AccountID, param
 func TestBatchFaultsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	var list, other []Payment
+	var list, other []journal.Payment
 	for i := range 500 {
 		p := transfer(string(rune('a'+i%26)) + time.Duration(i).String())
-		list = append(list, Payment{Account: "EA1", Params: p})
+		list = append(list, journal.Payment{Account: "EA1", Params: p})
 		p.Amount = prepaid.Cents(1)
-		other = append(other, Payment{Account: "EA1", Params: p})
+		other = append(other, journal.Payment{Account: "EA1", Params: p})
 	}
 	require.NoError(t, s.in(func(tx pgx.Tx) error {
 		_, err := s.EnqueueBatch(t.Context(), tx, each(list...))
@@ -190,7 +190,7 @@ func TestModesOfPgx(t *testing.T) {
 			_, err = s.Stats(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, s.in(func(tx pgx.Tx) error {
-				_, err := s.EnqueueBatch(t.Context(), tx, each(Payment{Account: "EA1", Params: transfer("x")}))
+				_, err := s.EnqueueBatch(t.Context(), tx, each(journal.Payment{Account: "EA1", Params: transfer("x")}))
 				return err
 			}))
 			require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Withdraw(t.Context(), tx, transfer("x").RequestID) }))

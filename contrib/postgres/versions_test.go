@@ -108,7 +108,7 @@ func TestThisVersionOnTheNext(t *testing.T) {
 	}
 
 	later := storeOf(t, pool) // a process of this version that starts now
-	claims := newClaims(t, pool, ClaimsOptions{})
+	claims := newClaims(t, pool, webhook.ClaimOptions{})
 	require.NoError(t, claimedID(t, claims, "h/1", time.Minute, webhook.ClaimWon).Done(t.Context()))
 	id := aged(t, later, journal.StateDone, 40, "")
 	moved, err := later.Archive(t.Context(), time.Now().Add(-38*day))

@@ -12,18 +12,8 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// ClaimsOptions configures [NewClaims].
-type ClaimsOptions struct {
-	// Prefix is the prefix of every key, at most 128 printable ASCII characters: "prepaid:claim:" by default.
-	Prefix string
-	// Keep is how long a handled ID is remembered: by default 24 h, at least 1 ms.
-	Keep time.Duration
-	// Timeout bounds one command, within the context of the call: 2 s by default.
-	Timeout time.Duration
-}
-
-// NewClaims returns a store of claims that replicas share, or faults of options as a
-// *[github.com/cardprograms/prepaid.ValidationError].
+// NewClaims returns a store of claims that replicas share, with keys that start with prefix ("prepaid:claim:" if empty). Faults
+// of the arguments are returned as a *[github.com/cardprograms/prepaid.ValidationError].
 //
 // Each ID is one key that expires after its lease or, if handled, after Keep. A claim writes its own token into the
 // key, and only the holder of that token can end the claim: a caller that overran the lease gets [webhook.ErrClaimLost] and
@@ -31,20 +21,19 @@ type ClaimsOptions struct {
 //
 // If go-redis repeats a command, the effect is that of one command. If Redis loses IDs, in a failover or for lack of
 // memory, their messages may be handled again: set noeviction and suitable persistence.
-func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.ClaimStore, error) {
-	options.Prefix = cmp.Or(options.Prefix, "prepaid:claim:")
+func NewClaims(client redis.UniversalClient, prefix string, options webhook.ClaimOptions) (webhook.ClaimStore, error) {
+	prefix = cmp.Or(prefix, "prepaid:claim:")
 	var f faults.List
 	checkClient(&f, client)
-	f.RequireKey("prefix", options.Prefix)
+	f.RequireKey("prefix", prefix)
 	command := func(text string) claims.Command {
 		script := redis.NewScript(text)
 		return func(ctx context.Context, id, token string, life time.Duration) (int64, error) {
-			return script.Run(ctx, client, []string{options.Prefix + id}, token, life.Milliseconds()).Int64()
+			return script.Run(ctx, client, []string{prefix + id}, token, life.Milliseconds()).Int64()
 		}
 	}
 	store, err := claims.New(claims.Store{
-		Keep: options.Keep, Timeout: options.Timeout,
-		Take: command(claimScript), Done: command(settleScript), Release: command(settleScript),
+		ClaimOptions: options, Take: command(claimScript), Done: command(settleScript), Release: command(settleScript),
 	}, f)
 	if err != nil {
 		return nil, err

@@ -15,9 +15,9 @@ import (
 )
 
 // newClaimStore is one replica's store; each has its own connection.
-func newClaimStore(t *testing.T, s *server, options ClaimsOptions) webhook.ClaimStore {
+func newClaimStore(t *testing.T, s *server, options webhook.ClaimOptions) webhook.ClaimStore {
 	t.Helper()
-	store, err := NewClaims(s.client(), options)
+	store, err := NewClaims(s.client(), "x:", options)
 	require.NoError(t, err)
 	return store
 }
@@ -34,17 +34,17 @@ func TestClaims(t *testing.T) {
 	t.Parallel()
 	claimtest.Run(t, func(t *testing.T, keep time.Duration) (one, two webhook.ClaimStore) {
 		s := startServer(t)
-		return newClaimStore(t, s, ClaimsOptions{Keep: keep}), newClaimStore(t, s, ClaimsOptions{Keep: keep})
+		return newClaimStore(t, s, webhook.ClaimOptions{Keep: keep}), newClaimStore(t, s, webhook.ClaimOptions{Keep: keep})
 	})
 }
 
 func TestClaimsAreKept(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	store := newClaimStore(t, s, ClaimsOptions{Prefix: "x:", Keep: 80 * time.Millisecond})
+	store := newClaimStore(t, s, webhook.ClaimOptions{Keep: 2 * time.Second})
 	require.NoError(t, claimed(t, store, "h/1", time.Minute, webhook.ClaimWon).Done(t.Context()))
 	claimed(t, store, "h/1", time.Minute, webhook.ClaimDone)
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(2100 * time.Millisecond)
 	claimed(t, store, "h/1", time.Minute, webhook.ClaimWon)
 
 	keys, err := s.client().Keys(t.Context(), "*").Result()
@@ -77,7 +77,7 @@ func TestClaimsRepeatedCommands(t *testing.T) {
 	t.Parallel()
 	client := startServer(t).client()
 	client.AddHook(lossy{})
-	store, err := NewClaims(client, ClaimsOptions{})
+	store, err := NewClaims(client, "", webhook.ClaimOptions{})
 	require.NoError(t, err)
 	require.NoError(t, claimed(t, store, "h/1", time.Minute, webhook.ClaimWon).Done(t.Context()))
 	claimed(t, store, "h/1", time.Minute, webhook.ClaimDone)
@@ -86,7 +86,7 @@ func TestClaimsRepeatedCommands(t *testing.T) {
 func TestClaimsRedisAway(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	store := newClaimStore(t, s, ClaimsOptions{Timeout: 300 * time.Millisecond})
+	store := newClaimStore(t, s, webhook.ClaimOptions{Timeout: 2 * time.Second})
 	c := claimed(t, store, "h/1", time.Minute, webhook.ClaimWon)
 	s.kill()
 	began := time.Now()
@@ -103,7 +103,7 @@ func TestClaimsRedisAway(t *testing.T) {
 func TestClaimsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	store := newClaimStore(t, s, ClaimsOptions{})
+	store := newClaimStore(t, s, webhook.ClaimOptions{})
 	c := claimed(t, store, "h/1", time.Minute, webhook.ClaimWon)
 	s.freeze()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -123,18 +123,18 @@ func TestClaimsEndWithTheirContext(t *testing.T) {
 
 func TestClaimsRefuse(t *testing.T) {
 	t.Parallel()
-	_, err := NewClaims(nil, ClaimsOptions{Prefix: "a b", Keep: -1, Timeout: -1})
+	_, err := NewClaims(nil, "a b", webhook.ClaimOptions{Keep: -1, Timeout: -1})
 	invalid, ok := err.(*prepaid.ValidationError)
 	require.True(t, ok)
 	require.Len(t, invalid.Faults, 4)
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 	defer client.Close()
-	_, err = NewClaims(client, ClaimsOptions{})
+	_, err = NewClaims(client, "", webhook.ClaimOptions{})
 	require.ErrorContains(t, err, "ContextTimeoutEnabled")
 
 	ready := newClient("127.0.0.1:1")
 	defer ready.Close()
-	store, err := NewClaims(ready, ClaimsOptions{})
+	store, err := NewClaims(ready, "", webhook.ClaimOptions{})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		id    string

@@ -9,6 +9,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	prepaidredis "github.com/cardprograms/prepaid/contrib/redis"
 	"github.com/cardprograms/prepaid/ratelimit"
+	"github.com/cardprograms/prepaid/webhook"
 )
 
 // Set up every replica behind one address like this. Redis need not be running yet.
@@ -44,7 +45,7 @@ func ExampleNewLimiter() {
 func ExampleNewClaims() {
 	shared := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
 	defer shared.Close()
-	_, err := prepaidredis.NewClaims(shared, prepaidredis.ClaimsOptions{})
+	_, err := prepaidredis.NewClaims(shared, "", webhook.ClaimOptions{})
 	fmt.Println(err)
 	// Output: prepaid: invalid input: client must have ContextTimeoutEnabled
 }

@@ -66,7 +66,7 @@ func TestMessagesOnTwoReplicas(t *testing.T) {
 	d := &delivery{}
 	for range 2 {
 		handler, err := webhook.NewHandler(webhook.Config{
-			AllowUnverified: true, Claims: newClaimStore(t, s, ClaimsOptions{}),
+			AllowUnverified: true, Claims: newClaimStore(t, s, webhook.ClaimOptions{}),
 			OnTransaction: func(_ context.Context, m *prepaid.Message) error {
 				var n int
 				if _, err := fmt.Sscanf(string(m.ID), "m%d", &n); err != nil {
@@ -133,7 +133,7 @@ const (
 )
 
 func holdClaim(address string) int {
-	store, err := NewClaims(newClient(address), ClaimsOptions{})
+	store, err := NewClaims(newClient(address), "x:", webhook.ClaimOptions{})
 	if err != nil {
 		return 2
 	}
@@ -162,7 +162,7 @@ func TestClaimOfAKilledReplica(t *testing.T) {
 	require.Equal(t, "won\n", line)
 	require.NoError(t, holder.Process.Kill())
 	require.Error(t, holder.Wait())
-	store := newClaimStore(t, s, ClaimsOptions{})
+	store := newClaimStore(t, s, webhook.ClaimOptions{})
 	claimed(t, store, heldID, time.Minute, webhook.ClaimInFlight)
 	time.Sleep(heldLease)
 	require.NoError(t, claimed(t, store, heldID, time.Minute, webhook.ClaimWon).Done(t.Context()))

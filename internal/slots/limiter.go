@@ -19,8 +19,7 @@
 //   - no goroutines: callers wait on channels, and one timer runs only while there are waiters;
 //   - every operation takes O(1), except the start of a pause and [Limiter.Update], which examine each waiter once.
 //
-// The package does not know the slots that were used before the process started. It knows the slots of other processes with the
-// same address only if an [Owner] shares the slots with these processes.
+// The package does not know the slots used before the process started. An [Owner] shares slots with other processes.
 package slots
 
 import (

@@ -18,10 +18,8 @@ import (
 // Store is a [webhook.ClaimStore]. Its functions get the ID and the claim's token. The token is the fence: if the ID
 // has another token or none, Done and Release change nothing.
 type Store struct {
-	// Keep is how long a handled ID is remembered: by default 24 h, at least 1 ms.
-	Keep time.Duration
-	// Timeout bounds one call, within its context: 2 s by default.
-	Timeout time.Duration
+	webhook.ClaimOptions
+
 	// Take claims an ID for a lease, and returns a [webhook.ClaimState]. Repeating Take with the same token has no effect.
 	Take Command
 	// Done keeps a handled ID for the time life; Release frees it (life is 0). They return 1 if the ID had this token, else 0.

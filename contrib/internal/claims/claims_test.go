@@ -43,7 +43,7 @@ func newStore(t *testing.T, keep time.Duration, failures int) *claims.Store {
 		return 1, nil
 	}
 	store, err := claims.New(claims.Store{
-		Keep: keep,
+		ClaimOptions: webhook.ClaimOptions{Keep: keep},
 		Take: func(_ context.Context, id, token string, lease time.Duration) (int64, error) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -1,14 +1,6 @@
 // Package pgtest runs a private, real Postgres for demonstrations, and for tests of a program that keeps its
 // payments in Postgres. It uses the installed Postgres, without a download or a container.
 //
-//	func TestPayouts(t *testing.T) {
-//		server := pgtest.Start(t, pgtest.Options{})
-//		pool := server.NewPool(t)
-//		…
-//		require.NoError(t, server.Kill())               // the machine of the database crashes
-//		require.NoError(t, server.Restart(t.Context())) // and comes back
-//	}
-//
 // A server takes about 0.7 s to start. Tests that do not kill, freeze or cut a server can share it, each with its own
 // database; see the example of [Run].
 //
@@ -20,15 +12,9 @@
 //
 // Stop ends the server and removes the directory. A small shell process does the same when the program ends, in whatever way.
 // Postgres 14 or later and a Unix system are needed.
-//
-// # Tests without Postgres
-//
-// If no Postgres is installed, [Start] skips the test. With PREPAID_POSTGRES=required, for example in CI, the test
-// fails instead.
 package pgtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +45,7 @@ type Options struct {
 }
 
 // Start starts a server, stops it at the end of the test, and fails the test on an error. A failed test logs the
-// server's last log lines. Without an installed Postgres, Start skips the test; see [Check].
+// server's log. Without an installed Postgres, Start skips the test; see [Check].
 func Start(tb testing.TB, options Options) *Server {
 	tb.Helper()
 	server, err := Run(tb.Context(), options)
@@ -134,15 +120,11 @@ func (s *Server) Cut(ctx context.Context) error {
 		where backend_type = 'client backend' and pid <> pg_backend_pid()`)
 }
 
-// Log returns the last lines of the server's log, at most 16 KiB.
+// Log returns the server's log.
 func (s *Server) Log() string {
 	data, err := os.ReadFile(s.logPath())
 	if err != nil {
 		return err.Error()
-	}
-	const most = 16 << 10
-	if len(data) > most {
-		_, data, _ = bytes.Cut(data[len(data)-most:], []byte("\n"))
 	}
 	return string(data)
 }
