@@ -95,7 +95,7 @@ func TestClaimsRedisAway(t *testing.T) {
 	err = c.Done(t.Context())
 	require.Error(t, err)
 	require.NotErrorIs(t, err, webhook.ErrClaimLost)
-	require.Less(t, time.Since(began), 2*time.Second)
+	require.Less(t, time.Since(began), time.Minute)
 	s.start() // it has lost the lease
 	require.ErrorIs(t, c.Done(t.Context()), webhook.ErrClaimLost)
 }
