@@ -211,8 +211,7 @@ func TestEnqueueBatchesAtOnce(t *testing.T) {
 	require.Equal(t, 3000, <-added+<-added+<-added)
 }
 
-func TestEnqueueBatchMemory(t *testing.T) {
-	t.Parallel()
+func TestEnqueueBatchMemory(t *testing.T) { //nolint:paralleltest // it measures the heap, which all tests share
 	s := storeOf(t, newPool(t))
 	var most uint64
 	heap := func() uint64 {
@@ -235,7 +234,7 @@ func TestEnqueueBatchMemory(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, 12_000, added)
-	require.Less(t, float64(most)-float64(before), 16e6) // tests that run at the same time count too
+	require.Less(t, float64(most)-float64(before), 16e6)
 }
 
 // If a trigger of the database's owner drops a payment, the batch is refused, not silently smaller.
