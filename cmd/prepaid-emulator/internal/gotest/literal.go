@@ -82,5 +82,5 @@ func typeName(t reflect.Type) string {
 	case t.PkgPath() == "":
 		return t.Name()
 	}
-	return path.Base(t.PkgPath()) + "." + t.Name()
+	return path.Base(t.PkgPath()) + "." + strings.ReplaceAll(t.Name(), path.Dir(t.PkgPath())+"/", "") // type arguments have paths
 }
