@@ -66,6 +66,7 @@ func proxied(t *testing.T, text string) (*proxy, *url.URL) {
 	t.Cleanup(func() {
 		_ = p.close()
 		background.Wait()
+		require.Empty(t, p.open)
 	})
 	u, err := url.Parse(through)
 	require.NoError(t, err)
@@ -98,8 +99,6 @@ func TestDatabaseIsCutOff(t *testing.T) {
 		got, err := ask("again")
 		return err == nil && got == "again"
 	}, 10*time.Second, outage/4)
-	require.NoError(t, p.close())
-	require.Empty(t, p.open)
 }
 
 func TestSocketOfPostgres(t *testing.T) {
