@@ -11,13 +11,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AccountsService manages card accounts, their transfers, wallets and key exchange. Use [Client].Accounts.
+// AccountsService manages card accounts. Use [Client].Accounts.
 type AccountsService struct{ client *Client }
 
 // AccountStatus is the state of an account (reference section 3.1).
 type AccountStatus string
 
-// The account states. The service decides which transitions SetStatus permits.
 const (
 	// AccountStatusActive: in use.
 	AccountStatusActive AccountStatus = "active"
@@ -173,8 +172,7 @@ func (a *Account) missing() bool {
 	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == companyUnset
 }
 
-// AccountSummary is the reduced account that Create and Summary return. It has no account ID: see
-// [AccountsService.Issue].
+// AccountSummary is the reduced account of Create and Summary. It has no ID.
 type AccountSummary struct {
 	// ExternalAccountID is an external reference, not the EAID.
 	ExternalAccountID string `json:"external_account_id"`
@@ -223,8 +221,8 @@ func includeQuery(include []Include) query {
 	return q
 }
 
-// Summary returns the account's status, balance and other reduced data, without an ID and without the times of the
-// first and last transaction. Errors: [ErrNotFound]. Safety: read. API: GET /accounts/{id}/status.
+// Summary returns the reduced account, without the times of transactions. Errors: [ErrNotFound]. Safety: read. API: GET
+// /accounts/{id}/status.
 func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSummary, error) {
 	var v validator
 	v.readID("id", string(id))
@@ -233,12 +231,9 @@ func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSu
 	})
 }
 
-// DiagnoseTransfer reads the accounts of a transfer that failed ([ErrTransferFailed]), because the service gives no reason.
-// It returns the payer's and the receiver's account as they are now. They prove nothing: they may have changed since the
-// transfer, and other reasons leave no trace. Never take them for the outcome of a transfer.
-//
-// Errors: [ErrNotFound]; [CallError].AccountID says which account is unknown. Safety: read.
-// API: GET /accounts/{id}/status, twice.
+// DiagnoseTransfer reads the accounts of a transfer that failed ([ErrTransferFailed]), because the service gives no reason. It returns
+// payer and receiver as they are now. That proves nothing about the transfer: they may have changed since, and other reasons leave no
+// trace. Errors: [ErrNotFound]; [CallError].AccountID says for which account. Safety: read. API: GET /accounts/{id}/status, twice.
 func (s *AccountsService) DiagnoseTransfer(ctx context.Context, source AccountID, params TransferParams) (payer, receiver *AccountSummary, err error) {
 	if payer, err = s.Summary(ctx, source); err != nil {
 		return nil, nil, err
@@ -255,10 +250,9 @@ type SetStatusParams struct {
 	Status AccountStatus `json:"status"`
 }
 
-// SetStatus sets the state of an account. After [OutcomeUnknown] read the state with Summary. Errors: [ErrNotFound].
-// Safety: repeated, since a late repeat can only block again. A request for [AccountStatusActive] or
-// [AccountStatusPreActive] (the cardholder can then activate the account) is never repeated once it may have arrived:
-// a late repeat could lift a block set in the meantime. API: PUT /accounts/{id}/status.
+// SetStatus sets the state of an account; the service decides which transitions it permits. After [OutcomeUnknown] read it with Summary.
+// Errors: [ErrNotFound]. Safety: repeated; [AccountStatusActive] and [AccountStatusPreActive] are never repeated, since that could lift a
+// newer block. API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
@@ -270,18 +264,16 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params Se
 	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults})
 }
 
-// SetPlasticEnabledParams enables or disables physical-card and online card-detail transactions. The zero value
-// disables them.
+// SetPlasticEnabledParams sets the plastic flag. The zero value disables it.
 type SetPlasticEnabledParams struct {
-	// Enabled is always sent.
+	// Enabled allows physical-card and online card-detail transactions. It is always sent.
 	Enabled bool `json:"plastic_enabled"`
 	// InitiatingUserID identifies the user who initiated the request; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
-// SetPlasticEnabled sets the plastic flag of an account. After [OutcomeUnknown] read the flag with Summary. Errors:
-// [ErrNotFound]. Safety: disabling is repeated. Enabling is never repeated once it may have arrived: a late repeat
-// could lift a block set in the meantime. API: PUT /accounts/{id}/plastic.
+// SetPlasticEnabled sets the plastic flag of an account; Summary returns it. Errors: [ErrNotFound]. Safety: disabling is repeated; enabling
+// is never repeated, since that could lift a newer block. API: PUT /accounts/{id}/plastic.
 func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
 	var v validator
 	v.pathID("id", string(id))

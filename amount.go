@@ -17,13 +17,10 @@ import (
 
 var errAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal number"}
 
-// Amount is an exact decimal number of currency units, such as dollars. It holds up to 19 digits in total, before and
-// after the point, and at most 19 decimals; leading zeros, and trailing zeros after the point, do not count. It is
-// never rounded: a value that does not fit is [ErrAmountRange].
-//
-// Amounts with the same value are equal under ==, however they were written, so an Amount can be a map key and be
-// compared in tests. The zero value is 0. An Amount has no currency. In JSON it is a number. As text, in fmt (verbs v, s
-// and q) and in databases it has the same digits.
+// Amount is an exact decimal number of currency units, such as dollars; it has no currency. It has at most 19 digits in total and at most
+// 19 decimals; leading zeros, and trailing zeros after the point, do not count. It is never rounded: a value that does not fit is
+// [ErrAmountRange]. Amounts with the same value are equal under ==, however they were written, and can be map keys. The zero value is 0. In
+// JSON an Amount is a number. As text, in fmt (verbs v, s and q) and in databases it has the same digits.
 type Amount struct {
 	value decimal.Decimal // no trailing zeros after the point; see amountUnset for the exception
 }
@@ -46,9 +43,8 @@ func amountUnset() Amount { return Amount{decimal.MustNew(0, decimal.MaxScale)} 
 // unset reports whether a is still amountUnset.
 func (a Amount) unset() bool { return a == amountUnset() }
 
-// ParseAmount reads a plain decimal number, such as "25.50", "-3" or "0.125": an optional minus sign, digits without a
-// leading zero, and optionally a point followed by digits. It takes no plus sign, exponent, hexadecimal, separator or
-// space. Errors: [ErrSyntax], [ErrAmountRange].
+// ParseAmount reads a plain decimal such as "25.50", "-3" or "0.125": an optional minus sign, digits without a leading zero, and optionally
+// a point followed by digits, without exponent or separator. Errors: [ErrSyntax], [ErrAmountRange].
 func ParseAmount(s string) (Amount, error) {
 	var a Amount
 	err := a.set(number.Parse(s, false))
@@ -67,8 +63,7 @@ func MustAmount(s string) Amount {
 // Cents returns n hundredths: Cents(2550) is 25.50. Every n fits.
 func Cents(n int64) Amount { return Amount{decimal.MustNew(n, 2).Trim(0)} }
 
-// Cents returns a in hundredths: 2550 for 25.50. It returns false if a has more than two decimals, or more hundredths
-// than an int64 holds.
+// Cents returns a in hundredths, or false if they are not a whole int64.
 func (a Amount) Cents() (int64, bool) {
 	scale := a.value.Scale()
 	if scale > 2 {
@@ -137,11 +132,10 @@ func (a Amount) Compare(b Amount) int { return a.value.Cmp(b.value) }
 // Sign returns -1 if a is negative, 0 if it is 0, and +1 if it is positive.
 func (a Amount) Sign() int { return a.value.Sign() }
 
-// IsZero reports whether a is 0. The JSON option omitzero uses it: do not set that option on a member that must be sent
-// when it is 0.
+// IsZero reports whether a is 0. The JSON option omitzero omits a then.
 func (a Amount) IsZero() bool { return a.value.IsZero() }
 
-// String returns the shortest decimal form with at least two decimals: "25.50", "-3.00", "0.125".
+// String returns the shortest form with two decimals or more: "3.00", "0.125".
 func (a Amount) String() string {
 	var buffer [24]byte
 	return string(a.appendPlain(buffer[:0]))
@@ -150,12 +144,11 @@ func (a Amount) String() string {
 // GoString returns the Go expression for a, for %#v and test failures.
 func (a Amount) GoString() string { return `prepaid.MustAmount("` + a.String() + `")` }
 
-// MarshalJSON writes the form of [Amount.String] as a JSON number. The number always has a point, so that the service reads it
-// as decimal: without a point, the first digits decide the base.
+// MarshalJSON writes [Amount.String] as a number, always with a point: without one, the service lets the first digits decide the base.
 func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
 
-// UnmarshalJSON reads a JSON number, also with an exponent if it converts exactly, or a JSON string in the form of
-// [ParseAmount]. JSON null leaves a unchanged. Errors: [ErrSyntax], [ErrAmountRange].
+// UnmarshalJSON reads a number, also with an exponent if exact, or a string as [ParseAmount] does. null changes nothing. Errors:
+// [ErrSyntax], [ErrAmountRange].
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	switch kind, text := number.Scalar(data); kind {
 	case number.Null:
@@ -181,8 +174,8 @@ func (a *Amount) UnmarshalText(text []byte) error { return a.set(number.Parse(te
 // Value returns the form of String for a NUMERIC, DECIMAL or text column.
 func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
 
-// Scan reads a string in the form of [ParseAmount] or an int64 of whole units. It refuses a float64, which may be rounded, and
-// NULL: use sql.Null[Amount] for a nullable column. Errors: [ErrSyntax], [ErrAmountRange].
+// Scan reads a string as [ParseAmount] does or an int64 of whole units, but no float64 and no NULL (use sql.Null[Amount]). Errors:
+// [ErrSyntax], [ErrAmountRange].
 func (a *Amount) Scan(src any) error {
 	switch src := src.(type) {
 	case string:

@@ -23,12 +23,10 @@ const (
 	SexFemale Sex = "F"
 )
 
-// Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through JSON.
-//
-// The limits below apply to new values. A Cardholder that the client read, and each copy of it, also keeps the JSON that the
-// service sent. An unchanged field is not checked and is sent back as received, such as a postcode with a space, an expired
-// passport, or a date of birth with a time. Marshalling to JSON writes only the values, and a date of birth loses its time. In a
-// Cardholder read from that JSON or built from fields, all values are new. Members that the reference does not list are dropped.
+// Cardholder is the personal (registration) data of an account. The limits below apply to new values. A Cardholder that the client read,
+// and each copy of it, also keeps the JSON that the service sent. An unchanged field is not checked and is sent back as received, such as a
+// postcode with a space, an expired passport, or a date of birth with a time. Its own JSON has only the values, without that time: in a
+// Cardholder read from this JSON or built from fields, all values are new. Members that the reference does not list are dropped.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`
@@ -171,7 +169,7 @@ func (p Passport) check(v *validator) {
 	v.countryAlpha3("passport.passport_issuing_country", p.IssuingCountry)
 }
 
-// FreeText is the program's own data on an account (reference section 2.6). The service sends all fields together.
+// FreeText is the program's own data; the service sends all fields together.
 type FreeText struct {
 	// Text1 is the program's own text.
 	Text1 string `json:"free_text1" redact:"content"`
@@ -199,7 +197,7 @@ type FreeText struct {
 	Dec2 string `json:"free_dec2" redact:"content"`
 }
 
-// PortalIdentifier identifies a cardholder in the portal (reference section 2.7); all fields are required.
+// PortalIdentifier is a cardholder in the portal; all fields are required.
 type PortalIdentifier struct {
 	// ClientID is the portal's client.
 	ClientID string `json:"client_id"`

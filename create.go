@@ -30,8 +30,7 @@ type CreateAccountParams struct {
 	Cardholder *Cardholder `json:"registration"`
 	// NameOnCard is engraved on the card: 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop, no space.
 	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
-	// ClientAccountKey is your own key, at most 255 printable ASCII characters. Search and Issue use it: without it, an
-	// account cannot be found if the response to its creation was lost.
+	// ClientAccountKey is your own key, at most 255 printable ASCII characters. Only this key finds an account whose response was lost.
 	ClientAccountKey string `json:"client_account_key,omitzero"`
 	// DisplayName is at most 100 characters, for a fringe-benefit card program.
 	DisplayName string `json:"display_name,omitzero" redact:"personal"`
@@ -45,11 +44,9 @@ type CreateAccountParams struct {
 	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
 	// MDESConfigID is the wallet token-service product configuration, at most 10 characters.
 	MDESConfigID string `json:"mdes_config_id,omitzero"`
-	// GiftCardExpiry is set for gift cards. A digital gift card that is active immediately needs it here: the reference
-	// does not describe the operation that sets it later.
+	// GiftCardExpiry is for gift cards. A digital one that is active immediately needs it here: no described operation sets it later.
 	GiftCardExpiry time.Time `json:"gift_card_expiry,omitzero"`
-	// CorrespondingAccountID is the EAID of the card being replaced. It is needed if the activation portal activates
-	// the new card; the old one is then closed if its balance is zero.
+	// CorrespondingAccountID is the replaced card. The activation portal needs it, and then closes that card if its balance is zero.
 	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero"`
 	// CardholderType is primary or secondary; omitted when zero.
 	CardholderType CardholderType `json:"card_holder_type,omitzero"`
@@ -86,10 +83,9 @@ func (p CreateAccountParams) check(v *validator) {
 	}
 }
 
-// Create makes an account. The response has no account ID. [AccountsService.Issue] creates the account and returns its
-// ID.
-// Errors: a 404 may mean bad input or an unknown account to replace, so it is not [ErrNotFound]. After [OutcomeUnknown]
-// look with [AccountsService.FindCreated]. Safety: never repeated. API: POST /accounts.
+// Create makes an account. The response has no account ID: [AccountsService.Issue] creates the account and finds it. A 404 may mean bad
+// input or an unknown account to replace, so it is not [ErrNotFound]. After [OutcomeUnknown] use [AccountsService.FindCreated]. Safety:
+// never repeated. API: POST /accounts.
 func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams) (*AccountSummary, error) {
 	v := s.client.validator()
 	params.check(&v)
@@ -98,9 +94,9 @@ func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams
 	})
 }
 
-// UpdateAccountParams replaces registration data. The reference does not say whether omitted members are kept or
-// cleared: read the account with IncludeCardholder, change the cardholder, and send all of it back. That works for any
-// data the service holds (see [Cardholder]): the limits of key, display name and portal identifier are not checked here.
+// UpdateAccountParams replaces registration data, and may clear omitted members: read the account with [IncludeCardholder], change the
+// cardholder, and send all of it back. That works for any data that the service holds (see [Cardholder]): the limits of key, display name
+// and portal identifier are not checked here.
 type UpdateAccountParams struct {
 	// Cardholder is the whole cardholder. Required.
 	Cardholder *Cardholder `json:"registration"`
@@ -114,9 +110,8 @@ type UpdateAccountParams struct {
 	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
 }
 
-// Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludeCardholder].
-// Update again only if your data is still current. Errors: [ErrNotFound]. Safety: never repeated: a late repeat would
-// overwrite a newer change. API: PUT /accounts/{id}.
+// Update replaces an account's registration. After [OutcomeUnknown] read it with [IncludeCardholder]; update again only if your data is
+// still current. Errors: [ErrNotFound]. Safety: never repeated. API: PUT /accounts/{id}.
 func (s *AccountsService) Update(ctx context.Context, id AccountID, params UpdateAccountParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
@@ -143,8 +138,7 @@ type IssueParams struct {
 	ProgramClientID string
 	// VisibleWithin is how long to look for an account that is not visible yet. Zero means 30 s.
 	VisibleWithin time.Duration
-	// Again says that an earlier run may have created the account: Issue then looks for the account for up to VisibleWithin
-	// before it creates one. Set it whenever you run Issue again.
+	// Again says that an earlier run may have created the account: Issue first looks for it, for up to VisibleWithin. Set it in every rerun.
 	Again bool
 }
 
@@ -162,22 +156,17 @@ const (
 	lastSearchPause      = 5 * time.Second
 )
 
-// Issue creates the account unless one with its ClientAccountKey exists, and returns the account with its ID, even if the
-// response to the creation was lost. Only one process at a time may run Issue for a key. With RequestTypeReplace, accounts that
-// are lost or stolen (such as the one to replace), replaced or closed do not match.
+// Issue creates the account unless one with its ClientAccountKey exists, and returns it with its ID, even if the response was lost. Run it
+// in one process at a time for each key. With [RequestTypeReplace], accounts that are lost or stolen, replaced or closed do not match.
+// After an error with [OutcomeApplied], the account was created and not found yet: look with [AccountsService.FindCreated], and never run
+// Issue again, because it could create a second one. After any other outcome, run it again, with Again, when the cause is gone. If the
+// outcome was unknown and the first account becomes visible only after VisibleWithin, that creates a second one: set VisibleWithin to
+// minutes, keep InitialLoadAmount zero, and load with a keyed Transfer.
 //
-// After an error, the outcome of the creation decides the next step. [OutcomeApplied]: the account was created and not found
-// yet. Look with [AccountsService.FindCreated], and never run Issue again: it could create a second one. Any other outcome: run
-// Issue again, with Again, when the cause is gone. After an unknown outcome, that run creates a second account if the first
-// exists but becomes visible only after VisibleWithin: set VisibleWithin to minutes, keep InitialLoadAmount zero, and load with
-// a keyed Transfer.
-//
-// Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the
-// account was certainly created, but is not visible within VisibleWithin, or has another client_id (which ends the wait early):
-// the error names ProgramClientID and the company; fix the client_id first. With Again, Issue also returns ErrNotSeen, and
-// creates nothing ([OutcomeNotProcessed]), if the company has an account with the key under another client_id: if that account
-// belongs to another program, run Issue without Again. If the creation has an unknown outcome, Issue does not return
-// ErrNotSeen. Safety: the creation is never repeated once it may have arrived. API: GET /accounts, POST /accounts, GET
+// Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was certainly created, but is
+// not visible within VisibleWithin or has another client_id (the error names ProgramClientID and the company: fix the client_id first).
+// With Again, ErrNotSeen with [OutcomeNotProcessed] means that an account with the key has another client_id and nothing was created: if it
+// belongs to another program, run Issue without Again. Safety: the creation is never repeated. API: GET /accounts, POST /accounts, GET
 // /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
 	v := s.client.validator()
@@ -257,8 +246,8 @@ func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams
 
 const elsewherePage = 500
 
-// FindCreatedParams selects an account by ProgramClientID and ClientAccountKey, or by CompanyID and ExternalAccountID. All that
-// are set must match.
+// FindCreatedParams selects an account by ProgramClientID and ClientAccountKey, or by CompanyID and ExternalAccountID. All fields that are
+// set must match.
 type FindCreatedParams struct {
 	// ProgramClientID is the client_id of the program; needed with ClientAccountKey.
 	ProgramClientID string
@@ -310,12 +299,10 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 	return failure
 }
 
-// FindCreated looks for an account after an unknown outcome of Create. It creates nothing. It returns the account if exactly
-// one matches.
-//
-// Errors: [ErrNotSeen] when nothing matched within VisibleWithin: the account may still exist; [ErrAmbiguous] when several
-// match; the context's error together with ErrNotSeen when the context ended the search. The outcome is that of the creation:
-// unknown after all errors but a *[ValidationError]. Safety: read. API: GET /accounts, or GET /accounts/company/{companyid}.
+// FindCreated looks for the account of a Create with unknown outcome, and returns it if exactly one matches. Errors: [ErrNotSeen] when
+// nothing matched within VisibleWithin (the account may still exist), with the context's error if it ended the search; [ErrAmbiguous] when
+// several match. The outcome is that of the creation: unknown after all errors but a *[ValidationError]. Safety: read. API: GET /accounts,
+// or GET /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	v := s.client.validator()
 	switch {

@@ -15,13 +15,10 @@ import (
 
 var errDateSyntax error = &valueError{"prepaid: date: not a calendar day as YYYY-MM-DD"}
 
-// Date is a calendar day without time and zone, such as a date of birth: it is the same day in Sydney and in London.
-// Dates can be compared with == and be map keys. The zero Date means no date.
-//
-// The service has only date-times, so a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z. Any date-time is read as the day
-// written in it, without converting the zone. If the service stores midnight in Sydney and writes it in UTC,
-// 1990-05-03T14:00:00Z for 4 May, the Date is therefore 3 May: the reference does not specify the zone. A [Cardholder] that was
-// read keeps the date-time, and sends it back unchanged.
+// Date is a calendar day without time and zone, such as a date of birth. Dates can be compared with == and be map keys. The zero Date means
+// no date. The service has only date-times: a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z, and any date-time is read as the day
+// written in it, whatever its zone. If the service writes midnight of 4 May in Sydney as 1990-05-03T14:00:00Z, the Date is therefore 3 May:
+// the reference does not specify the zone. A [Cardholder] that was read keeps the date-time, and sends it back unchanged.
 type Date struct {
 	// Year is the year, 1 to 9999.
 	Year int
@@ -40,8 +37,7 @@ var (
 	_ driver.Valuer            = Date{}
 )
 
-// ParseDate reads YYYY-MM-DD. For a known date, write Date{Year: 1990, Month: time.May, Day: 1}. Errors: [ErrSyntax], also for
-// a day that does not exist.
+// ParseDate reads YYYY-MM-DD. Errors: [ErrSyntax], also if there is no such day.
 func ParseDate(s string) (Date, error) {
 	d, rest, ok := cutDate(s)
 	if !ok || rest != "" {
@@ -59,8 +55,8 @@ func DateOf(t time.Time) Date {
 	return Date{Year: year, Month: month, Day: day}
 }
 
-// Time returns the first moment of d in loc, which is midnight unless the clocks change then. A nil loc means UTC. The
-// zero Date gives the zero time. Fields out of range are normalised as by [time.Date].
+// Time returns the first moment of d in loc; nil means UTC. The zero Date gives the zero time. Fields out of range are normalised as by
+// [time.Date].
 func (d Date) Time(loc *time.Location) time.Time {
 	if d.IsZero() {
 		return time.Time{}
@@ -75,7 +71,7 @@ func (d Date) Time(loc *time.Location) time.Time {
 	return t
 }
 
-// Compare returns -1 if d is before other, 0 if they are the same day, and +1 if d is after. The zero Date is before every other.
+// Compare returns -1, 0 or +1 in the order of days; the zero Date is first.
 func (d Date) Compare(other Date) int {
 	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day))
 }

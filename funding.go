@@ -18,8 +18,8 @@ const (
 	FundingOutcomeDeclined FundingOutcome = "declined"
 )
 
-// FundingResult is the result of Redeem, Reverse and Refund. A decline is a result, not an error. A missing or unlisted
-// outcome, or a decline with a transaction ID, is an error with [OutcomeUnknown].
+// FundingResult is approved or declined. A missing or unlisted outcome, or a decline with a transaction ID, is an error with
+// [OutcomeUnknown].
 type FundingResult struct {
 	// Outcome is approved or declined.
 	Outcome FundingOutcome `json:"outcome"`
@@ -36,7 +36,7 @@ func (r *FundingResult) missing() bool {
 	return !r.Outcome.Known() || !r.Approved() && strings.Trim(string(r.TransactionID), "0") != ""
 }
 
-// FundingException says why a redemption is exceptional. It is required: use FundingExceptionNone for an ordinary one.
+// FundingException says why a redemption is exceptional. It is required.
 type FundingException string
 
 const (
@@ -82,9 +82,8 @@ type RedeemFundingParams struct {
 	AcquirerID string `json:"acquirer_id"`
 }
 
-// Redeem posts a redemption. A decline is a result. After [OutcomeUnknown] look with [AccountsService.FindMovement].
-// CorrelationID is not a key: sending the same params again may take the money twice. Safety:
-// never repeated. API: POST /funding/redemptions.
+// Redeem posts a redemption. A decline is no error. CorrelationID is no key: the same params again may take the money twice. After
+// [OutcomeUnknown] use [AccountsService.FindMovement]. Safety: never repeated. API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)
@@ -120,7 +119,7 @@ type ReverseFundingParams struct {
 	ClearingAdjustment bool `json:"clearing_adjustment"`
 }
 
-// Reverse posts a reversal of an earlier redemption. Errors and safety: as [FundingService.Redeem]. API: POST /funding/reversals.
+// Reverse posts a reversal. Safety: as Redeem. API: POST /funding/reversals.
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.required("account_id", string(params.AccountID))
@@ -169,7 +168,7 @@ type RefundFundingParams struct {
 	AcquirerID string `json:"acquirer_id"`
 }
 
-// Refund posts a refund. Errors and safety: as [FundingService.Redeem]. API: POST /funding/refunds.
+// Refund posts a refund. Safety: as Redeem. API: POST /funding/refunds.
 func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)

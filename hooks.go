@@ -13,10 +13,10 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// HooksService manages webhooks, which package webhook receives. Use [Client].Hooks.
+// HooksService manages webhooks; package webhook receives them.
 type HooksService struct{ client *Client }
 
-// ReliabilityMode decides how undeliverable messages are treated. Create requires it. In Update, empty keeps the mode.
+// ReliabilityMode decides how undeliverable messages are treated.
 type ReliabilityMode string
 
 const (
@@ -26,8 +26,7 @@ const (
 	ReliabilityModeStoreUndeliverable ReliabilityMode = "store_undeliverable"
 )
 
-// FilterAll is the filter_spec that matches every transaction. The reference does not specify the syntax of other
-// rules.
+// FilterAll matches every transaction; the reference has no other filter.
 const FilterAll = "*"
 
 // Hook is a registered webhook (section 2.13), without the key's secret.
@@ -44,8 +43,7 @@ type Hook struct {
 	Enabled bool `json:"enabled"`
 	// ReliabilityMode decides how undeliverable messages are treated.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
-	// LastUndeliverable is the latest undeliverable message that was not dismissed; empty if there is none or with
-	// ReliabilityModeNone.
+	// LastUndeliverable is the latest undeliverable message that was not dismissed; empty without one or with ReliabilityModeNone.
 	LastUndeliverable MessageID `json:"last_undeliverable,omitzero"`
 	// LastUndeliverableAt is the time of LastUndeliverable; zero if there is none.
 	LastUndeliverableAt time.Time `json:"last_undeliverable_timestamp,omitzero"`
@@ -65,12 +63,12 @@ func listHooks(paging Paging) pageList[Hook] {
 	}
 }
 
-// List iterates over the hooks. Errors: those of [Paging]. Safety: read. API: GET /hooks.
+// List iterates over the hooks. Safety: read. API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, paging Paging) iter.Seq2[*Hook, error] {
 	return listHooks(paging).all(ctx, &s.client.core)
 }
 
-// ListPage returns one page of [HooksService.List]. Safety: read. API: GET /hooks.
+// ListPage returns one page of List. Safety: read. API: GET /hooks.
 func (s *HooksService) ListPage(ctx context.Context, paging Paging) (*Page[Hook], error) {
 	return listHooks(paging).page(ctx, &s.client.core)
 }
@@ -116,10 +114,9 @@ type createdHook struct {
 
 func (h *createdHook) missing() bool { return h.ID == "" }
 
-// Create registers a hook and returns its ID. After [OutcomeUnknown], look for the URI with List. Errors: [CodeNoResponse],
-// [CodeInvalidURI], [CodeInvalidScope], [CodeInvalidFilterSpec], [CodeInvalidEnabled], [CodeInvalidReliabilityMode],
-// [CodeInvalidHMACKeyID], [CodeInvalidHMACKeySecret], [CodeInvalidRequest], [CodeUnauthorized] for a company this caller cannot
-// access. Safety: never repeated. API: POST /hooks.
+// Create registers a hook and returns its ID. After [OutcomeUnknown], look for the URI with List. Errors: [CodeInvalidURI] and the codes of
+// the other fields, [CodeNoResponse], [CodeInvalidRequest]; [CodeUnauthorized] for a company this caller cannot access. Safety: never
+// repeated. API: POST /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (HookID, error) {
 	v := s.client.validator()
 	v.required("uri", params.URI)
@@ -160,9 +157,8 @@ type UpdateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
 }
 
-// Update changes a hook. After [OutcomeUnknown], read the hook with Get. The service never returns HMACKeySecret: you recognise a new one only by a new HMACKeyID.
-// Errors: those of Create; [CodeInvalidScope] also for an inaccessible company. Safety: never repeated: a late repeat would
-// overwrite a newer change. API: PATCH /hooks/{id}.
+// Update changes a hook. After [OutcomeUnknown] read it with Get; a new HMACKeySecret, which the service never returns, shows only in a new
+// HMACKeyID. Errors: those of Create; [CodeInvalidScope] also for an inaccessible company. Safety: never repeated. API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {
 	r, v := hookRequest(opHooksUpdate, id)
 	v.lax = s.client.config.SkipValueChecks
@@ -177,8 +173,8 @@ func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookP
 	return send(ctx, s.client, r)
 }
 
-// Delete removes a hook. Errors: [ErrUnauthorized]. Safety: repeated, since a late repeat deletes nothing else. If a
-// repeat after a cut-off attempt finds no hook, the outcome is [OutcomeUnknown]. API: DELETE /hooks/{id}.
+// Delete removes a hook. Errors: [ErrUnauthorized]. Safety: repeated. If a repeat finds no hook, the outcome is [OutcomeUnknown]. API:
+// DELETE /hooks/{id}.
 func (s *HooksService) Delete(ctx context.Context, id HookID) error {
 	r, v := hookRequest(opHooksDelete, id)
 	r.faults = v.faults
@@ -196,8 +192,8 @@ func listUndeliverable(id HookID, paging Paging) pageList[Message] {
 // reports those that do not.
 func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.Raw)) }
 
-// Undeliverable iterates over the stored messages of a hook. To iterate and dismiss, use webhook.Drain: each dismissal
-// shifts the pages. Errors: [CodeInvalidHookID]; those of [Paging]. Safety: read. API: GET /hooks/{id}/undeliverable.
+// Undeliverable iterates over a hook's stored messages. To dismiss them too, use webhook.Drain: each dismissal shifts the pages. Errors:
+// [CodeInvalidHookID]. Safety: read. API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id HookID, paging Paging) iter.Seq2[*Message, error] {
 	return listUndeliverable(id, paging).all(ctx, &s.client.core)
 }
@@ -208,9 +204,8 @@ func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, paging 
 	return listUndeliverable(id, paging).page(ctx, &s.client.core)
 }
 
-// Dismiss removes one or more stored messages. After [OutcomeUnknown], list the messages again. Errors:
-// [CodeInvalidHookID]; [CodeInvalidMessageID], also for a message that was already dismissed. Safety: never repeated.
-// API: POST /hooks/{id}/undeliverable/dismiss.
+// Dismiss removes stored messages. After [OutcomeUnknown] list them again. Errors: [CodeInvalidHookID]; [CodeInvalidMessageID], also for a
+// dismissed message. Safety: never repeated. API: POST /hooks/{id}/undeliverable/dismiss.
 func (s *HooksService) Dismiss(ctx context.Context, id HookID, messageIDs ...MessageID) error {
 	r, v := hookRequest(opHooksDismiss, id)
 	if len(messageIDs) == 0 {
@@ -226,7 +221,7 @@ func (s *HooksService) Dismiss(ctx context.Context, id HookID, messageIDs ...Mes
 	return send(ctx, s.client, r)
 }
 
-// MessageType is the type of a message. The reference names only "transaction"; other values are kept as received.
+// MessageType is the type of a message; the reference names "transaction".
 type MessageType string
 
 // MessageTypeTransaction is a transaction on a company in the hook's scope.
@@ -255,7 +250,7 @@ type messageEnvelope struct {
 	Raw       json.RawMessage `json:"-"`
 }
 
-// UnmarshalJSON reads the envelope and copies the message. Errors: a *[DecodeError].
+// UnmarshalJSON reads and copies a message. Errors: a *[DecodeError].
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var envelope messageEnvelope
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {

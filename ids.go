@@ -29,20 +29,18 @@ type HookID string
 // MessageID identifies a message of a hook.
 type MessageID string
 
-// AccountID identifies a card account: it is the External Account ID (EAID), account_id on the wire. It is not the
-// account's external_account_id.
+// AccountID is the EAID of a card account, not its external_account_id.
 type AccountID string
 
 // CompanyID identifies a program (company): it owns accounts and one policy.
 type CompanyID int64
 
-// TransactionID identifies a ledger transaction. The service sends it as a number in some responses and as a string in
-// others. Both are read as text, so that no digit is lost. Each call sends the form that its operation requires; on
-// its own, a TransactionID marshals as a JSON string.
+// TransactionID identifies a ledger transaction. The service sends numbers and strings: both are read as text, so that no digit is lost,
+// and each call sends the form that it requires. On its own, it marshals as a JSON string.
 type TransactionID string
 
-// UnmarshalJSON reads a number or a string. An integer is stored in its plain form, 12 for 12.0 and 1.2e1. Strings and other
-// numbers are kept as received. null is the empty ID. Errors: [ErrSyntax] for a boolean, array or object.
+// UnmarshalJSON keeps strings and numbers, an integer in plain form: 12 for 12.0 or 1.2e1. null is the empty ID. Errors: [ErrSyntax] for
+// other values.
 func (id *TransactionID) UnmarshalJSON(data []byte) error {
 	text, ok := scalarText(data)
 	if !ok {
@@ -99,29 +97,24 @@ const (
 	requestIDTag = "7064"
 )
 
-// RequestID makes a transfer safe to repeat: for 30 days the service responds to a repeated ID with the first result, and moves
-// nothing. It has at most 100 characters. Use [NewRequestID], [DeriveRequestID] or your own.
+// RequestID makes a payment safe to repeat: for 30 days the service returns the first result for its ID, and moves nothing. At most 100
+// characters.
 type RequestID string
 
-// NewRequestID returns a new random ID that contains today's date (UTC). Store it, with the other params, before the
-// call: a second ID is a second payment. It has the format of [DeriveRequestID], with 74 random bits: among a million
-// IDs of one day, the probability that two are equal is below 1 in 10^10.
+// NewRequestID returns a random ID of today (UTC), in the format of [DeriveRequestID]. Store it with the params before the call: a second
+// ID is a second payment. Two of a million IDs are equal with a probability below 1 in 10^10.
 func NewRequestID() RequestID {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails
 	return formatRequestID(DateOf(time.Now().UTC()), random)
 }
 
-// DeriveRequestID returns the same ID for the same day and parts, on every machine and after every crash: DeriveRequestID(payday,
-// "payroll-2026-11", "emp-7"). Day and parts together must identify one payment. Choose a day that belongs to the payment and stays
-// the same in a repeated run, such as its payday: the ID is accepted from 7 days before to 22 days after it.
-//
-// Parts are separate: ("ab", "c") and ("a", "bc") give different IDs. If every part is empty, or day does not exist, the ID is
-// empty, which a transfer refuses.
-//
-// The ID is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a
-// fixed tag, and 74 bits from the start of the SHA-256 of all parts, each preceded by its length in bytes (64 bits, big
-// endian).
+// DeriveRequestID returns the same ID for the same day and parts, on every machine: DeriveRequestID(payday, "payroll-2026-11", "emp-7").
+// Day and parts together must identify one payment; ("ab", "c") and ("a", "bc") differ. Choose a day that belongs to the payment and stays
+// the same in a repeated run, such as its payday: the ID is accepted from 7 days before to 22 days after it. If every part is empty, or day
+// does not exist, the ID is empty, which a transfer refuses. The ID is a UUIDv8 (RFC 9562) in lower case,
+// <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a fixed tag, and 74 bits from the start of the SHA-256 of all parts,
+// each preceded by its length in bytes (64 bits, big endian).
 func DeriveRequestID(day Date, parts ...string) RequestID {
 	if strings.Join(parts, "") == "" || !day.valid() {
 		return ""
@@ -135,12 +128,10 @@ func DeriveRequestID(day Date, parts ...string) RequestID {
 	return formatRequestID(day, [10]byte(sum[:10]))
 }
 
-// Date returns the day in an ID made by [NewRequestID] or [DeriveRequestID], in lower or upper case. It returns false
-// for any other ID.
-//
-// A transfer returns [ErrRequestIDExpired] for an ID whose day (from midnight UTC) began more than 22 days ago or begins more
-// than 7 days from now. The service may have forgotten an older ID, and would forget a later ID before the client refuses it:
-// it would then pay again. If you use IDs in your own format, check their age yourself.
+// Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in lower or upper case, or false for any other ID. A transfer
+// returns [ErrRequestIDExpired] if that day (from midnight UTC) began more than 22 days ago or begins more than 7 days from now: the
+// service may have forgotten the ID, or would forget it before the client refuses it, and pay again. Check the age of IDs in your own
+// format yourself.
 func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return Date{}, false
@@ -180,9 +171,8 @@ func formatRequestID(day Date, random [10]byte) RequestID {
 
 var errMCCSyntax error = &valueError{"prepaid: merchant category code: not four digits"}
 
-// MCC is a four-digit ISO 18245 merchant category code, such as "5411" or "0742", leading zeros included. The service sends it
-// as an integer in some places and as a string in others. Both are read into the four-digit form, and each call sends the form
-// that its operation requires. Other values are kept as received.
+// MCC is a four-digit ISO 18245 merchant category code, such as "0742". The service sends integers and strings: both are read into the
+// four-digit form, and each call sends the form that it requires. Other values are kept as received.
 type MCC string
 
 // ParseMCC reads one to four digits: "742" is 0742. Errors: [ErrSyntax].
@@ -193,8 +183,8 @@ func ParseMCC(s string) (MCC, error) {
 	return "", ofInput(errMCCSyntax)
 }
 
-// UnmarshalJSON reads a number or a string, with or without leading zeros: 742, "742" and "0742" are the same code.
-// null is the empty code. Errors: [ErrSyntax] for a boolean, array or object.
+// UnmarshalJSON reads a number or a string: 742, "742" and "0742" are the same code. null is the empty code. Errors: [ErrSyntax] for other
+// types.
 func (m *MCC) UnmarshalJSON(data []byte) error {
 	text, ok := scalarText(data)
 	if !ok {
@@ -250,11 +240,9 @@ func setCode(r *wire.Reader, to *string, text []byte) {
 	r.Set(to, text)
 }
 
-// Secret holds a value that is never printed: not by fmt, log/slog, encoding/json or a dumper that uses reflection, nor from an
-// unexported field of another struct. It prints as [REDACTED], even if empty.
-//
-// Secrets cannot be compared with ==. For [reflect.DeepEqual], as in test libraries, they differ unless both are empty: use
-// [Secret.Equal].
+// Secret holds a value that is never printed: not by fmt, log/slog, encoding/json or a dumper that uses reflection, nor from an unexported
+// field of another struct. It prints as [REDACTED], even if empty. Compare with [Secret.Equal]: under == and [reflect.DeepEqual], two
+// secrets differ unless both are empty.
 type Secret struct {
 	// A closure, because fmt and other users of reflection read a string through an unexported field and follow
 	// pointers, but can only print the address of a function.
@@ -287,7 +275,7 @@ func (s Secret) Reveal() string {
 // IsZero reports whether s is empty.
 func (s Secret) IsZero() bool { return s.reveal == nil }
 
-// Equal reports whether s and other hold the same value. The time it takes does not depend on where they differ.
+// Equal compares the values; the time does not depend on where they differ.
 func (s Secret) Equal(other Secret) bool {
 	// Compare hashes: comparing the values themselves would end early if their lengths differ.
 	a, b := sha256.Sum256([]byte(s.Reveal())), sha256.Sum256([]byte(other.Reveal()))
@@ -307,8 +295,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(redact.Mark), nil 
 
 var errRedactedSecret = &valueError{"prepaid: secret: the text is a redacted secret, [REDACTED]"}
 
-// UnmarshalText is for configuration files. It returns [ErrSyntax] for [REDACTED], so that a dumped configuration
-// cannot be loaded.
+// UnmarshalText reads a value. Errors: [ErrSyntax] for [REDACTED], from a dump.
 func (s *Secret) UnmarshalText(text []byte) error {
 	if string(text) == redact.Mark {
 		return errRedactedSecret

@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Response is a response as received, for [Trace].Response and for operations whose response has no specified format.
+// Response is a response as received; see [Trace].Response.
 type Response struct {
 	// StatusCode is the HTTP status.
 	StatusCode int
@@ -48,9 +48,8 @@ type Trace struct {
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
 	// AttemptDone is called after a request was sent or could not be sent, with the context that AttemptStart returned.
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)
-	// Response is called with a copy of the response to the last attempt of a call, if that response is complete. It is for fields
-	// that this version does not know, and for support cases. The body of an error ends after 64 KiB. Responses to token requests,
-	// and to the reads that the client makes by itself, are not shown. Concurrent calls call it concurrently.
+	// Response gets a copy of the complete response to the last attempt of a call, for fields that this version does not know and for support.
+	// Token requests and the client's own reads are not shown. The body of an error ends after 64 KiB. Concurrent calls call it concurrently.
 	Response func(ctx context.Context, op Operation, r Response)
 	// CallDone is called once per call, even if nothing was sent.
 	CallDone func(ctx context.Context, op Operation, c CallSummary)
@@ -60,8 +59,8 @@ type Trace struct {
 	joined []*Trace // instead of the fields
 }
 
-// Join returns a trace that calls the hooks of t, which may be nil, and then those of others; a panic in one does not prevent
-// the others. Nil traces are ignored. The fields of the result are nil: only a [Client] can call its hooks.
+// Join returns a trace that calls the hooks of t and others (nil is ignored), also after a panic in one. Its fields are nil: only a
+// [Client] calls them.
 func (t *Trace) Join(others ...*Trace) *Trace { return &Trace{joined: append([]*Trace{t}, others...)} }
 
 // flat returns t or, recursively, the traces joined in it, in order.
@@ -109,7 +108,7 @@ type CallSummary struct {
 
 type traceKey struct{}
 
-// WithTrace returns a context whose calls are also observed by t, after Config.Trace. It does not change the requests.
+// WithTrace returns a context whose calls t observes too, after Config.Trace.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	outer, _ := ctx.Value(traceKey{}).([]*Trace)
 	return context.WithValue(ctx, traceKey{}, append(slices.Clip(outer), t.flat()...))
@@ -255,9 +254,9 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 	}
 }
 
-// LogValue logs the text of Error and, as attributes, the fields for a support request: operation, outcome, attempts, the times of
-// the first and last attempt, request ID, correlation ID, and status and code of an error response. It omits the account and, with
-// a [ValidationError], both IDs. slog does not unwrap: log the CallError itself.
+// LogValue logs the text of Error and the fields for a support request: operation, outcome, attempts, first and last time, request ID,
+// correlation ID, status and code. It omits the account and, with a [ValidationError], both IDs. slog does not unwrap: log the CallError
+// itself.
 func (e *CallError) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("operation", e.Operation), slog.String("outcome", e.Outcome.String()), slog.Int("attempts", e.Attempts),

@@ -15,24 +15,19 @@ import (
 type Outcome uint8
 
 const (
-	// OutcomeUnknown: the call may have been applied. It is also the outcome of an error that is not from this package.
-	// Resolve it; never blindly repeat a call without a request ID.
+	// OutcomeUnknown: the call may have been applied: resolve it, never blindly repeat it. Also for an error that is not from this package.
 	OutcomeUnknown Outcome = iota
-	// OutcomeApplied: the call took effect. Either the error is nil, or there is no result because the response arrived
-	// but could not be used ([*DecodeError], [*TransportError]), a later step failed (Issue, Reporting.Run), or the
-	// client remembers that an earlier call with the same request ID and params moved the money.
+	// OutcomeApplied: the call took effect. With an error, the response arrived but could not be used ([*DecodeError], [*TransportError]), a
+	// later step failed (Issue, Reporting.Run), or this client had already made the payment.
 	OutcomeApplied
-	// OutcomeRejected: the service or a check refused the call, and nothing happened: validation, a failed transfer, or 400,
-	// 403, 404 or 409 in the service's own form (after a gateway's page the outcome is unknown). The call may succeed later
-	// with the same request ID, when the cause is gone (a balance, a 409). If you pay some other way instead, never send this
-	// request ID again; after [ErrRequestIDReused], do not pay some other way. The cause says whose fault a refusal is: a 403
-	// ([ErrForbidden]) is about your permissions, not about the payment. If another process, or this program before a restart,
-	// sent a payment of unknown outcome, rejected means only that this call moved nothing, unless the params have LastSent
-	// ([TransferParams]).
+	// OutcomeRejected: the service or a check refused the call, and nothing happened: validation, a failed transfer, or 400, 403, 404 or 409
+	// in the service's own form (after a gateway's page the outcome is unknown). A 403 ([ErrForbidden]) is about your permissions, not about
+	// the payment. The call may succeed later with the same request ID, when the cause is gone (a balance, a 409). If you pay some other way
+	// instead, never send this request ID again; after [ErrRequestIDReused], do not pay some other way. If another process, or this program
+	// before a restart, sent a payment of unknown outcome, rejected means only that this call moved nothing, unless the params have LastSent.
 	OutcomeRejected
-	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
-	// limit, cancelled before sending, client closed). Send the same params again once the cause is gone. For a read it
-	// also means that no response arrived, or that the response could not be read to its end.
+	// OutcomeNotProcessed: nothing happened, and the request is not at fault (no connection, no token, rate limit, cancelled before sending,
+	// client closed). Send the same params again once the cause is gone, not in a loop. For a read: also no complete response arrived.
 	OutcomeNotProcessed
 )
 
@@ -65,14 +60,12 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return &ValidationError{Faults: []Fault{{"outcome", "must be one of the four outcomes, in words"}}}
 }
 
-// OutcomeOf returns the outcome of the call that returned err. For a payment, two sentinels also count: after
-// [ErrRequestIDReused], do not pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again
-// does not resolve the outcome. A person must resolve both.
-//
-// It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the errors of [ParseAmount], [ParseDate]
-// and [ParseMCC] (nothing was sent), and [OutcomeUnknown] for any other error without a [*CallError], even one of
-// [Message.UnmarshalJSON]: the message may report a movement. In joined errors, those without an outcome, such as your own, do
-// not count: OutcomeOf returns OutcomeUnknown if one of the others is unknown, otherwise the first outcome.
+// OutcomeOf returns the outcome of the call that returned err: [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the
+// errors of [ParseAmount], [ParseDate] and [ParseMCC], and [OutcomeUnknown] for any other error without a [*CallError], even of
+// [Message.UnmarshalJSON], whose message may report a movement. Of joined errors, those without an outcome, such as your own, do not count:
+// the result is OutcomeUnknown if one of the others is unknown, otherwise the first outcome. A person must resolve two errors of payments:
+// [ErrRequestIDReused] (do not pay some other way, although the outcome is rejected) and [ErrRequestIDExpired] (sending again resolves
+// nothing).
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied

@@ -24,15 +24,12 @@ const defaultPageSize = 100
 type Paging struct {
 	// Page is the first page to read, or the only one for the ...Page methods; pages count from 1. Default: 1.
 	Page int
-	// Size is the requested page size, in items. Default: 100. If it is outside the service's limits, which the reference does
-	// not state, the service applies another size: see [Page].Size.
+	// Size is the requested page size, in items. Default: 100. The service may apply another size ([Page].Size): its limits are unspecified.
 	Size int
-	// Prefetch is the number of pages to fetch ahead while you work on one; they are delivered in order. Default: 0. The first
-	// page is requested alone, since it counts the pages: n pages take the time of 1 + ceil((n-1) / (Prefetch+1)) requests, and
-	// up to Prefetch pages wait in memory. A list that does not count its pages and items is read one page at a time.
-	//
-	// If you leave the loop early, even on the first page, up to Prefetch pages were requested for nothing and count against the
-	// rate limit. A page that you do not wait for yet is requested in [ratelimit.Bulk]. The ...Page methods ignore Prefetch.
+	// Prefetch is the number of pages to fetch ahead while you work on one; they are delivered in order. Default: 0. The first page, which
+	// counts the pages, is requested alone: n pages take the time of 1 + ceil((n-1) / (Prefetch+1)) requests, and up to Prefetch pages wait in
+	// memory. A list without these counts is read one page at a time. Leaving the loop early wastes up to Prefetch requests of the rate limit.
+	// A page that you do not wait for yet is requested in [ratelimit.Bulk]. The ...Page methods ignore Prefetch.
 	Prefetch int
 }
 
@@ -56,7 +53,7 @@ type Page[T any] struct {
 	skew     time.Duration
 }
 
-// Last reports whether this is the last page: by the service's count or, without one, because the page is empty.
+// Last reports whether this is the last page (without a count: an empty one).
 func (p *Page[T]) Last() bool {
 	if p.reported || p.TotalPages > 0 {
 		return p.Number >= p.TotalPages
@@ -73,11 +70,10 @@ func (p Page[T]) LogValue() slog.Value {
 		slog.Int("total_pages", p.TotalPages), slog.Int("total_items", p.TotalItems))
 }
 
-// IncompleteListError means that a list ended before all items that the service had reported were seen, or that a page had only
-// items of earlier pages: the service ignores the page number. The items seen precede the error.
-//
-// A search over such a list proves nothing. In a list that items may leave while it is read (accounts by status,
-// undeliverable messages), the error may be harmless: when an item leaves, another one moves to a page already read.
+// IncompleteListError means that a list ended before all items that the service had counted, or that a page had only items of earlier
+// pages: the service ignores the page number. The items seen precede the error; a search over such a list proves nothing. If items may
+// leave the list while it is read (accounts by status, undeliverable messages), the error may be harmless: another item then moves to a
+// page already read.
 type IncompleteListError struct {
 	// Seen is the number of distinct items that the service returned, from Paging.Page on.
 	Seen int
@@ -87,7 +83,7 @@ type IncompleteListError struct {
 	cause error
 }
 
-// Unwrap returns the [*APIError] of a page that the service refused, that a page repeats earlier ones, or nil.
+// Unwrap returns the cause, such as the *[APIError] of a refused page, or nil.
 func (e *IncompleteListError) Unwrap() error { return e.cause }
 
 // Error returns both numbers.
@@ -101,9 +97,8 @@ func (e *IncompleteListError) Error() string {
 	return fmt.Sprintf("prepaid: list incomplete: %d of %d items seen", e.Seen, e.Total)
 }
 
-// Collect reads at most limit items into a slice. On an error it returns the items read so far and the error; if there are
-// more items, the error is [ErrTooMany]. ErrTooMany is no [*CallError], so [OutcomeOf] returns unknown, although reading
-// changes nothing. Do not use Collect for the rows of a report: they share one slice.
+// Collect reads at most limit items into a slice. With an error it returns the items read so far. If there are more items, the error is
+// [ErrTooMany], for which [OutcomeOf] is unknown. Never collect the rows of a report: they share a slice.
 func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	var items []T
 	for item, err := range seq {

@@ -48,7 +48,7 @@ const (
 	PolicyActionDeny PolicyAction = "deny"
 )
 
-// Policy is a program's policy (reference section 2.10). A list that was not requested is nil.
+// Policy is a program's policy. A list that was not requested is nil.
 type Policy struct {
 	// DefaultAction is allow for an open loop and deny for a closed one.
 	DefaultAction PolicyAction `json:"default_action"`
@@ -105,9 +105,8 @@ func policyRequest(op operation, company CompanyID) request {
 	return request{op: op, path: pathValues{company.String()}, faults: v.faults}
 }
 
-// Get returns the whole policy: categories, merchants and terminals. Errors: [ErrNotFound] for a company without a
-// policy, [ErrForbidden]; the reference does not say when a read returns which error. Safety: read.
-// API: GET /policy/{id}/policy.
+// Get returns the whole policy. Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when.
+// Safety: read. API: GET /policy/{id}/policy.
 func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyGet, company))
 }
@@ -130,8 +129,8 @@ func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Poli
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
 }
 
-// ChangeRulesParams adds and removes rules for categories (as [MCC]), merchants or terminals. A rule blocks in an open loop and
-// allows in a closed one. Rules read with Get can be added and removed as they are. The zero value changes nothing.
+// ChangeRulesParams adds and removes rules for categories ([MCC]), merchants or terminals, which block in an open loop and allow in a
+// closed one. Rules from Get can be used as they are. The zero value changes nothing.
 type ChangeRulesParams[Rule any] struct {
 	// Reason is stored with the change; optional.
 	Reason string
@@ -139,9 +138,8 @@ type ChangeRulesParams[Rule any] struct {
 	RequireApproval bool
 	// Add are the rules to add; their ID is not sent.
 	Add []Rule
-	// Remove are the rules to remove. Of each, only the [MCC], the merchant (AcquirerID, CardAcceptorID) or the terminal (also
-	// TerminalID) is sent, even if it is 0 or empty: use the values that the service holds. The reference's text mentions a
-	// terminal's ID here, but its request format, which this package follows, does not have it.
+	// Remove are the rules to remove. Only the [MCC], the merchant (AcquirerID, CardAcceptorID) or the terminal (also TerminalID) is sent,
+	// even if 0 or empty: use the service's values. A terminal's ID, which the reference's text mentions, is not in its request format.
 	Remove []Rule
 }
 
@@ -172,9 +170,9 @@ func changeRules[Rule, Add, Remove any](ctx context.Context, s *PolicyService, o
 	return send(ctx, s.client, r)
 }
 
-// ChangeCategories changes category rules. After [OutcomeUnknown] read back with Categories.
-// Errors: [ErrBadRequest] with the invalid fields in APIError.Description, [ErrForbidden] without permission on the
-// company, [ErrNotFound] for a company without a policy. Safety: never repeated. API: POST /policy/{id}/categories.
+// ChangeCategories changes category rules. After [OutcomeUnknown] read back with Categories. Errors: [ErrBadRequest] with the invalid
+// fields in APIError.Description; [ErrForbidden]; [ErrNotFound] for a company without a policy. Safety: never repeated. API: POST
+// /policy/{id}/categories.
 func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeRulesParams[MCC]) error {
 	number := func(code MCC) mccNumber { return mccNumber(code) }
 	return changeRules(ctx, s, opPolicyChangeCategories, company, params, (*validator).categoryRule, number,
@@ -200,8 +198,8 @@ func (r MerchantRule) withoutID() MerchantRule {
 	return r
 }
 
-// ChangeMerchants changes merchant rules. After [OutcomeUnknown] read back with Merchants. Errors and safety: as
-// [PolicyService.ChangeCategories]. API: POST /policy/{id}/merchants.
+// ChangeMerchants changes merchant rules. Read back with Merchants. Errors and safety: as ChangeCategories. API: POST
+// /policy/{id}/merchants.
 func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, params ChangeRulesParams[MerchantRule]) error {
 	return changeRules(ctx, s, opPolicyChangeMerchants, company, params, (*validator).merchantRule, MerchantRule.withoutID,
 		func(v *validator, i int, rule MerchantRule) merchantKey {
@@ -234,8 +232,8 @@ func (r TerminalRule) withoutID() TerminalRule {
 	return r
 }
 
-// ChangeTerminals changes terminal rules. After [OutcomeUnknown] read back with Terminals. Errors and safety: as
-// [PolicyService.ChangeCategories]. API: POST /policy/{id}/terminals.
+// ChangeTerminals changes terminal rules. Read back with Terminals. Errors and safety: as ChangeCategories. API: POST
+// /policy/{id}/terminals.
 func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, params ChangeRulesParams[TerminalRule]) error {
 	return changeRules(ctx, s, opPolicyChangeTerminals, company, params, (*validator).terminalRule, TerminalRule.withoutID,
 		func(v *validator, i int, rule TerminalRule) terminalKey {

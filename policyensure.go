@@ -11,8 +11,7 @@ import (
 
 // EnsureRulesParams are the rules that a policy must have.
 type EnsureRulesParams[Rule any] struct {
-	// DefaultAction is that of the policy: with [PolicyActionAllow], rules block; with [PolicyActionDeny], they allow.
-	// Required. If the policy has the other action, nothing is changed.
+	// DefaultAction must be the policy's: with [PolicyActionAllow], rules block; with [PolicyActionDeny], they allow. Required.
 	DefaultAction PolicyAction
 	// Rules must exist. List each [MCC], merchant (AcquirerID, CardAcceptorID) or terminal (also TerminalID) once; ID is ignored.
 	Rules []Rule
@@ -27,8 +26,7 @@ type EnsureRulesParams[Rule any] struct {
 	DryRun bool
 }
 
-// EnsuredRules is the result of an Ensure method, according to the policy that the method read last, or the expected result
-// with DryRun. Rules have no ID.
+// EnsuredRules are the rules as last read (with DryRun, as expected), no IDs.
 type EnsuredRules[Rule any] struct {
 	// Added are rules that did not exist before.
 	Added []Rule
@@ -38,8 +36,7 @@ type EnsuredRules[Rule any] struct {
 	Removed []Rule
 	// Unchanged are wanted rules that existed with the same text.
 	Unchanged []Rule
-	// Left are rules that differ from the wanted ones: without RemoveOthers, those for others; without ReplaceTexts, those with
-	// another text. After an error, Left also has the rules whose change was not made.
+	// Left are rules for others (without RemoveOthers), with another text (without ReplaceTexts), or not changed because of an error.
 	Left []Rule
 	// Missing are wanted rules that do not exist. The list is empty if there is no error.
 	Missing []Rule
@@ -48,23 +45,17 @@ type EnsuredRules[Rule any] struct {
 // Changed reports whether a rule was or, with DryRun, would be changed.
 func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced)+len(r.Removed) > 0 }
 
-// EnsureCategories makes sure that the wanted categories have a rule: it reads the rules, sends the difference and reads them
-// again. If nothing differs, nothing is sent. It removes nothing unless RemoveOthers is set. It may run at every start, in one
-// process at a time.
+// EnsureCategories makes sure that the wanted categories have a rule: it reads the rules, sends the difference, if any, and reads them
+// again. It removes nothing unless RemoveOthers is set. It may run at every start, in one process at a time. Rules are added and removed by
+// separate calls, restricting ones first: blocking rules are added before others are removed, and allowing rules are removed before others
+// are added. After an unknown outcome the rules are read at once and after 1 s and 3 s. If they show the change, the other changes are
+// sent; otherwise the error has [OutcomeUnknown]: run again later. With every error after a change, the result lists existing and missing
+// rules.
 //
-// Rules are added and removed by separate calls. Restricting calls are sent before permitting ones: blocking rules
-// are added before others are removed, and allowing rules are removed before others are added.
-//
-// A change is never repeated. After an unknown outcome the rules are read at once and after 1 s and 3 s. If they show the
-// change, the other changes are sent; otherwise the error has [OutcomeUnknown]: run again later. With every error after a
-// change, the result lists existing and missing rules.
-//
-// Errors: [*ValidationError]; [ErrPolicyAction] for another default action and [ErrAmbiguous] if the service has
-// several rules for a category, both before anything is sent; [ErrPolicyChanged] if the final rules are not the initial
-// ones with the sent changes; those of [PolicyService.Categories] and [PolicyService.ChangeCategories]. If an earlier
-// change of the same run was applied, the outcome of an error is [OutcomeApplied], or OutcomeUnknown. Safety: reads,
-// and changes that are never repeated once they may have arrived. API: GET /policy/{id}/categories,
-// POST /policy/{id}/categories.
+// Errors: *[ValidationError]; [ErrPolicyAction] for another default action and [ErrAmbiguous] for several rules for a category, both before
+// anything is sent; [ErrPolicyChanged] if the final rules are not the initial ones with the sent changes; those of Get and
+// ChangeCategories. After an applied change, the outcome of an error is [OutcomeApplied] or OutcomeUnknown. Safety: reads, and changes that
+// are never repeated. API: GET /policy/{id}/categories, POST /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsuredRules[MCC], error) {
 	set := ruleSet[MCC, MCC]{
 		name: "Policy.EnsureCategories", list: "categories", removeOthers: params.RemoveOthers, dryRun: params.DryRun,
@@ -85,9 +76,8 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
-// EnsureMerchants makes sure that the wanted merchants have a rule, as [PolicyService.EnsureCategories] does. Without
-// ReplaceTexts no text of a rule is changed; replacements are sent between restricting and permitting changes.
-// Errors and safety: as [PolicyService.EnsureCategories]. API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
+// EnsureMerchants is EnsureCategories for merchants. Without ReplaceTexts no text is changed; replacements are sent between restricting and
+// permitting changes. Errors and safety: as EnsureCategories. API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
 	set := ruleSet[merchantKey, MerchantRule]{
 		name: "Policy.EnsureMerchants", list: "merchants",
@@ -102,8 +92,8 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
-// EnsureTerminals is [PolicyService.EnsureMerchants] for terminals. Errors and safety: as [PolicyService.EnsureCategories].
-// API: GET /policy/{id}/terminals, POST /policy/{id}/terminals.
+// EnsureTerminals is EnsureMerchants for terminals. Errors and safety: as EnsureCategories. API: GET /policy/{id}/terminals, POST
+// /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[terminalKey, TerminalRule]{
 		name: "Policy.EnsureTerminals", list: "terminals",

@@ -29,19 +29,17 @@ type RawRequest struct {
 	PathValues map[string]string `redact:"personal"`
 	// Query is the query; optional.
 	Query url.Values `redact:"content"`
-	// Body is a value that marshals to a JSON object or array; nil for none. A [time.Time] in it is sent in UTC, to the
-	// second; a [Secret] or an [EphemeralKey] is sent unredacted. The rules are those of encoding/json/v2: to leave out
-	// a zero, use omitzero, since omitempty keeps 0 and false.
+	// Body is a value that marshals to a JSON object or array, by the rules of encoding/json/v2 (omitzero leaves out a zero, omitempty keeps 0
+	// and false); nil for none. A [time.Time] is sent in UTC, to the second; a [Secret] or an [EphemeralKey] is sent unredacted.
 	Body any `redact:"content"`
 	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie, are
 	// refused. Names with "http-method" are refused too, and names with "idempotency": net/http would repeat such requests.
 	Header http.Header `redact:"content"`
-	// Repeatable says that the request may be sent again, within the bounds of Config.Retry, after an attempt that got no usable
-	// response but may have reached the service; without it, the outcome is then unknown. Set it for a GET that changes nothing
-	// (class read). For any other method (class repeated), set it only if a repeat that arrives late, after other changes, fails
-	// safe: for example, it blocks a card again. Never set it for a request that moves money, creates something or could
-	// overwrite newer changes. The class keyed cannot be declared: the reference promises the cached response for two
-	// operations only.
+	// Repeatable permits the client to send the request again, within Config.Retry, after an attempt that may have reached the service and got
+	// no usable response; without it, the outcome is then unknown. Set it for a GET that changes nothing (class read), or if a repeat that
+	// arrives late, after other changes, fails safe, such as blocking a card again (class repeated). Never set it for a request that moves
+	// money, creates something or could overwrite newer changes. The class keyed cannot be declared: the reference promises the cached
+	// response for two operations only.
 	Repeatable bool
 }
 
@@ -55,22 +53,17 @@ func (r *RawRequest) class() class {
 	return classRepeated
 }
 
-// Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the
-// tokens, limiter (lane [ratelimit.Call]), attempts, outcomes, logs, and traces of all other calls. Each request opens its own
-// connection.
+// Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
+// limiter (lane [ratelimit.Call]), attempts, outcomes, logs and traces of all other calls. Each request opens its own connection. Do also
+// calls the reference's operations that move no money, including those of the simulator: pass the reference's template as Path, and leave
+// Repeatable false; Do repeats reads. For the method and path of any other operation, the error names the Go method.
 //
-// A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise. The outcome of a success
-// with an unreadable body is therefore unknown, unless the call is a read. out is nil, to ignore the body, or a pointer that
-// receives the JSON value of the response; for the unchanged body, pass a *[encoding/json.RawMessage]. A 204 sets the target to
-// zero, and an error leaves it unchanged. Names of members must match exactly. A missing member is zero in your own types. In
-// types of this package such as [Account], also within yours, a missing required member is an error.
-//
-// Do also calls the reference's operations that move no money, including those of the simulator: pass the reference's template
-// as Path, and leave Repeatable false; Do repeats reads. For the method and path of any other operation, the error names the Go
-// method.
-//
-// Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production;
-// [ErrNotFound] if the service has no such path. Safety: as Repeatable declares.
+// A 200, 201, 202 or 204 is a success, although its body may still be a refusal, which only you can recognise: if the body is unreadable,
+// the outcome is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value
+// (*[encoding/json.RawMessage]: unchanged). A 204 sets the target to zero, and an error leaves it unchanged. Names of members must match
+// exactly. A missing member is zero in your own types; in types of this package, also within yours, a missing required member is an error.
+// Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production; [ErrNotFound] if
+// the service has no such path. Safety: as Repeatable declares.
 func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	described := request{op: operation{
 		Operation: Operation{Name: "Do"},

@@ -68,8 +68,7 @@ type ReportRun struct {
 // reportRetention is how long the service keeps a report, from the request (reference section 8).
 const reportRetention = 4 * time.Hour
 
-// ExpiresAt returns when the service may delete the report: 4 hours after RequestedAt. Then start a new run. It is zero if
-// RequestedAt is zero.
+// ExpiresAt is RequestedAt plus 4 hours: then the service may delete the report.
 func (r ReportRun) ExpiresAt() time.Time {
 	if r.RequestedAt.IsZero() {
 		return time.Time{}
@@ -77,15 +76,11 @@ func (r ReportRun) ExpiresAt() time.Time {
 	return r.RequestedAt.Add(reportRetention)
 }
 
-// ReportReader streams one report in constant memory, whatever its size. Choose one of Rows, Read (or io.Copy) and
-// Report, and use it once: any other use is an error. Close the reader.
-//
-// All three succeed only if the complete response is well-formed and the number of CSV rows is the service's
-// totalrecords. With column headers, there may be one more row: the reference does not specify whether the service
-// counts the header row. Until the end, the report can still fail with a *ReportError: do not treat a part of a report
-// as complete.
-//
-// Use a ReportReader from one goroutine; only Close may be called from others.
+// ReportReader streams one report in constant memory. Choose one of Rows, Read (or io.Copy) and Report, and use it once, from one
+// goroutine: any other use is an error. Close the reader, from any goroutine. All three succeed only if the complete response is
+// well-formed and the number of CSV rows is the service's totalrecords. With column headers, there may be one more row: the reference does
+// not specify whether the header row counts. Until the end, the report can still fail with a *[ReportError]: do not treat a part of it as
+// complete.
 type ReportReader struct {
 	run        ReportRun
 	mediaType  string // of the response, for errors
@@ -111,9 +106,8 @@ const (
 	reportByReport
 )
 
-// Reader returns a reader of r as run's report, for fakes and tests of your own code. It behaves like a reader from
-// [ReportingService.Open], with all checks and errors. If TotalRecords does not match the rows of Data, the reader
-// returns the *ReportError of a truncated report.
+// Reader returns a reader of r as run's report, for fakes and tests of your own code, with all checks and errors of
+// [ReportingService.Open]. If TotalRecords does not match the rows, it returns the *[ReportError] of a truncated report.
 func (r Report) Reader(run ReportRun) *ReportReader {
 	body, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // the JSON is the service's response; Marshal never fails
 	return newReportReader(run, io.NopCloser(bytes.NewReader(body)), nil)
@@ -133,8 +127,7 @@ func newReportReader(run ReportRun, body io.ReadCloser, onProgress func(ReportPr
 // Run returns the run being read.
 func (r *ReportReader) Run() ReportRun { return r.run }
 
-// TotalRecords returns the service's count of records. It returns false until the count has been read, which may be at
-// the very end.
+// TotalRecords returns the service's count, or false before it has been read.
 func (r *ReportReader) TotalRecords() (int64, bool) {
 	if r.decoder == nil {
 		return 0, false
@@ -142,8 +135,7 @@ func (r *ReportReader) TotalRecords() (int64, bool) {
 	return r.decoder.Total()
 }
 
-// Close ends the download. It may be called repeatedly, and while another goroutine reads. Closing before the end is
-// not an error.
+// Close ends the download, also early, repeatedly, or while others read.
 func (r *ReportReader) Close() error {
 	if r == nil || r.closeBody == nil {
 		return nil
@@ -152,13 +144,11 @@ func (r *ReportReader) Close() error {
 	return r.closeBody()
 }
 
-// Rows iterates over the CSV rows, starting with the header row if one was requested. The slice is valid until the next
-// row; its strings may be kept (the fields of a row share memory). Rows are parsed as by encoding/csv, except that they
-// may have different numbers of fields and that a byte order mark at the start is dropped. A row has at most 1 MiB and
-// 65,536 fields. Leaving the loop early ends the download.
-//
-// The last pair may be an error instead of a row, a *CallError that wraps a *ReportError: malformed CSV, an interrupted
-// download, or a wrong TotalRecords.
+// Rows iterates over the CSV rows, starting with the header row if one was requested. The slice is valid until the next row; its strings
+// may be kept (the fields of a row share memory). Rows are parsed as by encoding/csv, but may have different numbers of fields, and a byte
+// order mark at the start is dropped. A row has at most 1 MiB and 65,536 fields. Leaving the loop early ends the download. The last pair
+// may be an error instead of a row, a *[CallError] that wraps a *[ReportError]: malformed CSV, an interrupted download, or a wrong
+// TotalRecords.
 func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		if err := r.begin(reportByRows); err != nil {
@@ -189,9 +179,8 @@ func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	}
 }
 
-// Read returns the decoded CSV text, as the service wrote it. It returns io.EOF only after the complete response has
-// been checked. Any other error is a *CallError that wraps a *ReportError. Malformed quoting is not an error here,
-// unless the text ends inside quotes.
+// Read returns the decoded CSV text, and io.EOF only after the complete response was checked. Any other error is a *[CallError] with a
+// *[ReportError]. Malformed quoting is no error here, unless the text ends inside quotes.
 func (r *ReportReader) Read(p []byte) (int, error) {
 	if r.use != reportByRead {
 		if err := r.begin(reportByRead); err != nil {
@@ -201,8 +190,8 @@ func (r *ReportReader) Read(p []byte) (int, error) {
 	return r.read(p)
 }
 
-// WriteTo lets io.Copy copy the decoded CSV text in large blocks. It succeeds only where Read would return io.EOF. Its errors
-// are those of Read and of w. A failed write ends the download.
+// WriteTo copies the decoded CSV text, for io.Copy, up to Read's io.EOF. Its errors are those of Read and of w; a failed write ends the
+// download.
 func (r *ReportReader) WriteTo(w io.Writer) (written int64, err error) {
 	if r.use != reportByRead {
 		if err := r.begin(reportByRead); err != nil {
@@ -347,10 +336,9 @@ func readerError(err error) error {
 	return &CallError{Operation: "Reporting.Result", Outcome: OutcomeNotProcessed, Err: err}
 }
 
-// ReportRunError means that a run was started and its report was not returned. Use the field Run to open the report
-// again, or to ask the operator.
+// ReportRunError means that a run was started and its report not returned.
 type ReportRunError struct {
-	// Run is the started run.
+	// Run is the started run: open it again, or ask the operator about it.
 	Run ReportRun
 	// Err is the cause.
 	Err error
@@ -370,16 +358,15 @@ func (e ReportRunError) MarshalText() ([]byte, error) { return []byte(e.Error())
 // Unwrap returns Err.
 func (e *ReportRunError) Unwrap() error { return e.Err }
 
-// ReportError means that a report could not be read and checked to its end: the download was interrupted, the response is not a
-// report, the CSV text is malformed, or the number of rows does not match the service's count. The rows read so far are correct
-// but may be incomplete.
+// ReportError means that a report was not read and checked to its end: an interrupted download, malformed CSV, another response, or rows
+// that do not match the service's count. The rows so far are correct but may be incomplete.
 type ReportError struct {
 	// Rows is how many complete rows were read before the failure, including the header row.
 	Rows int64
 	// Bytes is how many bytes of decoded CSV text were read before the failure; with ReportReader.Rows, those of complete rows.
 	Bytes int64
-	// Err is the cause: a *DecodeError, an error of encoding/csv (csv.ErrQuote, csv.ErrBareQuote), the error of the
-	// connection or context, the use of a closed reader, or the mismatch of the row count.
+	// Err is the cause: a *DecodeError, csv.ErrQuote, csv.ErrBareQuote, an error of connection or context, a closed reader, or a wrong row
+	// count.
 	Err error
 }
 

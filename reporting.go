@@ -19,21 +19,17 @@ type ReportingService struct{ client *Client }
 
 // StartReportParams is the input of a run.
 type StartReportParams struct {
-	// IncludeColumnHeaders requests a header row. It is always sent. The reference does not say whether the service counts the
-	// header row, so the client accepts both counts. If the service does not count it, the client does not notice that exactly one
-	// row is missing. Without a header row, or if more rows are missing, an incomplete report is a *[ReportError].
+	// IncludeColumnHeaders requests a header row. It is always sent. The reference does not say whether the service counts that row, so the
+	// client accepts both counts: if it does not, a single missing row goes unnoticed. Any other incomplete report is a *[ReportError].
 	IncludeColumnHeaders bool
 }
 
-// Start starts a run. Although it is a GET, it has an effect: each start makes a run, and the template accepts no other
-// run until that run has finished.
-//
-// Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also
-// be about the token (section 4.2): the built-in token manager then fetches a new one, at most one per second, and the start is
-// sent once more. The new token is then shared only if that start succeeds. After [OutcomeUnknown] the run's ID is lost: Run
-// with WaitForPrevious waits until the lost run has finished, and then starts a new one. If the ID of a started run cannot be
-// used in a request, the error is a *[ReportRunError] with outcome applied. Safety: never repeated once it may have started a
-// run. API: GET /reporting/templates/{templatename}.
+// Start starts a run. It has an effect, although it is a GET: the template accepts no other run until this one has finished. Errors:
+// [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also be about the token
+// (section 4.2): the built-in token manager then fetches a new one, at most one per second, and the start is sent once more; the new token
+// is shared only if that start succeeds. After [OutcomeUnknown] the run's ID is lost: Run with WaitForPrevious waits until the lost run has
+// finished, and starts a new one. If the ID of a started run cannot be used in a request, the error is a *[ReportRunError] with outcome
+// applied. Safety: never repeated. API: GET /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
 	var v validator
 	v.pathID("template", template)
@@ -93,10 +89,10 @@ func resultRequest(run ReportRun, kind responseKind) request {
 	return request{op: op, path: pathValues{run.Template, run.ID}, faults: v.faults, bulk: true}
 }
 
-// Result requests a report once and returns it in memory, limited by Config.MaxResponseBytes. Open streams it instead. Result
-// makes the checks of [ReportReader.Read]. Errors: a *[ReportError] when a check fails, [ErrReportNotReady] while the run is
-// processing, [ErrReportFailed] when the run must be started again, [ErrBadRequest] when the report is unknown or older than 4
-// hours. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
+// Result requests a report once and returns it in memory, limited by Config.MaxResponseBytes, with the checks of [ReportReader.Read].
+// Errors: a *[ReportError] when a check fails, [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it must be started
+// again, [ErrBadRequest] when the report is unknown or older than 4 hours. Safety: read. API: GET
+// /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
 	r := resultRequest(run, responseJSON)
 	var report *Report
@@ -140,12 +136,10 @@ func (w WaitOptions) pause(poll int) time.Duration {
 	return min(firstPollWait<<min(poll-1, 10), lastPollWait)
 }
 
-// Open waits until a run is ready and streams its report. Close the reader. A report can be opened again, from its first row,
-// within 4 hours of the start.
-//
-// Errors: [ErrReportFailed] when the report must be started again, best with WaitForPrevious; [ErrReportNotReady] when
-// the deadline would pass before the next poll, [ErrBadRequest] when the report is unknown or too old. Safety: read.
-// API: GET /reporting/templates/{templatename}/reports/{reportid}.
+// Open waits until a run is ready and streams its report, which can be opened again within 4 hours of the start. Close the reader. Errors:
+// [ErrReportFailed] when the report must be started again, best with WaitForPrevious; [ErrReportNotReady] when the deadline would pass
+// before the next poll; [ErrBadRequest] when the report is unknown or too old. Safety: read. API: GET
+// /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOptions) (*ReportReader, error) {
 	for poll := 1; ; poll++ {
 		reader, err := s.poll(ctx, run, poll, wait)
@@ -194,11 +188,10 @@ type RunReportParams struct {
 	OnStart func(ReportRun) error
 }
 
-// Run starts a report, waits for it and streams it in constant memory. Close the reader.
-// Errors: those of Start and Open. After the start, a *[ReportRunError] with the run wraps the error. Unless the error
-// is [ErrReportFailed], the outcome is then [OutcomeApplied]: the run can be opened again, and another start is a
-// conflict until that run is finished. Safety: the start is never repeated once it may have arrived.
-// API: GET /reporting/templates/{templatename}, then GET /reporting/templates/{templatename}/reports/{reportid}.
+// Run starts a report, waits for it and streams it in constant memory. Close the reader. Errors: those of Start and Open, after the start
+// in a *[ReportRunError] with the run. Except with [ErrReportFailed], the outcome is then [OutcomeApplied]: the run can be opened again,
+// and another start is a conflict until that run has finished. Safety: the start is never repeated. API: GET
+// /reporting/templates/{templatename}, then GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Run(ctx context.Context, template string, params RunReportParams) (*ReportReader, error) {
 	run, err := s.startInTurn(ctx, template, params)
 	if err != nil {

@@ -302,23 +302,20 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 	return r.provesNotApplied(refusal.Outcome, refusal.Err, refusal.LastSent, notBefore)
 }
 
-// ProvesNotApplied reports whether err, the result of sending a transfer or direct entry out again with the same request ID and
-// the same params, proves that no earlier request moved the money. lastSent is the [CallError].LastSent of the call before.
-//
-// The service returns the cached response for a request ID that it has carried out (section 8), so its own refusal proves that
-// no money moved, under two conditions:
+// ProvesNotApplied reports whether err, the result of sending a payment again with the same request ID and params, proves that no earlier
+// request moved the money. lastSent is the [CallError].LastSent of the call before; zero means unknown, and the result is false. The
+// service returns the cached response for a request ID that it has carried out (section 8), so its own refusal is a proof under two
+// conditions:
 //
 //   - The refused request (LastSent of err) was sent no earlier than [AccountsService.NotBefore] of lastSent, and after the wait of
 //     [AccountsService.AwaitRepeat].
-//   - The refusal is a failed transfer ([ErrTransferFailed]), or a 400 in the service's own form, sent as
-//     application/vnd.<vendor>+json, with the code invalid_request or one of [Config].RefusalCodes.
+//   - The refusal is a failed transfer ([ErrTransferFailed]), or a 400 in the service's own form, sent as application/vnd.<vendor>+json,
+//     with the code invalid_request or one of [Config].RefusalCodes.
 //
-// Anything else proves nothing: another status or code (which may refuse the repeat because the first is still in progress), a
-// refusal that a gateway may have sent, a request that was not processed, a fault found before sending.
-//
-// A zero lastSent means unknown: the result is false. For an error of a [Client], its Config applies, with the longest wait of the
-// clients derived from one another; for any other error, the defaults and NotBefore alone apply. A client applies this rule
-// itself to its own calls and, if LastSent of the params is set, to the request of another process.
+// Anything else proves nothing, such as another status or code (the first request may still be in progress) or a refusal that a gateway may
+// have sent. For an error of a [Client], its Config applies, with the longest wait of the clients derived from one another; for any other
+// error, the defaults and NotBefore alone. A client applies this rule itself to its own calls and, with LastSent of the params, to the
+// request of another process.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

@@ -43,7 +43,7 @@ func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParam
 	return params.list(s.client.validator()).all(ctx, &s.client.core)
 }
 
-// SearchPage returns one page of [AccountsService.Search]. Safety: read. API: GET /accounts.
+// SearchPage returns one page of Search. Safety: read. API: GET /accounts.
 func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
 	return params.list(s.client.validator()).page(ctx, &s.client.core)
 }
@@ -89,9 +89,9 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 	}
 }
 
-// SearchCompany iterates over the accounts of a company. The reference shows no paging headers here. Without them the iteration
-// ends at an empty page, a page shorter than the first, or when the service refuses a later page with 400. A single account
-// instead of a list is the whole list. Errors: those of [Paging]. Safety: read. API: GET /accounts/company/{companyid}.
+// SearchCompany iterates over the accounts of a company. Without paging headers, which the reference does not show here, it ends at an
+// empty page, a page shorter than the first, or a later page refused with 400. A single account is a whole list. Safety: read. API: GET
+// /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
 }
@@ -101,8 +101,7 @@ func (s *AccountsService) SearchCompanyPage(ctx context.Context, company Company
 	return params.list(s.client.validator(), company).page(ctx, &s.client.core)
 }
 
-// FindMovementParams describes a movement in an account's history, which has neither request_id nor correlation_id. Empty
-// optional fields match all.
+// FindMovementParams describes a movement; empty optional fields match all.
 type FindMovementParams struct {
 	// AccountID is the account whose history is read. Required.
 	AccountID AccountID
@@ -116,11 +115,9 @@ type FindMovementParams struct {
 	CardAcceptorID string
 	// TerminalID is the terminal.
 	TerminalID string
-	// From is the start of the search, in local clock time. Required; Around sets it. For a call that succeeded, take a time 2
-	// minutes before the call, because clocks differ, and the current time as To. FindMovement allows for a slow service clock.
+	// From is the start of the search, in local time. Required; Around sets it. For a call that succeeded: 2 minutes before it, with To now.
 	From time.Time
-	// To is the end of the search, in local clock time. Required; Around sets it. While To is in the future, everything
-	// since From is searched. After that, FindMovement allows for a service whose clock is fast.
+	// To is the end of the search, in local time. Required; Around sets it. While it is in the future, everything since From is searched.
 	To time.Time
 	// VisibleWithin is how long FindMovement looks for a movement, from now or from To, whichever is earlier. Zero means 2 min.
 	VisibleWithin time.Duration
@@ -156,19 +153,15 @@ type Finding struct {
 	To time.Time
 }
 
-// FindMovement looks for a movement in the history of an account, for up to VisibleWithin. It moves no money. The error is nil
-// if exactly one transaction matches. With [ErrNotSeen] and [ErrAmbiguous] there is a [Finding] too; with any other error it is
-// nil.
+// FindMovement looks for a movement in the history of an account, for up to VisibleWithin. The error is nil if exactly one transaction
+// matches. With [ErrNotSeen] and [ErrAmbiguous] there is a [Finding] too. For calls without a key (funding, simulator) it is the only way
+// to resolve an unknown outcome; send a keyed transfer again instead, which also completes it. FindMovement measures the difference between
+// the clocks by the Date header of the history; without that header, Around covers a difference of up to 2 minutes.
 //
-// For calls without a key (funding, simulator) it is the only way to resolve an unknown outcome. For keyed transfers, send the
-// same params again: that also completes the transfer. FindMovement measures the difference between the service's clock and the
-// local one by the Date header of the history; without that header, Around covers a difference of up to 2 minutes.
-//
-// Errors: [ErrNotSeen] when nothing matched up to Finding.To: a history cannot show that a movement did not happen;
-// [ErrAmbiguous] when several match: a person must decide; the context's error together with ErrNotSeen when the context ended
-// the search; [ErrNotFound], and those of [AccountsService.Transactions], for a history that was not read to its end. The
-// outcome of all these is unknown. That of a *[ValidationError] is rejected, and says nothing about the movement. Safety: read.
-// API: GET /accounts/{id}/transactions.
+// Errors: ErrNotSeen when nothing matched up to Finding.To: a history cannot show that a movement did not happen; ErrAmbiguous when several
+// match: a person must decide; the context's error with ErrNotSeen when it ended the search; [ErrNotFound], and those of Transactions, for
+// a history that was not read to its end. The outcome of all these is unknown; that of a *[ValidationError] is rejected, and says nothing
+// about the movement. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator

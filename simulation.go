@@ -4,9 +4,8 @@ import (
 	"context"
 )
 
-// SimulationService simulates card activity in the test environment. Elsewhere, each call returns [ErrTestOnly] before any I/O.
-// Use [Client].Simulation. The account must be active and plastic-enabled. Wait 30 to 90 seconds between related calls: the
-// service works in the background.
+// SimulationService simulates card activity in the test environment; elsewhere each call returns [ErrTestOnly] before any I/O. The account
+// must be active and plastic-enabled. Wait 30 to 90 seconds between related calls.
 type SimulationService struct{ client *Client }
 
 // SimulatedType is the kind of transaction to simulate; case-sensitive.
@@ -21,8 +20,7 @@ const (
 	SimulatedTypePOSCredit SimulatedType = "PosCredit"
 )
 
-// SimulateParams is the input of all five calls (reference section 2.15). A field that a call does not use must be
-// empty.
+// SimulateParams is for all calls; fields unused by a call must be empty.
 type SimulateParams struct {
 	// Type is required. It is the same in every call about one transaction.
 	Type SimulatedType `json:"transaction_type"`
@@ -64,28 +62,25 @@ type SimulationResult struct {
 	TransactionReference string `json:"transaction_reference,omitzero"`
 }
 
-// Transact simulates a purchase authorisation, an ATM cash authorisation or a point-of-sale credit, depending on Type.
-// Errors: [ErrTestOnly]. Safety: never repeated; look with [AccountsService.FindMovement].
-// API: POST /simulation/transact.
+// Transact simulates an authorisation or a credit, depending on Type. Errors: [ErrTestOnly]. Safety: never repeated; look with
+// [AccountsService.FindMovement]. API: POST /simulation/transact.
 func (s *SimulationService) Transact(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationTransact, params, true, false)
 }
 
-// Advise adjusts an earlier purchase. If a matching authorisation exists, it makes a reversal (1120) and an advice
-// (1118), otherwise only the advice. Errors and safety: as Transact. API: POST /simulation/advice.
+// Advise adjusts a purchase: a reversal (1120), if an authorisation matches, and an advice (1118). Safety: as Transact. API: POST
+// /simulation/advise.
 func (s *SimulationService) Advise(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationAdvise, params, true, true)
 }
 
-// Reverse makes a purchase authorisation reversal (1120) if a matching authorisation exists. Errors and safety: as
-// Transact. API: POST /simulation/reverse.
+// Reverse makes a reversal (1120) of a purchase authorisation, if one matches. Safety: as Transact. API: POST /simulation/reverse.
 func (s *SimulationService) Reverse(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationReverse, params, true, true)
 }
 
-// Clear clears a transaction some time after the response. If a matching authorisation exists, it makes a credit back
-// (1117) and a clearing (1115), otherwise a forced-post clearing (1115). Errors and safety: as Transact.
-// API: POST /simulation/clear.
+// Clear clears a transaction some time after the response: a credit back (1117) and a clearing (1115) or, if no authorisation matches, a
+// forced-post clearing (1115). Safety: as Transact. API: POST /simulation/clear.
 func (s *SimulationService) Clear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationClear, params, false, true)
 }

@@ -56,8 +56,7 @@ func (t *Transaction) missing() bool {
 	return t.ID == "" || t.Amount.unset() || t.RunningBalance.unset() || t.OccurredAt.IsZero()
 }
 
-// TransactionType is a four-digit code. Only the codes that the reference names have constants; others are kept as
-// received. If a code arrives as a number, its leading zeros are restored.
+// TransactionType is a four-digit code. Unlisted codes are kept as received. The leading zeros of a number are restored.
 type TransactionType string
 
 const (
@@ -81,18 +80,15 @@ const (
 
 func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
 
-// ListTransactionsParams selects transactions by time, by default all.
-//
-// Bounds are sent in whole seconds. A bound with a fraction is rounded outwards. The client then drops the items whose
-// OccurredAt is outside the exact bound; the service's page totals still count them. The service may truncate
-// OccurredAt to whole seconds: use a From in whole seconds so that nothing in its first second is lost.
+// ListTransactionsParams selects transactions by time, by default all. Bounds are sent in whole seconds, rounded outwards; the client then
+// drops the items outside the exact bounds, which the service's page totals still count. The service may truncate OccurredAt to whole
+// seconds: use a From in whole seconds so that nothing in its first second is lost.
 type ListTransactionsParams struct {
 	// From is the inclusive start; open when zero.
 	From time.Time
 	// To is the inclusive end; open when zero. To read everything, leave it zero: the service's clock may be ahead of yours.
 	To time.Time
-	// Before is an exclusive end, used instead of To. If it is the first moment of the next month, no second is
-	// lost or counted twice. It is sent like To, and the client drops items at exactly that time.
+	// Before is an exclusive end, instead of To: with the first moment of the next month, no second is lost or counted twice.
 	Before time.Time
 	// Paging starts at page 1 when zero.
 	Paging Paging
@@ -141,13 +137,10 @@ func (p ListTransactionsParams) filter() func(*Transaction) bool {
 	}
 }
 
-// Transactions iterates over the history of an account. The reference does not specify the order. Each transaction that existed
-// when the first page was served is yielded exactly once; one added in the meantime is yielded at most once. Order and clocks
-// do not matter. For this, the iterator remembers the yielded IDs, about 40 bytes each. It stops if, since the first page, the
-// history has more than doubled and grown by over 1,000 transactions.
-//
-// Errors: [ErrNotFound]; those of [Paging], after which a transaction that was not seen may still exist. Safety: read.
-// API: GET /accounts/{id}/transactions.
+// Transactions iterates over the history of an account, in unspecified order. Each transaction that existed when the first page was served
+// is yielded exactly once, one added in the meantime at most once. For this, the iterator remembers the yielded IDs, about 40 bytes each,
+// and stops if the history has since more than doubled and grown by over 1,000 transactions. Errors: [ErrNotFound]; those of [Paging],
+// after which a transaction that was not seen may still exist. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params ListTransactionsParams) iter.Seq2[*Transaction, error] {
 	return params.list(id).all(ctx, &s.client.core)
 }

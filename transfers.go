@@ -38,19 +38,17 @@ type TransferParams struct {
 	Type TransferType `json:"transaction_type"`
 	// InitiatorUsername identifies the user who initiated the request; optional.
 	InitiatorUsername string `json:"initiator_username,omitzero"`
-	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart. It
-	// is the [CallError].LastSent of that call or, if its process died, the time at which it could no longer send. Zero without
-	// such a call. It is in the JSON of params, so that stores keep it, but it is not sent and is no part of the payment.
-	//
-	// The client then treats that call as one of its own: it waits until [AccountsService.NotBefore] of LastSent, and the
-	// outcome stays unknown until a success, or a refusal that proves that nothing moved ([ProvesNotApplied]). Without
-	// LastSent, a new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in the
-	// future counts as now: clocks differ. A time more than 29 days ago is [ErrRequestIDExpired].
+	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart: the
+	// [CallError].LastSent of that call or, if its process died, the time at which it could no longer send; otherwise zero. It is in the JSON
+	// of params, so that stores keep it, but it is not sent and is no part of the payment. The client then waits until
+	// [AccountsService.NotBefore] of LastSent, and the outcome stays unknown until a success, or a refusal for which [ProvesNotApplied] holds.
+	// Without LastSent, a new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in the future
+	// counts as now. A time more than 29 days ago is [ErrRequestIDExpired].
 	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
 }
 
-// PaymentParams are the params of one payment: a [TransferParams] or a [DirectEntryOutParams], as a value, not as a pointer.
-// Code that stores and sends payments of both kinds uses this type, see package journal.
+// PaymentParams are the params of one payment: a [TransferParams] or a [DirectEntryOutParams], not a pointer to one. Package journal uses
+// this type.
 type PaymentParams interface {
 	// Validate returns a *[ValidationError] that lists all faults, or nil.
 	Validate() error
@@ -73,16 +71,14 @@ type TransferResult struct {
 	RequestID RequestID `json:"-"`
 }
 
-// Transfer moves money from source to another account, once per RequestID. Calling it again with the same params within 30 days
-// returns the first result; the service ignores other values sent with a known RequestID. To resolve [OutcomeUnknown], send the
-// same params again. The service returns the cached response only for a finished transfer, so a repeat must not overtake the
-// first request: calls of one client with the same RequestID run one at a time, and a call after an unknown outcome waits until
-// [CallError].NotBefore. Across processes and restarts the same holds if the params have LastSent.
+// Transfer moves money from source to another account, once per RequestID. Within 30 days the same ID returns the first result; the service
+// ignores other values sent with it. To resolve [OutcomeUnknown], send the same params again. The service caches only finished transfers,
+// so a repeat must not overtake the first request: calls of one client with the same RequestID run one at a time, and a call after an
+// unknown outcome waits until [CallError].NotBefore. Across processes the same holds if the params have LastSent.
 //
-// Errors: [ErrTransferFailed] when the service responds with an empty transaction ID: nothing moved (an ID that is not a number
-// above zero leaves the outcome unknown); [ErrRequestIDExpired] and [ErrRequestIDReused], for which this call sent nothing:
-// read their comments before you pay under a new ID; [ErrBadRequest] with the invalid fields in APIError.Description. Safety:
-// keyed. API: POST /accounts/{id}/transfer.
+// Errors: [ErrTransferFailed] when the transaction ID is empty: nothing moved (any other ID that is not a number above zero leaves the
+// outcome unknown); [ErrRequestIDExpired] and [ErrRequestIDReused], for which this call sent nothing: read their comments before you pay
+// under a new ID; [ErrBadRequest] with the invalid fields in APIError.Description. Safety: keyed. API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
@@ -140,12 +136,10 @@ type DirectEntryOutParams struct {
 	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
 }
 
-// DirectEntryOut pays from source to a bank account, once per RequestID. It behaves as [AccountsService.Transfer] does.
-// Never use one request ID for both operations: the reference does not say whether they share request IDs.
-// A response without a transaction ID leaves the outcome unknown: section 4.4 does not define it as a failure here.
-//
-// Errors: [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed.
-// API: POST /accounts/{id}/directentryout.
+// DirectEntryOut pays from source to a bank account, as [AccountsService.Transfer] does, but any response without a transaction ID leaves
+// the outcome unknown: section 4.4 does not define it as a failure here. Never use one request ID for both operations: the reference does
+// not say whether they share IDs. Errors: [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed. API: POST
+// /accounts/{id}/directentryout.
 func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, params DirectEntryOutParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
@@ -313,33 +307,27 @@ func (r *TransferResult) missing() bool {
 	return !ascii.IsDigits(id) || strings.Trim(id, "0") == ""
 }
 
-// NotBefore returns the earliest time at which a transfer or direct entry out with unknown outcome, last sent at lastSent, may
-// be sent again with its request ID: lastSent plus AttemptTimeout and Retry.InFlightWait, 40 s by default; zero for the zero
-// time. Until then the first request may still be carried out, and the service, which caches only finished transfers, may carry
-// out the repeat too. Among a client and those derived from it ([Client.With]) the longest AttemptTimeout counts: any of them
-// may have sent the first request. [AccountsService.AwaitRepeat] has the second condition, [RetryPolicy].InFlightWait the risk.
+// NotBefore returns the earliest time at which a payment with unknown outcome, last sent at lastSent, may be sent again with its request
+// ID: lastSent plus AttemptTimeout and Retry.InFlightWait, 40 s by default; zero for the zero time. Until then the service may still carry
+// out the first request, and then the repeat too. Of a client and those derived from it ([Client.With]) the longest AttemptTimeout counts.
+// [AccountsService.AwaitRepeat] has the second condition, [RetryPolicy].InFlightWait the risk.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 	return s.client.repeats.anyNotBefore(lastSent)
 }
 
-// AwaitRepeat waits until a transfer or direct entry out of source with unknown outcome, last sent at lastSent, may be sent
-// again with its request ID: until [AccountsService.NotBefore], and until Retry.InFlightWait after the response to a request
-// that was sent AttemptTimeout after lastSent or later. A network or a service that was suspended may carry out the first
-// request when it resumes, however late. Transfer and DirectEntryOut wait in the same way, between their attempts and if
-// LastSent of the params is set. Call AwaitRepeat before you claim a stored payment, so that the wait uses up neither a lease
-// nor the time of a call. If another process may have sent the payment, lastSent is the latest time at which it can have done
-// so, such as when you took over its lock.
+// AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again with its request ID: until
+// [AccountsService.NotBefore], and until Retry.InFlightWait after the response to a request that was sent AttemptTimeout after lastSent or
+// later, because a suspended network or service may carry out the first request when it resumes. Transfer and DirectEntryOut wait in the
+// same way, between their attempts and if LastSent of the params is set. Call AwaitRepeat before you claim a stored payment, so that the
+// wait uses up neither a lease nor the time of a call. If another process may have sent the payment, lastSent is the latest time at which
+// it can have done so, such as when you took over its lock.
 //
-// A complete response to any call of this client counts if it has a vendor media type (application/vnd.…, which proxies do not
-// write) and is neither 429 nor 5xx. Without one, AwaitRepeat reads the summary of source, with growing pauses; waiting calls
-// share these reads. So a payment is repeated one round trip after NotBefore; with other calls, at most InFlightWait/8 after
-// it; after a restart, InFlightWait and a round trip after it. A response proves nothing about another replica or a proxy's
-// queue.
-//
-// Errors: that of ctx, at once if the wait would outlast its deadline; if the service has not responded for twice the sum of
-// AttemptTimeout and InFlightWait, an error that wraps the *[TransportError], *[APIError] or *[TokenError] of the last read, if
-// this call made one; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all but the last. Safety: read. API: GET
-// /accounts/{id}/status.
+// A complete response to any call of this client counts if it has a vendor media type (application/vnd.…) and is neither 429 nor 5xx.
+// Without one, AwaitRepeat reads the summary of source, with growing pauses. So it returns one round trip after NotBefore; with other
+// calls, at most InFlightWait/8 after it; after a restart, InFlightWait and a round trip after it. Errors: that of ctx, at once if the wait
+// would outlast its deadline; after twice the sum of AttemptTimeout and InFlightWait without a response, an error that wraps the
+// *[TransportError], *[APIError] or *[TokenError] of the last read, if any; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all
+// but the last. Safety: read. API: GET /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {
 	v := s.client.validator()
 	v.pathID("id", string(source))

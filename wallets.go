@@ -154,8 +154,8 @@ type ProvisionWalletParams struct {
 	Certificates []string `json:"certificates,omitzero" redact:"content"`
 }
 
-// WalletProvisioning is the data with which a wallet app adds the card: IssuerInitiatedDigitizationData, or the three
-// members after it. A response with neither is an error. It round-trips through JSON.
+// WalletProvisioning is a wallet app's data: IssuerInitiatedDigitizationData or the three members after it. A response with neither is an
+// error.
 type WalletProvisioning struct {
 	// PANLastFour is the end of the card number.
 	PANLastFour string `json:"pan_last_four" redact:"personal"`
@@ -181,12 +181,11 @@ func (w *WalletProvisioning) missing() bool {
 		(w.ActivationData == "" || w.EncryptedPassData == "" || w.EphemeralPublicKey == "")
 }
 
-// WalletProvider names one of the three mobile wallet services that ProvisionWallet supports. The operator defines the names.
+// WalletProvider is one of three wallet services, as the operator names it.
 type WalletProvider string
 
-// ProvisionWallet returns the data that a wallet app needs to add the card. Errors: a 404 may mean an unsupported
-// provider or bad input, so it is not [ErrNotFound]. After [OutcomeUnknown] check with WalletTokens. Safety: never
-// repeated. API: POST /accounts/{id}/wallet/{provider}.
+// ProvisionWallet returns a wallet app's data. A 404 may mean an unsupported provider or bad input, so it is not [ErrNotFound]. After
+// [OutcomeUnknown] use WalletTokens. Safety: never repeated. API: POST /accounts/{id}/wallet/{provider}.
 func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider WalletProvider, params ProvisionWalletParams) (*WalletProvisioning, error) {
 	var v validator
 	v.pathID("id", string(id))
@@ -213,8 +212,8 @@ type ExchangeKeyParams struct {
 	EphemeralKey EphemeralKey `json:"ephemeral_key"`
 }
 
-// EphemeralKey is a key of 256 random bits for one [AccountsService.ExchangeKey]. It prints and marshals as [REDACTED].
-// Make it with [NewEphemeralKey] or [EphemeralKeyFrom]; the zero value is refused.
+// EphemeralKey is a key of 256 random bits for one [AccountsService.ExchangeKey]. It prints and marshals as [REDACTED]. The zero value is
+// refused.
 type EphemeralKey struct{ secret Secret }
 
 const ephemeralKeySize = 32 // bytes
@@ -235,7 +234,7 @@ func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
 	return EphemeralKey{NewSecret(string(key))}, nil
 }
 
-// Bytes returns the 32 bytes of the key, to decrypt the response. Never log them.
+// Bytes returns the 32 bytes, to decrypt the response. Never log them.
 func (k EphemeralKey) Bytes() []byte { return []byte(k.secret.Reveal()) }
 
 // Format writes [REDACTED], whatever the verb and flags.
@@ -268,16 +267,12 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ExchangeKey performs the encrypted exchange of key data for an account. The body of the result is the encrypted data, of
-// unspecified format: white space and JSON quotes, if any, are part of it. According to the reference its Content-Type is
-// application/octet-stream.
-//
-// The ephemeral key is used up once the service has responded, so the data is returned whatever its content or declared type:
-// decrypting it shows whether it is the requested data. Only an empty body and declared HTML (a page from a proxy or gateway)
-// are refused with a *[DecodeError]. After [OutcomeUnknown] call it with a new ephemeral key.
-//
-// Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated. API: POST
-// /accounts/{id}/dip.
+// ExchangeKey performs the encrypted exchange of key data for an account. The body of the result is the encrypted data, of unspecified
+// format: white space and JSON quotes, if any, are part of it. According to the reference it is application/octet-stream, but a response
+// uses up the ephemeral key: the data is returned whatever its content or declared type, and decrypting it shows whether it is the
+// requested data. Only an empty body and declared HTML (a proxy's page) are refused, with a *[DecodeError]. After [OutcomeUnknown] use a
+// new ephemeral key. Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated. API:
+// POST /accounts/{id}/dip.
 func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*Response, error) {
 	v := s.client.validator()
 	v.pathID("id", string(id))
