@@ -232,8 +232,8 @@ func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSu
 }
 
 // DiagnoseTransfer reads the accounts of a transfer that failed ([ErrTransferFailed]), because the service gives no reason. It returns
-// payer and receiver as they are now. That proves nothing about the transfer: they may have changed since, and other reasons leave no
-// trace. Errors: [ErrNotFound]; [CallError].AccountID says for which account. Safety: read. API: GET /accounts/{id}/status, twice.
+// payer and receiver as they are now. That proves nothing: they may have changed, and other reasons leave no trace. Errors: [ErrNotFound];
+// [CallError].AccountID says which. Safety: read. API: GET /accounts/{id}/status, twice.
 func (s *AccountsService) DiagnoseTransfer(ctx context.Context, source AccountID, params TransferParams) (payer, receiver *AccountSummary, err error) {
 	if payer, err = s.Summary(ctx, source); err != nil {
 		return nil, nil, err
@@ -251,8 +251,8 @@ type SetStatusParams struct {
 }
 
 // SetStatus sets the state of an account; the service decides which transitions it permits. After [OutcomeUnknown] read it with Summary.
-// Errors: [ErrNotFound]. Safety: repeated; [AccountStatusActive] and [AccountStatusPreActive] are never repeated, since that could lift a
-// newer block. API: PUT /accounts/{id}/status.
+// Errors: [ErrNotFound]. Safety: repeated; never repeated for [AccountStatusActive] and [AccountStatusPreActive]. API: PUT
+// /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
@@ -272,8 +272,8 @@ type SetPlasticEnabledParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
-// SetPlasticEnabled sets the plastic flag of an account; Summary returns it. Errors: [ErrNotFound]. Safety: disabling is repeated; enabling
-// is never repeated, since that could lift a newer block. API: PUT /accounts/{id}/plastic.
+// SetPlasticEnabled sets the plastic flag, which Summary returns. Errors: [ErrNotFound]. Safety: disabling is repeated; enabling is never
+// repeated. API: PUT /accounts/{id}/plastic.
 func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
 	var v validator
 	v.pathID("id", string(id))

@@ -17,10 +17,10 @@ import (
 
 var errAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal number"}
 
-// Amount is an exact decimal number of currency units, such as dollars; it has no currency. It has at most 19 digits in total and at most
-// 19 decimals; leading zeros, and trailing zeros after the point, do not count. It is never rounded: a value that does not fit is
-// [ErrAmountRange]. Amounts with the same value are equal under ==, however they were written, and can be map keys. The zero value is 0. In
-// JSON an Amount is a number. As text, in fmt (verbs v, s and q) and in databases it has the same digits.
+// Amount is an exact decimal number of currency units; it has no currency. It has at most 19 digits in total and at most 19 decimals;
+// leading zeros, and trailing zeros after the point, do not count. It is never rounded: a value that does not fit is [ErrAmountRange].
+// Equal values are equal under ==, however they were written, and can be map keys. The zero value is 0. In JSON an Amount is a number. As
+// text, in fmt (verbs v, s and q) and in databases it has the same digits.
 type Amount struct {
 	value decimal.Decimal // no trailing zeros after the point; see amountUnset for the exception
 }
@@ -44,7 +44,7 @@ func amountUnset() Amount { return Amount{decimal.MustNew(0, decimal.MaxScale)} 
 func (a Amount) unset() bool { return a == amountUnset() }
 
 // ParseAmount reads a plain decimal such as "25.50", "-3" or "0.125": an optional minus sign, digits without a leading zero, and optionally
-// a point followed by digits, without exponent or separator. Errors: [ErrSyntax], [ErrAmountRange].
+// a point and digits, without exponent or separator. Errors: [ErrSyntax], [ErrAmountRange].
 func ParseAmount(s string) (Amount, error) {
 	var a Amount
 	err := a.set(number.Parse(s, false))
@@ -144,7 +144,7 @@ func (a Amount) String() string {
 // GoString returns the Go expression for a, for %#v and test failures.
 func (a Amount) GoString() string { return `prepaid.MustAmount("` + a.String() + `")` }
 
-// MarshalJSON writes [Amount.String] as a number, always with a point: without one, the service lets the first digits decide the base.
+// MarshalJSON writes String as a number, which always has a decimal point.
 func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
 
 // UnmarshalJSON reads a number, also with an exponent if exact, or a string as [ParseAmount] does. null changes nothing. Errors:
@@ -174,8 +174,8 @@ func (a *Amount) UnmarshalText(text []byte) error { return a.set(number.Parse(te
 // Value returns the form of String for a NUMERIC, DECIMAL or text column.
 func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
 
-// Scan reads a string as [ParseAmount] does or an int64 of whole units, but no float64 and no NULL (use sql.Null[Amount]). Errors:
-// [ErrSyntax], [ErrAmountRange].
+// Scan reads text as [ParseAmount] does or an int64 of whole units, no float64 and no NULL (use sql.Null[Amount]). Errors: [ErrSyntax],
+// [ErrAmountRange].
 func (a *Amount) Scan(src any) error {
 	switch src := src.(type) {
 	case string:

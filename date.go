@@ -16,9 +16,9 @@ import (
 var errDateSyntax error = &valueError{"prepaid: date: not a calendar day as YYYY-MM-DD"}
 
 // Date is a calendar day without time and zone, such as a date of birth. Dates can be compared with == and be map keys. The zero Date means
-// no date. The service has only date-times: a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z, and any date-time is read as the day
-// written in it, whatever its zone. If the service writes midnight of 4 May in Sydney as 1990-05-03T14:00:00Z, the Date is therefore 3 May:
-// the reference does not specify the zone. A [Cardholder] that was read keeps the date-time, and sends it back unchanged.
+// no date. A Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z. A date-time is read as the day written in it, whatever its zone, which
+// the reference does not specify: if the service writes midnight of 4 May in Sydney in UTC, the Date is 3 May. A [Cardholder] that was read
+// keeps the date-time, and sends it back unchanged.
 type Date struct {
 	// Year is the year, 1 to 9999.
 	Year int
@@ -104,8 +104,7 @@ func (d Date) AppendText(b []byte) ([]byte, error) {
 	return append(append(b, d.String()...), "T00:00:00Z"...), nil
 }
 
-// MarshalText returns the wire form, <YYYY-MM-DD>T00:00:00Z, or nothing for the zero Date. Errors: [ErrSyntax] when the
-// fields are not an existing day.
+// MarshalText returns the wire form, "" for the zero Date. Errors: [ErrSyntax].
 func (d Date) MarshalText() ([]byte, error) {
 	return d.AppendText(make([]byte, 0, len("YYYY-MM-DDT00:00:00Z")))
 }
@@ -143,8 +142,7 @@ func (d *Date) UnmarshalJSON(data []byte) error {
 	}
 }
 
-// Value returns YYYY-MM-DD for a database, or NULL for the zero Date. Errors: [ErrSyntax] when the fields are not an
-// existing day.
+// Value returns YYYY-MM-DD, or NULL for the zero Date. Errors: [ErrSyntax].
 func (d Date) Value() (driver.Value, error) {
 	switch {
 	case d.IsZero():
@@ -155,8 +153,7 @@ func (d Date) Value() (driver.Value, error) {
 	return d.String(), nil
 }
 
-// Scan reads a time as the day in its own location, a string as [Date.UnmarshalText] does, and NULL as the zero Date.
-// Errors: [ErrSyntax].
+// Scan reads a time as the day in its zone, text and NULL. Errors: [ErrSyntax].
 func (d *Date) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:

@@ -1,5 +1,5 @@
-// Package prepaid is a client for a REST service that manages stored-value card accounts: accounts, transfers, wallets and key exchange,
-// program policy, reports, funding, a transaction simulator, PIN change and webhooks.
+// Package prepaid is a client for a REST service that manages stored-value card accounts. Package journal makes payments in bulk, package
+// webhook receives webhooks, and package prepaidtest emulates all operations, with faults and a clock that can be moved.
 //
 // # Quick start
 //
@@ -15,10 +15,9 @@
 //	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludeCardholder)
 //
 // Create one [Client] per process. Each resource is a service of the client. The comment of a method has its own errors, its safety class
-// (see Retries) and its operation (API). [Client.Check] verifies at startup that the service is reachable and accepts the credentials.
-//
-// The client renews its access token in the background, 10 minutes before the token expires or halfway through a short lifetime; calls use
-// the old token meanwhile. [Config].TokenSource replaces this.
+// (see Retries) and its operation (API). [Client.Check] verifies at startup that the service is reachable and accepts the credentials. The
+// client renews its access token in the background, 10 minutes before the token expires or halfway through a short lifetime; calls use the
+// old token meanwhile.
 //
 // # Money
 //
@@ -38,48 +37,36 @@
 //
 // To resolve an unknown outcome, send the keyed transfer again with the same params, or look for the effect of the call: with
 // [AccountsService.FindMovement] or [AccountsService.FindCreated], or by reading the changed data. Finding nothing proves nothing. A client
-// remembers its own unknown outcomes; for another process, store [CallError].LastSent and set it in the params ([TransferParams]). Package
-// journal does this for payments in bulk.
+// remembers its own unknown outcomes; for another process, store [CallError].LastSent and set it in the params ([TransferParams]).
 //
-// # Retries
+// # Retries and limits
 //
 // The operation, not the HTTP method, decides whether a call may be sent again:
 //
 //   - read: changes nothing. Sent again after failures.
-//   - repeated: fails safe if it arrives late (a block, a deletion). Sent again after failures.
+//   - repeated: fails safe if it arrives late (a block, a deletion). Sent again.
 //   - keyed: has a [RequestID]. Sent again with the same bytes, not before [AccountsService.NotBefore], if the exchange broke off or
 //     returned 502, 503 or 504. A 500 ends the call at once with [OutcomeUnknown].
-//   - never repeated: not sent again once it may have arrived, because a late repeat could act twice or undo a newer change.
+//   - never repeated: not sent again once it may have arrived.
 //
 // Every call is sent again if it certainly was not processed: no connection was made, a 429, or one 401, after which the client gets a new
 // token. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed call, a refusal for which
 // [ProvesNotApplied] holds. [RetryPolicy] bounds attempts and pauses. The context bounds the whole call; a wait that would end after its
-// deadline does not start. [Client.With] derives a client with other bounds. [Client.Do] makes a call for which there is no method.
+// deadline does not start. [Client.With] derives a client with other bounds.
 //
-// # Rate limit
-//
-// The service allows 1,000 requests per 10 seconds from each address. The built-in [Limiter] keeps one process within the limit; several
+// The service allows 1,000 requests per 10 seconds from each address. The built-in limiter keeps one process within this limit; several
 // processes split it with [Config].RateShare. Payments go before other calls, and other calls before prefetched pages. A 429 pauses the
 // whole client.
 //
-// # Paging
-//
-// Paged operations return iterators, and have a ...Page method that reads a single [Page]. Iterators read one page at a time or, with
-// [Paging].Prefetch, several ahead, in order. [Collect] makes a slice:
-//
-//	for transaction, err := range client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{From: from}) {
-//		if err != nil {
-//			return err
-//		}
-//		fmt.Println(transaction.Amount)
-//	}
+// Paged operations are iterators, which end at an error, and have a ...Page method that reads a single [Page]. [Paging].Prefetch reads
+// pages ahead. [Collect] makes a slice.
 //
 // # Errors
 //
 // errors.Is finds sentinels such as [ErrNotFound] and the service's own codes such as [CodeInvalidURI]; errors.AsType finds typed causes.
-// In addition to the errors in its comment, every method may return *[ValidationError] before anything is sent; *[TokenError],
-// *[TransportError], *[DecodeError], *[ratelimit.RefusedError]; [ErrBadRequest], [ErrUnauthorized], [ErrForbidden], [ErrRateLimited],
-// [ErrServer], by status; [ErrClosed]; the context's error; and an iterator, *[IncompleteListError].
+// In addition to its own errors, every method may return *[ValidationError] before anything is sent; *[TokenError], *[TransportError],
+// *[DecodeError], *[ratelimit.RefusedError]; [ErrBadRequest], [ErrUnauthorized], [ErrForbidden], [ErrRateLimited], [ErrServer], by status;
+// [ErrClosed]; the context's error; and an iterator, *[IncompleteListError].
 //
 // The text of an error or log record never contains personal data, amounts, references or the service's own text, unless
 // [Config].ShowDescriptions adds that text. A correlation ID may appear. Everything else is in fields.
@@ -87,9 +74,8 @@
 // # Values
 //
 // An [Amount] is an exact decimal number of currency units, never a float. Times are sent in UTC with a resolution of one second. A
-// birthday is a [Date]. A value of an enumeration that the reference does not list is kept as received; its method Known returns false.
-//
-// A [Secret] is never printed, not even in JSON. In fmt and slog, types that hold personal data or any content print only which fields are
+// birthday is a [Date]. A value of an enumeration that the reference does not list is kept as received; its method Known returns false. A
+// [Secret] is never printed, not even in JSON. In fmt and slog, types that hold personal data or any content print only which fields are
 // set. Their JSON is not redacted, because a queue between two services must receive the real data. Log such values one by one: a JSON log
 // writes a slice as JSON.
 //
@@ -98,11 +84,6 @@
 // [Config].Logger receives one record per call and one per repeated attempt. A [Trace] observes every attempt, pause and token. Operations
 // are named by method and path template, without IDs, so that they can be metric labels. A context may add a Trace ([WithTrace]); only
 // [Config].Propagate lets a context change a request.
-//
-// # Related packages
-//
-// Package prepaidtest emulates all operations over HTTP, can inject faults, and has a clock that can be moved; the examples on this page
-// run on it. Package webhook receives webhooks. Package journal makes payments in bulk.
 package prepaid
 
 //go:generate go run ./internal/wiregen -w

@@ -83,7 +83,7 @@ func hookRequest(op operation, id HookID) (request, validator) {
 	return request{op: op, path: pathValues{string(id)}}, v
 }
 
-// Get returns a hook. The reference does not specify the error for an unknown ID. Safety: read. API: GET /hooks/{id}.
+// Get returns a hook. Safety: read. API: GET /hooks/{id}.
 func (s *HooksService) Get(ctx context.Context, id HookID) (*Hook, error) {
 	r, v := hookRequest(opHooksGet, id)
 	r.faults = v.faults
@@ -114,9 +114,8 @@ type createdHook struct {
 
 func (h *createdHook) missing() bool { return h.ID == "" }
 
-// Create registers a hook and returns its ID. After [OutcomeUnknown], look for the URI with List. Errors: [CodeInvalidURI] and the codes of
-// the other fields, [CodeNoResponse], [CodeInvalidRequest]; [CodeUnauthorized] for a company this caller cannot access. Safety: never
-// repeated. API: POST /hooks.
+// Create registers a hook and returns its ID. After [OutcomeUnknown] look for the URI with List. Errors: [CodeInvalidURI] and the codes of
+// other fields, [CodeNoResponse], [CodeInvalidRequest], [CodeUnauthorized] for a foreign company. Safety: never repeated. API: POST /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (HookID, error) {
 	v := s.client.validator()
 	v.required("uri", params.URI)
@@ -157,8 +156,8 @@ type UpdateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
 }
 
-// Update changes a hook. After [OutcomeUnknown] read it with Get; a new HMACKeySecret, which the service never returns, shows only in a new
-// HMACKeyID. Errors: those of Create; [CodeInvalidScope] also for an inaccessible company. Safety: never repeated. API: PATCH /hooks/{id}.
+// Update changes a hook. After [OutcomeUnknown] read it with Get; a new HMACKeySecret shows only in a new HMACKeyID. Errors: those of
+// Create; [CodeInvalidScope] also for a foreign company. Safety: never repeated. API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {
 	r, v := hookRequest(opHooksUpdate, id)
 	v.lax = s.client.config.SkipValueChecks
@@ -173,8 +172,8 @@ func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookP
 	return send(ctx, s.client, r)
 }
 
-// Delete removes a hook. Errors: [ErrUnauthorized]. Safety: repeated. If a repeat finds no hook, the outcome is [OutcomeUnknown]. API:
-// DELETE /hooks/{id}.
+// Delete removes a hook. Errors: [ErrUnauthorized]. Safety: repeated; if a repeat finds no hook, with [OutcomeUnknown]. API: DELETE
+// /hooks/{id}.
 func (s *HooksService) Delete(ctx context.Context, id HookID) error {
 	r, v := hookRequest(opHooksDelete, id)
 	r.faults = v.faults
@@ -192,8 +191,8 @@ func listUndeliverable(id HookID, paging Paging) pageList[Message] {
 // reports those that do not.
 func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.Raw)) }
 
-// Undeliverable iterates over a hook's stored messages. To dismiss them too, use webhook.Drain: each dismissal shifts the pages. Errors:
-// [CodeInvalidHookID]. Safety: read. API: GET /hooks/{id}/undeliverable.
+// Undeliverable iterates over stored messages. webhook.Drain also dismisses. Errors: [CodeInvalidHookID]. Safety: read. API: GET
+// /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id HookID, paging Paging) iter.Seq2[*Message, error] {
 	return listUndeliverable(id, paging).all(ctx, &s.client.core)
 }
@@ -204,8 +203,8 @@ func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, paging 
 	return listUndeliverable(id, paging).page(ctx, &s.client.core)
 }
 
-// Dismiss removes stored messages. After [OutcomeUnknown] list them again. Errors: [CodeInvalidHookID]; [CodeInvalidMessageID], also for a
-// dismissed message. Safety: never repeated. API: POST /hooks/{id}/undeliverable/dismiss.
+// Dismiss removes stored messages. Errors: [CodeInvalidHookID]; [CodeInvalidMessageID], also for a dismissed message. Safety: never
+// repeated; list them again. API: POST /hooks/{id}/undeliverable/dismiss.
 func (s *HooksService) Dismiss(ctx context.Context, id HookID, messageIDs ...MessageID) error {
 	r, v := hookRequest(opHooksDismiss, id)
 	if len(messageIDs) == 0 {

@@ -102,7 +102,7 @@ const (
 type RequestID string
 
 // NewRequestID returns a random ID of today (UTC), in the format of [DeriveRequestID]. Store it with the params before the call: a second
-// ID is a second payment. Two of a million IDs are equal with a probability below 1 in 10^10.
+// ID is a second payment. Two of a million are equal with a probability below 1 in 10^10.
 func NewRequestID() RequestID {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -110,11 +110,10 @@ func NewRequestID() RequestID {
 }
 
 // DeriveRequestID returns the same ID for the same day and parts, on every machine: DeriveRequestID(payday, "payroll-2026-11", "emp-7").
-// Day and parts together must identify one payment; ("ab", "c") and ("a", "bc") differ. Choose a day that belongs to the payment and stays
-// the same in a repeated run, such as its payday: the ID is accepted from 7 days before to 22 days after it. If every part is empty, or day
-// does not exist, the ID is empty, which a transfer refuses. The ID is a UUIDv8 (RFC 9562) in lower case,
-// <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a fixed tag, and 74 bits from the start of the SHA-256 of all parts,
-// each preceded by its length in bytes (64 bits, big endian).
+// Together they must identify one payment; ("ab", "c") and ("a", "bc") differ. Choose a day that belongs to the payment and never changes,
+// such as its payday: the ID is accepted from 7 days before to 22 days after it. If every part is empty, or day does not exist, the ID is
+// empty, which a transfer refuses. The ID is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal
+// digits, a fixed tag, and 74 bits from the start of the SHA-256 of all parts, each preceded by its length in bytes (64 bits, big endian).
 func DeriveRequestID(day Date, parts ...string) RequestID {
 	if strings.Join(parts, "") == "" || !day.valid() {
 		return ""
@@ -128,10 +127,9 @@ func DeriveRequestID(day Date, parts ...string) RequestID {
 	return formatRequestID(day, [10]byte(sum[:10]))
 }
 
-// Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in lower or upper case, or false for any other ID. A transfer
-// returns [ErrRequestIDExpired] if that day (from midnight UTC) began more than 22 days ago or begins more than 7 days from now: the
-// service may have forgotten the ID, or would forget it before the client refuses it, and pay again. Check the age of IDs in your own
-// format yourself.
+// Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in lower or upper case, or false for any other ID: check the age of
+// such IDs yourself. A transfer returns [ErrRequestIDExpired] if that day (from midnight UTC) began more than 22 days ago or begins more
+// than 7 days from now: the service may have forgotten the ID, or would forget it before the client refuses it, and pay again.
 func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return Date{}, false
@@ -171,8 +169,8 @@ func formatRequestID(day Date, random [10]byte) RequestID {
 
 var errMCCSyntax error = &valueError{"prepaid: merchant category code: not four digits"}
 
-// MCC is a four-digit ISO 18245 merchant category code, such as "0742". The service sends integers and strings: both are read into the
-// four-digit form, and each call sends the form that it requires. Other values are kept as received.
+// MCC is a four-digit ISO 18245 merchant category code, such as "0742". The service sends integers and strings: both are read into this
+// form, and each call sends the form that it requires. Other values are kept as received.
 type MCC string
 
 // ParseMCC reads one to four digits: "742" is 0742. Errors: [ErrSyntax].

@@ -36,10 +36,9 @@ type RawRequest struct {
 	// refused. Names with "http-method" are refused too, and names with "idempotency": net/http would repeat such requests.
 	Header http.Header `redact:"content"`
 	// Repeatable permits the client to send the request again, within Config.Retry, after an attempt that may have reached the service and got
-	// no usable response; without it, the outcome is then unknown. Set it for a GET that changes nothing (class read), or if a repeat that
-	// arrives late, after other changes, fails safe, such as blocking a card again (class repeated). Never set it for a request that moves
-	// money, creates something or could overwrite newer changes. The class keyed cannot be declared: the reference promises the cached
-	// response for two operations only.
+	// no usable response; without it, the outcome is then unknown. Set it for a GET that changes nothing (class read), or if a late repeat,
+	// after other changes, fails safe, such as blocking a card again (class repeated). Never set it for a request that moves money, creates
+	// something or could overwrite newer changes: the class keyed cannot be declared.
 	Repeatable bool
 }
 
@@ -54,16 +53,16 @@ func (r *RawRequest) class() class {
 }
 
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
-// limiter (lane [ratelimit.Call]), attempts, outcomes, logs and traces of all other calls. Each request opens its own connection. Do also
-// calls the reference's operations that move no money, including those of the simulator: pass the reference's template as Path, and leave
-// Repeatable false; Do repeats reads. For the method and path of any other operation, the error names the Go method.
+// limiter (lane [ratelimit.Call]), attempts, outcomes, logs and traces of all other calls. Each request opens its own connection. For a
+// known operation that moves no money, also of the simulator, pass the reference's template as Path, and leave Repeatable false; Do repeats
+// reads. For any other known operation the error names the Go method.
 //
-// A 200, 201, 202 or 204 is a success, although its body may still be a refusal, which only you can recognise: if the body is unreadable,
-// the outcome is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value
+// A 200, 201, 202 or 204 is a success, although its body may be a refusal, which only you can recognise: if the body is unreadable, the
+// outcome is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value
 // (*[encoding/json.RawMessage]: unchanged). A 204 sets the target to zero, and an error leaves it unchanged. Names of members must match
-// exactly. A missing member is zero in your own types; in types of this package, also within yours, a missing required member is an error.
-// Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production; [ErrNotFound] if
-// the service has no such path. Safety: as Repeatable declares.
+// exactly. A missing member is zero, but in types of this package a missing required member is an error. Errors: *[ValidationError] for a
+// fault of r or out; [ErrTestOnly] below /simulation in production; [ErrNotFound] if the service has no such path. Safety: as Repeatable
+// declares.
 func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	described := request{op: operation{
 		Operation: Operation{Name: "Do"},

@@ -68,7 +68,7 @@ type ReportRun struct {
 // reportRetention is how long the service keeps a report, from the request (reference section 8).
 const reportRetention = 4 * time.Hour
 
-// ExpiresAt is RequestedAt plus 4 hours: then the service may delete the report.
+// ExpiresAt is RequestedAt plus 4 hours: the service may delete the report.
 func (r ReportRun) ExpiresAt() time.Time {
 	if r.RequestedAt.IsZero() {
 		return time.Time{}
@@ -78,9 +78,8 @@ func (r ReportRun) ExpiresAt() time.Time {
 
 // ReportReader streams one report in constant memory. Choose one of Rows, Read (or io.Copy) and Report, and use it once, from one
 // goroutine: any other use is an error. Close the reader, from any goroutine. All three succeed only if the complete response is
-// well-formed and the number of CSV rows is the service's totalrecords. With column headers, there may be one more row: the reference does
-// not specify whether the header row counts. Until the end, the report can still fail with a *[ReportError]: do not treat a part of it as
-// complete.
+// well-formed and the number of CSV rows is the service's totalrecords; with column headers there may be one more, since the reference does
+// not say whether they count. Until the end, the report can still fail with a *[ReportError]: do not treat a part of it as complete.
 type ReportReader struct {
 	run        ReportRun
 	mediaType  string // of the response, for errors
@@ -107,7 +106,7 @@ const (
 )
 
 // Reader returns a reader of r as run's report, for fakes and tests of your own code, with all checks and errors of
-// [ReportingService.Open]. If TotalRecords does not match the rows, it returns the *[ReportError] of a truncated report.
+// [ReportingService.Open]. If TotalRecords does not match the rows, the error is the *[ReportError] of a truncated report.
 func (r Report) Reader(run ReportRun) *ReportReader {
 	body, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // the JSON is the service's response; Marshal never fails
 	return newReportReader(run, io.NopCloser(bytes.NewReader(body)), nil)
@@ -144,11 +143,10 @@ func (r *ReportReader) Close() error {
 	return r.closeBody()
 }
 
-// Rows iterates over the CSV rows, starting with the header row if one was requested. The slice is valid until the next row; its strings
-// may be kept (the fields of a row share memory). Rows are parsed as by encoding/csv, but may have different numbers of fields, and a byte
-// order mark at the start is dropped. A row has at most 1 MiB and 65,536 fields. Leaving the loop early ends the download. The last pair
-// may be an error instead of a row, a *[CallError] that wraps a *[ReportError]: malformed CSV, an interrupted download, or a wrong
-// TotalRecords.
+// Rows iterates over the CSV rows, first the header row if requested. The slice is valid until the next row; its strings may be kept (the
+// fields of a row share memory). Rows are parsed as by encoding/csv, but may have different numbers of fields, and a byte order mark at the
+// start is dropped. A row has at most 1 MiB and 65,536 fields. Leaving the loop early ends the download. The last pair may be an error
+// instead, a *[CallError] that wraps a *[ReportError]: malformed CSV, an interrupted download, or a wrong TotalRecords.
 func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		if err := r.begin(reportByRows); err != nil {
@@ -358,8 +356,8 @@ func (e ReportRunError) MarshalText() ([]byte, error) { return []byte(e.Error())
 // Unwrap returns Err.
 func (e *ReportRunError) Unwrap() error { return e.Err }
 
-// ReportError means that a report was not read and checked to its end: an interrupted download, malformed CSV, another response, or rows
-// that do not match the service's count. The rows so far are correct but may be incomplete.
+// ReportError means that a report was not read and checked to its end: an interrupted download, malformed CSV, another response, or a wrong
+// number of rows. The rows so far are correct but may be incomplete.
 type ReportError struct {
 	// Rows is how many complete rows were read before the failure, including the header row.
 	Rows int64

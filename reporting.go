@@ -25,11 +25,11 @@ type StartReportParams struct {
 }
 
 // Start starts a run. It has an effect, although it is a GET: the template accepts no other run until this one has finished. Errors:
-// [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also be about the token
-// (section 4.2): the built-in token manager then fetches a new one, at most one per second, and the start is sent once more; the new token
-// is shared only if that start succeeds. After [OutcomeUnknown] the run's ID is lost: Run with WaitForPrevious waits until the lost run has
-// finished, and starts a new one. If the ID of a started run cannot be used in a request, the error is a *[ReportRunError] with outcome
-// applied. Safety: never repeated. API: GET /reporting/templates/{templatename}.
+// [ErrConflict] while the last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also be about the token (section
+// 4.2): the built-in token manager then fetches a new one, at most one per second, and the start is sent once more; only a success shares
+// the new token. After [OutcomeUnknown] the run's ID is lost: Run with WaitForPrevious waits for the lost run and starts a new one. If the
+// ID of a run cannot be used in a request, the error is a *[ReportRunError] with outcome applied. Safety: never repeated. API: GET
+// /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
 	var v validator
 	v.pathID("template", template)
@@ -91,8 +91,7 @@ func resultRequest(run ReportRun, kind responseKind) request {
 
 // Result requests a report once and returns it in memory, limited by Config.MaxResponseBytes, with the checks of [ReportReader.Read].
 // Errors: a *[ReportError] when a check fails, [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it must be started
-// again, [ErrBadRequest] when the report is unknown or older than 4 hours. Safety: read. API: GET
-// /reporting/templates/{templatename}/reports/{reportid}.
+// again, [ErrBadRequest] when it is unknown or 4 hours old. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
 	r := resultRequest(run, responseJSON)
 	var report *Report
@@ -136,10 +135,9 @@ func (w WaitOptions) pause(poll int) time.Duration {
 	return min(firstPollWait<<min(poll-1, 10), lastPollWait)
 }
 
-// Open waits until a run is ready and streams its report, which can be opened again within 4 hours of the start. Close the reader. Errors:
-// [ErrReportFailed] when the report must be started again, best with WaitForPrevious; [ErrReportNotReady] when the deadline would pass
-// before the next poll; [ErrBadRequest] when the report is unknown or too old. Safety: read. API: GET
-// /reporting/templates/{templatename}/reports/{reportid}.
+// Open waits until a run is ready and streams its report, also repeatedly, within 4 hours of the start. Close the reader. Errors:
+// [ErrReportFailed] when it must be started again, best with WaitForPrevious; [ErrReportNotReady] when the deadline would pass before the
+// next poll; [ErrBadRequest] when it is unknown or too old. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOptions) (*ReportReader, error) {
 	for poll := 1; ; poll++ {
 		reader, err := s.poll(ctx, run, poll, wait)
@@ -188,10 +186,10 @@ type RunReportParams struct {
 	OnStart func(ReportRun) error
 }
 
-// Run starts a report, waits for it and streams it in constant memory. Close the reader. Errors: those of Start and Open, after the start
-// in a *[ReportRunError] with the run. Except with [ErrReportFailed], the outcome is then [OutcomeApplied]: the run can be opened again,
-// and another start is a conflict until that run has finished. Safety: the start is never repeated. API: GET
-// /reporting/templates/{templatename}, then GET /reporting/templates/{templatename}/reports/{reportid}.
+// Run starts a report, waits for it and streams it. Close the reader. Errors: those of Start and Open, after the start in a
+// *[ReportRunError] with the run. Except with [ErrReportFailed], the outcome is then [OutcomeApplied]: open the run again; another start is
+// a conflict until it has finished. Safety: the start is never repeated. API: GET /reporting/templates/{templatename}, then GET
+// /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Run(ctx context.Context, template string, params RunReportParams) (*ReportReader, error) {
 	run, err := s.startInTurn(ctx, template, params)
 	if err != nil {

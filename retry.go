@@ -303,19 +303,17 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 }
 
 // ProvesNotApplied reports whether err, the result of sending a payment again with the same request ID and params, proves that no earlier
-// request moved the money. lastSent is the [CallError].LastSent of the call before; zero means unknown, and the result is false. The
-// service returns the cached response for a request ID that it has carried out (section 8), so its own refusal is a proof under two
-// conditions:
+// request moved the money. lastSent is the [CallError].LastSent of the call before; zero means unknown, and the result is false. Two
+// conditions must hold:
 //
 //   - The refused request (LastSent of err) was sent no earlier than [AccountsService.NotBefore] of lastSent, and after the wait of
 //     [AccountsService.AwaitRepeat].
 //   - The refusal is a failed transfer ([ErrTransferFailed]), or a 400 in the service's own form, sent as application/vnd.<vendor>+json,
 //     with the code invalid_request or one of [Config].RefusalCodes.
 //
-// Anything else proves nothing, such as another status or code (the first request may still be in progress) or a refusal that a gateway may
-// have sent. For an error of a [Client], its Config applies, with the longest wait of the clients derived from one another; for any other
-// error, the defaults and NotBefore alone. A client applies this rule itself to its own calls and, with LastSent of the params, to the
-// request of another process.
+// Then the service would have returned its cached response if it had paid. For an error of a [Client], its Config applies, with the longest
+// wait of the clients derived from one another; otherwise the defaults and NotBefore alone. A client applies this rule to its own calls
+// and, with LastSent of the params, to those of another process.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// SearchAccountsParams selects accounts by your own key.
+// SearchAccountsParams selects by your own key, which need not be unique.
 type SearchAccountsParams struct {
 	// ProgramClientID is the client_id of the program. Required. It is not Credentials.ClientID.
 	ProgramClientID string
@@ -37,8 +37,7 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 	}
 }
 
-// Search iterates over the matching accounts. The service does not promise unique keys. Errors: those of [Paging].
-// Safety: read. API: GET /accounts.
+// Search iterates over matching accounts. Safety: read. API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator()).all(ctx, &s.client.core)
 }
@@ -89,8 +88,8 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 	}
 }
 
-// SearchCompany iterates over the accounts of a company. Without paging headers, which the reference does not show here, it ends at an
-// empty page, a page shorter than the first, or a later page refused with 400. A single account is a whole list. Safety: read. API: GET
+// SearchCompany iterates over a company's accounts. Without paging headers, which the reference does not show, it ends at an empty page, a
+// page shorter than the first, or a later page refused with 400. A single account is a whole list. Safety: read. API: GET
 // /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
@@ -154,14 +153,14 @@ type Finding struct {
 }
 
 // FindMovement looks for a movement in the history of an account, for up to VisibleWithin. The error is nil if exactly one transaction
-// matches. With [ErrNotSeen] and [ErrAmbiguous] there is a [Finding] too. For calls without a key (funding, simulator) it is the only way
-// to resolve an unknown outcome; send a keyed transfer again instead, which also completes it. FindMovement measures the difference between
-// the clocks by the Date header of the history; without that header, Around covers a difference of up to 2 minutes.
+// matches; [ErrNotSeen] and [ErrAmbiguous] come with a [Finding] too. For calls without a key (funding, simulator) nothing else resolves an
+// unknown outcome; a keyed transfer is sent again instead. The difference between the clocks is measured by the history's Date header;
+// without it, Around covers up to 2 minutes.
 //
 // Errors: ErrNotSeen when nothing matched up to Finding.To: a history cannot show that a movement did not happen; ErrAmbiguous when several
 // match: a person must decide; the context's error with ErrNotSeen when it ended the search; [ErrNotFound], and those of Transactions, for
-// a history that was not read to its end. The outcome of all these is unknown; that of a *[ValidationError] is rejected, and says nothing
-// about the movement. Safety: read. API: GET /accounts/{id}/transactions.
+// an incomplete history. The outcome of all these is unknown; that of a *[ValidationError] is rejected, and says nothing about the
+// movement. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator

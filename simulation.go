@@ -62,8 +62,8 @@ type SimulationResult struct {
 	TransactionReference string `json:"transaction_reference,omitzero"`
 }
 
-// Transact simulates an authorisation or a credit, depending on Type. Errors: [ErrTestOnly]. Safety: never repeated; look with
-// [AccountsService.FindMovement]. API: POST /simulation/transact.
+// Transact simulates a transaction of any Type. Errors: [ErrTestOnly]. Safety: never repeated; use FindMovement. API: POST
+// /simulation/transact.
 func (s *SimulationService) Transact(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationTransact, params, true, false)
 }

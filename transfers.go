@@ -72,13 +72,13 @@ type TransferResult struct {
 }
 
 // Transfer moves money from source to another account, once per RequestID. Within 30 days the same ID returns the first result; the service
-// ignores other values sent with it. To resolve [OutcomeUnknown], send the same params again. The service caches only finished transfers,
-// so a repeat must not overtake the first request: calls of one client with the same RequestID run one at a time, and a call after an
-// unknown outcome waits until [CallError].NotBefore. Across processes the same holds if the params have LastSent.
+// ignores other values sent with it. To resolve [OutcomeUnknown], send the same params again. A repeat must not overtake the first request:
+// calls of one client with the same RequestID run one at a time, and a call after an unknown outcome waits until [CallError].NotBefore;
+// across processes only if the params have LastSent.
 //
-// Errors: [ErrTransferFailed] when the transaction ID is empty: nothing moved (any other ID that is not a number above zero leaves the
-// outcome unknown); [ErrRequestIDExpired] and [ErrRequestIDReused], for which this call sent nothing: read their comments before you pay
-// under a new ID; [ErrBadRequest] with the invalid fields in APIError.Description. Safety: keyed. API: POST /accounts/{id}/transfer.
+// Errors: [ErrTransferFailed] when the transaction ID is empty: nothing moved (any other ID but a number above zero leaves the outcome
+// unknown); [ErrRequestIDExpired] and [ErrRequestIDReused]: read their comments before you pay under a new ID; [ErrBadRequest] with the
+// fields in APIError.Description. Safety: keyed. API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
@@ -137,9 +137,8 @@ type DirectEntryOutParams struct {
 }
 
 // DirectEntryOut pays from source to a bank account, as [AccountsService.Transfer] does, but any response without a transaction ID leaves
-// the outcome unknown: section 4.4 does not define it as a failure here. Never use one request ID for both operations: the reference does
-// not say whether they share IDs. Errors: [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed. API: POST
-// /accounts/{id}/directentryout.
+// the outcome unknown. Never use one request ID for both operations: the reference does not say whether they share IDs. Errors:
+// [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed. API: POST /accounts/{id}/directentryout.
 func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, params DirectEntryOutParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
@@ -307,27 +306,26 @@ func (r *TransferResult) missing() bool {
 	return !ascii.IsDigits(id) || strings.Trim(id, "0") == ""
 }
 
-// NotBefore returns the earliest time at which a payment with unknown outcome, last sent at lastSent, may be sent again with its request
-// ID: lastSent plus AttemptTimeout and Retry.InFlightWait, 40 s by default; zero for the zero time. Until then the service may still carry
-// out the first request, and then the repeat too. Of a client and those derived from it ([Client.With]) the longest AttemptTimeout counts.
-// [AccountsService.AwaitRepeat] has the second condition, [RetryPolicy].InFlightWait the risk.
+// NotBefore returns the earliest time at which a payment with unknown outcome, last sent at lastSent, may be sent again: lastSent plus
+// AttemptTimeout and Retry.InFlightWait, 40 s by default; zero for the zero time. Until then the service may carry out the first request,
+// and then the repeat too. Among derived clients ([Client.With]) the longest AttemptTimeout counts. AwaitRepeat has the second condition,
+// [RetryPolicy].InFlightWait the risk.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 	return s.client.repeats.anyNotBefore(lastSent)
 }
 
-// AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again with its request ID: until
-// [AccountsService.NotBefore], and until Retry.InFlightWait after the response to a request that was sent AttemptTimeout after lastSent or
-// later, because a suspended network or service may carry out the first request when it resumes. Transfer and DirectEntryOut wait in the
-// same way, between their attempts and if LastSent of the params is set. Call AwaitRepeat before you claim a stored payment, so that the
-// wait uses up neither a lease nor the time of a call. If another process may have sent the payment, lastSent is the latest time at which
-// it can have done so, such as when you took over its lock.
+// AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again: until NotBefore, and until
+// Retry.InFlightWait after the response to a request that was sent AttemptTimeout after lastSent or later. Transfer and DirectEntryOut wait
+// in the same way, between their attempts and if LastSent of the params is set. Call AwaitRepeat before you claim a stored payment, so that
+// the wait uses up neither a lease nor the time of a call. If another process may have sent the payment, lastSent is the latest time at
+// which it can have done so, such as when you took over its lock.
 //
 // A complete response to any call of this client counts if it has a vendor media type (application/vnd.…) and is neither 429 nor 5xx.
-// Without one, AwaitRepeat reads the summary of source, with growing pauses. So it returns one round trip after NotBefore; with other
-// calls, at most InFlightWait/8 after it; after a restart, InFlightWait and a round trip after it. Errors: that of ctx, at once if the wait
-// would outlast its deadline; after twice the sum of AttemptTimeout and InFlightWait without a response, an error that wraps the
-// *[TransportError], *[APIError] or *[TokenError] of the last read, if any; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all
-// but the last. Safety: read. API: GET /accounts/{id}/status.
+// Without one, AwaitRepeat reads the summary of source. So it returns one round trip after NotBefore; with other calls, at most
+// InFlightWait/8 after it; after a restart, InFlightWait and a round trip after it. Errors: that of ctx, at once if the wait would outlast
+// its deadline; after twice AttemptTimeout plus InFlightWait without a response, the *[TransportError], *[APIError] or *[TokenError] of the
+// last read, if any; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all but the last. Safety: read. API: GET
+// /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {
 	v := s.client.validator()
 	v.pathID("id", string(source))

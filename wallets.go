@@ -184,7 +184,7 @@ func (w *WalletProvisioning) missing() bool {
 // WalletProvider is one of three wallet services, as the operator names it.
 type WalletProvider string
 
-// ProvisionWallet returns a wallet app's data. A 404 may mean an unsupported provider or bad input, so it is not [ErrNotFound]. After
+// ProvisionWallet returns a wallet app's data. A 404 may mean an unsupported provider or bad input: it is not [ErrNotFound]. After
 // [OutcomeUnknown] use WalletTokens. Safety: never repeated. API: POST /accounts/{id}/wallet/{provider}.
 func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider WalletProvider, params ProvisionWalletParams) (*WalletProvisioning, error) {
 	var v validator
@@ -213,7 +213,7 @@ type ExchangeKeyParams struct {
 }
 
 // EphemeralKey is a key of 256 random bits for one [AccountsService.ExchangeKey]. It prints and marshals as [REDACTED]. The zero value is
-// refused.
+// invalid.
 type EphemeralKey struct{ secret Secret }
 
 const ephemeralKeySize = 32 // bytes
@@ -225,8 +225,7 @@ func NewEphemeralKey() EphemeralKey {
 	return EphemeralKey{NewSecret(string(key[:]))}
 }
 
-// EphemeralKeyFrom returns the key with these 32 random bytes, made elsewhere. It keeps a copy. Errors: a
-// *[ValidationError] for any other length.
+// EphemeralKeyFrom copies 32 random bytes. Errors: a *[ValidationError].
 func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
 	if len(key) != ephemeralKeySize {
 		return EphemeralKey{}, &ValidationError{Faults: []Fault{{"ephemeral_key", "must be 32 bytes"}}}
@@ -251,7 +250,7 @@ func (k EphemeralKey) encode(e *jsontext.Encoder) error {
 	return e.WriteToken(jsontext.String(base64.StdEncoding.EncodeToString(k.Bytes())))
 }
 
-// UnmarshalText reads 32 bytes in Base64. Errors: [ErrSyntax] for [REDACTED], a *[ValidationError] for any other text.
+// UnmarshalText reads 32 bytes in Base64. Errors: [ErrSyntax], *[ValidationError].
 func (k *EphemeralKey) UnmarshalText(text []byte) error {
 	if string(text) == redact.Mark {
 		return errRedactedSecret
@@ -267,12 +266,11 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ExchangeKey performs the encrypted exchange of key data for an account. The body of the result is the encrypted data, of unspecified
-// format: white space and JSON quotes, if any, are part of it. According to the reference it is application/octet-stream, but a response
-// uses up the ephemeral key: the data is returned whatever its content or declared type, and decrypting it shows whether it is the
-// requested data. Only an empty body and declared HTML (a proxy's page) are refused, with a *[DecodeError]. After [OutcomeUnknown] use a
-// new ephemeral key. Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated. API:
-// POST /accounts/{id}/dip.
+// ExchangeKey exchanges encrypted key data for an account. The body of the result is the encrypted data, of unspecified format: white space
+// and JSON quotes, if any, are part of it. A response uses up the ephemeral key: the data is returned whatever its content or declared type
+// (application/octet-stream in the reference), and decrypting it shows whether it is the requested data. Only an empty body and declared
+// HTML are a *[DecodeError]. After [OutcomeUnknown] use a new ephemeral key. Errors: [CodeBadApplicationID], [CodeBadKeyID],
+// [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated. API: POST /accounts/{id}/dip.
 func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*Response, error) {
 	v := s.client.validator()
 	v.pathID("id", string(id))
