@@ -250,9 +250,8 @@ type SetStatusParams struct {
 	Status AccountStatus `json:"status"`
 }
 
-// SetStatus sets the state of an account; the service decides which transitions it permits. After [OutcomeUnknown] read it with Summary.
-// Errors: [ErrNotFound]. Safety: repeated; never repeated for [AccountStatusActive] and [AccountStatusPreActive]. API: PUT
-// /accounts/{id}/status.
+// SetStatus sets the state of an account, if the service permits it. Errors: [ErrNotFound]. Safety: repeated; [AccountStatusActive] and
+// [AccountStatusPreActive] are never repeated. API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
@@ -272,8 +271,8 @@ type SetPlasticEnabledParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
-// SetPlasticEnabled sets the plastic flag, which Summary returns. Errors: [ErrNotFound]. Safety: disabling is repeated; enabling is never
-// repeated. API: PUT /accounts/{id}/plastic.
+// SetPlasticEnabled sets the plastic flag. Errors: [ErrNotFound]. Safety: repeated; enabling is never repeated. API: PUT
+// /accounts/{id}/plastic.
 func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
 	var v validator
 	v.pathID("id", string(id))

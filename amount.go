@@ -17,10 +17,10 @@ import (
 
 var errAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal number"}
 
-// Amount is an exact decimal number of currency units; it has no currency. It has at most 19 digits in total and at most 19 decimals;
+// Amount is an exact decimal number of currency units, without a currency. It has at most 19 digits in total and at most 19 decimals;
 // leading zeros, and trailing zeros after the point, do not count. It is never rounded: a value that does not fit is [ErrAmountRange].
-// Equal values are equal under ==, however they were written, and can be map keys. The zero value is 0. In JSON an Amount is a number. As
-// text, in fmt (verbs v, s and q) and in databases it has the same digits.
+// Equal values are equal under ==, however they were written, and can be map keys. In JSON it is a number. As text, in fmt (verbs v, s and
+// q) and in databases it has the same digits.
 type Amount struct {
 	value decimal.Decimal // no trailing zeros after the point; see amountUnset for the exception
 }
@@ -43,8 +43,8 @@ func amountUnset() Amount { return Amount{decimal.MustNew(0, decimal.MaxScale)} 
 // unset reports whether a is still amountUnset.
 func (a Amount) unset() bool { return a == amountUnset() }
 
-// ParseAmount reads a plain decimal such as "25.50", "-3" or "0.125": an optional minus sign, digits without a leading zero, and optionally
-// a point and digits, without exponent or separator. Errors: [ErrSyntax], [ErrAmountRange].
+// ParseAmount reads a plain decimal such as "25.50", "-3" or "0.125": an optional minus sign, digits without a leading zero, optionally a
+// point and digits. It reads no exponent or separator. Errors: [ErrSyntax], [ErrAmountRange].
 func ParseAmount(s string) (Amount, error) {
 	var a Amount
 	err := a.set(number.Parse(s, false))

@@ -24,9 +24,9 @@ const (
 )
 
 // Cardholder is the personal (registration) data of an account. The limits below apply to new values. A Cardholder that the client read,
-// and each copy of it, also keeps the JSON that the service sent: an unchanged field is not checked and is sent back as received, such as
-// an expired passport or a date of birth with a time. Its own JSON has only the values, without that time: in a Cardholder read from this
-// JSON or built from fields, all values are new. Unlisted members are dropped.
+// and each copy, also keeps the JSON that the service sent: an unchanged field is not checked and is sent back as received, such as an
+// expired passport or a date of birth with a time. Its own JSON has only the values, without that time: if read from this JSON or built
+// from fields, all are new. Unlisted members are dropped.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`

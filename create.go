@@ -83,8 +83,8 @@ func (p CreateAccountParams) check(v *validator) {
 	}
 }
 
-// Create makes an account. The response has no ID: [AccountsService.Issue] creates the account and finds it. A 404 may mean bad input or an
-// unknown account to replace: it is not [ErrNotFound]. After [OutcomeUnknown] use FindCreated. Safety: never repeated. API: POST /accounts.
+// Create makes an account. The response has no ID: use [AccountsService.Issue]. A 404 may mean bad input or an unknown account to replace:
+// it is not [ErrNotFound]. After [OutcomeUnknown] use FindCreated. Safety: never repeated. API: POST /accounts.
 func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams) (*AccountSummary, error) {
 	v := s.client.validator()
 	params.check(&v)
@@ -158,14 +158,13 @@ const (
 // Issue creates the account unless one with its ClientAccountKey exists, and returns it with its ID, even if the response was lost. Run it
 // in one process at a time for each key. With [RequestTypeReplace], accounts that are lost or stolen, replaced or closed do not match.
 // After an error with [OutcomeApplied], never run Issue again, because it could create a second account: look with FindCreated. After any
-// other outcome, run it again, with Again, when the cause is gone. If the outcome was unknown and the first account becomes visible only
-// after VisibleWithin, that creates a second one: set VisibleWithin to minutes, keep InitialLoadAmount zero, and load with a keyed
-// Transfer.
+// other outcome, run it again, with Again, when the cause is gone. If the outcome was unknown and the first account becomes visible after
+// VisibleWithin, that creates a second one: set VisibleWithin to minutes, keep InitialLoadAmount zero, and load with Transfer.
 //
 // Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was certainly created, but is
 // not visible within VisibleWithin or has another client_id (the error names it and the company: fix it first). With Again, ErrNotSeen with
-// [OutcomeNotProcessed] means that nothing was created, because an account with the key has another client_id: if it is another program's,
-// run Issue without Again. Safety: the creation is never repeated. API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
+// [OutcomeNotProcessed] means that nothing was created, because the key exists under another client_id: if it is another program's, omit
+// Again. Safety: the creation is never repeated. API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
 	v := s.client.validator()
 	v.required("program_client_id", params.ProgramClientID)
@@ -244,7 +243,7 @@ func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams
 
 const elsewherePage = 500
 
-// FindCreatedParams selects an account by ProgramClientID and ClientAccountKey, or by CompanyID and ExternalAccountID. All set fields must
+// FindCreatedParams selects by ProgramClientID and ClientAccountKey, or by CompanyID and ExternalAccountID. All fields that are set must
 // match.
 type FindCreatedParams struct {
 	// ProgramClientID is the client_id of the program; needed with ClientAccountKey.
@@ -298,9 +297,8 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 }
 
 // FindCreated looks for the account of a Create with unknown outcome, and returns it if exactly one matches. Errors: [ErrNotSeen] when none
-// matched within VisibleWithin (it may still exist), with the context's error if that ended the search; [ErrAmbiguous]. The outcome is that
-// of the creation: unknown after all errors but a *[ValidationError]. Safety: read. API: GET /accounts, or GET
-// /accounts/company/{companyid}.
+// matched within VisibleWithin (it may still exist), with the context's error if that ended the search; [ErrAmbiguous]. The outcome is
+// unknown after all errors but a *[ValidationError]. Safety: read. API: GET /accounts, or GET /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	v := s.client.validator()
 	switch {

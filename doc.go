@@ -21,21 +21,9 @@
 //
 // # Money
 //
-// Every error of a call is a [*CallError]. Its outcome decides the next step:
-//
-//	_, err := client.Accounts.Transfer(ctx, source, params)
-//	switch prepaid.OutcomeOf(err) {
-//	case prepaid.OutcomeApplied:
-//		fmt.Println("done")
-//	case prepaid.OutcomeRejected:
-//		fmt.Println("refused: nothing moved; fix the cause, or withdraw the payment")
-//	case prepaid.OutcomeNotProcessed:
-//		fmt.Println("nothing moved, and the request is not at fault: send the same params again once the cause is gone")
-//	case prepaid.OutcomeUnknown:
-//		fmt.Println("it may have moved: resolve")
-//	}
-//
-// To resolve an unknown outcome, send the keyed transfer again with the same params, or look for the effect of the call: with
+// Every error of a call is a [*CallError]. Decide by its outcome ([OutcomeOf]), never by a status: [OutcomeApplied]; [OutcomeRejected] and
+// [OutcomeNotProcessed], after which nothing moved; or [OutcomeUnknown], which you must resolve. Their comments have the rules. To resolve
+// an unknown outcome, send the keyed transfer again with the same params, or look for the effect of the call: with
 // [AccountsService.FindMovement] or [AccountsService.FindCreated], or by reading the changed data. Finding nothing proves nothing. A client
 // remembers its own unknown outcomes; for another process, store [CallError].LastSent and set it in the params ([TransferParams]).
 //

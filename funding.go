@@ -82,8 +82,8 @@ type RedeemFundingParams struct {
 	AcquirerID string `json:"acquirer_id"`
 }
 
-// Redeem posts a redemption. A decline is no error. CorrelationID is no key: the same params may take the money twice. After
-// [OutcomeUnknown] use [AccountsService.FindMovement]. Safety: never repeated. API: POST /funding/redemptions.
+// Redeem posts a redemption. A decline is no error. CorrelationID is no key: the same params may take the money twice; after
+// [OutcomeUnknown] use FindMovement. Safety: never repeated. API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)

@@ -114,8 +114,8 @@ type createdHook struct {
 
 func (h *createdHook) missing() bool { return h.ID == "" }
 
-// Create registers a hook and returns its ID. After [OutcomeUnknown] look for the URI with List. Errors: [CodeInvalidURI] and the codes of
-// other fields, [CodeNoResponse], [CodeInvalidRequest], [CodeUnauthorized] for a foreign company. Safety: never repeated. API: POST /hooks.
+// Create registers a hook and returns its ID. After [OutcomeUnknown] look for the URI with List. Errors: [CodeInvalidURI] and those of
+// other fields, [CodeNoResponse], [CodeInvalidRequest], [CodeUnauthorized]. Safety: never repeated. API: POST /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (HookID, error) {
 	v := s.client.validator()
 	v.required("uri", params.URI)
@@ -157,7 +157,7 @@ type UpdateHookParams struct {
 }
 
 // Update changes a hook. After [OutcomeUnknown] read it with Get; a new HMACKeySecret shows only in a new HMACKeyID. Errors: those of
-// Create; [CodeInvalidScope] also for a foreign company. Safety: never repeated. API: PATCH /hooks/{id}.
+// Create. Safety: never repeated. API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {
 	r, v := hookRequest(opHooksUpdate, id)
 	v.lax = s.client.config.SkipValueChecks
@@ -172,8 +172,7 @@ func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookP
 	return send(ctx, s.client, r)
 }
 
-// Delete removes a hook. Errors: [ErrUnauthorized]. Safety: repeated; if a repeat finds no hook, with [OutcomeUnknown]. API: DELETE
-// /hooks/{id}.
+// Delete removes a hook. Errors: [ErrUnauthorized]. Safety: repeated; [OutcomeUnknown] if a repeat finds no hook. API: DELETE /hooks/{id}.
 func (s *HooksService) Delete(ctx context.Context, id HookID) error {
 	r, v := hookRequest(opHooksDelete, id)
 	r.faults = v.faults

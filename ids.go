@@ -101,8 +101,8 @@ const (
 // characters.
 type RequestID string
 
-// NewRequestID returns a random ID of today (UTC), in the format of [DeriveRequestID]. Store it with the params before the call: a second
-// ID is a second payment. Two of a million are equal with a probability below 1 in 10^10.
+// NewRequestID returns a random ID of today (UTC), as [DeriveRequestID] writes it. Store it with the params before the call: a second ID is
+// a second payment. Two of a million are equal with a probability below 1 in 10^10.
 func NewRequestID() RequestID {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -110,10 +110,10 @@ func NewRequestID() RequestID {
 }
 
 // DeriveRequestID returns the same ID for the same day and parts, on every machine: DeriveRequestID(payday, "payroll-2026-11", "emp-7").
-// Together they must identify one payment; ("ab", "c") and ("a", "bc") differ. Choose a day that belongs to the payment and never changes,
-// such as its payday: the ID is accepted from 7 days before to 22 days after it. If every part is empty, or day does not exist, the ID is
-// empty, which a transfer refuses. The ID is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal
-// digits, a fixed tag, and 74 bits from the start of the SHA-256 of all parts, each preceded by its length in bytes (64 bits, big endian).
+// Together they must identify one payment; ("ab", "c") and ("a", "bc") differ. The day must never change, such as the payday: the ID is
+// accepted from 7 days before to 22 days after it. If every part is empty, or day does not exist, the ID is empty, which a transfer
+// refuses. The ID is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a fixed tag, and
+// 74 bits from the start of the SHA-256 of all parts, each preceded by its length in bytes (64 bits, big endian).
 func DeriveRequestID(day Date, parts ...string) RequestID {
 	if strings.Join(parts, "") == "" || !day.valid() {
 		return ""
@@ -127,9 +127,9 @@ func DeriveRequestID(day Date, parts ...string) RequestID {
 	return formatRequestID(day, [10]byte(sum[:10]))
 }
 
-// Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in lower or upper case, or false for any other ID: check the age of
-// such IDs yourself. A transfer returns [ErrRequestIDExpired] if that day (from midnight UTC) began more than 22 days ago or begins more
-// than 7 days from now: the service may have forgotten the ID, or would forget it before the client refuses it, and pay again.
+// Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in lower or upper case, or false for any other ID: check its age
+// yourself. A transfer returns [ErrRequestIDExpired] if that day (from midnight UTC) began more than 22 days ago or begins more than 7 days
+// from now, since the service may have forgotten the ID, or would forget it before the client refuses it, and pay again.
 func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return Date{}, false
@@ -239,8 +239,8 @@ func setCode(r *wire.Reader, to *string, text []byte) {
 }
 
 // Secret holds a value that is never printed: not by fmt, log/slog, encoding/json or a dumper that uses reflection, nor from an unexported
-// field of another struct. It prints as [REDACTED], even if empty. Compare with [Secret.Equal]: under == and [reflect.DeepEqual], two
-// secrets differ unless both are empty.
+// field of another struct. It prints as [REDACTED], even if empty. Compare with [Secret.Equal]: under == two secrets differ unless both are
+// empty.
 type Secret struct {
 	// A closure, because fmt and other users of reflection read a string through an unexported field and follow
 	// pointers, but can only print the address of a function.

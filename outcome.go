@@ -63,8 +63,8 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 // OutcomeOf returns the outcome of the call that returned err: [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the
 // errors of [ParseAmount], [ParseDate] and [ParseMCC], and [OutcomeUnknown] for any other error without a [*CallError], even of
 // [Message.UnmarshalJSON], whose message may report a movement. Joined errors without an outcome do not count: the result is OutcomeUnknown
-// if one of the others is unknown, otherwise the first outcome. A person must resolve [ErrRequestIDReused] (do not pay some other way,
-// although the outcome is rejected) and [ErrRequestIDExpired] (sending again resolves nothing).
+// if one of the others is unknown, otherwise the first outcome. A person must resolve [ErrRequestIDReused] (never pay some other way,
+// although rejected) and [ErrRequestIDExpired] (sending again resolves nothing).
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied

@@ -70,9 +70,9 @@ func (p Page[T]) LogValue() slog.Value {
 		slog.Int("total_pages", p.TotalPages), slog.Int("total_items", p.TotalItems))
 }
 
-// IncompleteListError means that a list ended before all counted items, or that a page had only items of earlier pages: the service ignores
-// the page number. The items seen precede the error; a search over such a list proves nothing. If items may leave the list while it is read
-// (accounts by status, undeliverable messages), it may be harmless: another item moves to a page already read.
+// IncompleteListError means that a list ended before all counted items, or that a page had only items of earlier pages. The items seen
+// precede the error; a search over such a list proves nothing. If items may leave the list while it is read (accounts by status,
+// undeliverable messages), it may be harmless: another item moves to a page already read.
 type IncompleteListError struct {
 	// Seen is the number of distinct items that the service returned, from Paging.Page on.
 	Seen int
@@ -96,8 +96,8 @@ func (e *IncompleteListError) Error() string {
 	return fmt.Sprintf("prepaid: list incomplete: %d of %d items seen", e.Seen, e.Total)
 }
 
-// Collect reads at most limit items into a slice. With an error it returns the items so far. If there are more items, the error is
-// [ErrTooMany], for which [OutcomeOf] is unknown. Never collect the rows of a report: they share a slice.
+// Collect reads at most limit items into a slice. With an error it returns the items so far. If there are more, the error is [ErrTooMany],
+// for which [OutcomeOf] is unknown. Never collect the rows of a report: they share a slice.
 func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	var items []T
 	for item, err := range seq {

@@ -105,7 +105,8 @@ func policyRequest(op operation, company CompanyID) request {
 	return request{op: op, path: pathValues{company.String()}, faults: v.faults}
 }
 
-// Get returns the whole policy. Errors, for a read unspecified: [ErrNotFound], [ErrForbidden]. Safety: read. API: GET /policy/{id}/policy.
+// Get returns the whole policy. Errors: [ErrNotFound], [ErrForbidden]; the reference does not say when. Safety: read. API: GET
+// /policy/{id}/policy.
 func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyGet, company))
 }
@@ -169,8 +170,8 @@ func changeRules[Rule, Add, Remove any](ctx context.Context, s *PolicyService, o
 	return send(ctx, s.client, r)
 }
 
-// ChangeCategories changes category rules; read back with Categories. Errors: [ErrBadRequest] with the fields in APIError.Description;
-// [ErrForbidden]; [ErrNotFound] without a policy. Safety: never repeated. API: POST /policy/{id}/categories.
+// ChangeCategories changes category rules; read back with Categories. Errors: [ErrBadRequest] (fields in APIError.Description),
+// [ErrForbidden], [ErrNotFound] without a policy. Safety: never repeated. API: POST /policy/{id}/categories.
 func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeRulesParams[MCC]) error {
 	number := func(code MCC) mccNumber { return mccNumber(code) }
 	return changeRules(ctx, s, opPolicyChangeCategories, company, params, (*validator).categoryRule, number,

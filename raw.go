@@ -53,9 +53,9 @@ func (r *RawRequest) class() class {
 }
 
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
-// limiter (lane [ratelimit.Call]), attempts, outcomes, logs and traces of all other calls. Each request opens its own connection. For a
-// known operation that moves no money, also of the simulator, pass the reference's template as Path, and leave Repeatable false; Do repeats
-// reads. For any other known operation the error names the Go method.
+// limiter (lane [ratelimit.Call]), attempts, outcomes, logs and traces of all other calls, but each request opens its own connection. For a
+// known operation that moves no money, also of the simulator, pass the reference's template as Path, and leave Repeatable false; reads are
+// repeated. For other known operations the error names the Go method.
 //
 // A 200, 201, 202 or 204 is a success, although its body may be a refusal, which only you can recognise: if the body is unreadable, the
 // outcome is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value

@@ -105,8 +105,8 @@ const (
 	reportByReport
 )
 
-// Reader returns a reader of r as run's report, for fakes and tests of your own code, with all checks and errors of
-// [ReportingService.Open]. If TotalRecords does not match the rows, the error is the *[ReportError] of a truncated report.
+// Reader returns a reader of r as run's report, for fakes and tests of your code, with all checks and errors of [ReportingService.Open]. If
+// TotalRecords does not match the rows, that is the *[ReportError] of a truncated report.
 func (r Report) Reader(run ReportRun) *ReportReader {
 	body, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // the JSON is the service's response; Marshal never fails
 	return newReportReader(run, io.NopCloser(bytes.NewReader(body)), nil)
@@ -144,9 +144,9 @@ func (r *ReportReader) Close() error {
 }
 
 // Rows iterates over the CSV rows, first the header row if requested. The slice is valid until the next row; its strings may be kept (the
-// fields of a row share memory). Rows are parsed as by encoding/csv, but may have different numbers of fields, and a byte order mark at the
-// start is dropped. A row has at most 1 MiB and 65,536 fields. Leaving the loop early ends the download. The last pair may be an error
-// instead, a *[CallError] that wraps a *[ReportError]: malformed CSV, an interrupted download, or a wrong TotalRecords.
+// fields of a row share memory). Rows are parsed as by encoding/csv, but may differ in their numbers of fields, and a byte order mark at
+// the start is dropped. A row has at most 1 MiB and 65,536 fields. Leaving the loop early ends the download. The last pair may be an error
+// instead: a *[CallError] with a *[ReportError].
 func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		if err := r.begin(reportByRows); err != nil {

@@ -27,9 +27,8 @@ type StartReportParams struct {
 // Start starts a run. It has an effect, although it is a GET: the template accepts no other run until this one has finished. Errors:
 // [ErrConflict] while the last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also be about the token (section
 // 4.2): the built-in token manager then fetches a new one, at most one per second, and the start is sent once more; only a success shares
-// the new token. After [OutcomeUnknown] the run's ID is lost: Run with WaitForPrevious waits for the lost run and starts a new one. If the
-// ID of a run cannot be used in a request, the error is a *[ReportRunError] with outcome applied. Safety: never repeated. API: GET
-// /reporting/templates/{templatename}.
+// the new token. After [OutcomeUnknown] use Run with WaitForPrevious, which waits for the lost run and starts a new one. If the ID of a run
+// is unusable, the error is a *[ReportRunError] with outcome applied. Safety: never repeated. API: GET /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
 	var v validator
 	v.pathID("template", template)
@@ -89,9 +88,9 @@ func resultRequest(run ReportRun, kind responseKind) request {
 	return request{op: op, path: pathValues{run.Template, run.ID}, faults: v.faults, bulk: true}
 }
 
-// Result requests a report once and returns it in memory, limited by Config.MaxResponseBytes, with the checks of [ReportReader.Read].
-// Errors: a *[ReportError] when a check fails, [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it must be started
-// again, [ErrBadRequest] when it is unknown or 4 hours old. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
+// Result requests a report once and returns it in memory, up to Config.MaxResponseBytes, with the checks of [ReportReader.Read]. Errors: a
+// *[ReportError], [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it must be started again, [ErrBadRequest] when it
+// is unknown or 4 hours old. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
 	r := resultRequest(run, responseJSON)
 	var report *Report
@@ -135,9 +134,9 @@ func (w WaitOptions) pause(poll int) time.Duration {
 	return min(firstPollWait<<min(poll-1, 10), lastPollWait)
 }
 
-// Open waits until a run is ready and streams its report, also repeatedly, within 4 hours of the start. Close the reader. Errors:
-// [ErrReportFailed] when it must be started again, best with WaitForPrevious; [ErrReportNotReady] when the deadline would pass before the
-// next poll; [ErrBadRequest] when it is unknown or too old. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
+// Open waits until a run is ready and streams its report, also repeatedly, within 4 hours of the start. Close the reader. Errors: those of
+// Result, but [ErrReportNotReady] when the deadline would pass before the next poll. After [ErrReportFailed] start again, best with
+// WaitForPrevious. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOptions) (*ReportReader, error) {
 	for poll := 1; ; poll++ {
 		reader, err := s.poll(ctx, run, poll, wait)

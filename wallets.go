@@ -184,8 +184,8 @@ func (w *WalletProvisioning) missing() bool {
 // WalletProvider is one of three wallet services, as the operator names it.
 type WalletProvider string
 
-// ProvisionWallet returns a wallet app's data. A 404 may mean an unsupported provider or bad input: it is not [ErrNotFound]. After
-// [OutcomeUnknown] use WalletTokens. Safety: never repeated. API: POST /accounts/{id}/wallet/{provider}.
+// ProvisionWallet returns a wallet app's data. A 404 may mean bad input or provider: it is not [ErrNotFound]. After [OutcomeUnknown] use
+// WalletTokens. Safety: never repeated. API: POST /accounts/{id}/wallet/{provider}.
 func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider WalletProvider, params ProvisionWalletParams) (*WalletProvisioning, error) {
 	var v validator
 	v.pathID("id", string(id))
@@ -212,8 +212,7 @@ type ExchangeKeyParams struct {
 	EphemeralKey EphemeralKey `json:"ephemeral_key"`
 }
 
-// EphemeralKey is a key of 256 random bits for one [AccountsService.ExchangeKey]. It prints and marshals as [REDACTED]. The zero value is
-// invalid.
+// EphemeralKey is a key of 256 random bits for one call of ExchangeKey. It prints and marshals as [REDACTED]. The zero value is refused.
 type EphemeralKey struct{ secret Secret }
 
 const ephemeralKeySize = 32 // bytes
@@ -267,10 +266,10 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 }
 
 // ExchangeKey exchanges encrypted key data for an account. The body of the result is the encrypted data, of unspecified format: white space
-// and JSON quotes, if any, are part of it. A response uses up the ephemeral key: the data is returned whatever its content or declared type
-// (application/octet-stream in the reference), and decrypting it shows whether it is the requested data. Only an empty body and declared
-// HTML are a *[DecodeError]. After [OutcomeUnknown] use a new ephemeral key. Errors: [CodeBadApplicationID], [CodeBadKeyID],
-// [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated. API: POST /accounts/{id}/dip.
+// and JSON quotes are part of it. A response uses up the ephemeral key: the data is returned whatever its content or declared type
+// (application/octet-stream in the reference), and decrypting it shows whether it is the right data. Only an empty body and HTML are a
+// *[DecodeError]. After [OutcomeUnknown] use a new ephemeral key. Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey],
+// [CodeBadAccount]. Safety: never repeated. API: POST /accounts/{id}/dip.
 func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*Response, error) {
 	v := s.client.validator()
 	v.pathID("id", string(id))
