@@ -44,7 +44,7 @@ func amountUnset() Amount { return Amount{decimal.MustNew(0, decimal.MaxScale)} 
 func (a Amount) unset() bool { return a == amountUnset() }
 
 // ParseAmount reads a plain decimal such as "25.50", "-3" or "0.125": an optional minus sign, digits without a leading zero, optionally a
-// point and digits. It reads no exponent or separator. Errors: [ErrSyntax], [ErrAmountRange].
+// point and digits; no exponent, no separator. Errors: [ErrSyntax], [ErrAmountRange].
 func ParseAmount(s string) (Amount, error) {
 	var a Amount
 	err := a.set(number.Parse(s, false))

@@ -25,8 +25,8 @@ const (
 
 // Cardholder is the personal (registration) data of an account. The limits below apply to new values. A Cardholder that the client read,
 // and each copy, also keeps the JSON that the service sent: an unchanged field is not checked and is sent back as received, such as an
-// expired passport or a date of birth with a time. Its own JSON has only the values, without that time: if read from this JSON or built
-// from fields, all are new. Unlisted members are dropped.
+// expired passport or a date of birth with a time. Its own JSON has only the values, without that time: if read from it or built from
+// fields, all are new. Unlisted members are dropped.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`

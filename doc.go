@@ -15,7 +15,7 @@
 //	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludeCardholder)
 //
 // Create one [Client] per process. Each resource is a service of the client. The comment of a method has its own errors, its safety class
-// (see Retries) and its operation (API). [Client.Check] verifies at startup that the service is reachable and accepts the credentials. The
+// (see Retries) and its request (API). [Client.Check] verifies at startup that the service is reachable and accepts the credentials. The
 // client renews its access token in the background, 10 minutes before the token expires or halfway through a short lifetime; calls use the
 // old token meanwhile.
 //
@@ -25,7 +25,7 @@
 // [OutcomeNotProcessed], after which nothing moved; or [OutcomeUnknown], which you must resolve. Their comments have the rules. To resolve
 // an unknown outcome, send the keyed transfer again with the same params, or look for the effect of the call: with
 // [AccountsService.FindMovement] or [AccountsService.FindCreated], or by reading the changed data. Finding nothing proves nothing. A client
-// remembers its own unknown outcomes; for another process, store [CallError].LastSent and set it in the params ([TransferParams]).
+// remembers its own unknown outcomes; for another process, store [CallError].LastSent and set it in [TransferParams].
 //
 // # Retries and limits
 //
@@ -39,15 +39,15 @@
 //
 // Every call is sent again if it certainly was not processed: no connection was made, a 429, or one 401, after which the client gets a new
 // token. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed call, a refusal for which
-// [ProvesNotApplied] holds. [RetryPolicy] bounds attempts and pauses. The context bounds the whole call; a wait that would end after its
-// deadline does not start. [Client.With] derives a client with other bounds.
+// [ProvesNotApplied] holds. [RetryPolicy] bounds attempts and pauses. The context bounds the call; a wait that would outlast its deadline
+// does not start. [Client.With] derives a client with other bounds.
 //
 // The service allows 1,000 requests per 10 seconds from each address. The built-in limiter keeps one process within this limit; several
 // processes split it with [Config].RateShare. Payments go before other calls, and other calls before prefetched pages. A 429 pauses the
 // whole client.
 //
-// Paged operations are iterators, which end at an error, and have a ...Page method that reads a single [Page]. [Paging].Prefetch reads
-// pages ahead. [Collect] makes a slice.
+// Paged operations are iterators, which end at an error; a ...Page method reads a single [Page]. [Paging].Prefetch reads pages ahead.
+// [Collect] makes a slice.
 //
 // # Errors
 //
@@ -61,11 +61,10 @@
 //
 // # Values
 //
-// An [Amount] is an exact decimal number of currency units, never a float. Times are sent in UTC with a resolution of one second. A
-// birthday is a [Date]. A value of an enumeration that the reference does not list is kept as received; its method Known returns false. A
-// [Secret] is never printed, not even in JSON. In fmt and slog, types that hold personal data or any content print only which fields are
-// set. Their JSON is not redacted, because a queue between two services must receive the real data. Log such values one by one: a JSON log
-// writes a slice as JSON.
+// An [Amount] is an exact decimal number. Times are sent in UTC with a resolution of one second. A birthday is a [Date]. A value of an
+// enumeration that the reference does not list is kept as received; its method Known returns false. A [Secret] is never printed, not even
+// in JSON. In fmt and slog, types that hold personal data or any content print only which fields are set. Their JSON is not redacted, for
+// queues between services: log such values one by one, because a JSON log writes a slice as JSON.
 //
 // # Observing
 //

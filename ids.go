@@ -129,7 +129,7 @@ func DeriveRequestID(day Date, parts ...string) RequestID {
 
 // Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in lower or upper case, or false for any other ID: check its age
 // yourself. A transfer returns [ErrRequestIDExpired] if that day (from midnight UTC) began more than 22 days ago or begins more than 7 days
-// from now, since the service may have forgotten the ID, or would forget it before the client refuses it, and pay again.
+// from now: the service may have forgotten the ID, or would do so before the client refuses it, and pay again.
 func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return Date{}, false

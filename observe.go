@@ -255,7 +255,7 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 }
 
 // LogValue logs the text of Error and fields for support: operation, outcome, attempts, first and last time, request and correlation ID,
-// status, code; no account and, with a [ValidationError], no ID. slog does not unwrap: log the error itself.
+// status, code; no account and, with a [ValidationError], no ID. slog does not unwrap: log this error.
 func (e *CallError) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("operation", e.Operation), slog.String("outcome", e.Outcome.String()), slog.Int("attempts", e.Attempts),

@@ -62,9 +62,9 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 
 // OutcomeOf returns the outcome of the call that returned err: [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the
 // errors of [ParseAmount], [ParseDate] and [ParseMCC], and [OutcomeUnknown] for any other error without a [*CallError], even of
-// [Message.UnmarshalJSON], whose message may report a movement. Joined errors without an outcome do not count: the result is OutcomeUnknown
-// if one of the others is unknown, otherwise the first outcome. A person must resolve [ErrRequestIDReused] (never pay some other way,
-// although rejected) and [ErrRequestIDExpired] (sending again resolves nothing).
+// [Message.UnmarshalJSON], which may report a movement. Joined errors without an outcome do not count: the result is OutcomeUnknown if one
+// of the others is unknown, otherwise the first outcome. A person must resolve [ErrRequestIDReused], although rejected, and
+// [ErrRequestIDExpired].
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied

@@ -97,7 +97,7 @@ func (e *IncompleteListError) Error() string {
 }
 
 // Collect reads at most limit items into a slice. With an error it returns the items so far. If there are more, the error is [ErrTooMany],
-// for which [OutcomeOf] is unknown. Never collect the rows of a report: they share a slice.
+// of unknown outcome. Never collect the rows of a report: they share a slice.
 func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	var items []T
 	for item, err := range seq {

@@ -49,10 +49,11 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // again. It removes nothing unless RemoveOthers is set. It may run at every start, in one process at a time. Rules are added and removed by
 // separate calls, restricting ones first: blocking rules are added before others are removed, and allowing rules are removed before others
 // are added. After an unknown outcome the rules are read at once and after 1 s and 3 s. If they show the change, the other changes are
-// sent; otherwise the error has [OutcomeUnknown]: run again later. After an error the result lists existing and missing rules. Errors:
-// [ErrPolicyAction] for another default action and [ErrAmbiguous] for several rules for a category, both before anything is sent;
-// [ErrPolicyChanged] if the final rules are not the initial ones with the sent changes; those of Get and ChangeCategories. After a change
-// the outcome is [OutcomeApplied] or unknown. Safety: reads, and changes that are never repeated. API: GET /policy/{id}/categories, POST
+// sent; otherwise the error has [OutcomeUnknown]: run again later. After an error the result lists existing and missing rules.
+//
+// Errors: [ErrPolicyAction] for another default action and [ErrAmbiguous] for several rules for a category, before anything is sent;
+// [ErrPolicyChanged] if the final rules differ from the initial and sent ones; those of Get and ChangeCategories. After a change the
+// outcome is [OutcomeApplied] or unknown. Safety: reads, and never repeated changes. API: GET /policy/{id}/categories, POST
 // /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsuredRules[MCC], error) {
 	set := ruleSet[MCC, MCC]{
@@ -74,8 +75,8 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
-// EnsureMerchants is EnsureCategories for merchants. Replaced texts are sent between restricting and permitting changes. Errors and safety:
-// as EnsureCategories. API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
+// EnsureMerchants is EnsureCategories for merchants. Texts are replaced between restricting and permitting changes. Errors and safety: as
+// EnsureCategories. API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
 	set := ruleSet[merchantKey, MerchantRule]{
 		name: "Policy.EnsureMerchants", list: "merchants",
@@ -90,7 +91,7 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
-// EnsureTerminals is EnsureMerchants for terminals. Safety: as EnsureCategories. API: GET /policy/{id}/terminals, POST
+// EnsureTerminals is EnsureMerchants for terminals. Safety: as EnsureMerchants. API: GET /policy/{id}/terminals, POST
 // /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[terminalKey, TerminalRule]{

@@ -54,8 +54,8 @@ func (r *RawRequest) class() class {
 
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
 // limiter (lane [ratelimit.Call]), attempts, outcomes, logs and traces of all other calls, but each request opens its own connection. For a
-// known operation that moves no money, also of the simulator, pass the reference's template as Path, and leave Repeatable false; reads are
-// repeated. For other known operations the error names the Go method.
+// known operation that moves no money, also of the simulator, set Path to the reference's template and not Repeatable; reads are repeated.
+// For other known operations the error names the method.
 //
 // A 200, 201, 202 or 204 is a success, although its body may be a refusal, which only you can recognise: if the body is unreadable, the
 // outcome is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value

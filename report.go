@@ -144,9 +144,9 @@ func (r *ReportReader) Close() error {
 }
 
 // Rows iterates over the CSV rows, first the header row if requested. The slice is valid until the next row; its strings may be kept (the
-// fields of a row share memory). Rows are parsed as by encoding/csv, but may differ in their numbers of fields, and a byte order mark at
-// the start is dropped. A row has at most 1 MiB and 65,536 fields. Leaving the loop early ends the download. The last pair may be an error
-// instead: a *[CallError] with a *[ReportError].
+// fields of a row share memory). Rows are parsed as by encoding/csv, but may differ in their number of fields, and a byte order mark at the
+// start is dropped. A row has at most 1 MiB and 65,536 fields. Leaving the loop early ends the download. The last pair may be an error, a
+// *[CallError] with a *[ReportError].
 func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		if err := r.begin(reportByRows); err != nil {

@@ -26,9 +26,9 @@ type StartReportParams struct {
 
 // Start starts a run. It has an effect, although it is a GET: the template accepts no other run until this one has finished. Errors:
 // [ErrConflict] while the last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also be about the token (section
-// 4.2): the built-in token manager then fetches a new one, at most one per second, and the start is sent once more; only a success shares
-// the new token. After [OutcomeUnknown] use Run with WaitForPrevious, which waits for the lost run and starts a new one. If the ID of a run
-// is unusable, the error is a *[ReportRunError] with outcome applied. Safety: never repeated. API: GET /reporting/templates/{templatename}.
+// 4.2): the built-in token manager then fetches a new one, at most one per second, and sends the start once more; only a success shares the
+// token. After [OutcomeUnknown] use Run with WaitForPrevious, which waits for the lost run. If the ID of a run is unusable, the error is a
+// *[ReportRunError] with outcome applied. Safety: never repeated. API: GET /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
 	var v validator
 	v.pathID("template", template)
@@ -88,9 +88,9 @@ func resultRequest(run ReportRun, kind responseKind) request {
 	return request{op: op, path: pathValues{run.Template, run.ID}, faults: v.faults, bulk: true}
 }
 
-// Result requests a report once and returns it in memory, up to Config.MaxResponseBytes, with the checks of [ReportReader.Read]. Errors: a
-// *[ReportError], [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it must be started again, [ErrBadRequest] when it
-// is unknown or 4 hours old. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
+// Result requests a report once and returns it in memory, up to Config.MaxResponseBytes, with the checks of [ReportReader.Read]. Errors:
+// *[ReportError]; [ErrReportNotReady] while the run is processing; [ErrReportFailed]: start again; [ErrBadRequest] if unknown or 4 hours
+// old. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
 	r := resultRequest(run, responseJSON)
 	var report *Report
@@ -187,7 +187,7 @@ type RunReportParams struct {
 
 // Run starts a report, waits for it and streams it. Close the reader. Errors: those of Start and Open, after the start in a
 // *[ReportRunError] with the run. Except with [ErrReportFailed], the outcome is then [OutcomeApplied]: open the run again; another start is
-// a conflict until it has finished. Safety: the start is never repeated. API: GET /reporting/templates/{templatename}, then GET
+// a conflict until it ends. Safety: the start is never repeated. API: GET /reporting/templates/{templatename}, then GET
 // /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Run(ctx context.Context, template string, params RunReportParams) (*ReportReader, error) {
 	run, err := s.startInTurn(ctx, template, params)

@@ -303,15 +303,15 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 }
 
 // ProvesNotApplied reports whether err, the result of sending a payment again with the same request ID and params, proves that no earlier
-// request moved the money. lastSent is [CallError].LastSent of the call before; the result for zero is false. Conditions:
+// request moved the money. lastSent is [CallError].LastSent of the call before; for zero the result is false. The conditions:
 //
-//   - The refused request (LastSent of err) was sent no earlier than [AccountsService.NotBefore] of lastSent, and after the wait of
+//   - The refused request (LastSent of err) was sent no earlier than NotBefore of lastSent, and after the wait of
 //     [AccountsService.AwaitRepeat].
-//   - The refusal is a failed transfer ([ErrTransferFailed]), or a 400 in the service's own form, sent as application/vnd.<vendor>+json,
+//   - The refusal is a failed transfer ([ErrTransferFailed]), or a 400 of type application/vnd.<vendor>+json in the service's own form,
 //     with the code invalid_request or one of [Config].RefusalCodes.
 //
-// For an error of a [Client], its Config applies, with the longest wait of the clients derived from one another; otherwise the defaults and
-// NotBefore alone. A client applies this rule to its own calls and, with LastSent of the params, to others.
+// For an error of a [Client], its Config applies, with the longest wait of its derived clients; otherwise the defaults and NotBefore alone.
+// A client applies this rule to its own calls and, with LastSent, to those of others.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

@@ -154,13 +154,11 @@ type Finding struct {
 
 // FindMovement looks for a movement in the history of an account, for up to VisibleWithin. The error is nil if exactly one transaction
 // matches; with [ErrNotSeen] and [ErrAmbiguous] there is a [Finding] too. Only this resolves an unknown outcome of funding and simulator;
-// send a keyed transfer again instead. The history's Date header shows the difference between the clocks; without it, Around covers up to 2
-// minutes.
+// send a keyed transfer again instead. The Date header shows how the clocks differ; without it, Around allows 2 minutes.
 //
 // Errors: ErrNotSeen when nothing matched up to Finding.To: a history cannot show that a movement did not happen; ErrAmbiguous when several
-// match: a person must decide; the context's error with ErrNotSeen; [ErrNotFound], and those of Transactions, for an incomplete history.
-// The outcome of all these is unknown; that of a *[ValidationError] is rejected and says nothing. Safety: read. API: GET
-// /accounts/{id}/transactions.
+// match: a person must decide; the context's error with ErrNotSeen; [ErrNotFound] and those of Transactions, for an incomplete history. The
+// outcome is unknown, but rejected for a *[ValidationError]. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator

@@ -74,9 +74,9 @@ type TransferResult struct {
 // Transfer moves money from source to another account, once per RequestID. Within 30 days the same ID returns the first result; the service
 // ignores other values sent with it. To resolve [OutcomeUnknown], send the same params again: calls of one client with the same RequestID
 // run one at a time, and a call after an unknown outcome waits until [CallError].NotBefore; across processes only if the params have
-// LastSent. Errors: [ErrTransferFailed] when the transaction ID is empty: nothing moved (any other ID but a number above zero leaves the
-// outcome unknown); [ErrRequestIDExpired] and [ErrRequestIDReused]: read their comments before you pay under a new ID; [ErrBadRequest] with
-// the fields in APIError.Description. Safety: keyed. API: POST /accounts/{id}/transfer.
+// LastSent. Errors: [ErrTransferFailed] when the transaction ID is empty: nothing moved (if it is no number above zero, the outcome is
+// unknown); [ErrRequestIDExpired], [ErrRequestIDReused]: read their comments before you pay under a new ID; [ErrBadRequest] with the fields
+// in APIError.Description. Safety: keyed. API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
@@ -312,17 +312,16 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 	return s.client.repeats.anyNotBefore(lastSent)
 }
 
-// AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again: until NotBefore, and until
-// Retry.InFlightWait after the response to a request that was sent AttemptTimeout after lastSent or later. Transfer and DirectEntryOut wait
-// in the same way, between their attempts and if LastSent of the params is set. Call it before you claim a stored payment, so that the wait
-// uses up neither a lease nor the time of a call. If another process may have sent the payment, lastSent is the latest time at which it can
-// have done so.
+// AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again, as Transfer and
+// DirectEntryOut wait: until NotBefore, and until Retry.InFlightWait after the response to a request that was sent AttemptTimeout after
+// lastSent or later. Call it before you claim a stored payment, so that the wait uses up neither a lease nor the time of a call. If another
+// process may have sent the payment, lastSent is the latest time at which it can have done so.
 //
 // A complete response to any call of this client counts if it has a vendor media type (application/vnd.…) and is neither 429 nor 5xx.
 // Without one, AwaitRepeat reads the summary of source. So it returns one round trip after NotBefore; with other calls, InFlightWait/8
-// later at most; after a restart, InFlightWait later. Errors: that of ctx, at once if the wait would outlast its deadline; after twice
-// AttemptTimeout plus InFlightWait without a response, that of the last read, if any; [ErrClosed]; *[ValidationError]. [OutcomeOf] is
-// unknown for all but the last. Safety: read. API: GET /accounts/{id}/status.
+// later at most; after a restart, InFlightWait later. Errors: that of ctx, at once if the wait would outlast its deadline; after twice the
+// sum of AttemptTimeout and InFlightWait, that of the last read, if any; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all
+// but the last. Safety: read. API: GET /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {
 	v := s.client.validator()
 	v.pathID("id", string(source))

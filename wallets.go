@@ -266,9 +266,9 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 }
 
 // ExchangeKey exchanges encrypted key data for an account. The body of the result is the encrypted data, of unspecified format: white space
-// and JSON quotes are part of it. A response uses up the ephemeral key: the data is returned whatever its content or declared type
-// (application/octet-stream in the reference), and decrypting it shows whether it is the right data. Only an empty body and HTML are a
-// *[DecodeError]. After [OutcomeUnknown] use a new ephemeral key. Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey],
+// and JSON quotes are part of it. A response uses up the ephemeral key: the data is returned whatever its content or type
+// (application/octet-stream in the reference), and decrypting it shows whether it is right. Only an empty body and HTML are a
+// *[DecodeError]. After [OutcomeUnknown] use a new key. Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey],
 // [CodeBadAccount]. Safety: never repeated. API: POST /accounts/{id}/dip.
 func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*Response, error) {
 	v := s.client.validator()
