@@ -296,8 +296,8 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 }
 
 // FindCreated looks for the account of a Create with unknown outcome, and returns it if exactly one matches. Errors: [ErrNotSeen] when none
-// matched within VisibleWithin (it may still exist), with the context's error if that ended the search; [ErrAmbiguous]. Outcome: unknown,
-// except *[ValidationError]. Safety: read. API: GET /accounts, or GET /accounts/company/{companyid}.
+// matched within VisibleWithin (it may still exist), with the context's error if that ended the search; [ErrAmbiguous]. The outcome stays
+// unknown except for *[ValidationError]. Safety: read. API: GET /accounts or GET /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	v := s.client.validator()
 	switch {

@@ -26,7 +26,7 @@ const (
 	ReliabilityModeStoreUndeliverable ReliabilityMode = "store_undeliverable"
 )
 
-// FilterAll matches every transaction; the reference has no other filter.
+// FilterAll matches every transaction; no other rules are specified.
 const FilterAll = "*"
 
 // Hook is a registered webhook (section 2.13), without the key's secret.
@@ -114,7 +114,7 @@ type createdHook struct {
 
 func (h *createdHook) missing() bool { return h.ID == "" }
 
-// Create registers a hook and returns its ID. After [OutcomeUnknown] look with List. Errors: [CodeInvalidURI] and those of other fields,
+// Create registers a hook and returns its ID; after [OutcomeUnknown] use List. Errors: [CodeInvalidURI] and those of other fields,
 // [CodeNoResponse], [CodeInvalidRequest], [CodeUnauthorized]. Safety: never repeated. API: POST /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (HookID, error) {
 	v := s.client.validator()
@@ -190,7 +190,7 @@ func listUndeliverable(id HookID, paging Paging) pageList[Message] {
 // reports those that do not.
 func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.Raw)) }
 
-// Undeliverable iterates over stored messages. webhook.Drain also dismisses. Errors: [CodeInvalidHookID]. Safety: read. API: GET
+// Undeliverable iterates over stored messages; to dismiss them, use webhook.Drain. Errors: [CodeInvalidHookID]. Safety: read. API: GET
 // /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id HookID, paging Paging) iter.Seq2[*Message, error] {
 	return listUndeliverable(id, paging).all(ctx, &s.client.core)

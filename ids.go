@@ -128,8 +128,8 @@ func DeriveRequestID(day Date, parts ...string) RequestID {
 }
 
 // Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in lower or upper case, or false for any other ID: check its age
-// yourself. A transfer returns [ErrRequestIDExpired] if that day (from midnight UTC) began more than 22 days ago or begins more than 7 days
-// from now: the service may have forgotten the ID, or would do so before the client refuses it, and pay again.
+// yourself. A transfer returns [ErrRequestIDExpired] if the day (from midnight UTC) began over 22 days ago or begins more than 7 days from
+// now: the service may have forgotten the ID, or would do so before the client refuses it, and pay again.
 func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return Date{}, false
@@ -239,8 +239,8 @@ func setCode(r *wire.Reader, to *string, text []byte) {
 }
 
 // Secret holds a value that is never printed: not by fmt, log/slog, encoding/json or a dumper that uses reflection, nor from an unexported
-// field of another struct. It prints as [REDACTED], even if empty. Compare with [Secret.Equal]: under == two secrets differ unless both are
-// empty.
+// field of another struct. It prints as [REDACTED], even if empty. == does not compile: use [Secret.Equal]. For [reflect.DeepEqual],
+// secrets differ unless both are empty.
 type Secret struct {
 	// A closure, because fmt and other users of reflection read a string through an unexported field and follow
 	// pointers, but can only print the address of a function.

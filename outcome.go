@@ -15,7 +15,7 @@ import (
 type Outcome uint8
 
 const (
-	// OutcomeUnknown: the call may have been applied: resolve it, never blindly repeat it. Also for an error that is not from this package.
+	// OutcomeUnknown: the call may have been applied: resolve it, never blindly repeat it. Errors from outside this package have it too.
 	OutcomeUnknown Outcome = iota
 	// OutcomeApplied: the call took effect. With an error, the response arrived but could not be used ([*DecodeError], [*TransportError]), a
 	// later step failed (Issue, Reporting.Run), or this client had already made the payment.
@@ -27,7 +27,8 @@ const (
 	// before a restart, sent a payment of unknown outcome, rejected means only that this call moved nothing, unless the params have LastSent.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request is not at fault (no connection, no token, rate limit, cancelled before sending,
-	// client closed). Send the same params again once the cause is gone, not in a loop. For a read: also no complete response arrived.
+	// client closed). Send the same params again once the cause is gone, not in a loop. For a read it also means that no complete response
+	// arrived.
 	OutcomeNotProcessed
 )
 
@@ -62,9 +63,8 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 
 // OutcomeOf returns the outcome of the call that returned err: [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the
 // errors of [ParseAmount], [ParseDate] and [ParseMCC], and [OutcomeUnknown] for any other error without a [*CallError], even of
-// [Message.UnmarshalJSON], which may report a movement. Joined errors without an outcome do not count: the result is OutcomeUnknown if one
-// of the others is unknown, otherwise the first outcome. A person must resolve [ErrRequestIDReused], although rejected, and
-// [ErrRequestIDExpired].
+// [Message.UnmarshalJSON]: it may be a movement. Joined errors without an outcome do not count: the result is OutcomeUnknown if one of the
+// others is unknown, otherwise the first outcome. A person must resolve [ErrRequestIDReused], although rejected, and [ErrRequestIDExpired].
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied

@@ -26,7 +26,7 @@ type EnsureRulesParams[Rule any] struct {
 	DryRun bool
 }
 
-// EnsuredRules are the rules as last read (with DryRun, as expected), no IDs.
+// EnsuredRules are rules, without IDs, as last read or, with DryRun, expected.
 type EnsuredRules[Rule any] struct {
 	// Added are rules that did not exist before.
 	Added []Rule
@@ -52,8 +52,8 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // sent; otherwise the error has [OutcomeUnknown]: run again later. After an error the result lists existing and missing rules.
 //
 // Errors: [ErrPolicyAction] for another default action and [ErrAmbiguous] for several rules for a category, before anything is sent;
-// [ErrPolicyChanged] if the final rules differ from the initial and sent ones; those of Get and ChangeCategories. After a change the
-// outcome is [OutcomeApplied] or unknown. Safety: reads, and never repeated changes. API: GET /policy/{id}/categories, POST
+// [ErrPolicyChanged] if another program changed the rules; those of Get and ChangeCategories. After a change the outcome is
+// [OutcomeApplied] or unknown. Safety: reads, and changes that are never repeated. API: GET /policy/{id}/categories, POST
 // /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsuredRules[MCC], error) {
 	set := ruleSet[MCC, MCC]{

@@ -76,10 +76,10 @@ func (r ReportRun) ExpiresAt() time.Time {
 	return r.RequestedAt.Add(reportRetention)
 }
 
-// ReportReader streams one report in constant memory. Choose one of Rows, Read (or io.Copy) and Report, and use it once, from one
-// goroutine: any other use is an error. Close the reader, from any goroutine. All three succeed only if the complete response is
-// well-formed and the number of CSV rows is the service's totalrecords; with column headers there may be one more, since the reference does
-// not say whether they count. Until the end, the report can still fail with a *[ReportError]: do not treat a part of it as complete.
+// ReportReader streams one report in constant memory. Choose one of Rows, Read (or io.Copy) and Report, and use it once: a second use is an
+// error. Use the reader from one goroutine, except Close, and close it. All three succeed only if the response is well-formed and the
+// number of CSV rows is the service's totalrecords; with column headers there may be one more: the reference does not say whether they
+// count. Until the end, the report can fail with a *[ReportError]: do not treat a part of it as complete.
 type ReportReader struct {
 	run        ReportRun
 	mediaType  string // of the response, for errors
@@ -106,7 +106,7 @@ const (
 )
 
 // Reader returns a reader of r as run's report, for fakes and tests of your code, with all checks and errors of [ReportingService.Open]. If
-// TotalRecords does not match the rows, that is the *[ReportError] of a truncated report.
+// TotalRecords does not match the rows, the report is truncated: a *[ReportError].
 func (r Report) Reader(run ReportRun) *ReportReader {
 	body, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // the JSON is the service's response; Marshal never fails
 	return newReportReader(run, io.NopCloser(bytes.NewReader(body)), nil)

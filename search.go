@@ -114,7 +114,8 @@ type FindMovementParams struct {
 	CardAcceptorID string
 	// TerminalID is the terminal.
 	TerminalID string
-	// From is the start of the search, in local time. Required; Around sets it. For a call that succeeded: 2 minutes before it, with To now.
+	// From is the start of the search, in local time. Required; Around sets it. For a call that succeeded, take 2 minutes before it, and To
+	// now.
 	From time.Time
 	// To is the end of the search, in local time. Required; Around sets it. While it is in the future, everything since From is searched.
 	To time.Time
@@ -152,13 +153,13 @@ type Finding struct {
 	To time.Time
 }
 
-// FindMovement looks for a movement in the history of an account, for up to VisibleWithin. The error is nil if exactly one transaction
-// matches; with [ErrNotSeen] and [ErrAmbiguous] there is a [Finding] too. Only this resolves an unknown outcome of funding and simulator;
-// send a keyed transfer again instead. The Date header shows how the clocks differ; without it, Around allows 2 minutes.
+// FindMovement looks for a movement in an account's history, for up to VisibleWithin. The error is nil if exactly one transaction matches;
+// with [ErrNotSeen] and [ErrAmbiguous] there is a [Finding] too. Only this resolves an unknown outcome of funding or simulator; send a
+// keyed transfer again. The Date header shows how the clocks differ; without it, Around allows 2 min.
 //
 // Errors: ErrNotSeen when nothing matched up to Finding.To: a history cannot show that a movement did not happen; ErrAmbiguous when several
-// match: a person must decide; the context's error with ErrNotSeen; [ErrNotFound] and those of Transactions, for an incomplete history. The
-// outcome is unknown, but rejected for a *[ValidationError]. Safety: read. API: GET /accounts/{id}/transactions.
+// match: a person must decide; the context's error with ErrNotSeen; [ErrNotFound]; those of Transactions. The outcome is unknown; that of a
+// *[ValidationError] is rejected. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator

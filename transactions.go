@@ -138,9 +138,9 @@ func (p ListTransactionsParams) filter() func(*Transaction) bool {
 }
 
 // Transactions iterates over an account's history, in unspecified order. Each transaction that existed when the first page was served is
-// yielded exactly once, one added in the meantime at most once. The iterator keeps the IDs, about 40 bytes each, and stops if the history
-// has since more than doubled and grown by over 1,000 transactions. Errors: [ErrNotFound]; after any error, unseen transactions may exist.
-// Safety: read. API: GET /accounts/{id}/transactions.
+// yielded exactly once, one added since then at most once. The iterator keeps the IDs, about 40 bytes each, and stops if the history more
+// than doubles and grows by over 1,000 transactions. Errors: [ErrNotFound]; after any error, unseen transactions may exist. Safety: read.
+// API: GET /accounts/{id}/transactions.
 func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params ListTransactionsParams) iter.Seq2[*Transaction, error] {
 	return params.list(id).all(ctx, &s.client.core)
 }
