@@ -250,7 +250,7 @@ type SetStatusParams struct {
 	Status AccountStatus `json:"status"`
 }
 
-// SetStatus sets the state of an account, if the service permits it. Errors: [ErrNotFound]. Safety: repeated; [AccountStatusActive] and
+// SetStatus sets the state of an account, if the service permits it. Errors: [ErrNotFound]. Safety: repeated, but [AccountStatusActive] and
 // [AccountStatusPreActive] are never repeated. API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
@@ -271,7 +271,7 @@ type SetPlasticEnabledParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
-// SetPlasticEnabled sets the plastic flag. Errors: [ErrNotFound]. Safety: repeated; enabling is never repeated. API: PUT
+// SetPlasticEnabled sets the plastic flag. Errors: [ErrNotFound]. Safety: repeated, but enabling is never repeated. API: PUT
 // /accounts/{id}/plastic.
 func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
 	var v validator

@@ -17,7 +17,7 @@ import (
 
 var errAmountSyntax error = &valueError{"prepaid: amount: not a plain decimal number"}
 
-// Amount is an exact decimal number of currency units, without a currency. It has at most 19 digits in total and at most 19 decimals;
+// Amount is an exact decimal number of currency units; it has no currency. It has at most 19 digits in total and at most 19 decimals;
 // leading zeros, and trailing zeros after the point, do not count. It is never rounded: a value that does not fit is [ErrAmountRange].
 // Equal values are equal under ==, however they were written, and can be map keys. In JSON it is a number. As text, in fmt (verbs v, s and
 // q) and in databases it has the same digits.

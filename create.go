@@ -82,8 +82,8 @@ func (p CreateAccountParams) check(v *validator) {
 	}
 }
 
-// Create makes an account. The response has no ID: use [AccountsService.Issue]. A 404 may mean bad input or account to replace: it is not
-// [ErrNotFound]. After [OutcomeUnknown] use FindCreated. Safety: never repeated. API: POST /accounts.
+// Create makes an account. The response has no ID: use [AccountsService.Issue]. A 404 may mean bad input, so it is not [ErrNotFound]. After
+// [OutcomeUnknown] use FindCreated. Safety: never repeated. API: POST /accounts.
 func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams) (*AccountSummary, error) {
 	v := s.client.validator()
 	params.check(&v)
@@ -297,7 +297,7 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 
 // FindCreated looks for the account of a Create with unknown outcome, and returns it if exactly one matches. Errors: [ErrNotSeen] when none
 // matched within VisibleWithin (it may still exist), with the context's error if that ended the search; [ErrAmbiguous]. The outcome stays
-// unknown except for *[ValidationError]. Safety: read. API: GET /accounts or GET /accounts/company/{companyid}.
+// unknown after all errors but a *[ValidationError]. Safety: read. API: GET /accounts, or GET /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	v := s.client.validator()
 	switch {

@@ -114,8 +114,9 @@ type createdHook struct {
 
 func (h *createdHook) missing() bool { return h.ID == "" }
 
-// Create registers a hook and returns its ID; after [OutcomeUnknown] use List. Errors: [CodeInvalidURI] and those of other fields,
-// [CodeNoResponse], [CodeInvalidRequest], [CodeUnauthorized]. Safety: never repeated. API: POST /hooks.
+// Create registers a hook and returns its ID. After [OutcomeUnknown] look for the URI with List. Errors: [CodeInvalidURI] and the codes of
+// other fields, [CodeNoResponse], [CodeInvalidRequest]; [CodeUnauthorized] for an inaccessible company. Safety: never repeated. API: POST
+// /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (HookID, error) {
 	v := s.client.validator()
 	v.required("uri", params.URI)

@@ -254,8 +254,8 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 	}
 }
 
-// LogValue logs the text of Error and fields for support: operation, outcome, attempts, times, request and correlation ID, status, code. It
-// omits the account and, with a [ValidationError], all IDs. slog does not unwrap: log this.
+// LogValue logs the text of Error and fields for support: operation, outcome, attempts, first and last time, request and correlation ID,
+// status and code. It omits the account and, with a [ValidationError], both IDs. slog does not unwrap errors: log the CallError itself.
 func (e *CallError) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("operation", e.Operation), slog.String("outcome", e.Outcome.String()), slog.Int("attempts", e.Attempts),

@@ -27,8 +27,7 @@ func listMerchantCategoryCodes(paging Paging) pageList[MerchantCategory] {
 	}
 }
 
-// MerchantCategoryCodes iterates over all codes that the service knows. Errors: those of [Paging]. Safety: read.
-// API: GET /policy/mccodes.
+// MerchantCategoryCodes iterates over all codes that the service knows. Safety: read. API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, paging Paging) iter.Seq2[*MerchantCategory, error] {
 	return listMerchantCategoryCodes(paging).all(ctx, &s.client.core)
 }

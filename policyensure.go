@@ -91,7 +91,7 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
-// EnsureTerminals is EnsureMerchants for terminals. Safety: as EnsureMerchants. API: GET /policy/{id}/terminals, POST
+// EnsureTerminals is EnsureMerchants for terminals. Errors and safety: as EnsureCategories. API: GET /policy/{id}/terminals, POST
 // /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[terminalKey, TerminalRule]{

@@ -126,7 +126,7 @@ func newReportReader(run ReportRun, body io.ReadCloser, onProgress func(ReportPr
 // Run returns the run being read.
 func (r *ReportReader) Run() ReportRun { return r.run }
 
-// TotalRecords returns the service's count, or false before it has been read.
+// TotalRecords returns the service's count, or false until it has been read.
 func (r *ReportReader) TotalRecords() (int64, bool) {
 	if r.decoder == nil {
 		return 0, false

@@ -88,9 +88,10 @@ func resultRequest(run ReportRun, kind responseKind) request {
 	return request{op: op, path: pathValues{run.Template, run.ID}, faults: v.faults, bulk: true}
 }
 
-// Result requests a report once and returns it in memory, up to Config.MaxResponseBytes, with the checks of [ReportReader.Read]. Errors:
-// *[ReportError]; [ErrReportNotReady] while the run is processing; [ErrReportFailed]: start again; [ErrBadRequest] if unknown or 4 hours
-// old. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
+// Result requests a report once and returns it in memory, limited by Config.MaxResponseBytes, with the checks of [ReportReader.Read].
+// Errors: a *[ReportError]; [ErrReportNotReady] while the run is processing; [ErrReportFailed] when it must be started again;
+// [ErrBadRequest] for an unknown report or one older than 4 hours. Safety: read. API: GET
+// /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
 	r := resultRequest(run, responseJSON)
 	var report *Report

@@ -184,7 +184,7 @@ func (w *WalletProvisioning) missing() bool {
 // WalletProvider is one of three wallet services, as the operator names it.
 type WalletProvider string
 
-// ProvisionWallet returns a wallet app's data. A 404 may mean bad input or provider: it is not [ErrNotFound]. After [OutcomeUnknown] use
+// ProvisionWallet returns a wallet app's data. A 404 may mean bad input, so it is not [ErrNotFound]. After [OutcomeUnknown] use
 // WalletTokens. Safety: never repeated. API: POST /accounts/{id}/wallet/{provider}.
 func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider WalletProvider, params ProvisionWalletParams) (*WalletProvisioning, error) {
 	var v validator
@@ -267,7 +267,7 @@ func (k *EphemeralKey) UnmarshalText(text []byte) error {
 
 // ExchangeKey exchanges encrypted key data for an account. The body of the result is the encrypted data, of unspecified format: white space
 // and JSON quotes are part of it. A response uses up the ephemeral key: the data is returned whatever its content or type
-// (application/octet-stream in the reference), and decrypting it shows whether it is right. Only an empty body and HTML are a
+// (application/octet-stream in the reference), and decrypting it shows whether it is right. Only an empty body and declared HTML are a
 // *[DecodeError]. After [OutcomeUnknown] use a new key. Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey],
 // [CodeBadAccount]. Safety: never repeated. API: POST /accounts/{id}/dip.
 func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*Response, error) {
