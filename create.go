@@ -160,10 +160,11 @@ const (
 // other outcome, run it again, with Again, when the cause is gone. If the outcome was unknown and the first account becomes visible after
 // VisibleWithin, that creates a second one: set VisibleWithin to minutes, keep InitialLoadAmount zero, and load with Transfer.
 //
-// Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was certainly created, but is
-// not visible within VisibleWithin or has another client_id (the error names it and the company: fix it first). With Again, ErrNotSeen with
-// [OutcomeNotProcessed] means that nothing was created, because the key exists under another client_id: if it is another program's, omit
-// Again. Safety: the creation is never repeated. API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
+// Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was
+// certainly created, but is not visible within VisibleWithin or has another client_id (the error names it and the company: fix it first).
+// With Again, ErrNotSeen with [OutcomeNotProcessed] means that nothing was created, because the key exists under another client_id: if it
+// is another program's, omit Again. Safety: the creation is never repeated. API: GET /accounts, POST /accounts, GET
+// /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
 	v := s.client.validator()
 	v.required("program_client_id", params.ProgramClientID)

@@ -318,10 +318,10 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 // process may have sent the payment, lastSent is the latest time at which it can have done so.
 //
 // A complete response to any call of this client counts if it has a vendor media type (application/vnd.…) and is neither 429 nor 5xx.
-// Without one, AwaitRepeat reads the summary of source. So it returns one round trip after NotBefore; with other calls, InFlightWait/8
-// later at most; after a restart, InFlightWait later. Errors: that of ctx, at once if the wait would outlast its deadline; after twice the
-// sum of AttemptTimeout and InFlightWait, that of the last read, if any; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all
-// but the last. Safety: read. API: GET /accounts/{id}/status.
+// Without one, AwaitRepeat reads the summary of source, with growing pauses. So it returns one round trip after NotBefore; with other
+// calls, InFlightWait/8 later at most; after a restart, InFlightWait later. Errors: that of ctx, at once if the wait would outlast its
+// deadline; after twice the sum of AttemptTimeout and InFlightWait, that of the last read, if any; [ErrClosed]; *[ValidationError].
+// [OutcomeOf] is unknown for all but the last. Safety: read. API: GET /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {
 	v := s.client.validator()
 	v.pathID("id", string(source))
