@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -17,9 +16,7 @@ func accountChangeFixtures() []Case {
 
 func createFixtures() []Case {
 	create := func(params prepaid.CreateAccountParams) fixtureCall[*prepaid.AccountSummary] {
-		return fixtureOf("Accounts.Create", func(ctx context.Context, client *prepaid.Client) (*prepaid.AccountSummary, error) {
-			return client.Accounts.Create(ctx, params)
-		})
+		return fixtureWith[*prepaid.AccountSummary]("Accounts.Create", params)
 	}
 	every := create(texts(prepaid.CreateAccountParams{
 		CompanyID: 4217, InitialLoadAmount: prepaid.MustAmount("100"), Cardholder: fixtureCardholder(),
@@ -62,9 +59,7 @@ func requireNotErrNotFound(t *testing.T, f *Fixture, err error) {
 
 func updateFixtures() []Case {
 	update := func(params prepaid.UpdateAccountParams) fixtureCall[struct{}] {
-		return fixtureDo("Accounts.Update", func(ctx context.Context, client *prepaid.Client) error {
-			return client.Accounts.Update(ctx, fixtureID, params)
-		})
+		return fixtureWith[struct{}]("Accounts.Update", fixtureID, params)
 	}
 	every := update(texts(prepaid.UpdateAccountParams{
 		Cardholder: fixtureCardholder(), ClientAccountKey: new("emp-8"), DisplayName: new("Canary Employer - Travel"),
@@ -83,9 +78,7 @@ func updateFixtures() []Case {
 
 func setStatusFixtures() []Case {
 	set := func(status prepaid.AccountStatus) fixtureCall[struct{}] {
-		return fixtureDo("Accounts.SetStatus", func(ctx context.Context, client *prepaid.Client) error {
-			return client.Accounts.SetStatus(ctx, fixtureID, prepaid.SetStatusParams{Status: status})
-		})
+		return fixtureWith[struct{}]("Accounts.SetStatus", fixtureID, prepaid.SetStatusParams{Status: status})
 	}
 	lost := set(prepaid.AccountStatusLostOrStolen)
 	cases := append(lost.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
@@ -101,9 +94,7 @@ func setStatusFixtures() []Case {
 
 func plasticFixtures() []Case {
 	set := func(params prepaid.SetPlasticEnabledParams) fixtureCall[struct{}] {
-		return fixtureDo("Accounts.SetPlasticEnabled", func(ctx context.Context, client *prepaid.Client) error {
-			return client.Accounts.SetPlasticEnabled(ctx, fixtureID, params)
-		})
+		return fixtureWith[struct{}]("Accounts.SetPlasticEnabled", fixtureID, params)
 	}
 	on := set(prepaid.SetPlasticEnabledParams{Enabled: true, InitiatingUserID: "ops-3"})
 	return append(on.usual(exampleInvalidToken, prepaid.OutcomeUnknown),

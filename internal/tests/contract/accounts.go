@@ -62,9 +62,7 @@ func getFixtures() []Case {
 }
 
 func statusFixtures() []Case {
-	status := fixtureOf("Accounts.Summary", func(ctx context.Context, client *prepaid.Client) (*prepaid.AccountSummary, error) {
-		return client.Accounts.Summary(ctx, fixtureID)
-	})
+	status := fixtureWith[*prepaid.AccountSummary]("Accounts.Summary", fixtureID)
 	return append(status.usual(exampleInvalidToken, prepaid.OutcomeNotProcessed),
 		status.gives("200", fixtureSummary(func(a *prepaid.AccountSummary) {
 			a.Status, a.PlasticEnabled = prepaid.AccountStatusInactivePINTriesExceeded, false

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -100,10 +101,12 @@ func fixtureOf[T any](operation string, call func(context.Context, *prepaid.Clie
 	return fixtureCall[T]{operation, call}
 }
 
-// fixtureDo is fixtureOf for an operation whose response has no body.
-func fixtureDo(operation string, call func(context.Context, *prepaid.Client) error) fixtureCall[struct{}] {
-	return fixtureOf(operation, func(ctx context.Context, client *prepaid.Client) (struct{}, error) {
-		return struct{}{}, call(ctx, client)
+// fixtureWith is fixtureOf for the operation's Go method.
+func fixtureWith[T any](operation string, values ...any) fixtureCall[T] {
+	return fixtureOf(operation, func(ctx context.Context, client *prepaid.Client) (T, error) {
+		got, err := harness.Call(ctx, client, operation, values...)
+		result, _ := got.(T)
+		return result, err
 	})
 }
 

@@ -17,13 +17,9 @@ func hookChangeFixtures() []Case {
 		})
 	}
 	update := func(params prepaid.UpdateHookParams) fixtureCall[struct{}] {
-		return fixtureDo("Hooks.Update", func(ctx context.Context, client *prepaid.Client) error {
-			return client.Hooks.Update(ctx, fixtureHookID, params)
-		})
+		return fixtureWith[struct{}]("Hooks.Update", fixtureHookID, params)
 	}
-	remove := fixtureDo("Hooks.Delete", func(ctx context.Context, client *prepaid.Client) error {
-		return client.Hooks.Delete(ctx, fixtureHookID)
-	})
+	remove := fixtureWith[struct{}]("Hooks.Delete", fixtureHookID)
 	enabled := create(true, prepaid.ReliabilityModeStoreUndeliverable)
 	every := update(prepaid.UpdateHookParams{
 		URI: "https://hooks.example.com/prepaid?tenant=7", Scope: []prepaid.CompanyID{4217, 4218}, FilterSpec: prepaid.FilterAll,

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-const fixtureHookID = "7d8f2b1a-3c4d-4e5f-8a9b-0c1d2e3f4a5b"
+const fixtureHookID prepaid.HookID = "7d8f2b1a-3c4d-4e5f-8a9b-0c1d2e3f4a5b"
 
 func fixtureHook(edit func(*prepaid.Hook)) *prepaid.Hook {
 	hook := &prepaid.Hook{
@@ -28,9 +28,7 @@ func hookFixtures() []Case {
 	all := fixtureOf("Hooks.List", func(ctx context.Context, client *prepaid.Client) ([]*prepaid.Hook, error) {
 		return prepaid.Collect(client.Hooks.List(ctx, prepaid.Paging{}), 10)
 	})
-	get := fixtureOf("Hooks.Get", func(ctx context.Context, client *prepaid.Client) (*prepaid.Hook, error) {
-		return client.Hooks.Get(ctx, fixtureHookID)
-	})
+	get := fixtureWith[*prepaid.Hook]("Hooks.Get", fixtureHookID)
 	whole := fixtureHook(func(*prepaid.Hook) {})
 	quiet := fixtureHook(func(h *prepaid.Hook) {
 		h.ID, h.Scope, h.FilterSpec = "8e9f3c2b-4d5e-4f60-9bac-1d2e3f4a5b6c", []prepaid.CompanyID{4217}, "type = 1118"

@@ -29,9 +29,7 @@ func messageFixtures() []Case {
 		}
 		return messages, err
 	})
-	dismiss := fixtureDo("Hooks.Dismiss", func(ctx context.Context, client *prepaid.Client) error {
-		return client.Hooks.Dismiss(ctx, fixtureHookID, "msg-3001", "msg-3002")
-	})
+	dismiss := fixtureWith[struct{}]("Hooks.Dismiss", fixtureHookID, prepaid.MessageID("msg-3001"), prepaid.MessageID("msg-3002"))
 	second := list(prepaid.Paging{Page: 2, Size: 10})
 	const payload = `,"transaction":{"id":"8800001002","amount":-25.50,"cardholder":"Canary-Mira"}`
 	return concat(second.usual(prepaid.CodeUnauthorized, prepaid.OutcomeNotProcessed), dismiss.usual(prepaid.CodeUnauthorized, prepaid.OutcomeUnknown),
@@ -56,7 +54,7 @@ func messageFixtures() []Case {
 func fixtureMessage(id string, kind prepaid.MessageType, payload string) prepaid.Message {
 	return prepaid.Message{
 		ID: prepaid.MessageID(id), HookID: fixtureHookID, Timestamp: fixtureTime(2026, time.November, 19, 20, 21, 22), Type: kind,
-		Raw: json.RawMessage(`{"id":"` + id + `","hook_id":"` + fixtureHookID +
+		Raw: json.RawMessage(`{"id":"` + id + `","hook_id":"` + string(fixtureHookID) +
 			`","timestamp":"2026-11-19T20:21:22Z","type":"` + string(kind) + `"` + payload + `}`),
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 func policyFixtures() []Case {
 	cases := append(categoryCodeFixtures(), restrictionFixtures()...)
-	get := policyFixture("Policy.Get", (*prepaid.PolicyService).Get)
+	get := fixtureWith[*prepaid.Policy]("Policy.Get", prepaid.CompanyID(4217))
 	terminals := []prepaid.TerminalRule{
 		{
 			ID: 9101, AcquirerID: 560001, CardAcceptorID: "000000003210987", TerminalID: "T0000042",
@@ -28,24 +28,17 @@ func policyFixtures() []Case {
 			DefaultAction: "ask", Description: "From a later version",
 			Terminals: []prepaid.TerminalRule{}, Categories: []prepaid.CategoryRule{{MerchantCategoryCode: "0742"}}, Merchants: merchants,
 		}),
-		policyFixture("Policy.Categories", (*prepaid.PolicyService).Categories).gives("200",
+		fixtureWith[*prepaid.Policy]("Policy.Categories", prepaid.CompanyID(4217)).gives("200",
 			&prepaid.Policy{DefaultAction: prepaid.PolicyActionDeny, Description: "Closed loop", Categories: categories}),
-		policyFixture("Policy.Merchants", (*prepaid.PolicyService).Merchants).gives("200",
+		fixtureWith[*prepaid.Policy]("Policy.Merchants", prepaid.CompanyID(4217)).gives("200",
 			&prepaid.Policy{DefaultAction: prepaid.PolicyActionDeny, Description: "Closed loop", Merchants: merchants}),
-		policyFixture("Policy.Terminals", (*prepaid.PolicyService).Terminals).gives("200",
+		fixtureWith[*prepaid.Policy]("Policy.Terminals", prepaid.CompanyID(4217)).gives("200",
 			&prepaid.Policy{DefaultAction: prepaid.PolicyActionDeny, Description: "Closed loop", Terminals: terminals}),
 	)
-	for name, read := range map[string]func(*prepaid.PolicyService, context.Context, prepaid.CompanyID) (*prepaid.Policy, error){
-		"Get": (*prepaid.PolicyService).Get, "Categories": (*prepaid.PolicyService).Categories,
-		"Merchants": (*prepaid.PolicyService).Merchants, "Terminals": (*prepaid.PolicyService).Terminals,
-	} {
-		cases = append(cases, policyFixture("Policy."+name, read).usual(exampleInvalidToken, prepaid.OutcomeNotProcessed)...)
+	for _, view := range []string{"Policy.Get", "Policy.Categories", "Policy.Merchants", "Policy.Terminals"} {
+		cases = append(cases, fixtureWith[*prepaid.Policy](view, prepaid.CompanyID(4217)).usual(exampleInvalidToken, prepaid.OutcomeNotProcessed)...)
 	}
 	return cases
-}
-
-func policyFixture[T any](operation string, read func(*prepaid.PolicyService, context.Context, prepaid.CompanyID) (*T, error)) fixtureCall[*T] {
-	return fixtureOf(operation, func(ctx context.Context, client *prepaid.Client) (*T, error) { return read(client.Policy, ctx, 4217) })
 }
 
 func categoryCodeFixtures() []Case {
@@ -71,7 +64,7 @@ func categoryCodeFixtures() []Case {
 }
 
 func restrictionFixtures() []Case {
-	restrictions := policyFixture("Policy.Restrictions", (*prepaid.PolicyService).Restrictions)
+	restrictions := fixtureWith[*prepaid.Restrictions]("Policy.Restrictions", prepaid.CompanyID(4217))
 	return append(restrictions.usual(exampleInvalidToken, prepaid.OutcomeNotProcessed),
 		restrictions.gives("200", &prepaid.Restrictions{
 			Type: prepaid.RestrictionTypeOpen,

@@ -1,10 +1,6 @@
 package contract
 
-import (
-	"context"
-
-	"github.com/cardprograms/prepaid"
-)
+import "github.com/cardprograms/prepaid"
 
 func policyChangeFixtures() []Case {
 	return concat(changeCategoryFixtures(), changeMerchantFixtures(), changeTerminalFixtures())
@@ -21,9 +17,7 @@ func policyChangeErrors(change fixtureCall[struct{}]) []Case {
 
 func changeCategoryFixtures() []Case {
 	change := func(params prepaid.ChangeRulesParams[prepaid.MCC]) fixtureCall[struct{}] {
-		return fixtureDo("Policy.ChangeCategories", func(ctx context.Context, client *prepaid.Client) error {
-			return client.Policy.ChangeCategories(ctx, 4217, params)
-		})
+		return fixtureWith[struct{}]("Policy.ChangeCategories", prepaid.CompanyID(4217), params)
 	}
 	whole := change(prepaid.ChangeRulesParams[prepaid.MCC]{Reason: "Ticket 4711", Add: []prepaid.MCC{"0742", "7995"}, Remove: []prepaid.MCC{"5411"}})
 	return append(policyChangeErrors(whole),
@@ -35,9 +29,7 @@ func changeCategoryFixtures() []Case {
 
 func changeMerchantFixtures() []Case {
 	change := func(params prepaid.ChangeRulesParams[prepaid.MerchantRule]) fixtureCall[struct{}] {
-		return fixtureDo("Policy.ChangeMerchants", func(ctx context.Context, client *prepaid.Client) error {
-			return client.Policy.ChangeMerchants(ctx, 4217, params)
-		})
+		return fixtureWith[struct{}]("Policy.ChangeMerchants", prepaid.CompanyID(4217), params)
 	}
 	remove := []prepaid.MerchantRule{{AcquirerID: 560002, CardAcceptorID: "000000003210988"}}
 	whole := change(prepaid.ChangeRulesParams[prepaid.MerchantRule]{
@@ -53,9 +45,7 @@ func changeMerchantFixtures() []Case {
 
 func changeTerminalFixtures() []Case {
 	change := func(params prepaid.ChangeRulesParams[prepaid.TerminalRule]) fixtureCall[struct{}] {
-		return fixtureDo("Policy.ChangeTerminals", func(ctx context.Context, client *prepaid.Client) error {
-			return client.Policy.ChangeTerminals(ctx, 4217, params)
-		})
+		return fixtureWith[struct{}]("Policy.ChangeTerminals", prepaid.CompanyID(4217), params)
 	}
 	whole := change(prepaid.ChangeRulesParams[prepaid.TerminalRule]{
 		Reason: "Ticket 4713",

@@ -47,9 +47,7 @@ func reportStartFixtures() []Case {
 
 func reportResultFixtures() []Case {
 	run := prepaid.ReportRun{Template: "daily_settlement", ID: "rpt-20261120-7c1d0b", ColumnHeaders: true}
-	result := fixtureOf("Reporting.Result", func(ctx context.Context, client *prepaid.Client) (*prepaid.Report, error) {
-		return client.Reporting.Result(ctx, run)
-	})
+	result := fixtureWith[*prepaid.Report]("Reporting.Result", run)
 	streamed := fixtureOf("Reporting.Result", func(ctx context.Context, client *prepaid.Client) (*prepaid.Report, error) {
 		reader, err := client.Reporting.Open(ctx, run, prepaid.WaitOptions{})
 		if err != nil {

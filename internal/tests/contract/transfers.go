@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -16,9 +15,7 @@ func transferFixtures() []Case {
 
 func cardTransferFixtures() []Case {
 	transfer := func(params prepaid.TransferParams) fixtureCall[*prepaid.TransferResult] {
-		return fixtureOf("Accounts.Transfer", func(ctx context.Context, client *prepaid.Client) (*prepaid.TransferResult, error) {
-			return client.Accounts.Transfer(ctx, fixtureID, params)
-		})
+		return fixtureWith[*prepaid.TransferResult]("Accounts.Transfer", fixtureID, params)
 	}
 	params := prepaid.TransferParams{
 		RequestID: "payroll-2026-11-20-emp-7", Amount: prepaid.MustAmount("1000"),
@@ -60,9 +57,7 @@ func cardTransferFixtures() []Case {
 
 func directEntryFixtures() []Case {
 	pay := func(params prepaid.DirectEntryOutParams) fixtureCall[*prepaid.TransferResult] {
-		return fixtureOf("Accounts.DirectEntryOut", func(ctx context.Context, client *prepaid.Client) (*prepaid.TransferResult, error) {
-			return client.Accounts.DirectEntryOut(ctx, fixtureID, params)
-		})
+		return fixtureWith[*prepaid.TransferResult]("Accounts.DirectEntryOut", fixtureID, params)
 	}
 	params := prepaid.DirectEntryOutParams{
 		RequestID: "payout-2026-11-20-0001", Amount: prepaid.MustAmount("25.5"),

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"context"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -14,9 +13,7 @@ func walletFixtures() []Case {
 }
 
 func walletTokenFixtures() []Case {
-	tokens := fixtureOf("Accounts.WalletTokens", func(ctx context.Context, client *prepaid.Client) ([]prepaid.WalletToken, error) {
-		return client.Accounts.WalletTokens(ctx, fixtureID)
-	})
+	tokens := fixtureWith[[]prepaid.WalletToken]("Accounts.WalletTokens", fixtureID)
 	device := func(device prepaid.WalletDevice) prepaid.WalletToken {
 		token := fixtureLeastToken()
 		token.Device = device
@@ -112,9 +109,7 @@ func fixtureEveryToken() []prepaid.WalletToken {
 
 func provisionFixtures() []Case {
 	provision := func(provider prepaid.WalletProvider, params prepaid.ProvisionWalletParams) fixtureCall[*prepaid.WalletProvisioning] {
-		return fixtureOf("Accounts.ProvisionWallet", func(ctx context.Context, client *prepaid.Client) (*prepaid.WalletProvisioning, error) {
-			return client.Accounts.ProvisionWallet(ctx, fixtureID, provider, params)
-		})
+		return fixtureWith[*prepaid.WalletProvisioning]("Accounts.ProvisionWallet", fixtureID, provider, params)
 	}
 	nonce := provision("wallet-a", prepaid.ProvisionWalletParams{
 		TokenUniqueReference: fixtureTokenReference, InitiatingUserID: "ops-3",

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/operations"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
@@ -19,9 +20,6 @@ type exercise struct {
 
 // preparation creates what a call needs and returns the call.
 type preparation func(s *hookStage) func(context.Context) error
-
-// policyRead is one of the four views of a policy.
-type policyRead func(context.Context, prepaid.CompanyID) (*prepaid.Policy, error)
 
 // pinStep is one of the two calls with an envelope.
 type pinStep func(context.Context, prepaid.SealedPINParams) (*prepaid.Response, error)
@@ -74,8 +72,18 @@ func sealed(call func(*prepaid.PINService) pinStep) preparation {
 
 const company = prepaidtest.DefaultCompany
 
+// exercises has every operation. Those that take only an ID follow from the table.
 func exercises() []exercise {
-	return slices.Concat(tokenAndReportExercises(), policyExercises(), accountExercises(), moneyExercises(), otherExercises())
+	all := slices.Concat(tokenAndReportExercises(), policyExercises(), accountExercises(), moneyExercises(), otherExercises())
+	for _, o := range operations.All() {
+		if harness.OnlyID(o.Name, prepaid.AccountID(""), company, prepaid.HookID("")) != nil {
+			all = append(all, exercise{o.Method + " " + o.Path, func(s *hookStage) func(context.Context) error {
+				id := harness.OnlyID(o.Name, s.seed("100.00"), company, s.register(false))
+				return func(ctx context.Context) error { return done(harness.Call(ctx, s.client, o.Name, id)) }
+			}})
+		}
+	}
+	return all
 }
 
 func tokenAndReportExercises() []exercise {
@@ -96,27 +104,9 @@ func tokenAndReportExercises() []exercise {
 }
 
 func policyExercises() []exercise {
-	read := func(call func(*prepaid.PolicyService) policyRead) preparation {
-		return plain(func(ctx context.Context, c *prepaid.Client) error { return done(call(c.Policy)(ctx, company)) })
-	}
 	return []exercise{
 		{"GET /policy/mccodes", plain(func(ctx context.Context, c *prepaid.Client) error {
 			return done(c.Policy.MerchantCategoryCodesPage(ctx, prepaid.Paging{}))
-		})},
-		{"GET /policy/{id}/restrictions", plain(func(ctx context.Context, c *prepaid.Client) error {
-			return done(c.Policy.Restrictions(ctx, company))
-		})},
-		{"GET /policy/{id}/policy", read(func(s *prepaid.PolicyService) policyRead {
-			return s.Get
-		})},
-		{"GET /policy/{id}/categories", read(func(s *prepaid.PolicyService) policyRead {
-			return s.Categories
-		})},
-		{"GET /policy/{id}/merchants", read(func(s *prepaid.PolicyService) policyRead {
-			return s.Merchants
-		})},
-		{"GET /policy/{id}/terminals", read(func(s *prepaid.PolicyService) policyRead {
-			return s.Terminals
 		})},
 		{"POST /policy/{id}/categories", plain(func(ctx context.Context, c *prepaid.Client) error {
 			return c.Policy.ChangeCategories(ctx, company, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
@@ -152,20 +142,12 @@ func accountExercises() []exercise {
 		{"GET /accounts/{id}/transactions", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.TransactionsPage(ctx, id, prepaid.ListTransactionsParams{}))
 		})},
-		{"GET /accounts/{id}/status", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
-			return done(c.Accounts.Summary(ctx, id))
-		})},
 		{"PUT /accounts/{id}/status", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return c.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusInactive})
 		})},
 		{"PUT /accounts/{id}/plastic", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return c.Accounts.SetPlasticEnabled(ctx, id, prepaid.SetPlasticEnabledParams{})
 		})},
-		{"GET /accounts/{id}/tokens", func(s *hookStage) func(context.Context) error {
-			id := s.seed("0")
-			s.AddWalletToken(id, prepaidtest.WalletToken{})
-			return func(ctx context.Context) error { return done(s.client.Accounts.WalletTokens(ctx, id)) }
-		}},
 		{"POST /accounts/{id}/wallet/{provider}", onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.ProvisionWallet(ctx, id, "googlepay", prepaid.ProvisionWalletParams{}))
 		})},
@@ -224,17 +206,11 @@ func otherExercises() []exercise {
 		{"GET /hooks", onHook(func(ctx context.Context, c *prepaid.Client, _ prepaid.HookID) error {
 			return done(c.Hooks.ListPage(ctx, prepaid.Paging{}))
 		})},
-		{"GET /hooks/{id}", onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
-			return done(c.Hooks.Get(ctx, id))
-		})},
 		{"POST /hooks", func(s *hookStage) func(context.Context) error {
 			return func(ctx context.Context) error { return done(s.client.Hooks.Create(ctx, s.hook(true))) }
 		}},
 		{"PATCH /hooks/{id}", onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return c.Hooks.Update(ctx, id, prepaid.UpdateHookParams{Enabled: new(false)})
-		})},
-		{"DELETE /hooks/{id}", onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
-			return c.Hooks.Delete(ctx, id)
 		})},
 		{"GET /hooks/{id}/undeliverable", onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return done(c.Hooks.UndeliverablePage(ctx, id, prepaid.Paging{}))

@@ -29,12 +29,12 @@ func TestE2EEveryOperationSucceeds(t *testing.T) {
 		require.NotEmpty(t, responded, e.operation)
 		want, _, _ := strings.Cut(e.row().Success, ",")
 		switch e.operation {
-		case "GET /accounts", "GET /hooks/{id}/undeliverable": // there are none
+		case "GET /accounts", "GET /accounts/{id}/tokens", "GET /hooks/{id}/undeliverable": // there are none
 			want = "204"
 		}
 		require.Equal(t, want, strconv.Itoa(responded[len(responded)-1]), e.operation)
 	}
-	require.Equal(t, prepaidtest.Operations(), called)
+	require.ElementsMatch(t, prepaidtest.Operations(), called)
 }
 
 // row is the exercise's line of operations.txt.

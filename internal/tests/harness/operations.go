@@ -2,6 +2,8 @@ package harness
 
 import (
 	"context"
+	"reflect"
+	"strings"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -16,6 +18,32 @@ type Op struct {
 	MediaType string
 	Body      string
 	Call      func(ctx context.Context, c *prepaid.Client) error
+}
+
+// Call calls the Go method of an operation. The result is that of the method, or its error if it has no other.
+func Call(ctx context.Context, c *prepaid.Client, operation string, values ...any) (any, error) {
+	service, method, _ := strings.Cut(operation, ".")
+	in := []reflect.Value{reflect.ValueOf(ctx)}
+	for _, value := range values {
+		in = append(in, reflect.ValueOf(value))
+	}
+	out := reflect.ValueOf(c).Elem().FieldByName(service).MethodByName(method).Call(in)
+	err, _ := out[len(out)-1].Interface().(error)
+	return out[0].Interface(), err
+}
+
+// OnlyID returns the value among ids that is the only parameter of an operation's Go method, or nil. No list has to name such an operation.
+func OnlyID(operation string, ids ...any) any {
+	of, name, _ := strings.Cut(operation, ".")
+	if service, ok := reflect.TypeFor[prepaid.Client]().FieldByName(of); ok {
+		method, _ := service.Type.MethodByName(name)
+		for _, id := range ids {
+			if method.Type.NumIn() == 3 && method.Type.In(2) == reflect.TypeOf(id) {
+				return id
+			}
+		}
+	}
+	return nil
 }
 
 func OpGet() Op {

@@ -22,18 +22,13 @@ type pathCall struct {
 	call        func(ctx context.Context, c *prepaid.Client, id string) error
 }
 
-// Sections 4.2, 4.4 and 4.8: every path parameter that is a text.
+// Sections 4.2, 4.4 and 4.8: every path parameter that is a text. Operations that take only an ID follow from the table.
 func pathCalls() []pathCall {
-	status := func(ctx context.Context, c *prepaid.Client, id string) error {
-		_, err := c.Accounts.Summary(ctx, prepaid.AccountID(id))
-		return err
-	}
-	return []pathCall{
+	calls := []pathCall{
 		{"Accounts.Get", "id", "/accounts/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
 			_, err := c.Accounts.Get(ctx, prepaid.AccountID(id), prepaid.IncludeCardholder)
 			return err
 		}},
-		{"Accounts.Summary", "id", "/accounts/{}/status", status},
 		{"Accounts.SetStatus", "id", "/accounts/{}/status", func(ctx context.Context, c *prepaid.Client, id string) error {
 			return c.Accounts.SetStatus(ctx, prepaid.AccountID(id), prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})
 		}},
@@ -49,10 +44,6 @@ func pathCalls() []pathCall {
 		}},
 		{"Accounts.TransactionsPage", "id", "/accounts/{}/transactions", func(ctx context.Context, c *prepaid.Client, id string) error {
 			_, err := c.Accounts.TransactionsPage(ctx, prepaid.AccountID(id), prepaid.ListTransactionsParams{})
-			return err
-		}},
-		{"Accounts.WalletTokens", "id", "/accounts/{}/tokens", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.WalletTokens(ctx, prepaid.AccountID(id))
 			return err
 		}},
 		{"Accounts.ProvisionWallet", "id", "/accounts/{}/wallet/p", func(ctx context.Context, c *prepaid.Client, id string) error {
@@ -104,15 +95,8 @@ func pathCalls() []pathCall {
 			_, err := c.Reporting.Open(ctx, prepaid.ReportRun{Template: "t", ID: id}, prepaid.WaitOptions{})
 			return err
 		}},
-		{"Hooks.Get", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Hooks.Get(ctx, prepaid.HookID(id))
-			return err
-		}},
 		{"Hooks.Update", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
 			return c.Hooks.Update(ctx, prepaid.HookID(id), prepaid.UpdateHookParams{})
-		}},
-		{"Hooks.Delete", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Hooks.Delete(ctx, prepaid.HookID(id))
 		}},
 		{"Hooks.Undeliverable", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *prepaid.Client, id string) error {
 			_, err := prepaid.Collect(c.Hooks.Undeliverable(ctx, prepaid.HookID(id), prepaid.Paging{}), 1)
@@ -126,6 +110,15 @@ func pathCalls() []pathCall {
 			return c.Hooks.Dismiss(ctx, prepaid.HookID(id), "m")
 		}},
 	}
+	for _, o := range operations.All() {
+		if harness.OnlyID(o.Name, prepaid.AccountID(""), prepaid.HookID("")) != nil {
+			calls = append(calls, pathCall{o.Name, "id", strings.Replace(o.Path, "{id}", "{}", 1), func(ctx context.Context, c *prepaid.Client, id string) error {
+				_, err := harness.Call(ctx, c, o.Name, harness.OnlyID(o.Name, prepaid.AccountID(id), prepaid.HookID(id)))
+				return err
+			}})
+		}
+	}
+	return calls
 }
 
 // operation returns the operation that a call sends first.
