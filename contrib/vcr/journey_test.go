@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -83,7 +85,7 @@ func (j *journey) cardholder() *prepaid.Cardholder {
 
 func (j *journey) run() []string {
 	j.t.Helper()
-	for _, part := range []func(){j.accounts, j.changes, j.money, j.simulator, j.wallets, j.policy, j.reports, j.pins, j.hooks} {
+	for _, part := range []func(){j.accounts, j.changes, j.money, j.simulator, j.wallets, j.reads, j.policy, j.reports, j.pins, j.hooks} {
 		part()
 	}
 	return j.notes
@@ -232,6 +234,16 @@ func (j *journey) wallets() {
 	})
 	j.ok(err)
 	require.NotEmpty(j.t, exchanged.Body)
+}
+
+// reads calls the operations that read by an ID alone, so that a new one needs no call here.
+func (j *journey) reads() {
+	for _, o := range operations.All() {
+		if id := harness.OnlyID(o.Name, j.from, j.company); id != nil && o.Safety == "read" {
+			_, err := harness.Call(j.t.Context(), j.client, o.Name, id)
+			j.ok(err)
+		}
+	}
 }
 
 func (j *journey) policy() {
