@@ -34,6 +34,7 @@ type wireFault struct {
 	effect   bool                                       // the service carries the request out
 	response func(conn net.Conn, f *contract.Fixture)   // after the request was read
 	dial     func(t *testing.T, config *prepaid.Config) // for faults that come before a request
+	waits    bool                                       // for the end of an attempt
 	unseen   bool                                       // no request reaches the service, and the client cannot know
 	// request has the number of attempts that may have arrived, then the outcome, by safety class; where they differ, also
 	// by the body in operations.txt, or "empty" for a list whose 204 is an empty one.
@@ -54,10 +55,10 @@ func wireFaults() []wireFault {
 		{name: "no such host", dial: dialNameless, request: always("0N")},
 		{name: "handshake fails", dial: dialHangUp, request: always("0N")},
 		{name: "reset before anything was written", dial: dialReset, unseen: true, request: with(doubt, map[string]string{"keyed": "1U"})},
-		{name: "no connection in time", dial: dialForever, request: always("0N")},
+		{name: "no connection in time", dial: dialForever, waits: true, request: always("0N")},
 		{name: "reset before the effect", response: sayReset, request: doubt},
 		{name: "reset after the effect", effect: true, response: sayReset, request: doubt},
-		{name: "no response in time", effect: true, response: nil, request: doubt},
+		{name: "no response in time", effect: true, waits: true, request: doubt},
 		{name: "500", effect: true, response: sayError(500, "server_error"), request: with(doubt, map[string]string{"keyed": "1U"})},
 		{name: "502", effect: true, response: sayError(502, "bad_gateway"), request: doubt},
 		{name: "503", effect: true, response: sayError(503, "unavailable"), request: doubt},
@@ -214,15 +215,11 @@ func newTableServer(t *testing.T, c *tableCase, faults ...wireFault) *tableServe
 	return s
 }
 
-// slowAttempt is when an attempt without a response ends, and much more than one with a response takes. The repeat of a keyed movement
-// waits for as long.
-const slowAttempt = 1500 * time.Millisecond
-
-func tableConfig(address string) prepaid.Config {
+func tableConfig(address string, limit time.Duration) prepaid.Config {
 	config := contract.Config(nil)
 	config.TokenSource = new(tokenSeries)
 	config.BaseURL = address + "/3.0/"
-	config.AttemptTimeout = 20 * time.Second
+	config.AttemptTimeout = limit
 	config.Retry = prepaid.RetryPolicy{MaxAttempts: 3, MinWait: 1, MaxWait: 1, InFlightWait: 1, MaxThrottleWait: time.Millisecond}
 	return config
 }
@@ -313,36 +310,56 @@ func (c *tableCase) readsAnything() bool {
 
 // TestOutcomeTable runs apart from the tests that measure time, which its many connections would disturb.
 func TestOutcomeTable(t *testing.T) {
+	var list []tableCheck
 	for _, fault := range wireFaults() {
-		t.Run(fault.name, func(t *testing.T) {
-			t.Parallel()
-			eachTableCase(t, tableCases(t), func(t *testing.T, c *tableCase) {
-				t.Helper()
-				if c.concerns(&fault) {
-					checkFaultOf(t, c, fault)
-				}
-			})
-		})
+		for _, c := range tableCases(t) {
+			if c.concerns(&fault) {
+				waits := fault.waits || c.safety == "keyed" && (fault.unseen || strings.HasPrefix(c.want(&fault), "3"))
+				list = append(list, tableCheck{fault.name + "/" + c.fixture.Name(), waits, func(t *testing.T, limit time.Duration) {
+					t.Helper()
+					checkFaultOf(t, &c, fault, limit)
+				}})
+			}
+		}
 	}
+	runTable(t, list)
 }
 
-// eachTableCase runs the cases side by side, also on a machine of few cores: most of them wait.
-func eachTableCase(t *testing.T, cases []tableCase, check func(t *testing.T, c *tableCase)) {
+// tableCheck is a fault of a case. Unless it waits, no attempt reaches its limit.
+type tableCheck struct {
+	name  string
+	waits bool
+	check func(t *testing.T, limit time.Duration)
+}
+
+// runTable ends with the checks that wait, all at once. The time of the others shows how long an attempt must be on this machine.
+func runTable(t *testing.T, list []tableCheck) {
 	t.Helper()
 	var running sync.WaitGroup
-	for _, c := range cases {
-		running.Go(func() { t.Run(c.fixture.Name(), func(t *testing.T) { check(t, &c) }) }) //nolint:paralleltest // they are
+	began, number := time.Now(), make(map[bool]time.Duration)
+	t.Run("at once", func(t *testing.T) {
+		for _, c := range list {
+			if number[c.waits]++; !c.waits {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					c.check(t, 20*time.Second)
+				})
+			}
+		}
+	})
+	limit := max(1500*time.Millisecond, 5*time.Since(began)*number[true]/number[false])
+	for _, c := range list {
+		if c.waits {
+			running.Go(func() { t.Run(c.name, func(t *testing.T) { c.check(t, limit) }) }) //nolint:paralleltest // they are
+		}
 	}
 	running.Wait()
 }
 
-func checkFaultOf(t *testing.T, c *tableCase, fault wireFault) {
+func checkFaultOf(t *testing.T, c *tableCase, fault wireFault, limit time.Duration) {
 	t.Helper()
 	server := newTableServer(t, c, fault)
-	config := tableConfig(server.Address)
-	if fault.name == "no response in time" || c.safety == "keyed" && (fault.unseen || strings.HasPrefix(c.want(&fault), "3")) {
-		config.AttemptTimeout = slowAttempt
-	}
+	config := tableConfig(server.Address, limit)
 	if fault.dial != nil {
 		fault.dial(t, &config)
 	}
@@ -364,7 +381,7 @@ func TestOutcomeTableOfPairs(t *testing.T) {
 	firsts := []wireFault{
 		{name: "reset after the effect", effect: true, response: sayReset},
 		{name: "503", effect: true, response: sayError(503, "unavailable")},
-		{name: "no response in time", effect: true},
+		{name: "no response in time", effect: true, waits: true},
 	}
 	well := wireFault{name: "success", effect: true, response: sayWell}
 	seconds := []struct {
@@ -382,20 +399,22 @@ func TestOutcomeTableOfPairs(t *testing.T) {
 		{"404", []wireFault{{response: sayError(404, "not_found")}}, "2R", "2U"},
 		{"cancellation", []wireFault{{name: "cancel"}}, "2N", "2U"},
 	}
+	var list []tableCheck
 	for _, first := range firsts {
 		for _, second := range seconds {
-			t.Run(first.name+" then "+second.name, func(t *testing.T) {
-				t.Parallel()
-				eachTableCase(t, oneOfEachClass(t), func(t *testing.T, c *tableCase) {
+			for _, c := range oneOfEachClass(t) {
+				name := first.name + " then " + second.name + "/" + c.fixture.Name()
+				list = append(list, tableCheck{name, c.safety == "keyed" || first.waits, func(t *testing.T, limit time.Duration) {
 					t.Helper()
-					checkPair(t, c, first, second.name, second.faults, map[bool]string{true: second.read, false: second.write})
-				})
-			})
+					checkPair(t, &c, first, second.name, second.faults, map[bool]string{true: second.read, false: second.write}, limit)
+				}})
+			}
 		}
 	}
+	runTable(t, list)
 }
 
-func checkPair(t *testing.T, c *tableCase, first wireFault, second string, faults []wireFault, wants map[bool]string) {
+func checkPair(t *testing.T, c *tableCase, first wireFault, second string, faults []wireFault, wants map[bool]string, limit time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -404,11 +423,7 @@ func checkPair(t *testing.T, c *tableCase, first wireFault, second string, fault
 		faults[0].response = func(net.Conn, *contract.Fixture) { cancel() }
 	}
 	server := newTableServer(t, c, append([]wireFault{first}, faults...)...)
-	config := tableConfig(server.Address)
-	if c.safety == "keyed" || first.response == nil {
-		config.AttemptTimeout = slowAttempt
-	}
-	err := c.run(ctx, t, config)
+	err := c.run(ctx, t, tableConfig(server.Address, limit))
 	server.Stop()
 	reads := c.safety == "read" || c.safety == "token"
 	want := wants[reads]

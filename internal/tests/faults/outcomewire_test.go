@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/contract"
@@ -121,7 +120,6 @@ func dialForever(t *testing.T, config *prepaid.Config) {
 	t.Helper()
 	ended := make(chan struct{})
 	t.Cleanup(func() { close(ended) }) // net/http dials on by itself, for the next request
-	config.AttemptTimeout = 500 * time.Millisecond
 	config.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		<-ended
 		return nil, net.ErrClosed
