@@ -108,7 +108,7 @@ func TestWireLimitIsLifted(t *testing.T) {
 		}
 		return ctx.Err()
 	})
-	config.Timeout = 400 * time.Millisecond
+	config.Timeout = 1200 * time.Millisecond
 	w := dial(t, listen(t, config, 0))
 	for range 2 {
 		w.send(head(len(transaction)) + transaction[:5])

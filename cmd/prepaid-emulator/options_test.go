@@ -132,8 +132,10 @@ func TestOptionsOfWebhooksHaveAnEffect(t *testing.T) {
 		require.Eventually(t, func() bool { return strings.Count(p.get("/webhooks").body, "<td>transaction</td>") == n }, 10*time.Second, 10*time.Millisecond)
 	}
 	deliveries(1)
-	time.Sleep(50 * time.Millisecond) // the retry now waits for the clock
-	p.press("/clock", "by=1s")
+	require.Eventually(t, func() bool { // the retry soon waits for the clock
+		p.press("/clock", "by=1s")
+		return len(arrived) > 0
+	}, 10*time.Second, 50*time.Millisecond)
 	next("transaction")
 	deliveries(2)
 	require.Eventually(t, func() bool { return strings.Contains(p.get("/webhooks").body, `class="number minus">1<`) }, 10*time.Second, 10*time.Millisecond)

@@ -193,10 +193,10 @@ func TestEnqueueTakesOverWhatWasSentElsewhere(t *testing.T) {
 	e := s.entry(params.RequestID)
 	require.Equal(t, journal.StateUnknown, e.State)
 	for _, at := range []time.Time{e.Began, e.LastSent, e.NotBefore} {
-		require.WithinDuration(t, sent, at, 2*time.Second)
+		require.WithinDuration(t, sent, at, time.Minute)
 	}
 	sender := &teller{reply: func(_ context.Context, _ prepaid.RequestID, lastSent time.Time) error {
-		require.WithinDuration(t, sent, lastSent, 2*time.Second)
+		require.WithinDuration(t, sent, lastSent, time.Minute)
 		return nil
 	}}
 	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, params.RequestID)))

@@ -16,7 +16,7 @@ import (
 // A resting payment is sent after its rest. If it is given back meanwhile, the rest does not begin again.
 func TestGivingBackDoesNotBeginTheRestAgain(t *testing.T) {
 	t.Parallel()
-	const rest = 900 * time.Millisecond
+	const rest = 3 * time.Second
 	s := newStore(t)
 	s.options.CallTimeout = 20 * time.Millisecond
 	id := s.add(1)[0]

@@ -123,12 +123,7 @@ func TestOutcomeWithAnUnstorableText(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	id := s.add(1)[0]
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	sender := nulSender{&teller{}}
-	err := s.Run(ctx, sender, Workers{})
-	t.Log(err, s.entry(id).State, sender.sendings(id))
-	require.Equal(t, journal.StateDone, s.entry(id).State)
+	require.NoError(t, s.runUntil(nulSender{&teller{}}, Workers{}, s.are(journal.StateDone, id)))
 }
 
 type nulSender struct{ *teller }
@@ -179,14 +174,8 @@ func TestModesOfPgx(t *testing.T) {
 			defer pool.Close()
 			s := openStore(t, pool)
 			ids := s.add(5)
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			defer cancel()
-			var failed error
-			sender := &teller{rest: 10 * time.Millisecond}
-			err = s.Run(ctx, sender, Workers{Settled: func(context.Context, pgx.Tx, journal.Entry) error { return nil }, Trace: journal.Trace{Failed: func(err error) { failed = err }}})
-			t.Log(err, failed, len(sender.sent))
-			plain := openStore(t, first)
-			require.True(t, plain.are(journal.StateDone, ids...)())
+			workers := Workers{Settled: func(context.Context, pgx.Tx, journal.Entry) error { return nil }}
+			require.NoError(t, s.runUntil(&teller{rest: 10 * time.Millisecond}, workers, openStore(t, first).are(journal.StateDone, ids...)))
 			_, err = s.Stats(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, s.in(func(tx pgx.Tx) error {

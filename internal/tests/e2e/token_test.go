@@ -115,15 +115,15 @@ func TestE2EFailedTokenIsNotHeld(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, prepaidtest.Options{})
 			id := s.seed("1.00")
+			began := time.Now()
 			for range 5 {
 				s.Inject(tokenOperation, response)
 				_, err := s.client.Accounts.Get(t.Context(), id)
 				require.ErrorAs(t, err, new(*prepaid.TokenError))
 			}
-			began := time.Now()
 			_, err := s.client.Accounts.Get(t.Context(), id)
 			require.NoError(t, err)
-			require.Less(t, time.Since(began), 200*time.Millisecond)
+			require.Less(t, time.Since(began), 5*time.Second, "each failure would hold for a second")
 			require.Len(t, s.statuses(tokenOperation), 6)
 		})
 	}

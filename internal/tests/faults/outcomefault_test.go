@@ -80,7 +80,7 @@ func coreFaults() []coreFault {
 			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Reset() },
 		},
 		{
-			name: "no response in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("headers"), timeout: 250 * time.Millisecond,
+			name: "no response in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("headers"), timeout: time.Second,
 			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Hang() },
 		},
 		{
@@ -241,7 +241,7 @@ func checkFault(t *testing.T, fault coreFault, op harness.Op, want string) {
 	config := harness.Config(server.Address)
 	config.MaxResponseBytes = 16 << 10
 	if op.RequestID != "" { // a repeat waits for as long
-		config.AttemptTimeout = 600 * time.Millisecond
+		config.AttemptTimeout = 1500 * time.Millisecond
 	}
 	if fault.timeout > 0 {
 		config.AttemptTimeout = fault.timeout

@@ -205,7 +205,7 @@ func TestTrickle(t *testing.T) {
 			t.Parallel()
 			server := harness.NewServer(t, trickle(tc.head))
 			config := harness.Config(server.Address)
-			config.AttemptTimeout = 300 * time.Millisecond
+			config.AttemptTimeout = time.Second
 			config.Retry.MaxAttempts = 1
 			began := time.Now()
 			tc.check(t, tc.op.Call(t.Context(), harness.NewClient(t, config)))

@@ -129,9 +129,9 @@ func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
 			return err
 		},
 		"Open": func(ctx context.Context, c *prepaid.Client) error {
-			ctx, cancel := context.WithTimeout(ctx, 900e6) // shorter than the first pause
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
-			_, err := c.Reporting.Open(ctx, run, prepaid.WaitOptions{})
+			_, err := c.Reporting.Open(ctx, run, prepaid.WaitOptions{Interval: time.Hour})
 			return err
 		},
 	}
