@@ -28,20 +28,21 @@ func run(t *testing.T, is mutation, o hostile.Options) *hostile.Report {
 	return report
 }
 
-// caught runs a worker with a bug until the bug is found: on a busy machine its two requests may not overlap.
+// caught runs a worker with a bug until the bug is found: on a busy machine its two requests may overlap only if they take longer.
 func caught(t *testing.T, is mutation, o hostile.Options, found func(*hostile.Report) []hostile.Finding) *hostile.Report {
 	t.Helper()
-	var report *hostile.Report
-	for range 5 {
-		if report = run(t, is, o); len(found(report)) > 0 {
-			break
-		}
+	report := run(t, is, o)
+	for long := time.Second; long < 10*time.Second && len(found(report)) == 0; long *= 2 {
+		o.AttemptTimeout, o.InFlightWait = long/2, 3*long/2
+		report = run(t, is, o)
 	}
 	assert.NotEmpty(t, found(report), "%s: %s", is, report)
 	return report
 }
 
 func twice(r *hostile.Report) []hostile.Finding { return r.Double }
+
+func overtaken(r *hostile.Report) []hostile.Finding { return r.Double[:min(len(r.Double), r.Overlaps)] }
 
 // together runs functions at the same time, since runs wait more than they work.
 func together(list ...func()) {
@@ -67,7 +68,7 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 			if is == correct {
 				reports[i] = run(t, is, o)
 			} else {
-				reports[i] = caught(t, is, o, twice)
+				reports[i] = caught(t, is, o, overtaken)
 			}
 		}
 	}
@@ -79,9 +80,7 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 
 func TestNaiveLeasePaysTwiceWithEachSeed(t *testing.T) {
 	t.Parallel()
-	for _, report := range withSeeds(t, naiveLease) {
-		require.Positive(t, report.Overlaps)
-	}
+	withSeeds(t, naiveLease)
 }
 
 func TestLongLeasePaysOnceWithTheSameSeeds(t *testing.T) {
@@ -109,7 +108,7 @@ func TestTimeDoesNotShowThatAServiceHasContinued(t *testing.T) {
 	together(func() { safe = run(t, correct, gone(3, -1, 2)) }, func() { wrong = caught(t, onlyTime, gone(3, -1, 2), twice) })
 	require.True(t, safe.OK(), "%s", safe)
 	require.Positive(t, safe.ServiceFreezes)
-	require.Contains(t, strings.Join(wrong.Double[0].Timeline, "\n"), "SERVICE FROZEN for 1.5s")
+	require.Regexp(t, "SERVICE FROZEN for (1.5|3|6|12|24)s", strings.Join(wrong.Double[0].Timeline, "\n"))
 }
 
 func TestKernelSendsAfterACutWhatWasNotDiscarded(t *testing.T) {
