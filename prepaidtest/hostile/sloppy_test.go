@@ -119,7 +119,7 @@ func linger(ctx context.Context, pids string) error {
 // calm is a run in which only the worker has a bug.
 func calm(is string) hostile.Options {
 	return hostile.Options{
-		Worker: "sloppy", Env: []string{"SLOPPY=" + is}, Seed: 5, Payments: 12, Copies: 1,
+		Worker: "sloppy", Env: []string{"SLOPPY=" + is}, Seed: 5, Payments: 12, Copies: 1, AttemptTimeout: 20 * time.Second,
 		Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: -1, ServiceFreezes: -1, ClockMoves: -1, Refused: -1,
 	}
 }
@@ -202,10 +202,10 @@ func TestWorkerThatNeverFinishes(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	o := calm("fails")
-	o.Quiet, o.Log = 3*time.Second, &log
+	o.Quiet, o.Log = 5*time.Second, &log
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)
-	require.Equal(t, "no worker has sent a payment for 3s, and no worker has requested a token", report.Unfinished)
+	require.Equal(t, "no worker has sent a payment for 5s, and no worker has requested a token", report.Unfinished)
 	require.False(t, report.OK())
 	require.False(t, report.MoneyWrong(), "nothing is called missing yet")
 	require.Positive(t, report.Restarts)
@@ -220,7 +220,7 @@ func TestWorkerThatNeverFinishes(t *testing.T) {
 func TestWorkerThatGetsNoToken(t *testing.T) {
 	t.Parallel()
 	o := calm("")
-	o.Quiet = 3 * time.Second
+	o.Quiet = 5 * time.Second
 	o.Env = []string{"PREPAID_CLIENT_SECRET=wrong"}
 	report, err := hostile.Run(t.Context(), o)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -103,6 +104,7 @@ func TestDatabaseIsCutBetweenResponseAndOutcome(t *testing.T) {
 	t.Parallel()
 	report := hostile.Test(t, hostile.Options{
 		Worker: "wired", Database: notes(t), Seed: 4, Payments: 20, Copies: 1, Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: -1, ServiceFreezes: -1, Cuts: 4, ClockMoves: 2,
+		AttemptTimeout: 20 * time.Second, // a slow response is no lost one
 	})
 	require.Equal(t, 4, report.Cuts)
 	require.Equal(t, 2, report.ClockMoves)
