@@ -124,7 +124,6 @@ func TestE2EHookAddressWithUser(t *testing.T) {
 	config.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	params := s.hook(true)
 	params.URI = strings.Replace(params.URI, "https://", "https://ann:hunter2@", 1)
 	made, err := client.Hooks.Create(t.Context(), params)
@@ -140,6 +139,7 @@ func TestE2EHookAddressWithUser(t *testing.T) {
 	params.HMACKeyID = ";"
 	_, invalid := client.Hooks.Create(t.Context(), params)
 	require.Error(t, invalid)
+	require.NoError(t, client.Close()) // waits for goroutines that still write to the log
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("hook", "hook", hook, "params", params)
 	fmt.Fprintf(&log, "%v %+v %#v %v %v %v %+v", hook, *hook, params, refusal, invalid, s.Deliveries(), s.Requests())
 	require.NotContains(t, log.String(), "hunter2")
