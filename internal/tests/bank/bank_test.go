@@ -20,7 +20,7 @@ func TestOverlappingRepeatPaysTwice(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	b := Serve(t, listener, Options{Takes: func(string, int) time.Duration { return 200 * time.Millisecond }})
+	b := Serve(t, listener, Options{Takes: func(string, int) time.Duration { return time.Second }})
 	post := func(ctx context.Context, id string) error {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.URL+"accounts/EA-1/transfer", bytes.NewBufferString(`{"request_id":"`+id+`"}`))
 		require.NoError(t, err)
