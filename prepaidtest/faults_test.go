@@ -98,7 +98,7 @@ func TestFault_HeldRequest(t *testing.T) {
 	c := start(t, Options{})
 	id := c.AddAccount(SeedAccount{})
 	const get = "GET /accounts/{id}/status"
-	c.Inject(get, Delay(300*time.Millisecond))
+	c.Inject(get, Delay(time.Second))
 	require.Equal(t, 1, c.FaultsLeft())
 	done := make(chan struct{})
 	go func() {

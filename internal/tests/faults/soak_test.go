@@ -33,7 +33,7 @@ func TestSoak(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 200 {
 		callers.Go(func() {
-			for ctx.Err() == nil {
+			for limit := time.Now().Add(*soakTime + time.Minute); ctx.Err() == nil || s.missing() != "" && time.Now().Before(limit); {
 				s.step(t.Context())
 			}
 		})
@@ -58,12 +58,7 @@ func TestSoak(t *testing.T) {
 		"%d requests: %d without a response, %d times 429, %d times 401, %d times 5xx",
 		s.moved.Load(), s.refused.Load(), s.unknown.Load(), s.reads.Load(),
 		s.requests.Load(), s.lost.Load(), s.statuses[429].Load(), s.statuses[401].Load(), s.statuses[500].Load()+s.statuses[502].Load()+s.statuses[503].Load())
-	for name, count := range map[string]int64{
-		"moved": s.moved.Load(), "refused": s.refused.Load(), "unknown": s.unknown.Load(), "reads": s.reads.Load(), "lost": s.lost.Load(),
-		"429": s.statuses[429].Load(), "401": s.statuses[401].Load(), "503": s.statuses[503].Load(),
-	} {
-		require.NotZero(t, count, "%s: the soak met none", name)
-	}
+	require.Empty(t, s.missing(), "the soak met none")
 }
 
 type soak struct {
@@ -120,6 +115,19 @@ func newSoak(t *testing.T) *soak {
 			prepaidtest.ProxyPage(502).CommitAfter(300*time.Millisecond).WithProbability(0.02))
 	}
 	return s
+}
+
+// missing names an event that has not happened yet: a slow machine needs longer.
+func (s *soak) missing() string {
+	for name, count := range map[string]*atomic.Int64{
+		"moved": &s.moved, "refused": &s.refused, "unknown": &s.unknown, "reads": &s.reads, "lost": &s.lost,
+		"429": &s.statuses[429], "401": &s.statuses[401], "503": &s.statuses[503],
+	} {
+		if count.Load() == 0 {
+			return name
+		}
+	}
+	return ""
 }
 
 func (s *soak) step(ctx context.Context) {
