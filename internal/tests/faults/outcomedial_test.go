@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -92,21 +93,16 @@ func newHangUp(t *testing.T, greeting string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
+	var accepts sync.WaitGroup
+	accepts.Go(func() {
+		for connection, err := listener.Accept(); err == nil; connection, err = listener.Accept() {
 			_, _ = io.WriteString(connection, greeting)
 			_ = connection.Close()
 		}
-	}()
+	})
 	t.Cleanup(func() {
 		_ = listener.Close()
-		<-done
+		accepts.Wait()
 	})
 	return "https://" + listener.Addr().String()
 }
