@@ -121,11 +121,8 @@ func TestSocketOfPostgres(t *testing.T) {
 
 func TestDatabaseThatIsDown(t *testing.T) {
 	t.Parallel()
-	database, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, database.Close())
-	_, through := proxied(t, "postgres://"+database.Addr().String())
+	_, through := proxied(t, "postgres://127.0.0.1:1") // a port that was just closed may go to another test
 	_, ask := dial(t, through.Host)
-	_, err = ask("nobody")
+	_, err := ask("nobody")
 	require.Error(t, err)
 }
