@@ -2,9 +2,9 @@ package prepaidredis
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,7 +17,6 @@ type server struct {
 	t       *testing.T
 	program string
 	address string
-	port    string
 	dir     string
 	process *exec.Cmd
 }
@@ -31,14 +30,13 @@ func startServer(t *testing.T) *server {
 		}
 		t.Skip("redis-server is not installed; PREPAID_REDIS=required makes this a failure")
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	dir, err := os.MkdirTemp("", "redis") // that of t may be too long for a socket
 	require.NoError(t, err)
-	address := listener.Addr().String()
-	require.NoError(t, listener.Close())
-	_, port, err := net.SplitHostPort(address)
-	require.NoError(t, err)
-	s := &server{t: t, program: program, address: address, port: port, dir: t.TempDir()}
-	t.Cleanup(s.kill)
+	s := &server{t: t, program: program, address: filepath.Join(dir, "socket"), dir: dir}
+	t.Cleanup(func() {
+		s.kill()
+		require.NoError(t, os.RemoveAll(dir))
+	})
 	s.start()
 	return s
 }
@@ -46,7 +44,7 @@ func startServer(t *testing.T) *server {
 // start returns when the server responds.
 func (s *server) start() {
 	s.t.Helper()
-	s.process = exec.Command(s.program, "--bind", "127.0.0.1", "--port", s.port, "--dir", s.dir, "--save", "", "--appendonly", "no")
+	s.process = exec.Command(s.program, "--port", "0", "--unixsocket", s.address, "--dir", s.dir, "--save", "", "--appendonly", "no")
 	require.NoError(s.t, s.process.Start())
 	client := redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1, DialTimeout: time.Second})
 	defer client.Close()
