@@ -30,7 +30,7 @@ func startServer(t *testing.T) *server {
 		}
 		t.Skip("redis-server is not installed; PREPAID_REDIS=required makes this a failure")
 	}
-	dir, err := os.MkdirTemp("", "redis") // that of t may be too long for a socket
+	dir, err := os.MkdirTemp("", "redis") //nolint:usetesting // that of t may be too long for a socket
 	require.NoError(t, err)
 	s := &server{t: t, program: program, address: filepath.Join(dir, "socket"), dir: dir}
 	t.Cleanup(func() {
