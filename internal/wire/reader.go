@@ -75,31 +75,35 @@ func Read(body []byte, read func(*Reader)) bool {
 	if !enabled {
 		return false
 	}
-	r := newReader(body)
-	defer r.free()
+	r := readers.Get().(*Reader)
+	r.data, r.pos, r.value, r.fallback = body, 0, -1, false
 	read(r)
 	r.FlushStrings()
-	return r.ended()
+	r.peek()
+	whole := !r.fallback && r.pos == len(body) // nothing follows the value
+	r.data = nil
+	clear(r.spans[:cap(r.spans)]) // the pool must keep no item in memory
+	if cap(r.texts) <= maxTexts && cap(r.scratch) <= maxTexts {
+		readers.Put(r)
+	}
+	return whole
 }
 
 // ReadItems reads body, an array, with the function read for each element. After the result false, nothing is known about body.
 func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
-	if !enabled {
-		return nil, false
-	}
-	r := newReader(body)
-	defer r.free()
 	list := make([]T, 0)
-	for more := r.enter('[', ']'); more; more = r.another(']') {
-		began := r.pos
-		list = extend(list)
-		read(&list[len(list)-1], r)
-		r.FlushStrings()
-		if len(list) == 1 && !r.fallback { // assume that the others have the same size
-			list = append(make([]T, 0, min((len(body)-began)/(r.pos-began)+1, maxGuess)), list...)
+	whole := Read(body, func(r *Reader) {
+		for more := r.enter('[', ']'); more; more = r.another(']') {
+			began := r.pos
+			list = extend(list)
+			read(&list[len(list)-1], r)
+			r.FlushStrings()
+			if len(list) == 1 && !r.fallback { // assume that the others have the same size
+				list = append(make([]T, 0, min((len(body)-began)/(r.pos-began)+1, maxGuess)), list...)
+			}
 		}
-	}
-	return list, r.ended()
+	})
+	return list, whole
 }
 
 // extend returns list with one more zero element, mostly without a copy: the spare capacity was never used, so it is zero.
@@ -108,20 +112,6 @@ func extend[T any](list []T) []T {
 		return list[:len(list)+1]
 	}
 	return append(list, *new(T))
-}
-
-func newReader(body []byte) *Reader {
-	r := readers.Get().(*Reader)
-	r.data, r.pos, r.value, r.fallback = body, 0, -1, false
-	return r
-}
-
-func (r *Reader) free() {
-	r.data = nil
-	clear(r.spans[:cap(r.spans)]) // the pool must keep no item in memory
-	if cap(r.texts) <= maxTexts && cap(r.scratch) <= maxTexts {
-		readers.Put(r)
-	}
 }
 
 // FlushStrings stores the texts read since the last call in their fields, with one allocation.
@@ -159,12 +149,6 @@ func (r *Reader) Raw(read func(*Reader)) []byte {
 
 // Inexact records that the value just read would be written in another form.
 func (r *Reader) Inexact() { r.inexact = true }
-
-// ended reports whether the value was read and nothing follows.
-func (r *Reader) ended() bool {
-	r.peek()
-	return !r.fallback && r.pos == len(r.data)
-}
 
 // Fallback leaves the body to the JSON library. The Reader reads nothing more.
 func (r *Reader) Fallback() {
