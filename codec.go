@@ -211,14 +211,7 @@ func parseInteger(text string) (int64, bool) {
 	return value, err == nil
 }
 
-// readItem reads body's single value on the fast path. If it returns false, body must be read again from the start, and item
-// is undefined.
-func readItem(body []byte, item any) bool {
-	plain, ok := item.(wireReadable)
-	return ok && wire.Read(body, plain.readWire)
-}
-
-// readItems is readItem for an array.
+// readItems reads an array on the fast path. After the result false, nothing is known about body.
 func readItems[T any](body []byte) ([]T, bool) {
 	if _, ok := any((*T)(nil)).(wireReadable); !ok {
 		return nil, false
@@ -226,11 +219,22 @@ func readItems[T any](body []byte) ([]T, bool) {
 	return wire.ReadItems(body, func(item *T, r *wire.Reader) { any(item).(wireReadable).readWire(r) })
 }
 
-// decodeJSON reads the single JSON value of a response into out.
-func decodeJSON(r *response, out any) error { return decodeValue(r, out, true) }
+// decodeJSON reads the single JSON value of a response into out, of a type of this package: on the fast path, or else again
+// from the start.
+func decodeJSON(r *response, out any) error {
+	if plain, ok := out.(wireReadable); !ok || !wire.Read(r.body, plain.readWire) {
+		if err := unmarshal(r, out, decodeOptions); err != nil {
+			return err
+		}
+	}
+	if !complete(out) {
+		return r.undecodable(errMissingMember)
+	}
+	return nil
+}
 
-// decodeValue is decodeJSON for a type of this package (ours) or of the caller.
-func decodeValue(r *response, out any, ours bool) error {
+// unmarshal reads the single JSON value of a response into out with the JSON library.
+func unmarshal(r *response, out any, options json.Options) error {
 	body := bytes.TrimSpace(r.body)
 	if len(body) == 0 {
 		return r.undecodable(errEmptyBody)
@@ -238,18 +242,9 @@ func decodeValue(r *response, out any, ours bool) error {
 	if string(body) == "null" {
 		return r.undecodable(errNull)
 	}
-	if !ours || !readItem(body, out) {
-		reflect.ValueOf(out).Elem().SetZero()
-		options := callerOptions
-		if ours {
-			options = decodeOptions
-		}
-		if err := json.Unmarshal(body, out, options); err != nil {
-			return r.undecodable(err)
-		}
-	}
-	if ours && !complete(out) {
-		return r.undecodable(errMissingMember)
+	reflect.ValueOf(out).Elem().SetZero()
+	if err := json.Unmarshal(body, out, options); err != nil {
+		return r.undecodable(err)
 	}
 	return nil
 }

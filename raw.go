@@ -87,7 +87,10 @@ func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	err := c.do(ctx, &described, func(a *response) error {
 		switch {
 		case out != nil && a.status != http.StatusNoContent:
-			return decodeValue(a, received.Interface(), isOurs(received.Type().Elem()))
+			if isOurs(received.Type().Elem()) {
+				return decodeJSON(a, received.Interface())
+			}
+			return unmarshal(a, received.Interface(), callerOptions)
 		case !a.fromService():
 			return a.undecodable(errUnexpectedBody)
 		}

@@ -12,6 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // plainBodies must be read on the fast path.
@@ -72,7 +74,7 @@ var otherBodies = []string{
 func sameAsOptions[T any](t *testing.T, body []byte) bool {
 	t.Helper()
 	var item T
-	plain := readItem(body, &item)
+	plain := wire.Read(body, any(&item).(wireReadable).readWire)
 	var want T
 	err := json.Unmarshal(body, &want, decodeOptions)
 	if plain {
@@ -294,7 +296,7 @@ func TestCardholderIsKeptAtLittleCost(t *testing.T) {
 		body := []byte(`{"personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
 			`"primary_address":{"state":"WA","country":"AU"},` + member + `}}`)
 		var account Account
-		require.Less(t, testing.AllocsPerRun(10, func() { require.True(t, readItem(body, &account)) }), 20.0, member)
+		require.Less(t, testing.AllocsPerRun(10, func() { require.True(t, wire.Read(body, account.readWire)) }), 20.0, member)
 		require.NotEmpty(t, account.Cardholder.received)
 	}
 }

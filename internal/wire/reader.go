@@ -69,14 +69,17 @@ const (
 	maxGuess = 512     // items allocated in advance, by the size of the first
 )
 
-// Read reads body's single value with the function read. If Read returns false, nothing is known about body, and the
-// values that were set are undefined.
+// Read reads body's single value, which is not null, with the function read. If Read returns false, nothing is known about
+// body, and the values that were set are undefined.
 func Read(body []byte, read func(*Reader)) bool {
 	if !enabled {
 		return false
 	}
 	r := readers.Get().(*Reader)
 	r.data, r.pos, r.value, r.fallback = body, 0, -1, false
+	if r.peek() == 'n' { // some reading functions accept the null of a member
+		r.Fallback()
+	}
 	read(r)
 	r.FlushStrings()
 	r.peek()

@@ -267,14 +267,11 @@ func TestRawCallInventsNothing(t *testing.T) {
 	require.Equal(t, "7", whole.Next)
 
 	for _, id := range []string{`""`, `null`, `0`, `"failed"`} {
-		for _, out := range []any{new(prepaid.TransferResult), new([]prepaid.TransferResult)} {
-			body := `{"transaction_id":` + id + `,"correlation_id":"1"}`
-			if _, list := out.(*[]prepaid.TransferResult); list {
-				body = "[" + body + "]"
-			}
-			harness.RequireUndecodable(t, call(body, out), prepaid.OutcomeUnknown)
-		}
+		body := `{"transaction_id":` + id + `,"correlation_id":"1"}`
+		harness.RequireUndecodable(t, call(body, new(prepaid.TransferResult)), prepaid.OutcomeUnknown)
+		harness.RequireUndecodable(t, call("["+body+"]", new([]prepaid.TransferResult)), prepaid.OutcomeUnknown)
 	}
+	harness.RequireUndecodable(t, call("null", new(prepaid.Amount)), prepaid.OutcomeUnknown)
 	made := new(prepaid.TransferResult)
 	require.NoError(t, call(`{"transaction_id":12,"correlation_id":"1"}`, made))
 	require.Equal(t, prepaid.TransactionID("12"), made.TransactionID)
