@@ -20,6 +20,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/exchange"
 	"github.com/cardprograms/prepaid/internal/idlock"
 	"github.com/cardprograms/prepaid/internal/liveness"
+	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/internal/slots"
 	"github.com/cardprograms/prepaid/internal/token"
 	"github.com/cardprograms/prepaid/internal/wire"
@@ -163,7 +164,7 @@ var buffers = sync.Pool{New: func() any { return new(exchange.Buffer) }}
 // attempt or the call.
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// do runs a request as DESIGN.md describes in "Follow one call": validate, encode once, attempt loop, decode. Every error that
+// do runs a request as DESIGN.md describes in "Follow one call": validate, encode once, make attempts, decode. Every error that
 // it returns is a *CallError.
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)
@@ -216,11 +217,13 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 			buffers.Put(c.buffer)
 		}
 	}()
-	c.loop(ctx)
+	if c.try(ctx); c.decide(ctx) && pause.For(ctx, c.sleep()) == nil { // seldom
+		c.repeat(ctx)
+	}
 	return c.conclude(ctx, decode)
 }
 
-// conclude turns the end of the loop into a result or an error.
+// conclude turns the last attempt into a result or an error.
 func (c *call) conclude(ctx context.Context, decode func(*response) error) error {
 	a := c.last
 	if c.observer.traces != nil && a.status != 0 && a.err == nil && c.request.op.class != classToken && !c.request.once {

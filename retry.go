@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/cardprograms/prepaid/internal/exchange"
-	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // effect is the known effect of the call.
@@ -32,17 +31,9 @@ type progress struct {
 	gaveUp    bool      // no attempt was made, because there is no other token
 }
 
-// loop makes attempts until another one might apply the call twice, would not finish before the deadline or would exceed
-// MaxAttempts. Nearly every call ends with the first attempt, so only further attempts use the retry library.
-func (c *call) loop(ctx context.Context) {
-	if c.try(ctx); c.decide(ctx) && pause.For(ctx, c.sleep()) == nil {
-		c.repeat(ctx)
-	}
-}
-
-// repeat makes the further attempts with go-retryablehttp. Each call has its own client, so that the hooks see this call's
-// deadline, outcome and last response, and the library's defaults (logging URLs, closing idle connections, following redirects)
-// have no effect.
+// repeat makes the further attempts with go-retryablehttp. Few calls need any. Each of these has its own client, so that the hooks
+// see this call's deadline, outcome and last response, and the library's defaults (logging URLs, closing idle connections,
+// following redirects) have no effect.
 func (c *call) repeat(ctx context.Context) {
 	address := c.url // a copy: the call is reused
 	bare := (&http.Request{Method: c.request.op.Method, URL: &address, Host: address.Host, Header: http.Header{}}).WithContext(ctx)
@@ -73,7 +64,8 @@ func (c furtherAttempts) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// decide evaluates the last attempt, updates the effect, and reports whether another attempt follows.
+// decide evaluates the last attempt, updates the effect, and reports whether another attempt follows: not if it might apply the
+// call twice, would not finish before the deadline or would exceed MaxAttempts.
 func (c *call) decide(ctx context.Context) (again bool) {
 	if !c.last.succeeded(&c.request.op) {
 		again = c.again(ctx)
