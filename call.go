@@ -97,13 +97,11 @@ func (c *core) join(f *family, config Config) {
 	c.repeats.share(&f.longest)
 }
 
-// over reports whether this client, or the client that it derives from, was closed.
-func (c *core) over() bool { return c.family.closed.Load() || c.left.Load() }
-
-// ended returns why nothing may be sent any more, or nil. It compares the deadline with the clock: in a process that was
-// frozen, the timer of ctx may not have fired yet.
+// ended returns why nothing may be sent any more, or nil. ErrClosed, of this client or the client that it derives from, comes
+// before the error of ctx. The deadline is compared with the clock: in a process that was frozen, the timer of ctx may not have
+// fired yet.
 func (c *core) ended(ctx context.Context) error {
-	if c.over() {
+	if c.family.closed.Load() || c.left.Load() {
 		return ErrClosed
 	}
 	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && time.Until(deadline) <= 0 {

@@ -162,8 +162,8 @@ func (c *Client) Close() error {
 // Token returns the access token that a call would use now. Treat it as a secret. Errors: *[TokenError]. Safety:
 // repeated. API: POST /token.
 func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
-	if c.over() {
-		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
+	if err := c.ended(ctx); errors.Is(err, ErrClosed) { // any other end does not matter for a known token
+		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
 	}
 	current, err := c.tokens.Token(ctx, nil)
 	if err == nil && current != nil && current.AccessToken != "" {

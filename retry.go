@@ -99,7 +99,7 @@ func (c *call) again(ctx context.Context) bool {
 			c.next.notBefore = c.core.repeats.notBefore(c.sent.last)
 		}
 	}
-	if ctx.Err() != nil || c.core.over() || !(v.again || v.renew && !c.progress.renewed) {
+	if c.core.ended(ctx) != nil || !(v.again || v.renew && !c.progress.renewed) {
 		return false
 	}
 	policy := &c.core.config.Retry

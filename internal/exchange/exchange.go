@@ -148,14 +148,19 @@ type Failure struct {
 // Send sends r. ctx is the context that Begin returned. The caller closes the body of the response.
 func (x *Exchange) Send(ctx context.Context, r Request) (*http.Response, Failure) {
 	s := x.sender
-	x.url = *r.URL
+	x.url, x.effect = *r.URL, r.Effect
+	x.unwritten = s.netHTTP && r.Method != http.MethodGet // net/http repeats only a GET once something was written
+	x.hooks.GotConn = x.gotConn
+	if s.netHTTP && s.owned == nil { // in other cases neverLeft does not need the hook
+		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }
+	}
 	if r.Effect && !s.netHTTP && x.content != nil {
 		x.content.alone.Context = ctx
 		ctx = &x.content.alone
 	}
 	out := &x.request
 	*out = *(&http.Request{Method: r.Method, URL: &x.url, Host: x.url.Host, Header: r.Header}).
-		WithContext(httptrace.WithClientTrace(ctx, x.trace(r)))
+		WithContext(httptrace.WithClientTrace(ctx, &x.hooks))
 	if r.Body != nil {
 		out.ContentLength = int64(len(r.Body))
 		x.content.reader.Reset(r.Body)
@@ -206,16 +211,6 @@ func quotes(text string, r *http.Request) bool {
 func (x *Exchange) HTTP2() bool { return x.has(seenHTTP2) }
 
 func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
-
-// trace returns the hooks. Once something was written over HTTP/1.1, an [*http.Transport] repeats only a GET.
-func (x *Exchange) trace(r Request) *httptrace.ClientTrace {
-	x.effect, x.unwritten = r.Effect, x.sender.netHTTP && r.Method != http.MethodGet
-	x.hooks.GotConn = x.gotConn
-	if x.sender.netHTTP && x.sender.owned == nil { // in other cases neverLeft does not need the hook
-		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }
-	}
-	return &x.hooks
-}
 
 func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	conn, ok := info.Conn.(interface{ ConnectionState() tls.ConnectionState })
