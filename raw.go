@@ -86,15 +86,15 @@ func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	}
 	err := c.do(ctx, &described, func(a *response) error {
 		switch {
-		case out != nil && a.status != http.StatusNoContent:
-			if isOurs(received.Type().Elem()) {
-				return decodeJSON(a, received.Interface())
+		case out == nil || a.status == http.StatusNoContent:
+			if !a.fromService() {
+				return a.undecodable(errUnexpectedBody)
 			}
-			return unmarshal(a, received.Interface(), callerOptions)
-		case !a.fromService():
-			return a.undecodable(errUnexpectedBody)
+			return nil
+		case isOurs(received.Type().Elem()):
+			return decodeJSON(a, received.Interface())
 		}
-		return nil
+		return unmarshal(a, received.Interface(), callerOptions)
 	})
 	if err == nil && out != nil {
 		reflect.ValueOf(out).Elem().Set(received.Elem())
