@@ -44,13 +44,15 @@ func accountChangeCases() []Case {
 				return
 			}
 			body := map[string]any{"registration": before["personal"]}
-			for _, name := range []string{"client_account_key", "display_name", "portal_identifier"} {
-				if value, present := before[name]; present {
-					body[name] = value
+			for _, m := range updatedMembers() {
+				if value, present := before[m.name]; present {
+					body[m.name] = value
 				}
 			}
 			p.do(http.MethodPut, p.accountPath(""), body).status(200).empty()
-			p.get(p.accountPath("?with_personal=1")).status(200).read(shape)
+			if after := p.get(p.accountPath("?with_personal=1")).status(200).object(shape); after != nil && len(after) != len(before) {
+				p.fail("", "must have the members that it had before they were put back")
+			}
 		}, "AccountID", "ChangeAccounts"),
 		same("/status", "status", "status"),
 		same("/plastic", "is_plastic_enabled", "plastic_enabled"),

@@ -39,14 +39,21 @@ func createdShape() rule {
 	return object("2.2", reducedMembers(), opt(dateTime, "first_transaction_occurred_at", "last_transaction_occurred_at"))
 }
 
+// updatedMembers are the members of an account that an update can have, in addition to the registration.
+func updatedMembers() []member {
+	return join(
+		opt(text, "display_name"),
+		opt(matching(`^[\x20-\x7e]{0,255}$`, "at most 255 ASCII characters from 0x20 to 0x7E"), "client_account_key"),
+		opt(object("2.7", req(text, "client_id", "program_id", "cardholder_id")), "portal_identifier"),
+	)
+}
+
 // accountShape has only the given optional groups.
 func accountShape(groups ...[]member) rule {
 	return object("2.2", append([][]member{
 		reducedMembers(), req(text, "account_id"), req(dateTime, "account_expiry"), req(oneOf("proxy", "ledger"), "account_type"),
 		opt(dateTime, "first_transaction_occurred_at", "last_transaction_occurred_at"),
-		opt(text, "display_name", "name_on_card", "client_id"), opt(boolean, "is_compliant"),
-		opt(matching(`^[\x20-\x7e]{0,255}$`, "at most 255 ASCII characters from 0x20 to 0x7E"), "client_account_key"),
-		opt(object("2.7", req(text, "client_id", "program_id", "cardholder_id")), "portal_identifier"),
+		opt(text, "name_on_card", "client_id"), opt(boolean, "is_compliant"), updatedMembers(),
 	}, groups...)...)
 }
 
