@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -51,9 +52,11 @@ func baselineSide(address string, transport http.RoundTripper, call func(*baseli
 	}}
 }
 
-func baselineGetAccount(f *baselineClient) error {
-	var account baselineAccount
-	return f.call(context.Background(), http.MethodGet, "accounts/EAID0000000000000007?with_personal=1", nil, &account)
+func baselineGetAccount() func(*baselineClient) error {
+	account := baselineOf[prepaid.Account]()
+	return func(f *baselineClient) error {
+		return f.call(context.Background(), http.MethodGet, "accounts/EAID0000000000000007?with_personal=1", nil, reflect.New(account).Interface())
+	}
 }
 
 func getAccount(c *prepaid.Client) error {
@@ -63,7 +66,7 @@ func getAccount(c *prepaid.Client) error {
 
 func accountRows(rounds int) ([]row, error) {
 	transport := newMemory(accountBody(7), 0)
-	return callRows(rounds, "one account", "if not decoded", baselineSide(base, transport, baselineGetAccount), clientSide(base, transport, getAccount),
+	return callRows(rounds, "one account", "if not decoded", baselineSide(base, transport, baselineGetAccount()), clientSide(base, transport, getAccount),
 		leastSide(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil), 0.36, 0.56)
 }
 
@@ -86,7 +89,7 @@ func callRows(rounds int, name, when string, without, with, least side, duration
 }
 
 func accountPageRows(rounds int) ([]row, error) {
-	return pageOf[baselineAccount](rounds, "100 accounts", accountBody, "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
+	return pageOf[prepaid.Account](rounds, "100 accounts", accountBody, "accounts/company/40000?with_personal=1&page_number=1&page_size=100",
 		func(c *prepaid.Client) error {
 			_, err := c.Accounts.SearchCompanyPage(context.Background(), 40000, prepaid.SearchCompanyParams{
 				Include: []prepaid.Include{prepaid.IncludeCardholder}, Paging: prepaid.Paging{Page: 1, Size: pageItems},
@@ -96,7 +99,7 @@ func accountPageRows(rounds int) ([]row, error) {
 }
 
 func transactionPageRows(rounds int) ([]row, error) {
-	return pageOf[baselineTransaction](rounds, "100 transactions", transactionBody, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
+	return pageOf[prepaid.Transaction](rounds, "100 transactions", transactionBody, "accounts/EAID0000000000000007/transactions?page_number=1&page_size=100",
 		func(c *prepaid.Client) error {
 			_, err := c.Accounts.TransactionsPage(context.Background(), "EAID0000000000000007", prepaid.ListTransactionsParams{
 				Paging: prepaid.Paging{Page: 1, Size: pageItems},
@@ -107,11 +110,10 @@ func transactionPageRows(rounds int) ([]row, error) {
 
 // pageOf compares how the two sides read a page of 100 items.
 func pageOf[T any](rounds int, name string, body func(int) string, path string, call func(*prepaid.Client) error, bytes float64) ([]row, error) {
-	transport := newMemory(list(pageItems, body), pageItems)
+	transport, page := newMemory(list(pageItems, body), pageItems), reflect.SliceOf(baselineOf[T]())
 	baseline, ours, err := compare(rounds, 100,
 		baselineSide(base, transport, func(f *baselineClient) error {
-			var page []T
-			return f.call(context.Background(), http.MethodGet, path, nil, &page)
+			return f.call(context.Background(), http.MethodGet, path, nil, reflect.New(page).Interface())
 		}),
 		clientSide(base, transport, call))
 	if err != nil {

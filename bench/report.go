@@ -51,7 +51,7 @@ func loopbackRows(rounds int) ([]row, error) {
 	defer stop()
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	baseline, ours, err := compare(rounds, callsOfClient, baselineSide(address, transport, baselineGetAccount), clientSide(address, transport, getAccount))
+	baseline, ours, err := compare(rounds, callsOfClient, baselineSide(address, transport, baselineGetAccount()), clientSide(address, transport, getAccount))
 	if err != nil {
 		return nil, err
 	}
