@@ -30,14 +30,10 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	add := seedAccount{path: b.Path}
 	a := &add.AccountData
 	a.CompanyID, a.PlasticEnabled = defaultCompany, true
-	b.Some(a, "account_id", "external_account_id", "company_id")
 	sum := b.Member(a, "balance")
-	b.Some(a, "client_account_key", "status", "product_type", "account_type", "is_plastic_enabled", "plastic_expiry", "account_expiry",
-		"display_name", "name_on_card")
 	if !b.Member(a, "personal").Usable {
 		a.Cardholder = DefaultCardholder()
 	}
-	b.Some(a, "free_text")
 	b.Rest(a)
 	history := b.Objects("transactions", add.bindItem)
 	b.Objects("wallet_tokens", func(b *wire.Reader) {
