@@ -19,7 +19,7 @@ const createOperation = "POST /accounts"
 func creation() prepaid.CreateAccountParams {
 	params := prepaid.CreateAccountParams{
 		CompanyID: company, InitialLoadAmount: prepaid.MustAmount("25.50"), Cardholder: cardholder(), NameOnCard: "G.HOPPER",
-		ClientAccountKey: "emp-9", DisplayName: "Acme, meals", InitiatingUserID: "ada", PlasticEnabled: new(false), PlasticExpiry: expiry,
+		ClientAccountKey: "emp-9", DisplayName: "Açmé, meals", InitiatingUserID: "ada", PlasticEnabled: new(false), PlasticExpiry: expiry,
 		PortalIdentifier: &portal, MDESConfigID: "mdes-1", GiftCardExpiry: expiry.AddDate(1, 0, 0),
 		CardholderType: prepaid.CardholderTypeSecondary, RequestType: prepaid.RequestTypeNew,
 	}

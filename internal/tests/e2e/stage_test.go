@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -128,16 +127,6 @@ func invalid(t *testing.T, err error, fields ...string) {
 		found[i] = fault.Field
 	}
 	require.Equal(t, fields, found)
-}
-
-// sameJSON compares a client's value with an emulator's: they share no type, but the wire form.
-func sameJSON(t *testing.T, want, got any) {
-	t.Helper()
-	wanted, err := json.Marshal(want)
-	require.NoError(t, err)
-	text, err := json.Marshal(got)
-	require.NoError(t, err)
-	require.JSONEq(t, string(wanted), string(text))
 }
 
 // cardholder has every field of a registration.

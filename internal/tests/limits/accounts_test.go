@@ -302,14 +302,3 @@ func TestValidationLooks(t *testing.T) {
 	requireRefusal(t, find(prepaid.FindCreatedParams{ClientAccountKey: "k"}), "", harness.Fault{Field: "program_client_id", Rule: "is required"})
 	requireRefusal(t, find(prepaid.FindCreatedParams{ExternalAccountID: "x"}), "", harness.Fault{Field: "company_id", Rule: "is required"})
 }
-
-// The whole text arrives unchanged: lengths count code points, not bytes.
-func TestValidationSendsAllOfTheText(t *testing.T) {
-	t.Parallel()
-	params := validCreate()
-	params.Cardholder.FirstName, params.DisplayName = harness.WideText(50), harness.WideText(100)
-	sent := sends(t, "at the limits", func(ctx context.Context, c *prepaid.Client) error { return callCreate(ctx, c, params) })
-	require.Contains(t, sent.body, `"first_name":"`+harness.WideText(50)+`"`)
-	require.Contains(t, sent.body, `"display_name":"`+harness.WideText(100)+`"`)
-	require.Greater(t, len(harness.WideText(50)), 100)
-}
