@@ -94,20 +94,6 @@ func TestE2EGetAccount(t *testing.T) {
 	}
 }
 
-// The reduced account has the eight fields of its row.
-func TestE2EAccountStatus(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	id, _ := s.whole()
-	account, _ := s.get(id)
-	status, err := s.client.Accounts.Summary(t.Context(), id)
-	require.NoError(t, err)
-	require.Equal(t, &prepaid.AccountSummary{
-		ExternalAccountID: account.ExternalAccountID, CompanyID: account.CompanyID, Balance: account.Balance, CardNumber: account.CardNumber,
-		PlasticExpiry: account.PlasticExpiry, ProductType: account.ProductType, Status: account.Status, PlasticEnabled: account.PlasticEnabled,
-	}, status)
-}
-
 func TestE2ESetStatus(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.Options{})

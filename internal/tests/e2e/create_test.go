@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sort"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +64,31 @@ func TestE2ECreateAccount(t *testing.T) {
 	s.holds(id, "25.50")
 	require.Contains(t, s.sent(createOperation), `"initiating_user_id":"ada"`)
 	require.Contains(t, s.sent(createOperation), `"date_of_birth":"1986-12-09T00:00:00Z"`)
+}
+
+// Client and emulator, which are written independently, refuse each text of a creation from the same length on.
+func TestE2ECreateAccountLimits(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, prepaidtest.Options{RateLimit: -1})
+	config := s.Config()
+	config.SkipValueChecks = true
+	lax, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, lax.Close()) }()
+	for field := range reflect.TypeFor[prepaid.CreateAccountParams]().Fields() {
+		refusedFrom := func(client *prepaid.Client) int {
+			return sort.Search(300, func(n int) bool {
+				params := creation()
+				reflect.ValueOf(&params).Elem().FieldByIndex(field.Index).SetString(strings.Repeat("A", n+2))
+				_, err := client.Accounts.Create(t.Context(), params)
+				_, invalid := errors.AsType[*prepaid.ValidationError](err)
+				return invalid || client == lax && err != nil
+			})
+		}
+		if field.Type == reflect.TypeFor[string]() {
+			require.Equal(t, refusedFrom(s.client), refusedFrom(lax), field.Name)
+		}
+	}
 }
 
 // An account with only the required fields: no others are sent.

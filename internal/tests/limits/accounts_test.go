@@ -53,13 +53,11 @@ func createLimits() []limit[prepaid.CreateAccountParams] {
 		[2]string{"qzxw", "AZ"}, [2]string{"QZ'XW", "--"}, [2]string{"QZÉXW", "09"}, [2]string{"QZ,XW", ""}, [2]string{"QZ_XW", "///"},
 	)...)
 	rows = append(rows, accountKeyLimits("4.4, 8", func(p *P) *string { return &p.ClientAccountKey })...)
-	rows = append(rows, atMost("4.4, 8", "display_name", 100, func(p *P) *string { return &p.DisplayName }))
 	portal := func(p *P) *prepaid.PortalIdentifier {
 		p.PortalIdentifier = &prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"}
 		return p.PortalIdentifier
 	}
 	rows = append(rows, within("portal_identifier.", portal, portalLimits())...)
-	rows = append(rows, atMost("4.4, 8", "mdes_config_id", 10, func(p *P) *string { return &p.MDESConfigID }))
 	for _, pair := range [][2]prepaid.CardholderType{{3, prepaid.CardholderTypePrimary}, {-1, prepaid.CardholderTypeSecondary}, {977, 0}} {
 		rows = append(rows, limit[P]{
 			ref: "4.4", field: "card_holder_type", rule: "must be 1 (primary) or 2 (secondary)", shown: "977",
