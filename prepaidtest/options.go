@@ -111,8 +111,8 @@ type Options struct {
 	// CompanySearchObject makes the company search respond with one object, the first account found, without paging headers: the literal
 	// reading of its row in the reference. By default it responds with an array in pages.
 	CompanySearchObject bool
-	// ClearOmittedMembers makes PUT /accounts/{id} clear client_account_key, display_name and portal_identifier when the body does not
-	// have them. By default they are kept. The whole registration is always replaced.
+	// ClearOmittedMembers makes PUT /accounts/{id} clear the optional members that the body does not have. By default they are kept. The
+	// whole registration is always replaced.
 	ClearOmittedMembers bool
 	// CustomPlasticExpiry makes the member plastic_expiry of a new account effective, like a manufacturing batch that allows it. By
 	// default the member has no effect.
