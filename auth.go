@@ -16,12 +16,11 @@ import (
 
 // fetchToken calls POST /token, in as many attempts as Retry allows. The token manager makes no other calls.
 func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
-	credentials := c.config.Credentials
 	described := request{
 		op:      opToken,
 		encoded: []byte("grant_type=client_credentials"),
 		// ID and secret are unescaped, as the reference says: x/oauth2 would escape them.
-		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
+		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(c.config.ClientID+":"+c.config.ClientSecret.Reveal())),
 	}
 	var granted struct {
 		AccessToken string    `json:"access_token"`

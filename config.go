@@ -23,26 +23,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Environment is production, the zero value, or test.
-type Environment string
-
-const (
-	// EnvironmentProduction refuses simulator calls with [ErrTestOnly] before any I/O.
-	EnvironmentProduction Environment = ""
-	// EnvironmentTest allows Client.Simulation.
-	EnvironmentTest Environment = "test"
-)
-
-// UnmarshalText reads "test" and "production" (the zero value). [Config.Validate] refuses any other text.
-func (e *Environment) UnmarshalText(text []byte) error {
-	*e = Environment(text)
-	if *e == "production" {
-		*e = EnvironmentProduction
-	}
-	return nil
-}
-
-// Config holds all settings of a [Client]. BaseURL, Vendor and Credentials (or TokenSource) are required; zero in any other field
+// Config holds all settings of a [Client]. BaseURL, Vendor, ClientID and ClientSecret (or TokenSource) are required; zero in any other field
 // means the default stated there. Fields that hold data can be read from JSON and YAML, with durations such as "30s", and from the
 // environment ([ConfigFromEnv]). Fields that hold code are set in code. A Config prints and marshals without its secret.
 type Config struct {
@@ -50,13 +31,16 @@ type Config struct {
 	BaseURL string `json:"base_url" yaml:"base_url"`
 	// Vendor is the vendor in the media type application/vnd.<vendor>+json. Required.
 	Vendor string `json:"vendor" yaml:"vendor"`
-	// Environment is the environment of BaseURL. Default: production. The simulator requires EnvironmentTest.
-	Environment Environment `json:"environment,omitzero" yaml:"environment,omitempty"`
-	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It requires EnvironmentTest:
+	// TestEnvironment means that BaseURL is that of the test environment, and allows Client.Simulation. Default: production.
+	TestEnvironment bool `json:"test_environment,omitzero" yaml:"test_environment,omitempty"`
+	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It requires TestEnvironment:
 	// the client secret, tokens and personal data are sent unencrypted. NewClient logs a warning about such a BaseURL.
 	InsecureHTTP bool `json:"insecure_http,omitzero" yaml:"insecure_http,omitempty"`
-	// Credentials are the OAuth client credentials. Required unless TokenSource is set.
-	Credentials Credentials `json:"credentials,omitzero" yaml:"credentials,omitempty"`
+	// ClientID is the OAuth client ID, not the client_id of an account (see [SearchAccountsParams].ProgramClientID). Required
+	// without a TokenSource.
+	ClientID string `json:"client_id,omitzero" yaml:"client_id,omitempty"`
+	// ClientSecret is the OAuth client secret. It is never printed. Required without a TokenSource.
+	ClientSecret Secret `json:"client_secret,omitzero" yaml:"client_secret,omitempty"`
 
 	// UserAgent is a product token that follows the SDK's own, such as "acme-cards/1.4".
 	UserAgent string `json:"user_agent,omitzero" yaml:"user_agent,omitempty"`
@@ -104,7 +88,7 @@ type Config struct {
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
 	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at
 	// most 200 characters, with unprintable characters replaced. The description may repeat request data, such as a
-	// cardholder's name: set it only if the data is synthetic. It requires EnvironmentTest.
+	// cardholder's name: set it only if the data is synthetic. It requires TestEnvironment.
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
 	// TokenSource replaces the built-in token manager. The manager renews a token in the background when less than 10 minutes remain
@@ -158,15 +142,6 @@ type RetryPolicy struct {
 	// next token is requested TokenHold (at most 1 s) after the last arrival. A nanosecond means practically no wait. After a
 	// failed renewal of a token that is still valid, the next renewal waits 1 s to 1 min, and no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
-}
-
-// Credentials are the OAuth client credentials. ClientID is not the client_id of an account (see
-// [SearchAccountsParams].ProgramClientID).
-type Credentials struct {
-	// ClientID is the OAuth client ID.
-	ClientID string `json:"client_id" yaml:"client_id"`
-	// ClientSecret is the OAuth client secret. It is never printed.
-	ClientSecret Secret `json:"client_secret" yaml:"client_secret"`
 }
 
 // TokenSource supplies access tokens. Unlike oauth2.TokenSource, it receives the caller's context and the token that was
@@ -291,12 +266,11 @@ func ruleOf(of reflect.Type) string {
 }
 
 // ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and the path of the JSON field in capitals,
-// without the group credentials: PREPAID_BASE_URL, PREPAID_CLIENT_ID, PREPAID_RETRY_MIN_WAIT. docs/wrapping.md lists them all. If
-// PREPAID_CLIENT_SECRET is unset, PREPAID_CLIENT_SECRET_FILE names a file with the secret. PREPAID_ENVIRONMENT is "test" or
-// "production", the default. Switches are "true" or "false", durations are written as "30s", codes and media types are separated by
+// such as PREPAID_BASE_URL or PREPAID_RETRY_MIN_WAIT. docs/wrapping.md lists them all. If PREPAID_CLIENT_SECRET is unset, PREPAID_CLIENT_SECRET_FILE names a file with the secret. PREPAID_ENVIRONMENT (for
+// TestEnvironment) is "test" or "production", the default. Switches are "true" or "false", durations are written as "30s", codes and media types are separated by
 // commas. An empty variable counts as unset. Unknown variables are ignored, even if they begin with PREPAID_: check the spelling.
 //
-// If no variable of the credentials is set, Credentials stays empty, for a Config with a TokenSource; [NewClient] refuses a
+// Without any credentials, ClientID and ClientSecret stay empty, for a Config with a TokenSource; [NewClient] refuses a
 // Config that has neither.
 //
 // The error is a *[ValidationError] with all faults: missing, unreadable and forbidden values. Its fields are the
@@ -305,12 +279,15 @@ func ConfigFromEnv() (Config, error) {
 	config, unread := Config{}, validator{}
 	readEnv(&unread, "base_url", &config.BaseURL, asText)
 	readEnv(&unread, "vendor", &config.Vendor, asText)
-	readEnv(&unread, "environment", &config.Environment, func(text string) (e Environment, err error) {
-		err = e.UnmarshalText([]byte(text))
-		return e, err
-	})
+	switch os.Getenv("PREPAID_ENVIRONMENT") {
+	case "test":
+		config.TestEnvironment = true
+	case "", "production":
+	default:
+		unread.fault("PREPAID_ENVIRONMENT", `must be "test" or "production"`)
+	}
 	readEnv(&unread, "insecure_http", &config.InsecureHTTP, strconv.ParseBool)
-	readEnv(&unread, "credentials.client_id", &config.Credentials.ClientID, asText)
+	readEnv(&unread, "client_id", &config.ClientID, asText)
 	readEnv(&unread, "user_agent", &config.UserAgent, asText)
 	readEnv(&unread, "attempt_timeout", &config.AttemptTimeout, time.ParseDuration)
 	readEnv(&unread, "body_idle_timeout", &config.BodyIdleTimeout, time.ParseDuration)
@@ -330,18 +307,18 @@ func ConfigFromEnv() (Config, error) {
 	readEnv(&unread, "skip_value_checks", &config.SkipValueChecks, strconv.ParseBool)
 	readEnv(&unread, "show_descriptions", &config.ShowDescriptions, strconv.ParseBool)
 	secret, from, rule := secretFromEnv()
-	if err := config.Credentials.ClientSecret.UnmarshalText([]byte(secret)); err != nil {
+	if err := config.ClientSecret.UnmarshalText([]byte(secret)); err != nil {
 		rule = "must not be " + redact.Mark
 	}
 
 	v, missing := validator{}, validator{}
 	for _, fault := range faultsOf(config.Validate()) {
-		name, secret, file := envName(fault.Field), fault.Field == "credentials.client_secret", ""
+		name, secret, file := envName(fault.Field), fault.Field == "client_secret", ""
 		if secret && from == "" {
 			file = "or PREPAID_CLIENT_SECRET_FILE "
 		}
 		switch {
-		case strings.HasPrefix(fault.Field, "credentials.") && from == "" && config.Credentials.ClientID == "":
+		case strings.HasPrefix(fault.Field, "client_") && from == "" && config.ClientID == "":
 			missing.fault(name, file+"is required without a TokenSource")
 		case secret && rule != "":
 			v.fault(from, rule)
@@ -402,7 +379,7 @@ func secretFromEnv() (secret, from, rule string) {
 	return secret, from, rule
 }
 
-// envName turns "credentials.client_id" into "PREPAID_CLIENT_ID" and "retry.min_wait" into "PREPAID_RETRY_MIN_WAIT".
+// envName turns "retry.min_wait" into "PREPAID_RETRY_MIN_WAIT".
 func envName(field string) string {
-	return "PREPAID_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(field, "credentials."), ".", "_"))
+	return "PREPAID_" + strings.ToUpper(strings.ReplaceAll(field, ".", "_"))
 }

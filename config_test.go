@@ -23,8 +23,8 @@ import (
 // fullConfig sets every field that holds data: no two values are alike, and none is the default.
 func fullConfig() prepaid.Config {
 	return prepaid.Config{
-		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
-		InsecureHTTP: true, Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("s3cret")},
+		BaseURL: "https://service.example/3.0/", Vendor: "vendor", TestEnvironment: true,
+		InsecureHTTP: true, ClientID: "id", ClientSecret: prepaid.NewSecret("s3cret"),
 		UserAgent: "acme/1.4", AttemptTimeout: 11 * time.Second, BodyIdleTimeout: 90 * time.Second, MaxResponseBytes: 4096,
 		Retry: prepaid.RetryPolicy{
 			MaxAttempts: 7, MinWait: 12 * time.Millisecond, MaxWait: 13 * time.Second, MaxRetryAfter: 14 * time.Second,
@@ -38,8 +38,8 @@ func fullConfig() prepaid.Config {
 // requireConfig compares fields, since a Secret has no ==.
 func requireConfig(t *testing.T, want, got prepaid.Config) {
 	t.Helper()
-	require.Equal(t, want.Credentials.ClientSecret.Reveal(), got.Credentials.ClientSecret.Reveal())
-	want.Credentials.ClientSecret, got.Credentials.ClientSecret = prepaid.Secret{}, prepaid.Secret{}
+	require.Equal(t, want.ClientSecret.Reveal(), got.ClientSecret.Reveal())
+	want.ClientSecret, got.ClientSecret = prepaid.Secret{}, prepaid.Secret{}
 	require.Equal(t, want, got)
 }
 
@@ -66,8 +66,8 @@ func settings(t *testing.T, of reflect.Value, prefix string) map[string]reflect.
 
 // configText is fullConfig as a file, with the secret in it, in the syntax that JSON and YAML share.
 const configText = `{
-	"base_url": "https://service.example/3.0/", "vendor": "vendor", "environment": "test",
-	"insecure_http": true, "credentials": {"client_id": "id", "client_secret": "s3cret"},
+	"base_url": "https://service.example/3.0/", "vendor": "vendor", "test_environment": true,
+	"insecure_http": true, "client_id": "id", "client_secret": "s3cret",
 	"user_agent": "acme/1.4", "attempt_timeout": "11s", "body_idle_timeout": "1m30s", "max_response_bytes": 4096,
 	"retry": {
 		"max_attempts": 7, "min_wait": "12ms", "max_wait": "13s", "max_retry_after": "14s",
@@ -134,22 +134,22 @@ func TestConfigIsWrittenWithoutItsSecret(t *testing.T) {
 func TestConfigJSONFaults(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]harness.Fault{
-		`{"rate_shaer": 0.5}`:                      {Field: "rate_shaer", Rule: "is not a setting"},
-		`{"retry": {"min_weight": "1s"}}`:          {Field: "retry.min_weight", Rule: "is not a setting"},
-		`{"attempt_timeout": "30"}`:                {Field: "attempt_timeout", Rule: `must be a duration such as "30s"`},
-		`{"attempt_timeout": 30}`:                  {Field: "attempt_timeout", Rule: `must be a duration such as "30s"`},
-		`{"retry": {"max_wait": "qzxwv"}}`:         {Field: "retry.max_wait", Rule: `must be a duration such as "30s"`},
-		`{"retry": 3}`:                             {Field: "retry", Rule: "must be a JSON object"},
-		`{"retry": {"max_attempts": "qzxwv"}}`:     {Field: "retry.max_attempts", Rule: "must be a whole number"},
-		`{"max_response_bytes": 1.5}`:              {Field: "max_response_bytes", Rule: "must be a whole number"},
-		`{"insecure_http": "qzxwv"}`:               {Field: "insecure_http", Rule: "must be true or false"},
-		`{"rate_share": "qzxwv"}`:                  {Field: "rate_share", Rule: "must be a number"},
-		`{"show_descriptions": "qzxwv"}`:           {Field: "show_descriptions", Rule: "must be true or false"},
-		`{"vendor": 9175}`:                         {Field: "vendor", Rule: "must be a text"},
-		`{"environment": 9175}`:                    {Field: "environment", Rule: "must be a text"},
-		`{"credentials": {"client_secret": 9175}}`: {Field: "credentials.client_secret", Rule: "must be a text"},
-		`{"vendor": "a", "vendor": "qzxwv"}`:       {Field: "vendor", Rule: "must be there once"},
-		`["qzxwv"]`:                                {Field: "config", Rule: "must be a JSON object"},
+		`{"rate_shaer": 0.5}`:                  {Field: "rate_shaer", Rule: "is not a setting"},
+		`{"retry": {"min_weight": "1s"}}`:      {Field: "retry.min_weight", Rule: "is not a setting"},
+		`{"attempt_timeout": "30"}`:            {Field: "attempt_timeout", Rule: `must be a duration such as "30s"`},
+		`{"attempt_timeout": 30}`:              {Field: "attempt_timeout", Rule: `must be a duration such as "30s"`},
+		`{"retry": {"max_wait": "qzxwv"}}`:     {Field: "retry.max_wait", Rule: `must be a duration such as "30s"`},
+		`{"retry": 3}`:                         {Field: "retry", Rule: "must be a JSON object"},
+		`{"retry": {"max_attempts": "qzxwv"}}`: {Field: "retry.max_attempts", Rule: "must be a whole number"},
+		`{"max_response_bytes": 1.5}`:          {Field: "max_response_bytes", Rule: "must be a whole number"},
+		`{"insecure_http": "qzxwv"}`:           {Field: "insecure_http", Rule: "must be true or false"},
+		`{"rate_share": "qzxwv"}`:              {Field: "rate_share", Rule: "must be a number"},
+		`{"show_descriptions": "qzxwv"}`:       {Field: "show_descriptions", Rule: "must be true or false"},
+		`{"vendor": 9175}`:                     {Field: "vendor", Rule: "must be a text"},
+		`{"test_environment": "qzxwv"}`:        {Field: "test_environment", Rule: "must be true or false"},
+		`{"client_secret": 9175}`:              {Field: "client_secret", Rule: "must be a text"},
+		`{"vendor": "a", "vendor": "qzxwv"}`:   {Field: "vendor", Rule: "must be there once"},
+		`["qzxwv"]`:                            {Field: "config", Rule: "must be a JSON object"},
 	} {
 		config := prepaid.Config{Vendor: "before"}
 		err := config.UnmarshalJSON([]byte(text))
@@ -158,18 +158,12 @@ func TestConfigJSONFaults(t *testing.T) {
 		require.Equal(t, prepaid.Config{Vendor: "before"}, config, "nothing is half read")
 	}
 	harness.RequireFaults(t, new(prepaid.Config).UnmarshalJSON([]byte(`{"vendor": "qzxwv`)), "qzxwv", harness.Fault{Field: "config", Rule: "must be a JSON object"})
-
-	var config prepaid.Config
-	require.NoError(t, json.Unmarshal([]byte(`{"environment": "production"}`), &config))
-	require.Equal(t, prepaid.EnvironmentProduction, config.Environment)
-	require.NoError(t, json.Unmarshal([]byte(`{"environment": "staging"}`), &config))
-	require.ErrorContains(t, config.Validate(), "environment must be")
 }
 
 // A Config that was read can be written and read again, and no input makes it panic.
 func FuzzConfigJSON(f *testing.F) {
 	f.Add([]byte(configText))
-	f.Add([]byte(`{"retry": {"max_wait": "-1h2m3.5s"}, "rate_share": 1e-7, "environment": "production"}`))
+	f.Add([]byte(`{"retry": {"max_wait": "-1h2m3.5s"}, "rate_share": 1e-7, "test_environment": false}`))
 	f.Add([]byte(`{"vendor": "a", "vendor": null}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var read, again prepaid.Config
@@ -177,10 +171,10 @@ func FuzzConfigJSON(f *testing.F) {
 			require.Equal(t, prepaid.Config{}, read)
 			return
 		}
-		read.Credentials.ClientSecret = prepaid.Secret{}
+		read.ClientSecret = prepaid.Secret{}
 		text, err := read.MarshalJSON()
 		require.NoError(t, err)
-		if read.Credentials.ClientID == "" { // otherwise the text holds [REDACTED], which is refused
+		if read.ClientID == "" { // otherwise the text holds [REDACTED], which is refused
 			require.NoError(t, again.UnmarshalJSON(text))
 			require.Equal(t, read, again)
 		}
@@ -196,7 +190,7 @@ func environment(t *testing.T) map[string]string {
 	}
 	variables["PREPAID_REFUSAL_CODES"] = "insufficient_funds, closed_2"
 	variables["PREPAID_MEDIA_TYPES"] = ", text/plain"
-	variables["PREPAID_CLIENT_SECRET"] = "s3cret"
+	variables["PREPAID_CLIENT_SECRET"], variables["PREPAID_ENVIRONMENT"] = "s3cret", "test"
 	return variables
 }
 
@@ -268,11 +262,11 @@ func TestWrappingPageHasEverySetting(t *testing.T) {
 		Prepaid prepaid.Config `yaml:"prepaid"`
 	}
 	require.NoError(t, decoder.Decode(&file))
-	file.Prepaid.Credentials.ClientSecret = prepaid.NewSecret("s")
+	file.Prepaid.ClientSecret = prepaid.NewSecret("s")
 	require.NoError(t, file.Prepaid.Validate())
 }
 
 // variable is a setting's environment variable, by the rule of docs/wrapping.md.
 func variable(setting string) string {
-	return "PREPAID_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(setting, "credentials."), ".", "_"))
+	return "PREPAID_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(setting, "test_"), ".", "_"))
 }

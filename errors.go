@@ -245,8 +245,6 @@ var (
 	ErrReportNotReady = errors.New("prepaid: report not ready")
 	// ErrReportFailed: a report poll returned 500: the report must be requested again.
 	ErrReportFailed = errors.New("prepaid: report failed")
-	// ErrTestOnly: the simulator exists only in the test environment.
-	ErrTestOnly = errors.New("prepaid: test environment only")
 	// ErrRequestIDExpired: the day in the request ID, or LastSent of the params, is so old that the service may have forgotten
 	// the ID. The call was not sent ([OutcomeUnknown]: an earlier call may have moved the money).
 	ErrRequestIDExpired = errors.New("prepaid: request ID outside the replay window")

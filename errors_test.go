@@ -112,7 +112,7 @@ func TestSentinels(t *testing.T) {
 	all := []error{
 		prepaid.ErrBadRequest, prepaid.ErrUnauthorized, prepaid.ErrForbidden, prepaid.ErrNotFound, prepaid.ErrConflict,
 		prepaid.ErrRateLimited, prepaid.ErrServer, prepaid.ErrReportFailed, prepaid.ErrOutcomeUnknown, prepaid.ErrTransferFailed,
-		prepaid.ErrClosed, prepaid.ErrReportNotReady, prepaid.ErrTestOnly,
+		prepaid.ErrClosed, prepaid.ErrReportNotReady,
 	}
 	for _, status := range []int{0, 200, 302, 400, 401, 403, 404, 405, 408, 409, 429, 500, 599} {
 		failure := &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.APIError{StatusCode: status, Code: prepaid.CodeInvalidURI}}

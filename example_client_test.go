@@ -46,9 +46,9 @@ func ExampleConfig_transport() {
 		return
 	}
 	config := prepaid.Config{
-		BaseURL:     "https://service.example/3.0/",
-		Vendor:      "vendor",
-		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
+		BaseURL:  "https://service.example/3.0/",
+		Vendor:   "vendor",
+		ClientID: "id", ClientSecret: prepaid.NewSecret("secret"),
 	}
 
 	base := transport.New()
@@ -100,7 +100,7 @@ func ExampleTokenError() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	config := srv.Config()
-	config.Credentials.ClientSecret = prepaid.NewSecret("an old one")
+	config.ClientSecret = prepaid.NewSecret("an old one")
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		fmt.Println(err)
@@ -148,7 +148,7 @@ func ExampleClient_Check_notTheService() {
 func ExampleConfig_Validate() {
 	config := prepaid.Config{
 		BaseURL: "https://api.example.com/", Vendor: "vendor", RateShare: 4,
-		Credentials: prepaid.Credentials{ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret")},
+		ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret"),
 	}
 	if invalid, ok := errors.AsType[*prepaid.ValidationError](config.Validate()); ok {
 		for _, fault := range invalid.Faults {
@@ -188,10 +188,10 @@ func ExampleTokenSource() {
 	config := srv.Config()
 
 	shared := &clientcredentials.Config{
-		ClientID: config.Credentials.ClientID, ClientSecret: config.Credentials.ClientSecret.Reveal(),
+		ClientID: config.ClientID, ClientSecret: config.ClientSecret.Reveal(),
 		TokenURL: srv.URL + "token", AuthStyle: oauth2.AuthStyleInHeader,
 	}
-	config.Credentials = prepaid.Credentials{}
+	config.ClientID, config.ClientSecret = "", prepaid.Secret{}
 	config.TokenSource = sharedTokens{shared.TokenSource(context.Background())}
 	client, err := prepaid.NewClient(config)
 	if err != nil {
@@ -248,7 +248,7 @@ func ExampleConfig_yaml() {
 		if err := decoder.Decode(&f); err != nil {
 			return file{}, err
 		}
-		f.Prepaid.Credentials.ClientSecret = prepaid.NewSecret(strings.TrimRight(secret, "\r\n"))
+		f.Prepaid.ClientSecret = prepaid.NewSecret(strings.TrimRight(secret, "\r\n"))
 		return f, f.Prepaid.Validate()
 	}
 	f, err := load(`
@@ -256,21 +256,20 @@ listen: 127.0.0.1:8080
 prepaid:
   base_url: https://test.example.com/3.0/
   vendor: vendor
-  environment: test
-  credentials:
-    client_id: acme
+  test_environment: true
+  client_id: acme
   attempt_timeout: 20s
   rate_share: 0.25
   retry:
     max_attempts: 3
 `, "s3cret\n")
-	fmt.Println(f.Prepaid.AttemptTimeout, f.Prepaid.RateShare, f.Prepaid.Retry.MaxAttempts, f.Prepaid.Credentials.ClientSecret, err)
+	fmt.Println(f.Prepaid.AttemptTimeout, f.Prepaid.RateShare, f.Prepaid.Retry.MaxAttempts, f.Prepaid.ClientSecret, err)
 
 	_, err = load("prepaid: {base_url: https://test.example.com/, vendor: vendor}", "")
 	fmt.Println(err)
 	// Output:
 	// 20s 0.25 3 [REDACTED] <nil>
-	// prepaid: invalid input: base_url must end in /3.0/; credentials.client_id is required; credentials.client_secret is required
+	// prepaid: invalid input: base_url must end in /3.0/; client_id is required; client_secret is required
 }
 
 // In JSON a setting that does not exist is always refused, and no error shows a value.
@@ -291,11 +290,11 @@ func ExampleConfig_UnmarshalJSON() {
 func ExampleConfig_MarshalJSON() {
 	config := prepaid.Config{
 		BaseURL: "https://test.example.com/3.0/", Vendor: "vendor", AttemptTimeout: 20 * time.Second,
-		Credentials: prepaid.Credentials{ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret")},
+		ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret"),
 	}
 	text, err := json.Marshal(config)
 	fmt.Println(string(text), err)
-	// Output: {"base_url":"https://test.example.com/3.0/","vendor":"vendor","credentials":{"client_id":"acme","client_secret":"[REDACTED]"},"attempt_timeout":"20s"} <nil>
+	// Output: {"base_url":"https://test.example.com/3.0/","vendor":"vendor","client_id":"acme","client_secret":"[REDACTED]","attempt_timeout":"20s"} <nil>
 }
 
 // counters represents the program's metrics.
@@ -362,7 +361,7 @@ func Example_start() {
 	fmt.Println(seen.unknown.Load(), seen.throttled.Load(), seen.renewalsFailed.Load())
 
 	wrong := srv.Config()
-	wrong.Credentials.ClientSecret = prepaid.NewSecret("an old one")
+	wrong.ClientSecret = prepaid.NewSecret("an old one")
 	_, err = start(context.Background(), wrong, slog.New(slog.DiscardHandler), seen)
 	fmt.Println(err)
 	// Output:

@@ -36,8 +36,8 @@ func ExampleClient_Do() {
 	service := operatorsTest()
 	defer service.Close()
 	client, err := prepaid.NewClient(prepaid.Config{
-		BaseURL: service.URL + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
-		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
+		BaseURL: service.URL + "/3.0/", Vendor: "vendor", TestEnvironment: true,
+		ClientID: "id", ClientSecret: prepaid.NewSecret("secret"),
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -44,8 +44,9 @@ func ExampleSimulationService_Transact_production() {
 	defer srv.Close()
 
 	_, err := srv.Client().Simulation.Transact(context.Background(), prepaid.SimulateParams{})
-	fmt.Println(errors.Is(err, prepaid.ErrTestOnly), prepaid.OutcomeOf(err), len(srv.Requests()), "requests sent")
-	// Output: true rejected 0 requests sent
+	refused, _ := errors.AsType[*prepaid.ValidationError](err)
+	fmt.Println(refused.Faults[0], prepaid.OutcomeOf(err), len(srv.Requests()), "requests sent")
+	// Output: {config.test_environment must be true: the simulator exists only in the test environment} rejected 0 requests sent
 }
 
 // A hotel authorised 30 and charges 42: the authorisation is reversed and replaced by the new amount.

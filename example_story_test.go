@@ -31,8 +31,8 @@ func Example() {
 func setEnvironment(srv *prepaidtest.Server) func() {
 	config := srv.Config()
 	variables := map[string]string{
-		"PREPAID_BASE_URL": config.BaseURL, "PREPAID_VENDOR": config.Vendor, "PREPAID_ENVIRONMENT": string(config.Environment),
-		"PREPAID_CLIENT_ID": config.Credentials.ClientID, "PREPAID_CLIENT_SECRET": config.Credentials.ClientSecret.Reveal(),
+		"PREPAID_BASE_URL": config.BaseURL, "PREPAID_VENDOR": config.Vendor, "PREPAID_ENVIRONMENT": "test",
+		"PREPAID_CLIENT_ID": config.ClientID, "PREPAID_CLIENT_SECRET": config.ClientSecret.Reveal(),
 	}
 	for name, value := range variables {
 		_ = os.Setenv(name, value)

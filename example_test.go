@@ -29,10 +29,10 @@ func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
 // Make one client per process. All faults of its configuration are reported at once, before any I/O.
 func ExampleNewClient() {
 	client, err := prepaid.NewClient(prepaid.Config{
-		BaseURL:     "https://api.example.com/3.0/",
-		Vendor:      "vendor", // the word in application/vnd.<vendor>+json
-		Environment: prepaid.EnvironmentTest,
-		Credentials: prepaid.Credentials{ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret")},
+		BaseURL:         "https://api.example.com/3.0/",
+		Vendor:          "vendor", // the word in application/vnd.<vendor>+json
+		TestEnvironment: true,
+		ClientID:        "acme", ClientSecret: prepaid.NewSecret("s3cret"),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -45,7 +45,7 @@ func ExampleNewClient() {
 	fmt.Println(err)
 	// Output:
 	// prepaid.Client{https://api.example.com/3.0}
-	// prepaid: invalid input: base_url must be https, or http on loopback; base_url must end in /3.0/; vendor is required; credentials.client_id is required; credentials.client_secret is required
+	// prepaid: invalid input: base_url must be https, or http on loopback; base_url must end in /3.0/; vendor is required; client_id is required; client_secret is required
 }
 
 // Read the configuration from the environment, as in a container. The secret never prints.
@@ -63,8 +63,8 @@ func ExampleConfigFromEnv() {
 		}
 	}()
 	config, err := prepaid.ConfigFromEnv()
-	fmt.Println(config.BaseURL, config.Environment, config.Credentials.ClientSecret, err)
-	// Output: https://test.example.com/3.0/ test [REDACTED] <nil>
+	fmt.Println(config.BaseURL, config.TestEnvironment, config.ClientSecret, err)
+	// Output: https://test.example.com/3.0/ true [REDACTED] <nil>
 }
 
 // Check at startup that address, credentials, whitelist, media type and clock are right.

@@ -69,16 +69,19 @@ func ExampleDate_UnmarshalText() {
 
 // A secret never prints. Only Reveal returns it, and is easy to find in a review.
 func ExampleSecret() {
-	credentials := prepaid.Credentials{ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret")}
-	fmt.Printf("%+v\n", credentials)
-	printLogger().Info("starting", slog.Any("secret", credentials.ClientSecret))
-	text, err := json.Marshal(credentials)
+	settings := struct {
+		ClientID     string
+		ClientSecret prepaid.Secret
+	}{"acme", prepaid.NewSecret("s3cret")}
+	fmt.Printf("%+v\n", settings)
+	printLogger().Info("starting", slog.Any("secret", settings.ClientSecret))
+	text, err := json.Marshal(settings)
 	fmt.Println(string(text), err)
-	fmt.Println(len(credentials.ClientSecret.Reveal()))
+	fmt.Println(len(settings.ClientSecret.Reveal()))
 	// Output:
 	// {ClientID:acme ClientSecret:[REDACTED]}
 	// level=INFO msg=starting secret=[REDACTED]
-	// {"client_id":"acme","client_secret":"[REDACTED]"} <nil>
+	// {"ClientID":"acme","ClientSecret":"[REDACTED]"} <nil>
 	// 6
 }
 
@@ -92,7 +95,7 @@ func ExampleSecret_Equal() {
 // A configuration file can contain a secret. A redacted one is refused.
 func ExampleSecret_UnmarshalText() {
 	for _, file := range []string{`{"client_secret": "s3cret"}`, `{"client_secret": "[REDACTED]"}`} {
-		var credentials prepaid.Credentials
+		var credentials prepaid.Config
 		err := json.Unmarshal([]byte(file), &credentials)
 		fmt.Println(errors.Is(err, prepaid.ErrSyntax), credentials.ClientSecret.IsZero())
 	}

@@ -245,8 +245,8 @@ func TestGuideFixture(t *testing.T) {
 	t.Parallel()
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: "https://test.example.com/3.0/", Vendor: "vendor",
-		Credentials: prepaid.Credentials{ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret")},
-		Limiter:     ratelimit.None{},
+		ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret"),
+		Limiter: ratelimit.None{},
 		Transport: answers(func(r *http.Request) *http.Response {
 			status, body := http.StatusBadRequest, `{"error": "invalid_hook_id", "error_description": ""}`
 			if strings.HasSuffix(r.URL.Path, "/token") {

@@ -146,8 +146,8 @@ func scalingClient(tb testing.TB, transport http.RoundTripper) *Client {
 	tb.Helper()
 	client, err := NewClient(Config{
 		BaseURL: "https://api.example.com/3.0/", Vendor: "vendor", Transport: transport,
-		Credentials: Credentials{ClientID: "bench", ClientSecret: NewSecret("secret")},
-		Limiter:     slots.New(slots.Options{Allowance: 1 << 17, Window: time.Millisecond, Share: 1}),
+		ClientID: "bench", ClientSecret: NewSecret("secret"),
+		Limiter: slots.New(slots.Options{Allowance: 1 << 17, Window: time.Millisecond, Share: 1}),
 	})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = client.Close() })

@@ -14,7 +14,7 @@ import (
 
 // SearchAccountsParams selects by your own key, which need not be unique.
 type SearchAccountsParams struct {
-	// ProgramClientID is the client_id of the program. Required. It is not Credentials.ClientID.
+	// ProgramClientID is the client_id of the program. Required. It is not Config.ClientID.
 	ProgramClientID string
 	// ClientAccountKey is the key given at creation. Required.
 	ClientAccountKey string

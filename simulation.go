@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// SimulationService simulates card activity in the test environment; elsewhere each call returns [ErrTestOnly] before any I/O. The account
+// SimulationService simulates card activity in the test environment. It requires [Config].TestEnvironment. The account
 // must be active and plastic-enabled. Wait 30 to 90 seconds between related calls.
 type SimulationService struct{ client *Client }
 
@@ -85,17 +85,15 @@ func (s *SimulationService) Clear(ctx context.Context, params SimulateParams) (*
 	return s.simulate(ctx, opSimulationClear, params, false, true)
 }
 
-// ReverseClear makes a clearing reversal (1125) some time after the response. Errors and safety: as Transact.
+// ReverseClear makes a clearing reversal (1125) some time after the response. Safety: as Transact.
 // API: POST /simulation/reverse_clear.
 func (s *SimulationService) ReverseClear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationReverseClear, params, false, true)
 }
 
 func (s *SimulationService) simulate(ctx context.Context, op operation, p SimulateParams, located, authorized bool) (*SimulationResult, error) {
-	if s.client.config.Environment != EnvironmentTest {
-		return nil, &CallError{Operation: op.Name, Outcome: OutcomeRejected, AccountID: p.AccountID, Err: ErrTestOnly}
-	}
 	v := s.client.validator()
+	v.simulator(s.client.config)
 	v.requiredOneOf("transaction_type", string(p.Type), p.Type.values())
 	v.required("account_id", string(p.AccountID))
 	v.meant("amount", p.Amount, p.ZeroAmount)

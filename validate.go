@@ -346,20 +346,17 @@ func (c Config) check(v *validator) {
 	} else if !ascii.IsName(c.Vendor) {
 		v.fault("vendor", "must be letters, digits, '.', '-' or '_'")
 	}
-	if e := c.Environment; e != EnvironmentProduction && e != EnvironmentTest && e != "production" {
-		v.fault("environment", `must be "test" or "production"`)
-	}
-	if c.InsecureHTTP && c.Environment != EnvironmentTest {
-		v.fault("insecure_http", `requires environment "test"`)
+	if c.InsecureHTTP && !c.TestEnvironment {
+		v.fault("insecure_http", "requires the test environment")
 	}
 	if c.TokenSource == nil {
-		v.required("credentials.client_id", c.Credentials.ClientID)
-		if strings.ContainsRune(c.Credentials.ClientID, ':') {
-			v.fault("credentials.client_id", "must not contain a colon")
+		v.required("client_id", c.ClientID)
+		if strings.ContainsRune(c.ClientID, ':') {
+			v.fault("client_id", "must not contain a colon")
 		}
-		v.noControl("credentials.client_id", c.Credentials.ClientID)
-		v.required("credentials.client_secret", c.Credentials.ClientSecret.Reveal())
-		v.noControl("credentials.client_secret", c.Credentials.ClientSecret.Reveal())
+		v.noControl("client_id", c.ClientID)
+		v.required("client_secret", c.ClientSecret.Reveal())
+		v.noControl("client_secret", c.ClientSecret.Reveal())
 	}
 	if strings.ContainsFunc(c.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }) {
 		v.fault("user_agent", "must be printable ASCII")
@@ -395,14 +392,21 @@ func (c Config) check(v *validator) {
 	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {
 		v.fault("rate_share", "must be above 0 and at most 1")
 	}
-	if c.ShowDescriptions && c.Environment != EnvironmentTest {
-		v.fault("show_descriptions", `requires environment "test"`)
+	if c.ShowDescriptions && !c.TestEnvironment {
+		v.fault("show_descriptions", "requires the test environment")
 	}
 }
 
 // isCodeWord reports whether code has the form of the codes in the reference.
 func isCodeWord(code string) bool {
 	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return !ascii.IsLower(r) && r != '_' && !ascii.IsDigit(r) })
+}
+
+// simulator adds a fault unless config is for the test environment.
+func (v *validator) simulator(config Config) {
+	if !config.TestEnvironment {
+		v.fault("config.test_environment", "must be true: the simulator exists only in the test environment")
+	}
 }
 
 const maxMaxResponseBytes = 1 << 30
@@ -419,7 +423,7 @@ func (c Config) checkBaseURL(v *validator) {
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname()) && !c.InsecureHTTP) {
 		rule := "must be https, or http on loopback"
-		if c.Environment == EnvironmentTest {
+		if c.TestEnvironment {
 			rule += ", or http with insecure_http"
 		}
 		v.fault("base_url", rule)

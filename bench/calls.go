@@ -25,8 +25,8 @@ func newClient(address string, transport http.RoundTripper) (*prepaid.Client, er
 	note := func(context.Context, prepaid.Operation, prepaid.Attempt) { seen.Add(1) }
 	return prepaid.NewClient(prepaid.Config{
 		BaseURL: address, Vendor: "vendor", Transport: transport, UserAgent: "bench/1",
-		Credentials: prepaid.Credentials{ClientID: "bench", ClientSecret: prepaid.NewSecret("secret")},
-		Logger:      slog.New(slog.NewJSONHandler(io.Discard, nil)),
+		ClientID: "bench", ClientSecret: prepaid.NewSecret("secret"),
+		Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)),
 		Trace: &prepaid.Trace{
 			AttemptDone: note,
 			CallDone:    func(context.Context, prepaid.Operation, prepaid.CallSummary) { seen.Add(1) },

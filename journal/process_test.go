@@ -52,8 +52,8 @@ func payrollID(day prepaid.Date, n int) prepaid.RequestID {
 func resources() (*Journal, *prepaid.Client, error) {
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: os.Getenv(childURL), Vendor: "vendor",
-		Credentials: prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
-		Limiter:     ratelimit.None{},
+		ClientID: "client", ClientSecret: prepaid.NewSecret("secret"),
+		Limiter: ratelimit.None{},
 		// With InFlightWait, four times a transfer on the emulator: the machine may be busy with other tests.
 		AttemptTimeout: 400 * time.Millisecond,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 400 * time.Millisecond},

@@ -13,18 +13,12 @@ import (
 // AttemptTimeout shorter if a test has many repeats, longer if a response is delayed by more than 2 s. With
 // [Options].InMemory, the pauses are those of production. In the test environment, errors print the service's description.
 func (s *Server) Config() prepaid.Config {
-	environment := prepaid.EnvironmentTest
-	if s.settings.Production {
-		environment = prepaid.EnvironmentProduction
-	}
 	config := prepaid.Config{
-		BaseURL:     s.URL,
-		Vendor:      s.settings.Vendor,
-		Environment: environment,
-		Credentials: prepaid.Credentials{
-			ClientID:     s.settings.ClientID,
-			ClientSecret: prepaid.NewSecret(s.settings.ClientSecret),
-		},
+		BaseURL:          s.URL,
+		Vendor:           s.settings.Vendor,
+		TestEnvironment:  !s.settings.Production,
+		ClientID:         s.settings.ClientID,
+		ClientSecret:     prepaid.NewSecret(s.settings.ClientSecret),
 		ShowDescriptions: !s.settings.Production,
 	}
 	if s.network != nil {

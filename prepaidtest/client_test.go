@@ -28,7 +28,7 @@ func TestConfigFollowsTheServer(t *testing.T) {
 	config := NewServer(t, Options{Vendor: "acme", ClientID: "id", ClientSecret: "secret", Production: true}).Config()
 	require.NoError(t, config.Validate())
 	require.Equal(t, "acme", config.Vendor)
-	require.Equal(t, "id", config.Credentials.ClientID)
-	require.Equal(t, prepaid.EnvironmentProduction, config.Environment)
-	require.Equal(t, prepaid.EnvironmentTest, NewServer(t, Options{}).Config().Environment)
+	require.Equal(t, "id", config.ClientID)
+	require.False(t, config.TestEnvironment)
+	require.True(t, NewServer(t, Options{}).Config().TestEnvironment)
 }

@@ -28,8 +28,8 @@ const (
 func payer(address string) (*prepaid.Client, error) {
 	return prepaid.NewClient(prepaid.Config{
 		BaseURL: address, Vendor: "vendor", Limiter: ratelimit.None{}, AttemptTimeout: 400 * time.Millisecond,
-		Credentials: prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
-		Retry:       prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 400 * time.Millisecond},
+		ClientID: "client", ClientSecret: prepaid.NewSecret("secret"),
+		Retry: prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 400 * time.Millisecond},
 	})
 }
 

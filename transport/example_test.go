@@ -25,10 +25,10 @@ func (s signing) RoundTrip(req *http.Request) (*http.Response, error) {
 // Your own transport wraps one whose errors say whether the request was sent.
 func ExampleWrappable() {
 	config := prepaid.Config{
-		BaseURL:     "https://127.0.0.1:1/3.0/", // nothing listens here
-		Vendor:      "vendor",
-		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
-		Retry:       prepaid.RetryPolicy{MaxAttempts: 1},
+		BaseURL:  "https://127.0.0.1:1/3.0/", // nothing listens here
+		Vendor:   "vendor",
+		ClientID: "id", ClientSecret: prepaid.NewSecret("secret"),
+		Retry: prepaid.RetryPolicy{MaxAttempts: 1},
 	}
 	config.Transport = signing{transport.Wrappable(transport.New())}
 	client, err := prepaid.NewClient(config)

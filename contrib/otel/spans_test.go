@@ -124,7 +124,7 @@ func TestFailedRenewal(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.Options{})
 	config := s.Config()
-	config.Credentials.ClientSecret = prepaid.NewSecret("another")
+	config.ClientSecret = prepaid.NewSecret("another")
 	s.open(config, prepaidotel.Options{})
 	_, err := s.client.Accounts.Get(t.Context(), s.account("5.00"))
 	require.ErrorIs(t, err, prepaid.ErrUnauthorized)

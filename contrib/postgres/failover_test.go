@@ -117,8 +117,8 @@ func newFailoverTest(t *testing.T, longest time.Duration) *failoverTest {
 func (f *failoverTest) sender() journal.Sender {
 	f.Helper()
 	client, err := prepaid.NewClient(prepaid.Config{
-		BaseURL: f.bank.URL, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true, Limiter: ratelimit.None{},
-		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
+		BaseURL: f.bank.URL, Vendor: "vendor", TestEnvironment: true, InsecureHTTP: true, Limiter: ratelimit.None{},
+		ClientID: "client", ClientSecret: prepaid.NewSecret("secret"),
 		AttemptTimeout: failoverAttempt,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 1, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: failoverRest - failoverAttempt},
 	})

@@ -36,8 +36,8 @@ const (
 // killClient is the client of a worker that is killed.
 func killClient(setup workerSetup) (*prepaid.Client, error) {
 	config := prepaid.Config{
-		BaseURL: setup.Emulator, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true,
-		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
+		BaseURL: setup.Emulator, Vendor: "vendor", TestEnvironment: true, InsecureHTTP: true,
+		ClientID: "client", ClientSecret: prepaid.NewSecret("secret"),
 		Limiter:        ratelimit.None{},
 		AttemptTimeout: killAttempt,
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: killRest},

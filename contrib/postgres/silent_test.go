@@ -50,7 +50,7 @@ func TestErrorWithoutTimesPaysOnce(t *testing.T) {
 	client := func() *prepaid.Client {
 		c, err := prepaid.NewClient(prepaid.Config{
 			BaseURL: emulator.URL, Vendor: "vendor", Limiter: ratelimit.None{},
-			Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
+			ClientID: "client", ClientSecret: prepaid.NewSecret("secret"),
 			AttemptTimeout: 1500 * time.Millisecond,
 			Retry:          prepaid.RetryPolicy{MaxAttempts: 1, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 1500 * time.Millisecond},
 		})

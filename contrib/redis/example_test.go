@@ -27,10 +27,10 @@ func ExampleNewLimiter() {
 	}
 	defer limiter.Close()
 	client, err := prepaid.NewClient(prepaid.Config{
-		BaseURL:     "https://service.example/3.0/",
-		Vendor:      "vendor",
-		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
-		Limiter:     limiter,
+		BaseURL:  "https://service.example/3.0/",
+		Vendor:   "vendor",
+		ClientID: "id", ClientSecret: prepaid.NewSecret("secret"),
+		Limiter: limiter,
 	})
 	if err != nil {
 		fmt.Println(err)

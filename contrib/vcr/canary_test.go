@@ -220,7 +220,7 @@ func TestCanariesOfAllOperations(t *testing.T) {
 	options.Mode, options.Transport = prepaidvcr.ModeReplay, nil
 	replay, err := prepaidvcr.New(path, options)
 	require.NoError(t, err)
-	again, err := prepaid.NewClient(replay.Config(prepaid.Config{Environment: prepaid.EnvironmentTest}))
+	again, err := prepaid.NewClient(replay.Config(prepaid.Config{TestEnvironment: true}))
 	require.NoError(t, err)
 	made := &journey{
 		t: t, client: again, word: other, company: 99, template: "other_report", from: "EA00000000007777", to: "somebody",

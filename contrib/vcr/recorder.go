@@ -153,15 +153,15 @@ func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 		}
 		return config
 	}
-	config.Environment = cmp.Or(config.Environment, prepaid.EnvironmentTest)
+	config.TestEnvironment = true
 	if config.BaseURL == "" {
 		config.BaseURL = "https://" + serviceHost + apiRoot + "/"
 	}
 	if config.Vendor == "" {
 		config.Vendor = recordedVendor
 	}
-	if config.TokenSource == nil && config.Credentials.ClientID == "" {
-		config.Credentials = prepaid.Credentials{ClientID: "replay", ClientSecret: prepaid.NewSecret("replay")}
+	if config.TokenSource == nil && config.ClientID == "" {
+		config.ClientID, config.ClientSecret = "replay", prepaid.NewSecret("replay")
 	}
 	if config.Limiter == nil {
 		config.Limiter = ratelimit.None{}

@@ -46,8 +46,8 @@ func replay(t *testing.T, path string, options prepaidvcr.Options) (*prepaidvcr.
 	require.NoError(t, err)
 	require.False(t, recorder.Recording())
 	config := recorder.Config(prepaid.Config{
-		BaseURL: "https://gateway.example.org/cards/3.0/", Vendor: "somebody", Environment: prepaid.EnvironmentTest,
-		Credentials: prepaid.Credentials{ClientID: "x", ClientSecret: prepaid.NewSecret("y")},
+		BaseURL: "https://gateway.example.org/cards/3.0/", Vendor: "somebody", TestEnvironment: true,
+		ClientID: "x", ClientSecret: prepaid.NewSecret("y"),
 	})
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)

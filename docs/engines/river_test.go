@@ -114,8 +114,8 @@ func TestRiverPaysOnce(t *testing.T) {
 	config := srv.Config()
 	worker := exec.CommandContext(t.Context(), self)
 	worker.Env = append(os.Environ(), "WORKER_DATABASE="+pool.Config().ConnString(), "PREPAID_BASE_URL="+config.BaseURL,
-		"PREPAID_VENDOR="+config.Vendor, "PREPAID_ENVIRONMENT=test", "PREPAID_CLIENT_ID="+config.Credentials.ClientID,
-		"PREPAID_CLIENT_SECRET="+config.Credentials.ClientSecret.Reveal())
+		"PREPAID_VENDOR="+config.Vendor, "PREPAID_ENVIRONMENT=test", "PREPAID_CLIENT_ID="+config.ClientID,
+		"PREPAID_CLIENT_SECRET="+config.ClientSecret.Reveal())
 	worker.Stderr = os.Stderr
 	require.NoError(t, worker.Start())
 	require.Eventually(t, func() bool { return len(srv.RunningTransfers()) == 1 }, time.Minute, time.Millisecond)

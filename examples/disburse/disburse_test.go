@@ -114,7 +114,7 @@ func TestJournalOfAnotherEnvironment(t *testing.T) {
 	s := newStage(t, 2, prepaidtest.Options{})
 	code, _, _ := s.run()
 	require.Equal(t, exitPaid, code)
-	s.config.Environment = prepaid.EnvironmentProduction
+	s.config.TestEnvironment = false
 	require.NoError(t, os.Rename(s.journal(), strings.Replace(s.journal(), ".test.", ".production.", 1)))
 	code, _, errOut := s.run()
 	require.Equal(t, exitWrong, code)
@@ -314,12 +314,12 @@ func TestNothingToTalkTo(t *testing.T) {
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "the float account cannot be read: prepaid: Accounts.Get: rejected")
 
-	secret := s.config.Credentials.ClientSecret
-	s.config.Credentials.ClientSecret = prepaid.NewSecret("wrong")
+	secret := s.config.ClientSecret
+	s.config.ClientSecret = prepaid.NewSecret("wrong")
 	code, _, errOut = s.run()
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "no access token")
-	s.config.Credentials.ClientSecret = secret
+	s.config.ClientSecret = secret
 
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

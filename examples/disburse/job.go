@@ -18,7 +18,7 @@ import (
 type job struct {
 	file, run            string
 	date                 prepaid.Date
-	environment          prepaid.Environment
+	environment          string // "test", or empty for production
 	float                prepaid.AccountID
 	rows                 int            // control total; 0 if not given
 	sum                  prepaid.Amount // control total; zero if not given
@@ -28,8 +28,11 @@ type job struct {
 // dayEarliest and dayLatest are how long before and after a day the client sends the request IDs of that day.
 const dayEarliest, dayLatest = 7 * 24 * time.Hour, 22 * 24 * time.Hour
 
-func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) (*job, error) {
-	j := &job{environment: environment, float: prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT"))}
+func parseJob(args []string, test bool, errOut io.Writer) (*job, error) {
+	j := &job{float: prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT"))}
+	if test {
+		j.environment = "test"
+	}
 	flags := flag.NewFlagSet("disburse", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the caller prints the error
 	flags.StringVar(&j.file, "file", "", "payments, a CSV `file` that starts with "+columns)
@@ -76,7 +79,7 @@ func (j *job) check(now time.Time) error {
 // journal returns the journal's path. It has the name of the run and not of the file, so that a corrected file with another
 // name finds the payments of the first file. The path has no date, so that a run with a wrong date finds the journal too.
 func (j *job) journal() string {
-	environment := cmp.Or(string(j.environment), "production")
+	environment := cmp.Or(j.environment, "production")
 	return filepath.Join(filepath.Dir(j.file), j.run+"."+environment+".journal")
 }
 
@@ -85,7 +88,7 @@ func (j *job) summary() string { return j.file + ".summary.csv" }
 // requestID returns the same ID each time the run is continued. The ID depends on the environment, so that the
 // journal of a rehearsal does not count as the journal of the real run.
 func (j *job) requestID(p payment) prepaid.RequestID {
-	return prepaid.DeriveRequestID(j.date, "disburse", string(j.environment), j.run, p.key)
+	return prepaid.DeriveRequestID(j.date, "disburse", j.environment, j.run, p.key)
 }
 
 func (j *job) params(p payment) prepaid.TransferParams {

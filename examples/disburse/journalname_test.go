@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cardprograms/prepaid"
 )
 
 // The journals of a rehearsal and the real run coexist, each with its full name.
 func TestDefaultJournal(t *testing.T) {
 	t.Parallel()
-	for environment, want := range map[prepaid.Environment]string{
-		prepaid.EnvironmentTest: "payroll.test.journal", prepaid.EnvironmentProduction: "payroll.production.journal",
+	for environment, want := range map[string]string{
+		"test": "payroll.test.journal", "": "payroll.production.journal",
 	} {
 		j := &job{file: filepath.Join("pay", "november.csv"), run: "payroll", environment: environment}
 		require.Equal(t, filepath.Join("pay", want), j.journal())

@@ -25,8 +25,8 @@ const (
 func (s *stage) environment() []string {
 	config := s.srv.Config()
 	return append(os.Environ(), childEnv+"=yes", "PREPAID_BASE_URL="+config.BaseURL, "PREPAID_VENDOR="+config.Vendor,
-		"PREPAID_ENVIRONMENT=test", "PREPAID_CLIENT_ID="+config.Credentials.ClientID,
-		"PREPAID_CLIENT_SECRET="+config.Credentials.ClientSecret.Reveal())
+		"PREPAID_ENVIRONMENT=test", "PREPAID_CLIENT_ID="+config.ClientID,
+		"PREPAID_CLIENT_SECRET="+config.ClientSecret.Reveal())
 }
 
 // start runs the program as a separate process. ended receives the exit status, -1 after a kill.

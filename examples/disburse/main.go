@@ -77,7 +77,7 @@ func defaults(config prepaid.Config) settings {
 }
 
 func (s settings) run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	j, err := parseJob(args, s.config.Environment, errOut)
+	j, err := parseJob(args, s.config.TestEnvironment, errOut)
 	if err == nil {
 		err = s.invalid
 	}

@@ -90,7 +90,7 @@ func (s *stage) runUntil(ctx context.Context, more ...string) (code int, out, er
 
 func (s *stage) job() *job {
 	day := prepaid.DateOf(time.Now().UTC())
-	return &job{file: s.file, run: s.runName, date: day, environment: prepaid.EnvironmentTest, float: s.float}
+	return &job{file: s.file, run: s.runName, date: day, environment: "test", float: s.float}
 }
 
 func (s *stage) requestID(i int) prepaid.RequestID {

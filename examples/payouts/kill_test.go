@@ -78,9 +78,9 @@ func (c *child) stop(over bool) {
 // environment passes the settings of the demonstration to a process.
 func (d *demo) environment() []string {
 	return append(os.Environ(), childEnv+"=1",
-		"PREPAID_BASE_URL="+d.config.BaseURL, "PREPAID_VENDOR="+d.config.Vendor, "PREPAID_ENVIRONMENT="+string(d.config.Environment),
-		"PREPAID_CLIENT_ID="+d.config.Credentials.ClientID,
-		"PREPAID_CLIENT_SECRET="+d.config.Credentials.ClientSecret.Reveal(),
+		"PREPAID_BASE_URL="+d.config.BaseURL, "PREPAID_VENDOR="+d.config.Vendor, "PREPAID_ENVIRONMENT=test",
+		"PREPAID_CLIENT_ID="+d.config.ClientID,
+		"PREPAID_CLIENT_SECRET="+d.config.ClientSecret.Reveal(),
 		"PREPAID_ATTEMPT_TIMEOUT="+d.config.AttemptTimeout.String(),
 		"PREPAID_RETRY_IN_FLIGHT_WAIT="+d.config.Retry.InFlightWait.String(), "PREPAID_RATE_SHARE=0.25",
 		"PREPAID_FLOAT_ACCOUNT="+string(d.float), "PREPAID_PAYOUTS_CALL="+d.call.String(),
@@ -124,7 +124,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	require.NotEmpty(t, shared.text.String())
-	for _, canary := range []string{"INVOICE", d.key.Reveal(), d.config.Credentials.ClientSecret.Reveal()} {
+	for _, canary := range []string{"INVOICE", d.key.Reveal(), d.config.ClientSecret.Reveal()} {
 		require.NotContains(t, shared.text.String(), canary)
 	}
 	d.requireDifferences(t)

@@ -36,8 +36,8 @@ func asService(t *testing.T, srv *prepaidtest.Server) {
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
 	t.Setenv("PREPAID_VENDOR", config.Vendor)
 	t.Setenv("PREPAID_ENVIRONMENT", "test")
-	t.Setenv("PREPAID_CLIENT_ID", config.Credentials.ClientID)
-	t.Setenv("PREPAID_CLIENT_SECRET", config.Credentials.ClientSecret.Reveal())
+	t.Setenv("PREPAID_CLIENT_ID", config.ClientID)
+	t.Setenv("PREPAID_CLIENT_SECRET", config.ClientSecret.Reveal())
 }
 
 func fileWith(t *testing.T, text string) string {

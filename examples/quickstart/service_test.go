@@ -22,7 +22,7 @@ func service(t *testing.T) (srv *prepaidtest.Server, float prepaid.AccountID) {
 	config := srv.Config()
 	for name, value := range map[string]string{
 		"PREPAID_BASE_URL": config.BaseURL, "PREPAID_VENDOR": config.Vendor, "PREPAID_ENVIRONMENT": "test",
-		"PREPAID_CLIENT_ID": config.Credentials.ClientID, "PREPAID_CLIENT_SECRET": config.Credentials.ClientSecret.Reveal(),
+		"PREPAID_CLIENT_ID": config.ClientID, "PREPAID_CLIENT_SECRET": config.ClientSecret.Reveal(),
 		"PREPAID_COMPANY_ID":        prepaidtest.DefaultCompany.String(),
 		"PREPAID_PROGRAM_CLIENT_ID": prepaidtest.DefaultProgramClientID, "PREPAID_FLOAT_ACCOUNT": string(float),
 	} {

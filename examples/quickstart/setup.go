@@ -62,7 +62,7 @@ func (q *quickstart) setUpReal() (err error) {
 	if q.config, err = prepaid.ConfigFromEnv(); err != nil {
 		return err
 	}
-	if q.config.Environment != prepaid.EnvironmentTest {
+	if !q.config.TestEnvironment {
 		return errors.New("PREPAID_ENVIRONMENT must be test: this program moves money and changes the policy")
 	}
 	company, err := strconv.ParseInt(os.Getenv("PREPAID_COMPANY_ID"), 10, 64)

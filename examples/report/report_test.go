@@ -38,8 +38,8 @@ func service(t *testing.T, options prepaidtest.Options) *prepaidtest.Server {
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
 	t.Setenv("PREPAID_VENDOR", config.Vendor)
 	t.Setenv("PREPAID_ENVIRONMENT", "test")
-	t.Setenv("PREPAID_CLIENT_ID", config.Credentials.ClientID)
-	t.Setenv("PREPAID_CLIENT_SECRET", config.Credentials.ClientSecret.Reveal())
+	t.Setenv("PREPAID_CLIENT_ID", config.ClientID)
+	t.Setenv("PREPAID_CLIENT_SECRET", config.ClientSecret.Reveal())
 	return srv
 }
 

@@ -112,8 +112,8 @@ func TestService(t *testing.T) {
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
 	t.Setenv("PREPAID_VENDOR", config.Vendor)
 	t.Setenv("PREPAID_ENVIRONMENT", "test")
-	t.Setenv("PREPAID_CLIENT_ID", config.Credentials.ClientID)
-	t.Setenv("PREPAID_CLIENT_SECRET", config.Credentials.ClientSecret.Reveal())
+	t.Setenv("PREPAID_CLIENT_ID", config.ClientID)
+	t.Setenv("PREPAID_CLIENT_SECRET", config.ClientSecret.Reveal())
 	file := filepath.Join(dir, "books.jsonl")
 	args := []string{
 		"-listen", address, "-uri", proxy.URL, "-company", prepaidtest.DefaultCompany.String(),

@@ -47,7 +47,7 @@ func (p *pkg) generate() ([]byte, error) {
 // generateKnown writes the method Known of each enumeration.
 func (p *pkg) generateKnown(out *bytes.Buffer) {
 	for _, name := range slices.Sorted(maps.Keys(p.constants)) {
-		if typeName(p.types[name]) != "string" || slices.Contains([]string{"Environment", "Include"}, name) {
+		if typeName(p.types[name]) != "string" || name == "Include" {
 			continue // not an enumeration of the reference
 		}
 		v := strings.ToLower(name[:1])

@@ -96,7 +96,7 @@ func (r *run) environment(address string) []string {
 	config := r.server.Config()
 	return []string{
 		"PREPAID_BASE_URL=http://" + address + "/3.0/", "PREPAID_VENDOR=" + config.Vendor, "PREPAID_ENVIRONMENT=test",
-		"PREPAID_CLIENT_ID=" + config.Credentials.ClientID, "PREPAID_CLIENT_SECRET=" + config.Credentials.ClientSecret.Reveal(),
+		"PREPAID_CLIENT_ID=" + config.ClientID, "PREPAID_CLIENT_SECRET=" + config.ClientSecret.Reveal(),
 		"PREPAID_ATTEMPT_TIMEOUT=" + r.options.AttemptTimeout.String(), "PREPAID_RETRY_IN_FLIGHT_WAIT=" + r.options.InFlightWait.String(),
 		"PREPAID_RETRY_MIN_WAIT=5ms", "PREPAID_RETRY_MAX_WAIT=50ms", "PREPAID_RETRY_TOKEN_HOLD=20ms",
 		"PREPAID_RATE_SHARE=" + strconv.FormatFloat(1/float64(r.options.Copies), 'f', 4, 64),

@@ -31,7 +31,7 @@ func run(ctx context.Context, task, address, rows string) error {
 	}
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: address, Vendor: "vendor",
-		Credentials: prepaid.Credentials{ClientID: "bench", ClientSecret: prepaid.NewSecret("secret")},
+		ClientID: "bench", ClientSecret: prepaid.NewSecret("secret"),
 	})
 	if err != nil {
 		return err

@@ -224,8 +224,8 @@ func Cases() []Case {
 // Config returns the settings of a client that makes one attempt of each call and never waits.
 func Config(transport http.RoundTripper) prepaid.Config {
 	return prepaid.Config{
-		BaseURL: fixtureHost + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
-		Credentials: prepaid.Credentials{ClientID: "example-client", ClientSecret: prepaid.NewSecret("canary+secret%/=~")},
+		BaseURL: fixtureHost + "/3.0/", Vendor: "vendor", TestEnvironment: true,
+		ClientID: "example-client", ClientSecret: prepaid.NewSecret("canary+secret%/=~"),
 		TokenSource: fixtureToken{}, Transport: transport, Limiter: ratelimit.None{},
 		Retry: prepaid.RetryPolicy{MaxAttempts: 1, MaxThrottleWait: 1},
 	}

@@ -45,7 +45,7 @@ func hasJSONNames(kind reflect.Type) bool {
 func isRedacted(kind reflect.Type) bool {
 	for field := range kind.Fields() {
 		if name := field.Tag.Get("json"); name != "" && name != "-" && slices.Contains([]reflect.Type{
-			reflect.TypeFor[prepaid.Secret](), reflect.TypeFor[prepaid.EphemeralKey](), reflect.TypeFor[prepaid.Credentials](),
+			reflect.TypeFor[prepaid.Secret](), reflect.TypeFor[prepaid.EphemeralKey](),
 		}, field.Type) {
 			return true
 		}

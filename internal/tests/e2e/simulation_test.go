@@ -236,7 +236,7 @@ func TestE2ESimulateInProduction(t *testing.T) {
 	s := newStage(t, prepaidtest.Options{Production: true})
 	params := purchase(s.seed("100.00"), "10.00")
 	config := s.Config()
-	config.Environment = prepaid.EnvironmentTest // a mistake
+	config.TestEnvironment = true // a mistake
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, client.Close()) }()
@@ -249,8 +249,7 @@ func TestE2ESimulateInProduction(t *testing.T) {
 		s.client.Simulation.ReverseClear,
 	} {
 		_, err := call(t.Context(), params)
-		require.ErrorIs(t, err, prepaid.ErrTestOnly)
-		require.Equal(t, rejected, prepaid.OutcomeOf(err))
+		require.ErrorContains(t, err, "rejected: invalid input: config.test_environment")
 	}
 	require.Len(t, s.Requests(), before)
 }

@@ -77,16 +77,16 @@ func TestE2ETokenRefusedTwice(t *testing.T) {
 
 func TestE2EWrongCredentials(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*prepaid.Credentials){
-		"secret": func(c *prepaid.Credentials) { c.ClientSecret = prepaid.NewSecret("not-the-secret") },
-		"id":     func(c *prepaid.Credentials) { c.ClientID = "somebody-else" },
+	for name, change := range map[string]func(*prepaid.Config){
+		"secret": func(c *prepaid.Config) { c.ClientSecret = prepaid.NewSecret("not-the-secret") },
+		"id":     func(c *prepaid.Config) { c.ClientID = "somebody-else" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, prepaidtest.Options{})
 			config := s.Config()
 			config.Retry.TokenHold = 0 // the default
-			change(&config.Credentials)
+			change(&config)
 			client, err := prepaid.NewClient(config)
 			require.NoError(t, err)
 			defer func() { require.NoError(t, client.Close()) }()

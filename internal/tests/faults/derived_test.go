@@ -163,7 +163,7 @@ func TestDerivedClientsShareTokensAllowanceAndConnections(t *testing.T) {
 	})
 	config := harness.Config(server.Address)
 	config.TokenSource, config.Limiter, config.RateShare = nil, nil, 0.004 // four requests in 10 s
-	config.Credentials = prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")}
+	config.ClientID, config.ClientSecret = "id", prepaid.NewSecret("secret")
 	client := harness.NewClient(t, config)
 	derived := derive(t, client, prepaid.Overrides{AttemptTimeout: time.Minute})
 	for _, one := range []*prepaid.Client{client, derived, derived} {

@@ -130,7 +130,7 @@ func TestForeignMediaTypeDecidesNothing(t *testing.T) {
 		} {
 			for _, listed := range [][]string{nil, {"a/b", mediaType}} {
 				config := harness.Config("https://cards.example")
-				config.Environment, config.MediaTypes = prepaid.EnvironmentTest, listed
+				config.TestEnvironment, config.MediaTypes = true, listed
 				config.Transport = harness.NewScript(harness.Respond(200, mediaType, tc.body))
 				err := tc.call(t.Context(), harness.NewClient(t, config))
 				if listed == nil {

@@ -338,14 +338,15 @@ func TestRawCallOfTheSimulator(t *testing.T) {
 		if strings.Contains(path, "{") {
 			request.PathValues = map[string]string{"a": "simulation"}
 		}
-		for environment, requests := range map[prepaid.Environment]int{prepaid.EnvironmentTest: 1, prepaid.EnvironmentProduction: 0} {
+		for test, requests := range map[bool]int{true: 1, false: 0} {
 			script := harness.NewScript(harness.Respond(200, "", ""))
 			config := harness.Config("https://cards.example")
-			config.Transport, config.Environment = script, environment
+			config.Transport, config.TestEnvironment = script, test
 			summary := prepaid.CallSummary{}
 			config.Trace = &prepaid.Trace{CallDone: func(_ context.Context, _ prepaid.Operation, c prepaid.CallSummary) { summary = c }}
 			err := harness.NewClient(t, config).Do(t.Context(), request, nil)
-			require.Equal(t, requests == 0, errors.Is(err, prepaid.ErrTestOnly), "%v", err)
+			_, invalid := errors.AsType[*prepaid.ValidationError](err)
+			require.Equal(t, !test, invalid, "%v", err)
 			require.Len(t, script.Requests(), requests)
 			require.Equal(t, prepaid.OutcomeOf(err), summary.Outcome, "it is observed")
 		}

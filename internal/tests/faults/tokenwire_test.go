@@ -31,7 +31,7 @@ func TestTokenRequest(t *testing.T) {
 		})
 		config := harness.Config(server.Address)
 		config.TokenSource = nil
-		config.Credentials = prepaid.Credentials{ClientID: "part%ner +1", ClientSecret: prepaid.NewSecret(secret)}
+		config.ClientID, config.ClientSecret = "part%ner +1", prepaid.NewSecret(secret)
 		client := harness.NewClient(t, config)
 		require.NoError(t, harness.OpGet().Call(t.Context(), client))
 		require.NoError(t, harness.OpGet().Call(t.Context(), client))

@@ -106,7 +106,7 @@ func TestFirstTokenLeads(t *testing.T) {
 		t.Cleanup(server.Close)
 		config := harness.Config(server.URL)
 		config.TokenSource, config.Transport = nil, server.Client().Transport
-		config.Credentials = prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")}
+		config.ClientID, config.ClientSecret = "id", prepaid.NewSecret("secret")
 		client := harness.NewClient(t, config)
 		for range 3 {
 			require.NoError(t, harness.OpGet().Call(t.Context(), client))

@@ -31,7 +31,7 @@ const (
 // Config returns the settings of a client that has a token and makes only very short pauses.
 func Config(address string) prepaid.Config {
 	return prepaid.Config{
-		BaseURL: address + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
+		BaseURL: address + "/3.0/", Vendor: "vendor", TestEnvironment: true,
 		TokenSource:    NumberedTokens(),
 		Limiter:        ratelimit.None{},
 		AttemptTimeout: 20 * time.Second,

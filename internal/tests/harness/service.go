@@ -11,9 +11,9 @@ import (
 // ServiceConfig returns the settings of a client that has credentials and makes one attempt of each call.
 func ServiceConfig() prepaid.Config {
 	return prepaid.Config{
-		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
-		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
-		Retry:       prepaid.RetryPolicy{MaxAttempts: 1}, Limiter: ratelimit.None{},
+		BaseURL: "https://service.example/3.0/", Vendor: "vendor", TestEnvironment: true,
+		ClientID: "id", ClientSecret: prepaid.NewSecret("secret"),
+		Retry: prepaid.RetryPolicy{MaxAttempts: 1}, Limiter: ratelimit.None{},
 	}
 }
 

@@ -27,6 +27,6 @@ func Grant(number int, lifetime string) Step {
 func CredentialsConfig(transport http.RoundTripper) prepaid.Config {
 	config := ClockConfig(transport)
 	config.TokenSource = nil
-	config.Credentials = prepaid.Credentials{ClientID: "partner", ClientSecret: prepaid.NewSecret("s3cret")}
+	config.ClientID, config.ClientSecret = "partner", prepaid.NewSecret("s3cret")
 	return config
 }

@@ -25,23 +25,21 @@ func configLimits() []limit[prepaid.Config] {
 	rows := []limit[P]{
 		form("9", "base_url", "is required", base, "", "https://h/3.0"),
 		form("1", "vendor", "is required", vendor, "", "v"),
-		form("", "environment", `must be "test" or "production"`, func(p *P) *prepaid.Environment { return &p.Environment }, "QZXWV", ""),
-		form("", "environment", `must be "test" or "production"`, func(p *P) *prepaid.Environment { return &p.Environment }, "TEST", "test"),
-		needed("4.1", "credentials.client_id", func(p *P) *string { return &p.Credentials.ClientID }),
-		form("4.1", "credentials.client_id", "must not contain a colon", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x:", "a b;é"),
-		form("4.1", "credentials.client_id", "valid UTF-8", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x\xff", "%"),
+		needed("4.1", "client_id", func(p *P) *string { return &p.ClientID }),
+		form("4.1", "client_id", "must not contain a colon", func(p *P) *string { return &p.ClientID }, "qZ7x:", "a b;é"),
+		form("4.1", "client_id", "valid UTF-8", func(p *P) *string { return &p.ClientID }, "qZ7x\xff", "%"),
 		{
-			ref: "4.1", field: "credentials.client_secret", rule: "is required", bad: func(p *P) { p.Credentials.ClientSecret = prepaid.Secret{} },
-			good: func(p *P) { p.Credentials.ClientSecret = prepaid.NewSecret("::é ") },
+			ref: "4.1", field: "client_secret", rule: "is required", bad: func(p *P) { p.ClientSecret = prepaid.Secret{} },
+			good: func(p *P) { p.ClientSecret = prepaid.NewSecret("::é ") },
 		},
 		{
-			ref: "4.1", field: "credentials.client_secret", rule: "line break", shown: "qZ7x",
-			bad: func(p *P) { p.Credentials.ClientSecret = prepaid.NewSecret("qZ7x\n") }, good: func(*P) {},
+			ref: "4.1", field: "client_secret", rule: "line break", shown: "qZ7x",
+			bad: func(p *P) { p.ClientSecret = prepaid.NewSecret("qZ7x\n") }, good: func(*P) {},
 		},
-		form("4.1", "credentials.client_id", "line break", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x\n", "%"),
+		form("4.1", "client_id", "line break", func(p *P) *string { return &p.ClientID }, "qZ7x\n", "%"),
 		{
-			ref: "4.1", field: "credentials.client_secret", rule: "valid UTF-8", shown: "qZ7x",
-			bad: func(p *P) { p.Credentials.ClientSecret = prepaid.NewSecret("qZ7x\xff") }, good: func(*P) {},
+			ref: "4.1", field: "client_secret", rule: "valid UTF-8", shown: "qZ7x",
+			bad: func(p *P) { p.ClientSecret = prepaid.NewSecret("qZ7x\xff") }, good: func(*P) {},
 		},
 	}
 	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must be https, or http on loopback", base,
@@ -91,18 +89,16 @@ func configLimits() []limit[prepaid.Config] {
 	} {
 		rows = append(rows, limit[P]{field: field, rule: "must not be negative", shown: "-9175", bad: put(at, -9175), good: put(at, 1)})
 	}
-	for _, e := range []prepaid.Environment{prepaid.EnvironmentProduction, "production"} {
-		rows = append(rows, limit[P]{
-			field: "insecure_http", rule: `requires environment "test"`, bad: func(p *P) { p.InsecureHTTP, p.Environment = true, e },
-			good: func(p *P) {
-				p.InsecureHTTP, p.Environment, p.BaseURL = true, prepaid.EnvironmentTest, "http://emulator:8480/3.0/"
-			},
-		})
-	}
 	return append(rows,
 		limit[P]{
-			field: "show_descriptions", rule: `requires environment "test"`,
-			bad: func(p *P) { p.ShowDescriptions, p.Environment = true, prepaid.EnvironmentProduction }, good: func(p *P) { p.ShowDescriptions = true },
+			field: "insecure_http", rule: "requires the test environment", bad: func(p *P) { p.InsecureHTTP, p.TestEnvironment = true, false },
+			good: func(p *P) {
+				p.InsecureHTTP, p.TestEnvironment, p.BaseURL = true, true, "http://emulator:8480/3.0/"
+			},
+		},
+		limit[P]{
+			field: "show_descriptions", rule: "requires the test environment",
+			bad: func(p *P) { p.ShowDescriptions, p.TestEnvironment = true, false }, good: func(p *P) { p.ShowDescriptions = true },
 		},
 		limit[P]{field: "max_response_bytes", rule: "must not be negative", bad: func(p *P) { p.MaxResponseBytes = -1 }, good: func(p *P) { p.MaxResponseBytes = 1 }},
 		limit[P]{field: "retry.max_attempts", rule: "must not be negative", bad: func(p *P) { p.Retry.MaxAttempts = -1 }, good: func(p *P) { p.Retry.MaxAttempts = 1 }})
@@ -129,8 +125,7 @@ func TestValidationConfig(t *testing.T) {
 		})
 	}
 	withSource := harness.ServiceConfig()
-	withSource.Credentials = prepaid.Credentials{}
-	withSource.TokenSource = harness.StaticToken("t")
+	withSource.ClientID, withSource.ClientSecret, withSource.TokenSource = "", prepaid.Secret{}, harness.StaticToken("t")
 	require.NoError(t, withSource.Validate())
 }
 
@@ -138,15 +133,15 @@ func TestValidationConfig(t *testing.T) {
 func TestValidationConfigAllFaults(t *testing.T) {
 	t.Parallel()
 	_, err := prepaid.NewClient(prepaid.Config{})
-	harness.RequireFaults(t, err, "", harness.Fault{Field: "base_url", Rule: ""}, harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "credentials.client_id", Rule: ""}, harness.Fault{Field: "credentials.client_secret", Rule: ""})
+	harness.RequireFaults(t, err, "", harness.Fault{Field: "base_url", Rule: ""}, harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "client_id", Rule: ""}, harness.Fault{Field: "client_secret", Rule: ""})
 	bad := prepaid.Config{
-		BaseURL: "http://user@h.example/?a", Vendor: " ", Environment: "x", Credentials: prepaid.Credentials{ClientID: ":"},
+		BaseURL: "http://user@h.example/?a", Vendor: " ", ClientID: ":",
 		UserAgent: "\n", AttemptTimeout: -1, BodyIdleTimeout: -1, MaxResponseBytes: -1, RateShare: 2, ShowDescriptions: true,
 		Retry:        prepaid.RetryPolicy{MaxAttempts: -1, MinWait: -1, MaxWait: -1, MaxRetryAfter: -1, MaxThrottleWait: -1, InFlightWait: -1, TokenHold: -1},
 		InsecureHTTP: true,
 	}
 	harness.RequireFaults(t, bad.Validate(), "h.example", harness.Fault{Field: "base_url", Rule: "not have a user"}, harness.Fault{Field: "base_url", Rule: "/3.0/"},
-		harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "environment", Rule: ""}, harness.Fault{Field: "insecure_http", Rule: ""}, harness.Fault{Field: "credentials.client_id", Rule: ""}, harness.Fault{Field: "credentials.client_secret", Rule: ""},
+		harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "insecure_http", Rule: ""}, harness.Fault{Field: "client_id", Rule: ""}, harness.Fault{Field: "client_secret", Rule: ""},
 		harness.Fault{Field: "user_agent", Rule: ""}, harness.Fault{Field: "attempt_timeout", Rule: ""}, harness.Fault{Field: "body_idle_timeout", Rule: ""}, harness.Fault{Field: "max_response_bytes", Rule: ""},
 		harness.Fault{Field: "retry.max_attempts", Rule: ""}, harness.Fault{Field: "retry.min_wait", Rule: ""}, harness.Fault{Field: "retry.max_wait", Rule: ""}, harness.Fault{Field: "retry.max_retry_after", Rule: ""},
 		harness.Fault{Field: "retry.max_throttle_wait", Rule: ""}, harness.Fault{Field: "retry.in_flight_wait", Rule: ""}, harness.Fault{Field: "retry.token_hold", Rule: ""}, harness.Fault{Field: "rate_share", Rule: ""}, harness.Fault{Field: "show_descriptions", Rule: ""})
@@ -181,7 +176,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		{map[string]string{"PREPAID_BASE_URL": "https://qzxwv.example"}, []harness.Fault{{Field: "PREPAID_BASE_URL", Rule: "must end in /3.0/"}}},
 		{map[string]string{"PREPAID_VENDOR": ""}, []harness.Fault{{Field: "PREPAID_VENDOR", Rule: "is required"}}},
 		{map[string]string{"PREPAID_VENDOR": "qzxwv/"}, []harness.Fault{{Field: "PREPAID_VENDOR", Rule: "must be letters, digits"}}},
-		{map[string]string{"PREPAID_ENVIRONMENT": "qzxwv"}, []harness.Fault{{Field: "PREPAID_ENVIRONMENT", Rule: `must be "test" or "production"`}}},
+		{map[string]string{"PREPAID_ENVIRONMENT": "TEST"}, []harness.Fault{{Field: "PREPAID_ENVIRONMENT", Rule: `must be "test" or "production"`}}},
 		{map[string]string{"PREPAID_CLIENT_ID": ""}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "is required"}}},
 		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv:"}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "must not contain a colon"}}},
 		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv\xff"}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "valid UTF-8"}}},
@@ -211,8 +206,8 @@ func TestValidationConfigFromEnv(t *testing.T) {
 				"PREPAID_RETRY_MIN_WAIT": "qzxwv", "PREPAID_INSECURE_HTTP": "true",
 			},
 			[]harness.Fault{
-				{Field: "PREPAID_BASE_URL", Rule: "is required"}, {Field: "PREPAID_ENVIRONMENT", Rule: `must be "test" or "production"`},
-				{Field: "PREPAID_INSECURE_HTTP", Rule: "requires environment"}, {Field: "PREPAID_RETRY_MIN_WAIT", Rule: "must be a duration"},
+				{Field: "PREPAID_BASE_URL", Rule: "is required"}, {Field: "PREPAID_INSECURE_HTTP", Rule: "requires the test environment"},
+				{Field: "PREPAID_ENVIRONMENT", Rule: `must be "test" or "production"`}, {Field: "PREPAID_RETRY_MIN_WAIT", Rule: "must be a duration"},
 				{Field: "PREPAID_CLIENT_ID", Rule: "is required"}, {Field: "PREPAID_CLIENT_SECRET", Rule: "is required"},
 			},
 		},
@@ -223,7 +218,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 			},
 			[]harness.Fault{
 				{Field: "PREPAID_BASE_URL", Rule: "must be https"}, {Field: "PREPAID_BASE_URL", Rule: "must end in /3.0/"}, {Field: "PREPAID_VENDOR", Rule: "is required"},
-				{Field: "PREPAID_ENVIRONMENT", Rule: ""}, {Field: "PREPAID_CLIENT_ID", Rule: "colon"}, {Field: "PREPAID_CLIENT_SECRET_FILE", Rule: "readable"},
+				{Field: "PREPAID_CLIENT_ID", Rule: "colon"}, {Field: "PREPAID_CLIENT_SECRET_FILE", Rule: "readable"}, {Field: "PREPAID_ENVIRONMENT", Rule: ""},
 			},
 		},
 	} {
@@ -239,22 +234,22 @@ func TestValidationConfigFromEnv(t *testing.T) {
 	}
 
 	for _, row := range []struct {
-		set         map[string]string
-		environment prepaid.Environment
-		secret      string
+		set    map[string]string
+		test   bool
+		secret string
 	}{
-		{nil, prepaid.EnvironmentTest, "secret"},
-		{map[string]string{"PREPAID_ENVIRONMENT": ""}, prepaid.EnvironmentProduction, "secret"},
-		{map[string]string{"PREPAID_ENVIRONMENT": "production"}, prepaid.EnvironmentProduction, "secret"},
-		{map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": secretFile}, prepaid.EnvironmentTest, "from file: é"},
-		{map[string]string{"PREPAID_CLIENT_SECRET_FILE": missing}, prepaid.EnvironmentTest, "secret"}, // the variable comes first
+		{nil, true, "secret"},
+		{map[string]string{"PREPAID_ENVIRONMENT": ""}, false, "secret"},
+		{map[string]string{"PREPAID_ENVIRONMENT": "production"}, false, "secret"},
+		{map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": secretFile}, true, "from file: é"},
+		{map[string]string{"PREPAID_CLIENT_SECRET_FILE": missing}, true, "secret"}, // the variable comes first
 	} {
 		setEnv(t, row.set)
 		config, err := prepaid.ConfigFromEnv()
 		require.NoError(t, err)
-		require.Equal(t, row.environment, config.Environment)
-		require.Equal(t, row.secret, config.Credentials.ClientSecret.Reveal())
-		require.Equal(t, "id", config.Credentials.ClientID)
+		require.Equal(t, row.test, config.TestEnvironment)
+		require.Equal(t, row.secret, config.ClientSecret.Reveal())
+		require.Equal(t, "id", config.ClientID)
 		require.Equal(t, "vendor", config.Vendor)
 		require.True(t, strings.HasPrefix(config.BaseURL, "https://"))
 	}
@@ -266,7 +261,7 @@ func TestConfigFromEnvForATokenSource(t *testing.T) {
 	config, err := prepaid.ConfigFromEnv()
 	require.NoError(t, err)
 	_, err = prepaid.NewClient(config)
-	harness.RequireFaults(t, err, "", harness.Fault{Field: "credentials.client_id", Rule: "is required"}, harness.Fault{Field: "credentials.client_secret", Rule: "is required"})
+	harness.RequireFaults(t, err, "", harness.Fault{Field: "client_id", Rule: "is required"}, harness.Fault{Field: "client_secret", Rule: "is required"})
 	config.TokenSource = harness.StaticToken("t")
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)

@@ -106,7 +106,7 @@ func TestValidationSimulation(t *testing.T) {
 func TestValidationSimulationInProduction(t *testing.T) {
 	t.Parallel()
 	config := harness.ServiceConfig()
-	config.Environment = prepaid.EnvironmentProduction
+	config.TestEnvironment = false
 	config.Transport = harness.RoundTripFunc(func(*http.Request) (*http.Response, error) {
 		t.Error("a request left")
 		return nil, errors.New("no request may leave")
@@ -117,7 +117,7 @@ func TestValidationSimulationInProduction(t *testing.T) {
 	for name, call := range simulateCalls() {
 		for _, params := range []prepaid.SimulateParams{validSimulate(), {}} {
 			err := call(t.Context(), client, params)
-			require.ErrorIs(t, err, prepaid.ErrTestOnly, name)
+			require.ErrorContains(t, err, "config.test_environment must be true", name)
 			require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), name)
 		}
 	}

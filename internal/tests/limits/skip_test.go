@@ -67,6 +67,6 @@ func TestSkipValueChecksKeepsTheRest(t *testing.T) {
 	transfer.RequestID, transfer.DestinationAccountID, transfer.Amount = "", "", prepaid.Amount{}
 	requireRefusal(t, sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error { return callTransfer(ctx, c, transfer) }), "",
 		harness.Fault{Field: "request_id", Rule: ""}, harness.Fault{Field: "amount", Rule: ""}, harness.Fault{Field: "destination_account_id", Rule: ""})
-	config.Vendor, config.Credentials.ClientSecret = "", prepaid.Secret{}
-	harness.RequireFaults(t, config.Validate(), "", harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "credentials.client_secret", Rule: ""})
+	config.Vendor, config.ClientSecret = "", prepaid.Secret{}
+	harness.RequireFaults(t, config.Validate(), "", harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "client_secret", Rule: ""})
 }

@@ -149,8 +149,8 @@ func (p *payer) config() prepaid.Config {
 		own = roundTripper(transport.Wrappable(t).RoundTrip)
 	}
 	return prepaid.Config{
-		BaseURL: p.URL, Vendor: "vendor", Environment: prepaid.EnvironmentTest, InsecureHTTP: true, Transport: own,
-		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
+		BaseURL: p.URL, Vendor: "vendor", TestEnvironment: true, InsecureHTTP: true, Transport: own,
+		ClientID: "client", ClientSecret: prepaid.NewSecret("secret"),
 		Limiter:        ratelimit.None{},
 		AttemptTimeout: p.Attempt,
 		Retry: prepaid.RetryPolicy{

@@ -40,13 +40,13 @@ func TestCanaryClient(t *testing.T) {
 	account, err := client.Accounts.Get(t.Context(), "eaid")
 	require.NoError(t, err)
 	require.NotEmpty(t, canariesIn(account.CardNumber), "the response was read")
-	require.Equal(t, canaryOf("Config", "ClientSecret"), config.Credentials.ClientSecret.Reveal())
+	require.Equal(t, canaryOf("Config", "ClientSecret"), config.ClientSecret.Reveal())
 
 	derived, err := client.With(prepaid.Overrides{AttemptTimeout: time.Second})
 	require.NoError(t, err)
 	own := partner{client, config, client, client.Accounts, []prepaid.Config{config}, map[string]prepaid.Config{"a": config}}
 	for name, value := range map[string]any{
-		"client": client, "derived": derived, "zero": &prepaid.Client{}, "config": config, "config pointer": &config, "credentials": config.Credentials, "partner": own, "partner pointer": &own,
+		"client": client, "derived": derived, "zero": &prepaid.Client{}, "config": config, "config pointer": &config, "secret": config.ClientSecret, "partner": own, "partner pointer": &own,
 		"accounts": client.Accounts, "policy": client.Policy, "reporting": client.Reporting, "funding": client.Funding,
 		"simulation": client.Simulation, "PIN": client.PIN, "hooks": client.Hooks, "account": account,
 	} {
@@ -135,7 +135,7 @@ func TestCanaryValidation(t *testing.T) {
 		"config": func() error {
 			config.BaseURL = "https://user:" + canaryOf("Config", "BaseURL") + "@h.example/"
 			config.Vendor, config.UserAgent = canaryOf("Config", "Vendor")+"/", canaryOf("Config", "Agent")+"\n"
-			config.Credentials.ClientSecret = prepaid.NewSecret(canaryOf("Config", "ClientSecret") + "\xff")
+			config.ClientSecret = prepaid.NewSecret(canaryOf("Config", "ClientSecret") + "\xff")
 			_, err := prepaid.NewClient(config)
 			return err
 		},

@@ -23,8 +23,8 @@ func described(t *testing.T, words string, show bool, log *strings.Builder) *pre
 	body, err := json.Marshal(map[string]string{"error": "invalid_request", "error_description": words})
 	require.NoError(t, err)
 	client, err := prepaid.NewClient(prepaid.Config{
-		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
-		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")}, Limiter: ratelimit.None{},
+		BaseURL: "https://service.example/3.0/", Vendor: "vendor", TestEnvironment: true,
+		ClientID: "id", ClientSecret: prepaid.NewSecret("secret"), Limiter: ratelimit.None{},
 		Transport: harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Respond(400, harness.VendorJSON, string(body)))}, ShowDescriptions: show, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	require.NoError(t, err)
@@ -73,8 +73,8 @@ func TestShowDescriptionsOfTheTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	for show, want := range map[bool]string{true: "no access token: status 401 (invalid_client): the client is locked", false: "no access token: status 401 (invalid_client)"} {
 		client, err := prepaid.NewClient(prepaid.Config{
-			BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
-			Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")}, Limiter: ratelimit.None{},
+			BaseURL: "https://service.example/3.0/", Vendor: "vendor", TestEnvironment: true,
+			ClientID: "id", ClientSecret: prepaid.NewSecret("secret"), Limiter: ratelimit.None{},
 			Transport:        harness.NewScript(harness.Respond(401, harness.VendorJSON, `{"error":"invalid_client","error_description":"the client is locked"}`)),
 			ShowDescriptions: show,
 		})

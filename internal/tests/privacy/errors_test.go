@@ -201,7 +201,7 @@ func printTree(w io.Writer, err error) {
 // canaryConfig responds to every call with response, and the token request too when that is asked for.
 func canaryConfig(w *canaryWatch, response canaryResponse, token bool) prepaid.Config {
 	config := harness.ServiceConfig()
-	config.Credentials.ClientSecret = prepaid.NewSecret(canaryOf("Config", "ClientSecret"))
+	config.ClientSecret = prepaid.NewSecret(canaryOf("Config", "ClientSecret"))
 	config.Retry = prepaid.RetryPolicy{MaxAttempts: 2, MinWait: 1, MaxWait: 1, InFlightWait: 1, MaxThrottleWait: 1, MaxRetryAfter: 1, TokenHold: 1}
 	config.Logger, config.Trace = w.logger(), w.trace()
 	config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
@@ -288,7 +288,7 @@ func TestCanaryErrorsOfForeignTokenSource(t *testing.T) {
 			t.Parallel()
 			var w canaryWatch
 			config := canaryConfig(&w, nil, false)
-			config.Credentials, config.TokenSource = prepaid.Credentials{}, failingSource{cause}
+			config.ClientID, config.ClientSecret, config.TokenSource = "", prepaid.Secret{}, failingSource{cause}
 			client, err := prepaid.NewClient(config)
 			require.NoError(t, err)
 			defer client.Close()

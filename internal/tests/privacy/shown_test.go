@@ -70,7 +70,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			SimulateParams.AcquirerID SimulateParams.BankName SimulateParams.Location SimulateParams.LocationCode
 			SimulateParams.MerchantCategoryCode SimulateParams.MerchantID SimulateParams.TerminalID SimulationResult.Message`,
 		"the caller's own set-up": `
-			Config.BaseURL Config.Environment Config.UserAgent Config.Vendor Credentials.ClientID CheckResult.MediaType
+			Config.BaseURL Config.UserAgent Config.Vendor Config.ClientID CheckResult.MediaType
 			CreateHookParams.HMACKeyID Hook.ID Hook.HMACKeyID Hook.LastUndeliverable
 			UpdateHookParams.HMACKeyID Message.ID Message.HookID ExchangeKeyParams.ApplicationID
 			ExchangeKeyParams.KeyID`,

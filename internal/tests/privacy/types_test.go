@@ -169,7 +169,7 @@ func logAll(log *slog.Logger, value any) {
 var secretFields = sync.OnceValue(func() map[string]bool {
 	secret := map[string]bool{"secret.value": true}
 	for _, sample := range []reflect.Type{
-		reflect.TypeFor[prepaid.Credentials](), reflect.TypeFor[prepaid.PINSecret](), reflect.TypeFor[prepaid.ExchangeKeyParams](),
+		reflect.TypeFor[prepaid.Config](), reflect.TypeFor[prepaid.PINSecret](), reflect.TypeFor[prepaid.ExchangeKeyParams](),
 		reflect.TypeFor[prepaid.CreateHookParams](), reflect.TypeFor[prepaid.UpdateHookParams](),
 	} {
 		for field := range sample.Fields() {

@@ -24,8 +24,8 @@ func TestFirstProgram(t *testing.T) {
 	config := srv.Config()
 	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
 	t.Setenv("PREPAID_VENDOR", config.Vendor)
-	t.Setenv("PREPAID_CLIENT_ID", config.Credentials.ClientID)
-	t.Setenv("PREPAID_CLIENT_SECRET", config.Credentials.ClientSecret.Reveal())
+	t.Setenv("PREPAID_CLIENT_ID", config.ClientID)
+	t.Setenv("PREPAID_CLIENT_SECRET", config.ClientSecret.Reveal())
 	main()
 	require.Equal(t, 1, reads(srv))
 }

@@ -314,7 +314,7 @@ const (
 
 // set adds the emulator options that the request needs.
 func (w *writer) set() {
-	if w.server.Config().Environment == prepaid.EnvironmentProduction {
+	if !w.server.Config().TestEnvironment {
 		add(&w.settings, "Production: true")
 	}
 	if slices.ContainsFunc(w.options, func(text string) bool { return strings.HasPrefix(text, "roots") }) {

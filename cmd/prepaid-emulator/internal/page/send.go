@@ -141,7 +141,7 @@ func (p *Page) send(r *http.Request, original prepaidtest.Request, form sendForm
 	if err != nil {
 		return sent, "The request cannot be sent."
 	}
-	credentials := p.server.Load().Config().Credentials
+	credentials := p.server.Load().Config()
 	if original.Header.Get("Authorization") != "" {
 		if request.SetBasicAuth(credentials.ClientID, credentials.ClientSecret.Reveal()); !strings.HasSuffix(address.Path, "/token") {
 			token, err := newToken(ctx, client, address, credentials)
@@ -172,7 +172,7 @@ func (p *Page) send(r *http.Request, original prepaidtest.Request, form sendForm
 }
 
 // newToken gets an access token as any client does.
-func newToken(ctx context.Context, client *http.Client, address *url.URL, credentials prepaid.Credentials) (string, error) {
+func newToken(ctx context.Context, client *http.Client, address *url.URL, credentials prepaid.Config) (string, error) {
 	at := url.URL{Scheme: address.Scheme, Host: address.Host, Path: "/3.0/token"}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), strings.NewReader("grant_type=client_credentials"))
 	if err != nil {

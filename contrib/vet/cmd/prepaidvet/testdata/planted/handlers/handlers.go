@@ -182,11 +182,11 @@ func (s *Server) GoodList(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) BadDebug(w http.ResponseWriter, r *http.Request) {
-	fmt.Println("credentials", s.Config.Credentials.ClientID, s.Config.Credentials.ClientSecret.Reveal()) // want: secret
+	fmt.Println("credentials", s.Config.ClientID, s.Config.ClientSecret.Reveal()) // want: secret
 }
 
 func (s *Server) GoodDebug(w http.ResponseWriter, r *http.Request) {
-	fmt.Println("credentials", s.Config.Credentials.ClientID, s.Config.Credentials.ClientSecret)
+	fmt.Println("credentials", s.Config.ClientID, s.Config.ClientSecret)
 }
 
 // The request ID belongs to one HTTP request: a browser that repeats it makes another one. Not reported: the handler pays once.

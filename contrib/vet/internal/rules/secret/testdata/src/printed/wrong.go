@@ -35,8 +35,8 @@ func plain(s prepaid.Secret) {
 }
 
 func (s *service) method(ctx context.Context) {
-	s.log.InfoContext(ctx, "starting", "secret", s.config.Credentials.ClientSecret.Reveal()) // want `goes into a log \(Logger.InfoContext\)`
-	slog.Info("starting", slog.String("secret", s.config.Credentials.ClientSecret.Reveal())) // want `goes into a log \(slog.String\)`
+	s.log.InfoContext(ctx, "starting", "secret", s.config.ClientSecret.Reveal()) // want `goes into a log \(Logger.InfoContext\)`
+	slog.Info("starting", slog.String("secret", s.config.ClientSecret.Reveal())) // want `goes into a log \(slog.String\)`
 }
 
 func local(s prepaid.Secret) error {

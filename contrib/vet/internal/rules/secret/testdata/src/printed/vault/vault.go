@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-func Password(c prepaid.Config) string { return c.Credentials.ClientSecret.Reveal() } // want Password:"reveals a secret"
+func Password(c prepaid.Config) string { return c.ClientSecret.Reveal() } // want Password:"reveals a secret"
 
 func DSN(user, password string) string { // want DSN:"passes text on"
 	return fmt.Sprintf("postgres://%s:%s@db/payments", user, password)

@@ -121,17 +121,13 @@ func (Secret) LogValue() slog.Value             { return slog.Value{} }
 func (Secret) MarshalText() ([]byte, error)     { return nil, nil }
 func (*Secret) UnmarshalText(text []byte) error { return nil }
 
-type Credentials struct {
-	ClientID     string
-	ClientSecret Secret
-}
-
 type RetryPolicy struct{ MaxAttempts int }
 
 type Config struct {
 	AttemptTimeout  time.Duration
 	BaseURL, Vendor string
-	Credentials     Credentials
+	ClientID        string
+	ClientSecret    Secret
 	Logger          *slog.Logger
 	Retry           RetryPolicy
 	Transport       http.RoundTripper
