@@ -351,7 +351,7 @@ func (c *call) authorize(ctx context.Context) error {
 	access, err := suspect, error(nil) // the caller's source is called again only after a 401
 	switch {
 	case suspect == nil:
-		access, err = c.core.tokens.Token(ctx, rejected)
+		access, err = c.core.tokens(ctx, rejected)
 	case c.core.manager != nil:
 		access, err = c.spareToken(ctx, suspect)
 	}

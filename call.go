@@ -39,7 +39,7 @@ type family struct {
 	limiter ratelimit.Limiter
 	// tokenLane is above all lanes of the client's own limiter. No other limiter receives it.
 	tokenLane ratelimit.Lane
-	tokens    TokenSource
+	tokens    func(context.Context, *oauth2.Token) (*oauth2.Token, error)
 	manager   *token.Manager // same as tokens if built in, else nil
 	locks     *idlock.Guard  // for keyed calls
 	alive     *liveness.Tracker

@@ -53,7 +53,7 @@ func NewClient(config Config) (*Client, error) {
 	c.summary = opAccountsSummary
 	if c.tokens == nil {
 		c.manager = c.newTokenManager()
-		c.tokens = c.manager
+		c.tokens = c.manager.Token
 	}
 	return c.serve(), nil
 }
@@ -165,7 +165,7 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if err := c.ended(ctx); errors.Is(err, ErrClosed) { // any other end does not matter for a known token
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
 	}
-	current, err := c.tokens.Token(ctx, nil)
+	current, err := c.tokens(ctx, nil)
 	if err == nil && current != nil && current.AccessToken != "" {
 		return current, nil
 	}

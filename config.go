@@ -91,9 +91,11 @@ type Config struct {
 	// cardholder's name: set it only if the data is synthetic. It requires TestEnvironment.
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
-	// TokenSource replaces the built-in token manager. The manager renews a token in the background when less than 10 minutes remain
-	// (section 5.4), but not in the token's first minute. A token that lives 10 minutes or less is renewed at half its life.
-	TokenSource TokenSource `json:"-" yaml:"-"`
+	// TokenSource replaces the built-in token manager: it returns a token to use now, or an error as soon as ctx is done. If
+	// rejected is not nil, the service has just responded to it with 401; if it is returned again, the call ends with that 401.
+	// The manager renews a token in the background when less than 10 minutes remain (section 5.4), but not in the token's
+	// first minute. A token that lives 10 minutes or less is renewed at half its life.
+	TokenSource func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) `json:"-" yaml:"-"`
 	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of New: a
 	// plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed. The comment of
 	// package transport has the rules for a RoundTripper of your own, for a dialer, and for limits of connections.
@@ -142,14 +144,6 @@ type RetryPolicy struct {
 	// next token is requested TokenHold (at most 1 s) after the last arrival. A nanosecond means practically no wait. After a
 	// failed renewal of a token that is still valid, the next renewal waits 1 s to 1 min, and no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
-}
-
-// TokenSource supplies access tokens. Unlike oauth2.TokenSource, it receives the caller's context and the token that was
-// refused.
-type TokenSource interface {
-	// Token returns a token to use now, or an error as soon as ctx is done. If rejected is not nil, the service has just
-	// responded to it with 401; if Token returns it again, the call ends with that 401.
-	Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error)
 }
 
 // Validate returns a *ValidationError that lists all faults of c, or nil.

@@ -261,8 +261,6 @@ var (
 	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue returns
 	// ErrNotSeen if the account was created and not found, or belongs to another client_id: search before you call Issue again.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
-	// ErrPolicyAction: the policy's default action differs from the given one, so the rules would do the opposite.
-	ErrPolicyAction = errors.New("prepaid: another default action")
 	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier rules plus the method's
 	// changes. Another program changed the rules meanwhile, or the service has not yet made a change that it acknowledged.
 	ErrPolicyChanged = errors.New("prepaid: the policy changed meanwhile")
@@ -276,7 +274,7 @@ type Fault struct {
 	Rule string
 }
 
-// ValidationError lists all faults of a request or a [Config]. Nothing was sent.
+// ValidationError lists all faults of a request or a [Config]. Nothing was sent, except reads by an Ensure method.
 type ValidationError struct {
 	// Faults are the faults, in the order of the fields.
 	Faults []Fault

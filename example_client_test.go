@@ -181,7 +181,7 @@ func (s sharedTokens) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token
 }
 
 // Tokens can have another source, such as a sidecar, or one that several clients share.
-func ExampleTokenSource() {
+func ExampleConfig_tokenSource() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	id := seed(srv, "100.00")
@@ -192,7 +192,7 @@ func ExampleTokenSource() {
 		TokenURL: srv.URL + "token", AuthStyle: oauth2.AuthStyleInHeader,
 	}
 	config.ClientID, config.ClientSecret = "", prepaid.Secret{}
-	config.TokenSource = sharedTokens{shared.TokenSource(context.Background())}
+	config.TokenSource = sharedTokens{shared.TokenSource(context.Background())}.Token
 	client, err := prepaid.NewClient(config)
 	if err != nil {
 		fmt.Println(err)

@@ -2,7 +2,6 @@ package prepaid_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/cardprograms/prepaid"
@@ -332,6 +331,6 @@ func ExamplePolicyService_EnsureTerminals() {
 		DefaultAction: prepaid.PolicyActionAllow,
 		Rules:         []prepaid.TerminalRule{{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T9"}},
 	})
-	fmt.Println(errors.Is(err, prepaid.ErrPolicyAction), err)
-	// Output: true prepaid: Policy.EnsureTerminals: rejected: another default action: the policy has deny, the list is for allow
+	fmt.Println(err)
+	// Output: prepaid: Policy.EnsureTerminals: rejected: invalid input: default_action must be the policy's, or the rules would do the opposite: deny
 }

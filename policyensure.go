@@ -2,7 +2,6 @@ package prepaid
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -51,7 +50,7 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // are added. After an unknown outcome the rules are read at once and after 1 s and 3 s. If they show the change, the other changes are
 // sent; otherwise the error has [OutcomeUnknown]: run again later. After an error the result lists existing and missing rules.
 //
-// Errors: [ErrPolicyAction] for another default action and [ErrAmbiguous] for several rules for a category, before anything is sent;
+// Errors: *[ValidationError] for another default action and [ErrAmbiguous] for several rules for a category, before anything is sent;
 // [ErrPolicyChanged] if another program changed the rules; those of Get and ChangeCategories. After a change the outcome is
 // [OutcomeApplied] or unknown. Safety: reads, and changes that are never repeated. API: GET /policy/{id}/categories, POST
 // /policy/{id}/categories.
@@ -200,11 +199,11 @@ func (s *ruleSet[K, R]) current(ctx context.Context, company CompanyID, action P
 		return nil, err
 	}
 	if policy.DefaultAction != action {
-		has := "another"
+		rule := "must be the policy's, or the rules would do the opposite"
 		if policy.DefaultAction.Known() {
-			has = string(policy.DefaultAction)
+			rule += ": " + string(policy.DefaultAction)
 		}
-		return nil, s.failed(OutcomeRejected, fmt.Errorf("%w: the policy has %s, the list is for %s", ErrPolicyAction, has, action))
+		return nil, s.failed(OutcomeRejected, &ValidationError{Faults: []Fault{{"default_action", rule}}})
 	}
 	rules := s.withoutIDs(s.rules(policy))
 	if len(s.byKey(rules)) < len(rules) {

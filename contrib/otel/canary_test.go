@@ -65,7 +65,7 @@ func TestCanaries(t *testing.T) {
 	s.ended()
 
 	for _, damage := range []func(*prepaid.Config){
-		func(c *prepaid.Config) { c.TokenSource = failingSource{} },
+		func(c *prepaid.Config) { c.TokenSource = failingSource{}.Token },
 		func(c *prepaid.Config) { c.Transport = failingTransport{} },
 		func(c *prepaid.Config) {
 			c.TokenSource = staticToken()

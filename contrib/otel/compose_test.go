@@ -24,7 +24,9 @@ func (s tokenSource) Token(context.Context, *oauth2.Token) (*oauth2.Token, error
 	return &oauth2.Token{AccessToken: string(s)}, nil
 }
 
-func staticToken() prepaid.TokenSource { return tokenSource("token-CANARY") }
+func staticToken() func(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+	return tokenSource("token-CANARY").Token
+}
 
 type limiterFunc func(context.Context) error
 
@@ -96,7 +98,7 @@ func TestOwnTraceIsKept(t *testing.T) {
 	tracer := s.tracers.Tracer("caller")
 	var calls, attempts []trace.SpanContext
 	config := s.Config()
-	config.TokenSource = tokenSource("none")
+	config.TokenSource = tokenSource("none").Token
 	config.Trace = &prepaid.Trace{
 		CallStart: func(ctx context.Context, _ prepaid.Operation) context.Context {
 			calls = append(calls, trace.SpanContextFromContext(ctx))
@@ -140,7 +142,7 @@ func TestSideBySide(t *testing.T) {
 	inner := s.client
 	s.token()
 	config := s.Config()
-	config.TokenSource = asking{inner}
+	config.TokenSource = asking{inner}.Token
 	s.open(config, prepaidotel.Options{})
 	var group sync.WaitGroup
 	for range 20 {

@@ -139,7 +139,7 @@ func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
 	recorder, err := prepaidvcr.New(path, prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
 	require.NoError(t, err)
 	config := srv.Config()
-	config.TokenSource = tokenSource(token)
+	config.TokenSource = tokenSource(token).Token
 	client, err := prepaid.NewClient(recorder.Config(config))
 	require.NoError(t, err)
 	require.NoError(t, simulate(client))

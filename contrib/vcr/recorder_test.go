@@ -46,7 +46,7 @@ func clientOn(t *testing.T, transport http.RoundTripper) *prepaid.Client {
 	t.Helper()
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: "https://cards.invalid/3.0/", Vendor: "vendor", Transport: transport,
-		TokenSource: tokenSource("token"),
+		TokenSource: tokenSource("token").Token,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	}
 	fmt.Fprintln(errOut, "policy:", err)
 	_, invalid := errors.AsType[*prepaid.ValidationError](err)
-	if invalid || errors.Is(err, errInput) || errors.Is(err, errFile) || errors.Is(err, prepaid.ErrPolicyAction) {
+	if invalid || errors.Is(err, errInput) || errors.Is(err, errFile) {
 		return exitInput
 	}
 	return 1

@@ -223,7 +223,7 @@ func (p *payer) sender() *prepaid.Client {
 	}
 	config := p.config
 	if p.is == onlyTime || p.is == noLinger { // no token request waits for the service to respond
-		config.TokenSource = tokensOf{p.client}
+		config.TokenSource = tokensOf{p.client}.Token
 	}
 	client, err := prepaid.NewClient(config)
 	if err != nil {

@@ -167,8 +167,8 @@ func TestE2EEnsureRefuses(t *testing.T) {
 	require.Empty(t, s.Requests())
 
 	_, err = policies.EnsureCategories(ctx, company, prepaid.EnsureRulesParams[prepaid.MCC]{DefaultAction: prepaid.PolicyActionDeny, Rules: []prepaid.MCC{"7995"}})
-	require.ErrorIs(t, err, prepaid.ErrPolicyAction)
-	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
+	invalid(t, err, "default_action")
+	require.ErrorContains(t, err, "must be the policy's, or the rules would do the opposite: allow")
 	const twice = `{"default_action":"allow","description":"","merchants":[` +
 		`{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"a","id":1},{"acquirer_id":1,"card_acceptor_id":"CASINO","description":"b","id":2}]}`
 	s.Inject("GET /policy/{id}/merchants", prepaidtest.RespondBody(200, "application/vnd.vendor+json", twice))

@@ -104,7 +104,7 @@ type tokenSeries struct {
 	number int
 }
 
-// Token implements TokenSource.
+// Token is a TokenSource.
 func (s *tokenSeries) Token(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func newTableServer(t *testing.T, c *tableCase, faults ...wireFault) *tableServe
 
 func tableConfig(address string, limit time.Duration) prepaid.Config {
 	config := contract.Config(nil)
-	config.TokenSource = new(tokenSeries)
+	config.TokenSource = new(tokenSeries).Token
 	config.BaseURL = address + "/3.0/"
 	config.AttemptTimeout = limit
 	config.Retry = prepaid.RetryPolicy{MaxAttempts: 3, MinWait: 1, MaxWait: 1, InFlightWait: 1, MaxThrottleWait: time.Millisecond}

@@ -50,12 +50,8 @@ func NewClient(t *testing.T, config prepaid.Config) *prepaid.Client {
 	return client
 }
 
-// TokenFunc is a TokenSource.
+// TokenFunc is a token source.
 type TokenFunc func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error)
-
-func (f TokenFunc) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
-	return f(ctx, rejected)
-}
 
 // Capture keeps the last response of the calls made with its context, and the attempts of the last call.
 type Capture struct {

@@ -288,7 +288,7 @@ func TestCanaryErrorsOfForeignTokenSource(t *testing.T) {
 			t.Parallel()
 			var w canaryWatch
 			config := canaryConfig(&w, nil, false)
-			config.ClientID, config.ClientSecret, config.TokenSource = "", prepaid.Secret{}, failingSource{cause}
+			config.ClientID, config.ClientSecret, config.TokenSource = "", prepaid.Secret{}, failingSource{cause}.Token
 			client, err := prepaid.NewClient(config)
 			require.NoError(t, err)
 			defer client.Close()
