@@ -2,6 +2,7 @@ package prepaid_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cardprograms/prepaid"
