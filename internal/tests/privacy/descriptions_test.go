@@ -98,5 +98,5 @@ func TestE2EDescriptionsShowOnTheEmulator(t *testing.T) {
 	config := srv.Config()
 	config.ShowDescriptions = true
 	_, err = prepaid.NewClient(config)
-	require.ErrorContains(t, err, `show_descriptions requires environment "test"`)
+	require.ErrorContains(t, err, "show_descriptions requires the test environment")
 }
