@@ -85,11 +85,6 @@ func (e *CallError) knownOutcome() (Outcome, bool) {
 	return e.Outcome, true
 }
 
-// Is matches [ErrOutcomeUnknown] if Outcome is [OutcomeUnknown].
-func (e *CallError) Is(target error) bool {
-	return target == ErrOutcomeUnknown && e.Outcome == OutcomeUnknown
-}
-
 // APIError is an error response of the service (reference section 7). By default it prints only status and code: the rest may
 // repeat request data.
 type APIError struct {
@@ -222,8 +217,6 @@ var (
 	ErrSyntax = errors.New("prepaid: syntax")
 	// ErrAmountRange: an amount needs more than 19 digits or 19 decimals and would have to be rounded.
 	ErrAmountRange error = &valueError{"prepaid: amount: needs more than 19 digits"}
-	// ErrOutcomeUnknown: the call may have been applied; see [OutcomeUnknown].
-	ErrOutcomeUnknown = errors.New("prepaid: outcome unknown")
 	// ErrBadRequest: status 400.
 	ErrBadRequest = errors.New("prepaid: bad request")
 	// ErrUnauthorized: status 401, or a token request was refused.

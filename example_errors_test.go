@@ -75,7 +75,7 @@ func ExampleOutcomeOf_deadline() {
 // A test of your payment code can make an error of any outcome without a service.
 func ExampleCallError_inTests() {
 	pay := func(transfer func() error) string {
-		if errors.Is(transfer(), prepaid.ErrOutcomeUnknown) {
+		if prepaid.OutcomeOf(transfer()) == prepaid.OutcomeUnknown {
 			return "send the same params again"
 		}
 		return "settled"

@@ -165,7 +165,7 @@ func ExampleAccountsService_FindCreated() {
 	srv.Inject("POST /accounts", prepaidtest.CommitThenDrop())
 	_, err := client.Accounts.Create(ctx, params)
 	fmt.Println(prepaid.OutcomeOf(err))
-	if !errors.Is(err, prepaid.ErrOutcomeUnknown) {
+	if prepaid.OutcomeOf(err) != prepaid.OutcomeUnknown {
 		return
 	}
 	account, err := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{

@@ -124,18 +124,6 @@ func ExampleRequestID_Date() {
 	// false
 }
 
-// Codes are four digits, however they were written.
-func ExampleParseMCC() {
-	for _, text := range []string{"5411", "742", "groceries"} {
-		code, err := prepaid.ParseMCC(text)
-		fmt.Println(code, err)
-	}
-	// Output:
-	// 5411 <nil>
-	// 0742 <nil>
-	//  prepaid: merchant category code: not four digits
-}
-
 // A value that the reference does not list is kept as received, and can be distinguished.
 func ExampleAccountStatus_Known() {
 	var account prepaid.AccountSummary

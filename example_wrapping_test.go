@@ -113,7 +113,7 @@ func Example_consumerInterface() {
 		}},
 	} {
 		state, err := settle(context.Background(), response, "EA1", "EA2", "7", prepaid.Cents(2550))
-		fmt.Println(state, errors.Is(err, prepaid.ErrTransferFailed), errors.Is(err, prepaid.ErrRateLimited), errors.Is(err, prepaid.ErrOutcomeUnknown))
+		fmt.Println(state, errors.Is(err, prepaid.ErrTransferFailed), errors.Is(err, prepaid.ErrRateLimited), prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown)
 	}
 	// Output:
 	// paid false false false

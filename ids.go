@@ -173,14 +173,6 @@ var errMCCSyntax error = &valueError{"prepaid: merchant category code: not four 
 // form, and each call sends the form that it requires. Other values are kept as received.
 type MCC string
 
-// ParseMCC reads one to four digits: "742" is 0742. Errors: [ErrSyntax].
-func ParseMCC(s string) (MCC, error) {
-	if m := MCC(padCode(s)); m.valid() {
-		return m, nil
-	}
-	return "", ofInput(errMCCSyntax)
-}
-
 // UnmarshalJSON reads a number or a string: 742, "742" and "0742" are the same code. null is the empty code. Errors: [ErrSyntax] for other
 // types.
 func (m *MCC) UnmarshalJSON(data []byte) error {

@@ -62,7 +62,7 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 }
 
 // OutcomeOf returns the outcome of the call that returned err: [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the
-// errors of [ParseAmount], [ParseDate] and [ParseMCC], and [OutcomeUnknown] for any other error without a [*CallError], even of
+// errors of [ParseAmount] and [ParseDate], and [OutcomeUnknown] for any other error without a [*CallError], even of
 // [Message.UnmarshalJSON]: it may be a movement. Joined errors without an outcome do not count: the result is OutcomeUnknown if one of the
 // others is unknown, otherwise the first outcome. A person must resolve [ErrRequestIDReused], although rejected, and [ErrRequestIDExpired].
 func OutcomeOf(err error) Outcome {

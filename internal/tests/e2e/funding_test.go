@@ -163,7 +163,7 @@ func TestE2EFundingUnknown(t *testing.T) {
 			s.Inject("POST /funding/redemptions", c.fault)
 			result, err := s.client.Funding.Redeem(t.Context(), redemption(id, "25.50"))
 			require.Nil(t, result)
-			require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 			require.Len(t, s.statuses("POST /funding/redemptions"), 1)
 			s.holds(id, c.balance)
 

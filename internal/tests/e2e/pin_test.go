@@ -127,7 +127,7 @@ func TestE2EPINUnknown(t *testing.T) {
 	params := s.pinChange(id, prepaid.PINKeyOptions{})
 	s.Inject("POST /pin/execute", prepaidtest.CommitThenDrop())
 	_, err := s.client.PIN.Execute(t.Context(), params)
-	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 	require.Equal(t, "4921", s.PINOf(id))
 	require.Len(t, s.statuses("POST /pin/execute"), 1)
 }

@@ -165,7 +165,7 @@ func TestE2EPolicyUnknown(t *testing.T) {
 	s := newStage(t, prepaidtest.Options{})
 	s.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
 	err := s.client.Policy.ChangeCategories(t.Context(), company, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
-	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 	policy, err := s.client.Policy.Categories(t.Context(), company)
 	require.NoError(t, err)
 	require.Equal(t, []prepaid.CategoryRule{{MerchantCategoryCode: "7995"}}, policy.Categories)

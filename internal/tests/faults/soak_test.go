@@ -169,7 +169,7 @@ func (s *soak) step(ctx context.Context) {
 // pay makes a payment and, as long as its outcome is unknown, makes it again under the same request id.
 func (s *soak) pay(from, to prepaid.AccountID, amount prepaid.Amount, send func() error) {
 	err := s.authorized(send)
-	for doubts := 0; errors.Is(err, prepaid.ErrOutcomeUnknown) && s.expect(doubts < 20, "an outcome that stays unknown", err); doubts++ {
+	for doubts := 0; prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown && s.expect(doubts < 20, "an outcome that stays unknown", err); doubts++ {
 		s.unknown.Add(1)
 		err = s.authorized(send)
 	}

@@ -119,7 +119,7 @@ func (s *Service) Switch(ctx context.Context, o Order) string {
 		return "paid"
 	case errors.Is(err, prepaid.ErrTransferFailed):
 		return "no balance"
-	case errors.Is(err, prepaid.ErrOutcomeUnknown):
+	case prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown:
 		return "unknown"
 	}
 	return "refused"

@@ -53,7 +53,6 @@ var (
 	ErrNotFound        error
 	ErrTransferFailed  error
 	ErrRequestIDReused error
-	ErrOutcomeUnknown  error
 	ErrServer          error
 
 	ErrRequestIDExpired error
