@@ -16,8 +16,8 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Client calls the service. It is immutable and safe for concurrent use: create one per process with [NewClient]. The zero
-// value is not usable.
+// Client calls the service. It is immutable and safe for concurrent use: create one per process with [NewClient]. The zero value is not
+// usable.
 type Client struct {
 	// Accounts manages card accounts, their transfers and wallets.
 	Accounts *AccountsService
@@ -37,8 +37,7 @@ type Client struct {
 	core
 }
 
-// NewClient returns a client for config. It does no I/O. If config is invalid, the error is a *[ValidationError] that lists
-// all faults.
+// NewClient returns a client for config. It does no I/O. If config is invalid, the error is a *[ValidationError] that lists all faults.
 func NewClient(config Config) (*Client, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -72,26 +71,24 @@ func (c *Client) serve() *Client {
 
 // Overrides are the settings of a client derived by [Client.With]. A field that is zero, also within Retry, is inherited.
 type Overrides struct {
-	// Retry bounds the attempts of one call. InFlightWait (it describes the service) and TokenHold (tokens are shared) must be
-	// zero or those of the client.
+	// Retry bounds the attempts of one call. InFlightWait and TokenHold must be zero or those of the client.
 	Retry RetryPolicy
-	// AttemptTimeout limits one attempt. If longer than the client's, it also lengthens the pause before a transfer is sent
-	// again. A shorter one does not shorten that pause: the service needs no less time for a transfer. The pause of the client
-	// that sent the transfer counts, even if another client repeats it.
+	// AttemptTimeout limits one attempt. If longer than the client's, it also lengthens the pause before a transfer is sent again. A shorter
+	// one does not shorten that pause: the service needs no less time for a transfer. The pause of the client that sent the transfer counts.
 	AttemptTimeout time.Duration
 	// Logger replaces the log. For no log, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger
-	// Trace replaces the trace. For no trace, use &Trace{}; to add one, [Trace.Join]. Its TokenRenewed is not called: the
-	// client that NewClient returned reports tokens.
+	// Trace replaces the trace. For no trace, use &Trace{}; to add one, [Trace.Join]. Its TokenRenewed is not called: NewClient's client does
+	// that.
 	Trace *Trace
-	// Lane is the limiter's queue for all calls, instead of the queue of each operation: in [ratelimit.Bulk], a nightly job gives
-	// way to calls for users. Prefetched pages and report polls are always in Bulk.
+	// Lane is the limiter's queue for all calls, instead of the queue of each operation: in [ratelimit.Bulk], a nightly job gives way to calls
+	// for users. Prefetched pages and report polls are always in Bulk.
 	Lane ratelimit.Lane
 }
 
-// With returns a client with the settings of c except for those in o. Both clients share tokens, limiter, connections and the
-// memory of request IDs: calls with the same request ID wait for each other, as in one client. Derive clients at startup, not
-// per call. For closing, see [Client.Close]. The error is a *[ValidationError] that lists all faults. With does no I/O.
+// With returns a client with the settings of c except for those in o. Both clients share tokens, limiter, connections and the memory of
+// request IDs: calls with the same request ID wait for each other, as in one client. Derive clients at startup, not per call. For closing,
+// see [Client.Close]. The error is a *[ValidationError] that lists all faults. With does no I/O.
 func (c *Client) With(o Overrides) (*Client, error) {
 	config := c.config
 	config.AttemptTimeout = cmp.Or(o.AttemptTimeout, config.AttemptTimeout)
@@ -140,10 +137,10 @@ func (c *Client) LogValue() slog.Value {
 	return slog.StringValue("prepaid.Client{" + address + "}")
 }
 
-// Close cancels a token renewal in progress and closes idle connections; other connections are closed when their calls end.
-// Later calls fail with [ErrClosed]. A call that waits before a retry fails after the wait: cancel its context to end it at
-// once. Close can be repeated. An idle Client leaks no goroutine if it is not closed. Clients derived by [Client.With]
-// are closed with it. Close of a derived client only makes its later calls fail.
+// Close cancels a token renewal in progress and closes idle connections; other connections are closed when their calls end. Later calls
+// fail with [ErrClosed]. A call that waits before a retry fails after the wait: cancel its context to end it at once. Close can be
+// repeated. An idle Client leaks no goroutine if it is not closed. Clients derived by [Client.With] are closed with it. Close of a derived
+// client only makes its later calls fail.
 func (c *Client) Close() error {
 	if c.derived {
 		c.left.Store(true)
@@ -159,8 +156,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Token returns the access token that a call would use now. Treat it as a secret. Errors: *[TokenError]. Safety:
-// repeated. API: POST /token.
+// Token returns the access token that a call would use now. Treat it as a secret. Errors: *[TokenError]. Safety: repeated. API: POST
+// /token.
 func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if err := c.ended(ctx); errors.Is(err, ErrClosed) { // any other end does not matter for a known token
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
@@ -194,12 +191,10 @@ type CheckResult struct {
 	Warnings []string
 }
 
-// Check verifies a deployment without changing anything: address, TLS, credentials, address whitelist, media type and
-// clock. Run it at startup or as a readiness probe. It obtains a token and reads one merchant category.
-//
-// Errors: *[TokenError] if the credentials or the token address are wrong, *[TransportError] if the service is
-// unreachable, [ErrUnauthorized] or [ErrForbidden] if this address may not call it, *[DecodeError] if something else
-// responds. Safety: read. API: POST /token, GET /policy/mccodes.
+// Check verifies a deployment without changing anything: address, TLS, credentials, address whitelist, media type and clock. Run it at
+// startup or as a readiness probe. It obtains a token and reads one merchant category. Errors: *[TokenError] if the credentials or the
+// token address are wrong, *[TransportError] if the service is unreachable, [ErrUnauthorized] or [ErrForbidden] if this address may not
+// call it, *[DecodeError] if something else responds. Safety: read. API: POST /token, GET /policy/mccodes.
 func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	current, err := c.Token(ctx)
 	if err != nil {

@@ -23,9 +23,9 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// Config holds all settings of a [Client]. BaseURL, Vendor, ClientID and ClientSecret (or TokenSource) are required; zero in any other field
-// means the default stated there. Fields that hold data can be read from JSON and YAML, with durations such as "30s", and from the
-// environment ([ConfigFromEnv]). Fields that hold code are set in code. A Config prints and marshals without its secret.
+// Config holds all settings of a [Client]. BaseURL, Vendor, ClientID and ClientSecret (or TokenSource) are required; zero in any other
+// field means the default stated there. Fields that hold data can be read from JSON and YAML, with durations such as "30s", and from the
+// environment ([ConfigFromEnv]). Fields that hold code are set in code. Its secret is not printed.
 type Config struct {
 	// BaseURL is the service's address, which ends in /3.0 or /3.0/: https, or http on loopback or with InsecureHTTP. Required.
 	BaseURL string `json:"base_url" yaml:"base_url"`
@@ -33,19 +33,18 @@ type Config struct {
 	Vendor string `json:"vendor" yaml:"vendor"`
 	// TestEnvironment means that BaseURL is that of the test environment, and allows Client.Simulation. Default: production.
 	TestEnvironment bool `json:"test_environment,omitzero" yaml:"test_environment,omitempty"`
-	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It requires TestEnvironment:
-	// the client secret, tokens and personal data are sent unencrypted. NewClient logs a warning about such a BaseURL.
+	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It requires TestEnvironment: the client
+	// secret, tokens and personal data are sent unencrypted. NewClient logs a warning about such a BaseURL.
 	InsecureHTTP bool `json:"insecure_http,omitzero" yaml:"insecure_http,omitempty"`
-	// ClientID is the OAuth client ID, not the client_id of an account (see [SearchAccountsParams].ProgramClientID). Required
-	// without a TokenSource.
+	// ClientID is the OAuth client ID, not an account's client_id ([SearchAccountsParams].ProgramClientID). Required without a TokenSource.
 	ClientID string `json:"client_id,omitzero" yaml:"client_id,omitempty"`
 	// ClientSecret is the OAuth client secret. It is never printed. Required without a TokenSource.
 	ClientSecret Secret `json:"client_secret,omitzero" yaml:"client_secret,omitempty"`
 
 	// UserAgent is a product token that follows the SDK's own, such as "acme-cards/1.4".
 	UserAgent string `json:"user_agent,omitzero" yaml:"user_agent,omitempty"`
-	// AttemptTimeout limits one attempt, headers and body. Default: 30 s. The context bounds the whole call. AttemptTimeout is
-	// also part of the pause before a transfer is sent again, see [RetryPolicy].InFlightWait.
+	// AttemptTimeout limits one attempt, headers and body. Default: 30 s. The context bounds the whole call. AttemptTimeout is also part of
+	// the pause before a transfer is sent again, see [RetryPolicy].InFlightWait.
 	AttemptTimeout time.Duration `json:"attempt_timeout,omitzero" yaml:"attempt_timeout,omitempty"`
 	// BodyIdleTimeout limits each pause in a streamed report. Default: 30 s.
 	BodyIdleTimeout time.Duration `json:"body_idle_timeout,omitzero" yaml:"body_idle_timeout,omitempty"`
@@ -53,75 +52,67 @@ type Config struct {
 	MaxResponseBytes int64 `json:"max_response_bytes,omitzero" yaml:"max_response_bytes,omitempty"`
 	// Retry bounds the attempts of one call.
 	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
-	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier request with the same request ID moved
-	// no money, see [ProvesNotApplied]. The reference lists no codes for transfers. List a code only if the operator confirms
-	// that the service never uses it to refuse a transfer that has been carried out or is still in progress: with a wrong code,
-	// a payment that was made is reported as rejected.
+	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier request with the same request ID moved no money, see
+	// [ProvesNotApplied]. The reference lists no codes for transfers. List a code only if the operator confirms that the service never uses it
+	// to refuse a transfer that has been carried out or is still in progress: a wrong code reports a payment that was made as rejected.
 	RefusalCodes []ErrorCode `json:"refusal_codes,omitzero" yaml:"refusal_codes,omitempty"`
 	// MediaTypes are further media types of responses that the client accepts as the service's, if a proxy replaces
-	// application/vnd.<vendor>+json. Write them in lower case, without parameters; "" accepts a response without a media type.
-	// Default: none; application/json is always accepted. With any other media type, a 200 of an operation that moves money has
-	// an unknown outcome. Do not list the type of the proxy's own pages: such a page could then report that a payment failed.
-	// Responses of these types prove neither that the service has responded ([AccountsService.AwaitRepeat]) nor that an earlier
-	// request was not applied ([ProvesNotApplied]).
+	// application/vnd.<vendor>+json. Write them in lower case, without parameters; "" accepts a response without a media type. Default: none;
+	// application/json is always accepted. With any other media type, a 200 of an operation that moves money has an unknown outcome. Do not
+	// list the type of the proxy's own pages: such a page could then report that a payment failed. Responses of these types prove neither that
+	// the service has responded ([AccountsService.AwaitRepeat]) nor that an earlier request was not applied ([ProvesNotApplied]).
 	MediaTypes []string `json:"media_types,omitzero" yaml:"media_types,omitempty"`
-	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at most 1.
-	// Default: 1. For four replicas behind one address, use 0.25. A slot is free again 10 s after its response: if the reads of
-	// a new process use up a small share at once, payments wait up to 10 s. Give payments a longer deadline.
+	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at most 1. Default: 1.
+	// For four replicas behind one address, use 0.25. A slot is free again 10 s after its response: if the reads of a new process use up a
+	// small share at once, payments wait up to 10 s. Give payments a longer deadline.
 	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
-	// SkipValueChecks sends values that the client would otherwise refuse. Set it if the service accepts more than this version
-	// knows. You lose the early, complete list of faults: the service reports a mistyped value after the request, or not at
-	// all. It disables every rule but these, which prevent requests that you did not mean:
+	// SkipValueChecks sends values that the client would otherwise refuse. Set it if the service accepts more than this version knows. You
+	// lose the early, complete list of faults: the service reports a mistyped value after the request, or not at all. It disables every rule
+	// but these, which prevent requests that you did not mean:
 	//
-	//   - A path value of an operation that changes something (also of a report start) is not "." or "..", and has no slash,
-	//     backslash, percent sign or control character: a gateway may decode such a value into another operation. A path value of
-	//     a read has no segment "." or "..".
-	//   - A required field is not empty and a required number is not zero. This rule does not apply to registrations, portal
-	//     identifiers, and source and destination references. IDs of companies and acquirers are set. Lists have at least one item.
-	//   - A request ID has at most 100 characters. The amount of a payment is above zero. Other amounts are not below zero,
-	//     except the simulator's and those with NegativeAmount. Zero requires ZeroAmount where there is such a field.
-	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, and any text but a number as a transaction
-	//     ID or as a category code of a policy rule.
-	//   - The fields of params do not contradict each other (windows, paging, lists of Ensure methods). [Client.Do] refuses the
-	//     known operations that move money.
+	//   - A path value of an operation that changes something (also of a report start) is not "." or "..", and has no slash, backslash,
+	//     percent sign or control character, which a gateway may decode into another operation. One of a read has no segment "." or "..".
+	//   - A required field is not empty and a required number is not zero. This rule does not apply to registrations, portal identifiers, and
+	//     source and destination references. IDs of companies and acquirers are set. Lists have at least one item.
+	//   - A request ID has at most 100 characters. The amount of a payment is above zero. Other amounts are not below zero, except the
+	//     simulator's and those with NegativeAmount. Zero requires ZeroAmount where there is such a field.
+	//   - Unwritable values are refused: invalid UTF-8, impossible days, transaction IDs and a rule's category codes that are no number.
+	//   - Fields do not contradict each other (windows, paging, lists of Ensure methods). [Client.Do] refuses known movements of money.
 	//   - Secrets, keys and the PIN envelope have the required form, and the Config and [Overrides] are valid.
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
-	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at
-	// most 200 characters, with unprintable characters replaced. The description may repeat request data, such as a
-	// cardholder's name: set it only if the data is synthetic. It requires TestEnvironment.
+	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at most 200
+	// characters, with unprintable characters replaced. The description may repeat request data, such as a cardholder's name: set it only if
+	// the data is synthetic. It requires TestEnvironment.
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
-	// TokenSource replaces the built-in token manager: it returns a token to use now, or an error as soon as ctx is done. If
-	// rejected is not nil, the service has just responded to it with 401; if it is returned again, the call ends with that 401.
-	// The manager renews a token in the background when less than 10 minutes remain (section 5.4), but not in the token's
-	// first minute. A token that lives 10 minutes or less is renewed at half its life.
+	// TokenSource replaces the built-in token manager: it returns a token to use now, or an error as soon as ctx is done. If rejected is not
+	// nil, the service has just responded to it with 401; if it is returned again, the call ends with that 401. The manager renews a token in
+	// the background when less than 10 minutes remain (section 5.4), but not in the token's first minute. One that lives 10 minutes or less is
+	// renewed at half its life.
 	TokenSource func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) `json:"-" yaml:"-"`
-	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of New: a
-	// plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed. The comment of
-	// package transport has the rules for a RoundTripper of your own, for a dialer, and for limits of connections.
+	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of New: a plain
+	// &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed. The comment of package transport has the
+	// rules for a RoundTripper of your own, for a dialer, and for limits of connections.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
-	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s
-	// from each address, times RateShare; the comment of package ratelimit describes that limiter.
+	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s from each
+	// address, times RateShare; the comment of package ratelimit describes that limiter.
 	Limiter ratelimit.Limiter `json:"-" yaml:"-"`
-	// Logger receives one record per repeated attempt (level warn) and one per call: info if the call failed, error if its
-	// outcome is unknown, otherwise debug (also for a report that is not ready yet). A record has operation, path template,
-	// status, duration and outcome, never a body, query or header. Default: no log.
+	// Logger receives one record per repeated attempt (level warn) and one per call: info if the call failed, error if its outcome is unknown,
+	// otherwise debug (also for a report that is not ready yet). A record has operation, path template, status, duration and outcome, no body,
+	// query or header. Default: no log.
 	Logger *slog.Logger `json:"-" yaml:"-"`
 	// Trace observes every call. For more than one, use [Trace.Join].
 	Trace *Trace `json:"-" yaml:"-"`
-	// Propagate returns the trace context of an attempt's context as headers to send, such as traceparent. Headers with another
-	// meaning for the service or a proxy (authorization, cookies, content, connection, idempotency) are dropped, and so are
-	// values that are not printable ASCII. The headers must not change the effect of the request. By default no trace
-	// context is sent, because the service belongs to another organisation.
+	// Propagate returns the trace context of an attempt's context as headers to send, such as traceparent. Headers with another meaning for
+	// the service or a proxy (authorization, cookies, content, connection, idempotency) are dropped, and so are values that are not printable
+	// ASCII. The headers must not change the effect of the request. By default none is sent: the service belongs to another organisation.
 	Propagate func(ctx context.Context) http.Header `json:"-" yaml:"-"`
 }
 
-// RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. Zero means the
-// default.
+// RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. Zero means the default.
 type RetryPolicy struct {
-	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. These requests do not count: those
-	// refused with 429; one refused with 401 (a report start: also 400) and repeated with another token; and the first
-	// read lost because the service closes a kept connection, which is repeated at once.
+	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. These requests do not count: those refused with 429; one
+	// refused with 401 (a report start: also 400) and repeated with another token; and the first read lost with a kept connection.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
 	// MinWait is the pause before the second attempt. It doubles with each attempt; half of it is jitter. Default: 250 ms.
 	MinWait time.Duration `json:"min_wait,omitzero" yaml:"min_wait,omitempty"`
@@ -131,18 +122,17 @@ type RetryPolicy struct {
 	MaxRetryAfter time.Duration `json:"max_retry_after,omitzero" yaml:"max_retry_after,omitempty"`
 	// MaxThrottleWait limits the time from the first 429 of a call to its last attempt. Default: 60 s.
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
-	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended.
-	// Default: 10 s. A payment of unknown outcome is sent again no earlier than [AccountsService.NotBefore], and no earlier
-	// than InFlightWait after the response to a later request ([AccountsService.AwaitRepeat]): the service caches only finished
-	// payments. A call whose deadline is earlier ends at once, with unknown outcome. The reference states no limit, and a
-	// service that takes longer may pay twice: ask the operator and raise InFlightWait.
+	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended. Default: 10 s.
+	// A payment of unknown outcome is sent again no earlier than [AccountsService.NotBefore], and no earlier than InFlightWait after the
+	// response to a later request ([AccountsService.AwaitRepeat]): the service caches only finished payments. A call whose deadline is earlier
+	// ends at once, with unknown outcome. The reference states no limit, and a service that takes longer may pay twice: ask the operator.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
-	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials
-	// were refused, calls fail at once with that error; after any other failure they wait, first 250 ms, then longer. A token
-	// that the service has refused is never sent again: all calls wait for a new token, or end unsent ([TokenError]) if it
-	// would arrive after their deadline. If several tokens are each refused within TokenHold (at most 1 s) of arriving, the
-	// next token is requested TokenHold (at most 1 s) after the last arrival. A nanosecond means practically no wait. After a
-	// failed renewal of a token that is still valid, the next renewal waits 1 s to 1 min, and no call waits for it.
+	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials were refused,
+	// calls fail at once with that error; after any other failure they wait, first 250 ms, then longer. A token that the service has refused
+	// is never sent again: all calls wait for a new token, or end unsent ([TokenError]) if it would arrive after their deadline. If several
+	// tokens are each refused within TokenHold (at most 1 s) of arriving, the next token is requested TokenHold (at most 1 s) after the last
+	// arrival. A nanosecond means no wait. After a failed renewal of a token that is still valid, the next one waits 1 s to 1 min, and no call
+	// waits.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 
@@ -177,10 +167,9 @@ func (c Config) MarshalJSON() ([]byte, error) {
 	})))
 }
 
-// UnmarshalJSON sets the fields that are present and leaves the others unchanged. An unknown member is an error: otherwise a
-// mistyped setting would have no effect. In a struct of your own, give the Config a field name: if it is embedded, this
-// method reads the whole struct. Errors: a *[ValidationError] that names the member and the rule, never the value;
-// [ErrSyntax].
+// UnmarshalJSON sets the fields that are present and leaves the others unchanged. An unknown member is an error: otherwise a mistyped
+// setting would have no effect. In a struct of your own, give the Config a field name: if it is embedded, this method reads the whole
+// struct. Errors: a *[ValidationError] that names the member and the rule, never the value; [ErrSyntax].
 func (c *Config) UnmarshalJSON(data []byte) error {
 	type plain Config
 	read := *c
@@ -259,16 +248,12 @@ func ruleOf(of reflect.Type) string {
 	return "must be a whole number"
 }
 
-// ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and the path of the JSON field in capitals,
-// such as PREPAID_BASE_URL or PREPAID_RETRY_MIN_WAIT. docs/wrapping.md lists them all. If PREPAID_CLIENT_SECRET is unset, PREPAID_CLIENT_SECRET_FILE names a file with the secret. PREPAID_ENVIRONMENT (for
-// TestEnvironment) is "test" or "production", the default. Switches are "true" or "false", durations are written as "30s", codes and media types are separated by
-// commas. An empty variable counts as unset. Unknown variables are ignored, even if they begin with PREPAID_: check the spelling.
-//
-// Without any credentials, ClientID and ClientSecret stay empty, for a Config with a TokenSource; [NewClient] refuses a
-// Config that has neither.
-//
-// The error is a *[ValidationError] with all faults: missing, unreadable and forbidden values. Its fields are the
-// names of the variables. If there is any other fault, missing credentials are listed too.
+// ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and the path of the JSON field in capitals, such as
+// PREPAID_BASE_URL or PREPAID_RETRY_MIN_WAIT. docs/wrapping.md lists them all. If PREPAID_CLIENT_SECRET is unset,
+// PREPAID_CLIENT_SECRET_FILE names a file with the secret. PREPAID_ENVIRONMENT (for TestEnvironment) is "test" or "production", the
+// default. Switches are "true" or "false", durations are written as "30s", codes and media types are separated by commas. An empty variable
+// counts as unset. Unknown variables are ignored, even if they begin with PREPAID_: check the spelling. Without credentials, ClientID and
+// ClientSecret stay empty, for a Config with a TokenSource. Errors: a *[ValidationError] with all faults, on the names of the variables.
 func ConfigFromEnv() (Config, error) {
 	config, unread := Config{}, validator{}
 	readEnv(&unread, "base_url", &config.BaseURL, asText)

@@ -13,12 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
-// CallError is the error of every call: the operation, its outcome and the cause. Tests can construct one from its exported
-// fields.
-//
-// Err is the cause: [*ValidationError], [*APIError], [*TransportError], [*DecodeError], [*TransferFailedError],
-// [*ratelimit.RefusedError], [*TokenError], a sentinel of this package, or the context's error. When an attempt that may
-// have taken effect was followed by another failure, Err wraps both causes.
+// CallError is the error of every call: the operation, its outcome and the cause. Tests can construct one from its exported fields.
 type CallError struct {
 	// Operation is the Go name of the call, such as "Accounts.Transfer".
 	Operation string
@@ -34,15 +29,16 @@ type CallError struct {
 	Attempts int
 	// FirstSent is when the first request may have left; zero if none did.
 	FirstSent time.Time
-	// LastSent is the start of the last attempt that may have left. If that attempt outlasted AttemptTimeout, LastSent is its end
-	// minus AttemptTimeout. The attempt may have been in progress until the call returned. If no attempt left, LastSent is zero or,
-	// for a transfer or direct entry out with unknown outcome, that of the params. Store it with a payment of unknown outcome.
+	// LastSent is the start of the last attempt that may have left. If that attempt outlasted AttemptTimeout, LastSent is its end minus
+	// AttemptTimeout. The attempt may have been in progress until the call returned. If no attempt left, LastSent is zero or, for a transfer
+	// or direct entry out with unknown outcome, that of the params. Store it with a payment of unknown outcome.
 	LastSent time.Time
 	// NotBefore is the earliest time to repeat, with its request ID, a transfer or direct entry out with unknown outcome: see
-	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since:
-	// [AccountsService.AwaitRepeat]. Zero for any other call or outcome, and with [ErrRequestIDExpired].
+	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since: [AccountsService.AwaitRepeat]. Zero for any
+	// other call or outcome, and with [ErrRequestIDExpired].
 	NotBefore time.Time
-	// Err is the cause.
+	// Err is the cause: a typed error or sentinel of this package, or the context's error. If an attempt that may have taken effect was
+	// followed by another failure, Err wraps both causes.
 	Err error
 
 	rule     settlingRule // of the client that returned the error; nil otherwise
@@ -85,8 +81,8 @@ func (e *CallError) knownOutcome() (Outcome, bool) {
 	return e.Outcome, true
 }
 
-// APIError is an error response of the service (reference section 7). By default it prints only status and code: the rest may
-// repeat request data.
+// APIError is an error response of the service (reference section 7). By default it prints only status and code: the rest may repeat
+// request data.
 type APIError struct {
 	// StatusCode is the HTTP status.
 	StatusCode int
@@ -212,8 +208,8 @@ const (
 
 // Sentinels, for errors.Is.
 var (
-	// ErrSyntax: text or JSON is not an [Amount], a [Date] from 0001-01-01 to 9999-12-31, an [MCC] or a [TransactionID], or a
-	// secret is "[REDACTED]", so it was printed or marshalled before.
+	// ErrSyntax: text or JSON is not an [Amount], a [Date] from 0001-01-01 to 9999-12-31, an [MCC] or a [TransactionID], or a secret is
+	// "[REDACTED]", so it was printed or marshalled before.
 	ErrSyntax = errors.New("prepaid: syntax")
 	// ErrAmountRange: an amount needs more than 19 digits or 19 decimals and would have to be rounded.
 	ErrAmountRange error = &valueError{"prepaid: amount: needs more than 19 digits"}
@@ -231,19 +227,19 @@ var (
 	ErrRateLimited = ratelimit.ErrRateLimited
 	// ErrServer: any status 5xx.
 	ErrServer = errors.New("prepaid: server error")
-	// ErrTransferFailed: a transfer returned 200 with an empty transaction_id ("" or null): no money moved. The service caches no
-	// failure: the same request ID may be sent again. [AccountsService.DiagnoseTransfer] looks for a reason.
+	// ErrTransferFailed: a transfer returned 200 with an empty transaction_id ("" or null): no money moved. The service caches no failure: the
+	// same request ID may be sent again. [AccountsService.DiagnoseTransfer] looks for a reason.
 	ErrTransferFailed = errors.New("prepaid: transfer failed")
 	// ErrReportNotReady: the report is still processing (204).
 	ErrReportNotReady = errors.New("prepaid: report not ready")
 	// ErrReportFailed: a report poll returned 500: the report must be requested again.
 	ErrReportFailed = errors.New("prepaid: report failed")
-	// ErrRequestIDExpired: the day in the request ID, or LastSent of the params, is so old that the service may have forgotten
-	// the ID. The call was not sent ([OutcomeUnknown]: an earlier call may have moved the money).
+	// ErrRequestIDExpired: the day in the request ID, or LastSent of the params, is so old that the service may have forgotten the ID. The
+	// call was not sent ([OutcomeUnknown]: an earlier call may have moved the money).
 	ErrRequestIDExpired = errors.New("prepaid: request ID outside the replay window")
-	// ErrRequestIDReused: this client has used the request ID for another payment. The outcome of that payment is unknown, or that
-	// payment is one of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params
-	// have LastSent) and never will be. Do not pay with a new request ID: a person must decide which of the two payments is right.
+	// ErrRequestIDReused: this client has used the request ID for another payment. The outcome of that payment is unknown, or that payment is
+	// one of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params have LastSent) and
+	// never will be. Do not pay with a new request ID: a person must decide which of the two payments is right.
 	ErrRequestIDReused = errors.New("prepaid: request ID of another payment")
 	// ErrClosed: the client was closed.
 	ErrClosed = token.ErrClosed
@@ -251,11 +247,11 @@ var (
 	ErrTooMany = errors.New("prepaid: more items than the limit")
 	// ErrAmbiguous: more than one account, or more than one movement, matches.
 	ErrAmbiguous = errors.New("prepaid: more than one match")
-	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue returns
-	// ErrNotSeen if the account was created and not found, or belongs to another client_id: search before you call Issue again.
+	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue returns ErrNotSeen if the
+	// account was created and not found, or belongs to another client_id: search before you call Issue again.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
-	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier rules plus the method's
-	// changes. Another program changed the rules meanwhile, or the service has not yet made a change that it acknowledged.
+	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not the earlier rules plus the method's changes. Another
+	// program changed the rules meanwhile, or the service has not yet made a change that it acknowledged.
 	ErrPolicyChanged = errors.New("prepaid: the policy changed meanwhile")
 )
 
@@ -318,8 +314,8 @@ func (e *TransportError) Error() string {
 // Unwrap returns Err.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// DecodeError means that a response does not have the declared form, or that an error response has a success status. Err is
-// then its [ErrorCode].
+// DecodeError means that a response does not have the declared form, or that an error response has a success status. Err is then its
+// [ErrorCode].
 type DecodeError struct {
 	// StatusCode is the HTTP status of the response.
 	StatusCode int

@@ -27,8 +27,7 @@ const (
 	// before a restart, sent a payment of unknown outcome, rejected means only that this call moved nothing, unless the params have LastSent.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request is not at fault (no connection, no token, rate limit, cancelled before sending,
-	// client closed). Send the same params again once the cause is gone, not in a loop. For a read it also means that no complete response
-	// arrived.
+	// client closed). Send the same params again once the cause is gone, not in a loop. Of a read: or no complete response arrived.
 	OutcomeNotProcessed
 )
 
@@ -179,8 +178,8 @@ type operation struct {
 	success []int // expected statuses
 	lane    ratelimit.Lane
 
-	// modelsFailure: a success may contain a refusal (an empty transaction ID of a transfer, a declined funding), so an
-	// unusable body proves nothing.
+	// modelsFailure: a success may contain a refusal (an empty transaction ID of a transfer, a declined funding), so an unusable body proves
+	// nothing.
 	modelsFailure bool
 	// failedOn500: a 500 is final for this read.
 	failedOn500 bool
@@ -192,10 +191,10 @@ type operation struct {
 	bodyAfter204 bool
 }
 
-// ownConnection reports whether a request opens its own connection, which is closed afterwards. The service may be closing
-// a kept connection: an operation that is never repeated would then have an unknown outcome although the service never
-// read its request. Also, if bytes follow a response without a body on a kept connection, net/http reads them as the
-// next response or logs them; it logs bytes that follow a token. Neither can happen over HTTP/2: see [exchange.Request].Lead.
+// ownConnection reports whether a request opens its own connection, which is closed afterwards. The service may be closing a kept
+// connection: an operation that is never repeated would then have an unknown outcome although the service never read its request. Also, if
+// bytes follow a response without a body on a kept connection, net/http reads them as the next response or logs them; it logs bytes that
+// follow a token. Neither can happen over HTTP/2: see [exchange.Request].Lead.
 func (o *operation) ownConnection() bool {
 	return o.class == classNever || o.class == classToken || o.kind == responseNone || o.bodyAfter204
 }
@@ -209,8 +208,7 @@ type (
 	pathValues = address.Values
 )
 
-// request describes a call of a service method: the whole request, and the values that a CallError names. It does not change
-// afterwards.
+// request describes a call of a service method: the whole request, and the values that a CallError names. It does not change afterwards.
 type request struct {
 	op    operation
 	path  pathValues
@@ -221,8 +219,8 @@ type request struct {
 	expanded string
 	body     any    // encoded once; nil for none
 	basic    string // Authorization of the token request
-	// encoded is the body, if it is known before the call; notBefore is when an earlier movement of unknown outcome with the
-	// same request ID may be repeated.
+	// encoded is the body, if it is known before the call; notBefore is when an earlier movement of unknown outcome with the same request ID
+	// may be repeated.
 	encoded     []byte
 	unencodable error // why encoded is not the body
 	notBefore   time.Time
@@ -234,8 +232,8 @@ type request struct {
 	requestID RequestID
 	bulk      bool // has the lowest priority in the limiter
 	once      bool // makes one attempt
-	// awaited is for a page that is fetched ahead; it is closed when the caller waits for the page. Until then the request has
-	// the lowest priority.
+	// awaited is for a page that is fetched ahead; it is closed when the caller waits for the page. Until then the request has the lowest
+	// priority.
 	awaited <-chan struct{}
 	// correlationID is the caller's, for funding.
 	correlationID string
@@ -290,8 +288,8 @@ func (o *operation) judge(e evidence) decision {
 	if !e.complete && expected && e.declared && o.class == classNever && o.kind != responseNone && !o.modelsFailure {
 		return decision{outcome: OutcomeApplied} // the status arrived, its body did not
 	}
-	// From here on the attempt may have taken effect: a broken exchange, 408 and the 4xx of a gateway, 3xx, 5xx, other
-	// statuses, a success status with an error or with an unexpected body.
+	// From here on the attempt may have taken effect: a broken exchange, 408 and the 4xx of a gateway, 3xx, 5xx, other statuses, a success
+	// status with an error or with an unexpected body.
 	temporary := !e.complete || slices.Contains([]int{
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 	}, e.status)

@@ -13,8 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/envelope"
 )
 
-// PINService changes PINs. Use [Client].PIN. The reference specifies neither status nor body of a
-// response: 200, 201, 202 and 204 are successes. [PINKey] makes the envelopes.
+// PINService changes PINs. Use [Client].PIN. The reference specifies neither status nor body: 200, 201, 202 and 204 are successes.
 type PINService struct{ client *Client }
 
 // InitiatePINParams starts a PIN change; every field is required.
@@ -29,8 +28,8 @@ type InitiatePINParams struct {
 	CommunicationMethod string `json:"communication_method"`
 }
 
-// Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start again: a
-// second password may arrive. Safety: never repeated. API: POST /pin/initiate.
+// Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start again: a second password
+// may arrive. Safety: never repeated. API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*Response, error) {
 	var v validator
 	v.required("eaid", string(params.AccountID))
@@ -57,8 +56,8 @@ func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*Res
 	return s.sealed(ctx, opPINValidate, params)
 }
 
-// Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card: the service cannot be asked which
-// PIN is valid. Safety: never repeated. API: POST /pin/execute.
+// Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card: the service cannot be asked which PIN is valid.
+// Safety: never repeated. API: POST /pin/execute.
 func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*Response, error) {
 	return s.sealed(ctx, opPINExecute, params)
 }
@@ -94,8 +93,7 @@ func (s *PINService) post(ctx context.Context, r request) (*Response, error) {
 	return result, err
 }
 
-// PINHash names the hash of RSA-OAEP, as in oaep_hashing_algorithm. Empty means PINHashSHA256, both in PINKeyOptions
-// and in an envelope.
+// PINHash names the hash of RSA-OAEP, as in oaep_hashing_algorithm. Empty means PINHashSHA256, both in PINKeyOptions and in an envelope.
 type PINHash string
 
 const (
@@ -107,24 +105,22 @@ const (
 
 const rulePINHash = "must be SHA256 or SHA512"
 
-// PINKeyOptions set details that the service does not specify. The zero value is the usual choice. Ask the operator before you
-// change it.
+// PINKeyOptions set details that the service does not specify. The zero value is the usual choice. Ask the operator before you change it.
 type PINKeyOptions struct {
 	// Hash is the OAEP hash: PINHashSHA256 if empty. The envelope always names it.
 	Hash PINHash
-	// MGF1Hash is the hash of OAEP's mask function: "SHA1", "SHA256" or "SHA512"; the same as Hash if empty. The envelope does not
-	// contain it, so both sides must agree. Java's default provider uses "SHA1", which a Go program in FIPS 140-only mode refuses.
+	// MGF1Hash is the hash of OAEP's mask function: "SHA1", "SHA256" or "SHA512"; the same as Hash if empty. The envelope does not contain it,
+	// so both sides must agree. Java's default provider uses "SHA1", which a Go program in FIPS 140-only mode refuses.
 	MGF1Hash string
-	// Fingerprint returns the public_key_fingerprint of the certificate. Nil means SHA-256 of its DER form, in
-	// lower-case hex. NewPINKey calls Fingerprint once. It must not return an empty string.
+	// Fingerprint returns the public_key_fingerprint of the certificate. Nil means SHA-256 of its DER form, in lower-case hex. NewPINKey calls
+	// Fingerprint once. It must not return an empty string.
 	Fingerprint func(*x509.Certificate) string
 	// AllowExpired accepts a certificate that is expired or not yet valid. If false, NewPINKey and Seal refuse it.
 	AllowExpired bool
 }
 
-// PINKey seals PINs for one operator certificate. It needs no Client: seal where the PIN is typed, so that your backend
-// sees only envelopes. It holds only public data and is safe for concurrent use. Make it with NewPINKey; the zero value
-// cannot seal.
+// PINKey seals PINs for one operator certificate. It needs no Client: seal where the PIN is typed, so that your backend sees only
+// envelopes. It holds only public data and is safe for concurrent use. Make it with NewPINKey.
 type PINKey struct {
 	sealer       envelope.Key
 	hash         PINHash
@@ -134,14 +130,11 @@ type PINKey struct {
 	allowExpired bool
 }
 
-// NewPINKey reads the operator's certificate, in PEM or DER form, for sealing. From a PEM file it takes the first CERTIFICATE
-// block and skips other blocks. Every block must be well-formed, with only white space after the last, so that a damaged
-// certificate is never skipped in favour of the next one.
-//
-// The key must be RSA of at least 2,048 bits. The certificate must be valid now, unless PINKeyOptions.AllowExpired is set. The
-// issuer's signature is not checked: get the file from the operator through a trusted channel.
-//
-// Errors: *ValidationError with all faults at once, on the fields certificate, hash, mgf1_hash and fingerprint.
+// NewPINKey reads the operator's certificate, in PEM or DER form, for sealing. From a PEM file it takes the first CERTIFICATE block and
+// skips other blocks. Every block must be well-formed, with only white space after the last, so that a damaged certificate is never skipped
+// in favour of the next one. The key must be RSA of at least 2,048 bits. The certificate must be valid now, unless
+// PINKeyOptions.AllowExpired is set. The issuer's signature is not checked: get the file from the operator through a trusted channel.
+// Errors: *ValidationError on certificate, hash, mgf1_hash and fingerprint.
 func NewPINKey(certificate []byte, options PINKeyOptions) (*PINKey, error) {
 	var v validator
 	var public *rsa.PublicKey
@@ -181,8 +174,7 @@ func (v *validator) broken(field, rule string) {
 	}
 }
 
-// pinFingerprint calls the caller's function, or computes the default. The value of a panic is dropped: it may contain
-// anything.
+// pinFingerprint calls the caller's function, or computes the default. The value of a panic is dropped: it may contain anything.
 func pinFingerprint(v *validator, certificate *x509.Certificate, by func(*x509.Certificate) string) (fingerprint string) {
 	if by == nil {
 		return envelope.Fingerprint(certificate)
@@ -218,8 +210,8 @@ func (k *PINKey) Fingerprint() string {
 	return k.fingerprint
 }
 
-// NotAfter returns the last instant at which the certificate is valid, so that you can warn long before Seal refuses. For a
-// zero PINKey it is zero.
+// NotAfter returns the last instant at which the certificate is valid, so that you can warn long before Seal refuses. For a zero PINKey it
+// is zero.
 func (k *PINKey) NotAfter() time.Time {
 	if k == nil {
 		return time.Time{}
@@ -246,15 +238,11 @@ type PINSecret struct {
 	PIN Secret
 }
 
-// Seal encrypts secret with a new AES key and initialisation vector: two envelopes of one secret share only the fingerprint and
-// the hash's name.
-//
-// Seal clears the buffers of the payload and the AES key. This is best effort: the strings inside the Secrets, and copies in
-// the crypto packages, remain until the garbage collector reuses the memory. The format has no integrity check (CBC without a
-// MAC), so only the service can detect a change.
-//
-// Errors: *ValidationError on the fields otp and pin, and on certificate if NewPINKey would refuse it now or did not make
-// the key. An error never contains any part of the secret.
+// Seal encrypts secret with a new AES key and initialisation vector: two envelopes of one secret share only the fingerprint and the hash's
+// name. Seal clears the buffers of the payload and the AES key as far as it can: the strings inside the Secrets, and copies in the crypto
+// packages, remain until the garbage collector reuses the memory. The format has no integrity check (CBC without a MAC), so only the
+// service can detect a change. Errors: *ValidationError on the fields otp and pin, and on certificate if NewPINKey would refuse it now or
+// did not make the key. No error contains the secret.
 func (k *PINKey) Seal(secret PINSecret) (*PINEnvelope, error) {
 	var v validator
 	if k.usable() {
@@ -281,8 +269,7 @@ func (k *PINKey) Seal(secret PINSecret) (*PINEnvelope, error) {
 	}, nil
 }
 
-// PINEnvelope is an encrypted PINSecret. Only the operator's private key decrypts it: it is safe to marshal, log, store and
-// forward.
+// PINEnvelope is an encrypted PINSecret. Only the operator's private key decrypts it: it is safe to marshal, log, store and forward.
 type PINEnvelope struct {
 	// EncryptedData is the payload, encrypted by AES-128-CBC with PKCS#7 padding, in hex: whole blocks of 16 bytes.
 	EncryptedData string `json:"encrypted_data"`
@@ -296,8 +283,8 @@ type PINEnvelope struct {
 	IV string `json:"iv"`
 }
 
-// faults checks the format of an envelope, which may have been made elsewhere. If path is not empty, it precedes the
-// field names. Only the service can check that the envelope decrypts.
+// faults checks the format of an envelope, which may have been made elsewhere. If path is not empty, it precedes the field names. Only the
+// service can check that the envelope decrypts.
 func (e PINEnvelope) faults(path string) []Fault {
 	if path != "" {
 		path += "."

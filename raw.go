@@ -22,8 +22,8 @@ import (
 type RawRequest struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string
-	// Path is a template relative to the base address, such as "/accounts/{id}/expiry". A segment is a name in braces
-	// or consists of letters, '-' and '_'. Path names the call in errors, logs and metrics: put the ID in PathValues.
+	// Path is a template relative to the base address, such as "/accounts/{id}/expiry". A segment is a name in braces or consists of letters,
+	// '-' and '_'. Path names the call in errors, logs and metrics: put the ID in PathValues.
 	Path string
 	// PathValues are the values of the names in Path, without the braces: letters, digits, '.', '-' and '_'.
 	PathValues map[string]string `redact:"personal"`
@@ -32,8 +32,8 @@ type RawRequest struct {
 	// Body is a value that marshals to a JSON object or array, by the rules of encoding/json/v2 (omitzero leaves out a zero, omitempty keeps 0
 	// and false); nil for none. A [time.Time] is sent in UTC, to the second; a [Secret] or an [EphemeralKey] is sent unredacted.
 	Body any `redact:"content"`
-	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie, are
-	// refused. Names with "http-method" are refused too, and names with "idempotency": net/http would repeat such requests.
+	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie, are refused. Names
+	// with "http-method" are refused too, and names with "idempotency": net/http would repeat such requests.
 	Header http.Header `redact:"content"`
 	// Repeatable permits the client to send the request again, within Config.Retry, after an attempt that may have reached the service and got
 	// no usable response; without it, the outcome is then unknown. Set it for a GET that changes nothing (class read), or if a late repeat,
@@ -55,13 +55,13 @@ func (r *RawRequest) class() class {
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
 // limiter (lane [ratelimit.Call]), attempts, outcomes, logs and traces of all other calls, but each request opens its own connection. For a
 // known operation that moves no money, also of the simulator, set Path to the reference's template and not Repeatable; reads are repeated.
-// For other known operations the error names the method.
+// For others the error names the method.
 //
 // A 200, 201, 202 or 204 is a success, although its body may be a refusal, which only you can recognise: if the body is unreadable, the
 // outcome is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value
 // (*[encoding/json.RawMessage]: unchanged). A 204 sets the target to zero, and an error leaves it unchanged. Names of members must match
 // exactly. A missing member is zero, but in types of this package a missing required member is an error. Errors: *[ValidationError] for a
-// fault of r or out; [ErrNotFound] if the service has no such path. Safety: as Repeatable declares.
+// fault of r or out; [ErrNotFound] for an unknown path. Safety: as Repeatable declares.
 func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	described := request{op: operation{
 		Operation: Operation{Name: "Do"},
@@ -101,8 +101,7 @@ func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	return err
 }
 
-// check collects the faults of r, sets the request, and returns the segments of the path. The operation's name has only
-// checked values.
+// check collects the faults of r, sets the request, and returns the segments of the path. The operation's name has only checked values.
 func (r *RawRequest) check(v *validator, described *request) []string {
 	if !slices.Contains([]string{
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -201,8 +200,8 @@ func plainSegment(segment string) string {
 	return plain
 }
 
-// callable returns the operation of the reference with the method and template of r, if Do may call it: no operation of
-// that path may move money.
+// callable returns the operation of the reference with the method and template of r, if Do may call it: no operation of that path may move
+// money.
 func (r *RawRequest) callable(known []*operation) *operation {
 	var found *operation
 	for _, op := range known {

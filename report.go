@@ -112,8 +112,8 @@ func (r Report) Reader(run ReportRun) *ReportReader {
 	return newReportReader(run, io.NopCloser(bytes.NewReader(body)), nil)
 }
 
-// newReportReader returns a reader of run's report from body, the body of a 200. The reader closes body. If onProgress
-// is not nil, the reading goroutine calls it after each MiB of text and at the end, with Polls 0.
+// newReportReader returns a reader of run's report from body, the body of a 200. The reader closes body. If onProgress is not nil, the
+// reading goroutine calls it after each MiB of text and at the end, with Polls 0.
 func newReportReader(run ReportRun, body io.ReadCloser, onProgress func(ReportProgress)) *ReportReader {
 	return &ReportReader{
 		run:        run,
@@ -295,8 +295,8 @@ func (r *ReportReader) checkText() error {
 	return io.EOF
 }
 
-// check compares the rows with the service's count, after all other checks. The reference does not specify whether
-// totalrecords counts the header row: with a header row, both counts are accepted.
+// check compares the rows with the service's count, after all other checks. The reference does not specify whether totalrecords counts the
+// header row: with a header row, both counts are accepted.
 func (r *ReportReader) check(rows int64) error {
 	total, _ := r.decoder.Total()
 	if rows != total && !(r.run.ColumnHeaders && rows == total+1) {
@@ -363,8 +363,7 @@ type ReportError struct {
 	Rows int64
 	// Bytes is how many bytes of decoded CSV text were read before the failure; with ReportReader.Rows, those of complete rows.
 	Bytes int64
-	// Err is the cause: a *DecodeError, csv.ErrQuote, csv.ErrBareQuote, an error of connection or context, a closed reader, or a wrong row
-	// count.
+	// Err is the cause: a *DecodeError, csv.ErrQuote, csv.ErrBareQuote, an error of connection or context, a closed reader, a wrong row count.
 	Err error
 }
 

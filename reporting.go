@@ -224,8 +224,8 @@ func (s *ReportingService) startInTurn(ctx context.Context, template string, par
 	}
 }
 
-// interrupted returns an error with two causes: last, the error of the latest call, and ended, the reason why the
-// pause after that call was cut off.
+// interrupted returns an error with two causes: last, the error of the latest call, and ended, the reason why the pause after that call was
+// cut off.
 func interrupted(ended, last error) error {
 	failure := &CallError{Outcome: OutcomeOf(last), Err: &bothCauses{last: ended, earlier: last}}
 	if call, ok := errors.AsType[*CallError](last); ok {

@@ -31,9 +31,9 @@ type progress struct {
 	gaveUp    bool      // no attempt was made, because there is no other token
 }
 
-// repeat makes the further attempts with go-retryablehttp. Few calls need any. Each of these has its own client, so that the hooks
-// see this call's deadline, outcome and last response, and the library's defaults (logging URLs, closing idle connections,
-// following redirects) have no effect.
+// repeat makes the further attempts with go-retryablehttp. Few calls need any. Each of these has its own client, so that the hooks see this
+// call's deadline, outcome and last response, and the library's defaults (logging URLs, closing idle connections, following redirects) have
+// no effect.
 func (c *call) repeat(ctx context.Context) {
 	address := c.url // a copy: the call is reused
 	bare := (&http.Request{Method: c.request.op.Method, URL: &address, Host: address.Host, Header: http.Header{}}).WithContext(ctx)
@@ -64,8 +64,8 @@ func (c furtherAttempts) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// decide evaluates the last attempt, updates the effect, and reports whether another attempt follows: not if it might apply the
-// call twice, would not finish before the deadline or would exceed MaxAttempts.
+// decide evaluates the last attempt, updates the effect, and reports whether another attempt follows: not if it might apply the call twice,
+// would not finish before the deadline or would exceed MaxAttempts.
 func (c *call) decide(ctx context.Context) (again bool) {
 	if !c.last.succeeded(&c.request.op) {
 		again = c.again(ctx)
@@ -169,8 +169,8 @@ func (c *call) observeAttempt(ctx context.Context, again bool) {
 	c.observer.attemptDone(ctx, seen, a.report)
 }
 
-// backoff returns the pause after a number of attempts. The pause doubles from MinWait up to MaxWait, half of it is jitter, and
-// it is at least retryAfter.
+// backoff returns the pause after a number of attempts. The pause doubles from MinWait up to MaxWait, half of it is jitter, and it is at
+// least retryAfter.
 func (p *RetryPolicy) backoff(tried int, retryAfter time.Duration) time.Duration {
 	ceiling := p.MinWait << min(tried-1, 20)
 	if ceiling > p.MaxWait || ceiling <= 0 {
@@ -193,9 +193,8 @@ const (
 	maxThrottlePause = 10 * time.Second
 )
 
-// repeatRule decides when a request may be sent again with its request ID, and which refusal of the repeat resolves the
-// unknown outcome of the first request. A client's rule follows its [Config]; for an error that no client returned, the default
-// Config applies.
+// repeatRule decides when a request may be sent again with its request ID, and which refusal of the repeat resolves the unknown outcome of
+// the first request. A client's rule follows its [Config]; for an error that no client returned, the default Config applies.
 type repeatRule struct {
 	wait    time.Duration // after a request of this client
 	longest *atomic.Int64 // wait after a request of any client that shares its request IDs; if nil, wait applies
@@ -269,8 +268,8 @@ func (c *call) admitted(now time.Time) time.Time {
 	return awaited
 }
 
-// awaitRepeat waits until a movement of source with unknown outcome may be repeated: until notBefore or, if the service does not
-// respond, later. See [AccountsService.AwaitRepeat].
+// awaitRepeat waits until a movement of source with unknown outcome may be repeated: until notBefore or, if the service does not respond,
+// later. See [AccountsService.AwaitRepeat].
 func (c *core) awaitRepeat(ctx context.Context, source AccountID, notBefore time.Time) error {
 	limit := 2 * min(c.repeats.wait, math.MaxInt64/2)
 	return c.alive.Await(ctx, notBefore, limit, func(ctx context.Context) (final bool, err error) {

@@ -114,8 +114,7 @@ type FindMovementParams struct {
 	CardAcceptorID string
 	// TerminalID is the terminal.
 	TerminalID string
-	// From is the start of the search, in local time. Required; Around sets it. For a call that succeeded, take 2 minutes before it, and To
-	// now.
+	// From is the start of the search, in local time. Required; Around sets it. For a call that succeeded: 2 minutes before it, with To now.
 	From time.Time
 	// To is the end of the search, in local time. Required; Around sets it. While it is in the future, everything since From is searched.
 	To time.Time
@@ -134,8 +133,8 @@ const (
 	longestScanWait       = 15 * time.Second
 )
 
-// Around returns p with From and To set from the times in err, a *[CallError]: 2 minutes before the first request, for
-// differing clocks, to 10 minutes after the last, for late booking. If err has no times, p is unchanged.
+// Around returns p with From and To set from the times in err, a *[CallError]: 2 minutes before the first request, for differing clocks, to
+// 10 minutes after the last, for late booking. If err has no times, p is unchanged.
 func (p FindMovementParams) Around(err error) FindMovementParams {
 	if call, ok := errors.AsType[*CallError](err); ok && !call.FirstSent.IsZero() {
 		p.From, p.To = call.FirstSent.Add(-clockTolerance), call.LastSent.Add(bookingTime)
@@ -291,8 +290,7 @@ func (e *notSeenError) Error() string {
 
 func (e *notSeenError) Unwrap() error { return ErrNotSeen }
 
-// stepError names the step of Issue that failed. If unseen, it does not match ErrNotSeen: that would mean that the account
-// was created.
+// stepError names the step of Issue that failed. If unseen, it does not match ErrNotSeen: that would mean that the account was created.
 type stepError struct {
 	step   string
 	err    error

@@ -252,7 +252,7 @@ func TestFailover(t *testing.T) {
 		begun := f.calls[id]
 		require.Len(t, begun, 2, id)
 		require.GreaterOrEqual(t, begun[1].Sub(began), failoverSends+failoverRest, id)
-		require.Equal(t, "enqueue:queued recover:unknown begin:unknown give back:unknown begin:unknown end:done", s.history(id))
+		require.Equal(t, "enqueue:queued recover:unknown begin:unknown end:done", s.history(id))
 	}
 	count := f.bank.Count()
 	require.Equal(t, 4*some, count.Paid)
