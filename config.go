@@ -25,7 +25,7 @@ import (
 
 // Config holds all settings of a [Client]. BaseURL, Vendor, ClientID and ClientSecret (or TokenSource) are required; zero in any other
 // field means the default stated there. Fields that hold data can be read from JSON and YAML, with durations such as "30s", and from the
-// environment ([ConfigFromEnv]). Fields that hold code are set in code. Its secret is not printed.
+// environment ([ConfigFromEnv]). A Config prints and marshals without its secret.
 type Config struct {
 	// BaseURL is the service's address, which ends in /3.0 or /3.0/: https, or http on loopback or with InsecureHTTP. Required.
 	BaseURL string `json:"base_url" yaml:"base_url"`
@@ -71,13 +71,16 @@ type Config struct {
 	// but these, which prevent requests that you did not mean:
 	//
 	//   - A path value of an operation that changes something (also of a report start) is not "." or "..", and has no slash, backslash,
-	//     percent sign or control character, which a gateway may decode into another operation. One of a read has no segment "." or "..".
+	//     percent sign or control character, which a gateway may decode into another operation. A path value of a read has no segment "." or
+	//     "..".
 	//   - A required field is not empty and a required number is not zero. This rule does not apply to registrations, portal identifiers, and
 	//     source and destination references. IDs of companies and acquirers are set. Lists have at least one item.
 	//   - A request ID has at most 100 characters. The amount of a payment is above zero. Other amounts are not below zero, except the
 	//     simulator's and those with NegativeAmount. Zero requires ZeroAmount where there is such a field.
-	//   - Unwritable values are refused: invalid UTF-8, impossible days, transaction IDs and a rule's category codes that are no number.
-	//   - Fields do not contradict each other (windows, paging, lists of Ensure methods). [Client.Do] refuses known movements of money.
+	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, a transaction ID or a rule's category code that is no
+	//     number.
+	//   - Fields do not contradict each other (windows, paging, lists of Ensure methods). [Client.Do] refuses the known operations that move
+	//     money.
 	//   - Secrets, keys and the PIN envelope have the required form, and the Config and [Overrides] are valid.
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
 	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at most 200
@@ -85,10 +88,10 @@ type Config struct {
 	// the data is synthetic. It requires TestEnvironment.
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
-	// TokenSource replaces the built-in token manager: it returns a token to use now, or an error as soon as ctx is done. If rejected is not
-	// nil, the service has just responded to it with 401; if it is returned again, the call ends with that 401. The manager renews a token in
-	// the background when less than 10 minutes remain (section 5.4), but not in the token's first minute. One that lives 10 minutes or less is
-	// renewed at half its life.
+	// TokenSource replaces the built-in token manager. It returns a token to use now, or an error as soon as ctx is done. If rejected is not
+	// nil, the service has just responded to that token with 401; if the source returns it again, the call ends with that 401. The built-in
+	// manager renews a token in the background when less than 10 minutes remain (section 5.4), but not in the token's first minute. A token
+	// that lives 10 minutes or less is renewed at half its life.
 	TokenSource func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) `json:"-" yaml:"-"`
 	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of New: a plain
 	// &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed. The comment of package transport has the
@@ -97,22 +100,21 @@ type Config struct {
 	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s from each
 	// address, times RateShare; the comment of package ratelimit describes that limiter.
 	Limiter ratelimit.Limiter `json:"-" yaml:"-"`
-	// Logger receives one record per repeated attempt (level warn) and one per call: info if the call failed, error if its outcome is unknown,
-	// otherwise debug (also for a report that is not ready yet). A record has operation, path template, status, duration and outcome, no body,
-	// query or header. Default: no log.
+	// Logger gets a record per repeat (level warn) and per call: info if it failed, error if its outcome is unknown, else debug (also if a
+	// report is not ready). It has operation, path template, status, duration and outcome, but no body, query or header. Default: no log.
 	Logger *slog.Logger `json:"-" yaml:"-"`
 	// Trace observes every call. For more than one, use [Trace.Join].
 	Trace *Trace `json:"-" yaml:"-"`
 	// Propagate returns the trace context of an attempt's context as headers to send, such as traceparent. Headers with another meaning for
 	// the service or a proxy (authorization, cookies, content, connection, idempotency) are dropped, and so are values that are not printable
-	// ASCII. The headers must not change the effect of the request. By default none is sent: the service belongs to another organisation.
+	// ASCII. The headers must not change the effect of the request. By default nothing is sent: the service belongs to another organisation.
 	Propagate func(ctx context.Context) http.Header `json:"-" yaml:"-"`
 }
 
 // RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. Zero means the default.
 type RetryPolicy struct {
 	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. These requests do not count: those refused with 429; one
-	// refused with 401 (a report start: also 400) and repeated with another token; and the first read lost with a kept connection.
+	// refused with 401 (a report start: also 400) and repeated with another token; and the first read lost because a kept connection closes.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
 	// MinWait is the pause before the second attempt. It doubles with each attempt; half of it is jitter. Default: 250 ms.
 	MinWait time.Duration `json:"min_wait,omitzero" yaml:"min_wait,omitempty"`
@@ -122,17 +124,16 @@ type RetryPolicy struct {
 	MaxRetryAfter time.Duration `json:"max_retry_after,omitzero" yaml:"max_retry_after,omitempty"`
 	// MaxThrottleWait limits the time from the first 429 of a call to its last attempt. Default: 60 s.
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
-	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended. Default: 10 s.
-	// A payment of unknown outcome is sent again no earlier than [AccountsService.NotBefore], and no earlier than InFlightWait after the
+	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt ended. Default: 10 s. A
+	// payment of unknown outcome is sent again no earlier than [AccountsService.NotBefore], and no earlier than InFlightWait after the
 	// response to a later request ([AccountsService.AwaitRepeat]): the service caches only finished payments. A call whose deadline is earlier
-	// ends at once, with unknown outcome. The reference states no limit, and a service that takes longer may pay twice: ask the operator.
+	// ends at once, with unknown outcome. The reference states no limit, and a slower service may pay twice: ask the operator, and raise it.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials were refused,
 	// calls fail at once with that error; after any other failure they wait, first 250 ms, then longer. A token that the service has refused
 	// is never sent again: all calls wait for a new token, or end unsent ([TokenError]) if it would arrive after their deadline. If several
-	// tokens are each refused within TokenHold (at most 1 s) of arriving, the next token is requested TokenHold (at most 1 s) after the last
-	// arrival. A nanosecond means no wait. After a failed renewal of a token that is still valid, the next one waits 1 s to 1 min, and no call
-	// waits.
+	// tokens are each refused within TokenHold (at most 1 s) of arriving, the next token is requested that long after the last arrival. 1 ns
+	// means no wait. After a failed renewal of a token that is still valid, the next renewal waits 1 s to 1 min; no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 
@@ -253,7 +254,7 @@ func ruleOf(of reflect.Type) string {
 // PREPAID_CLIENT_SECRET_FILE names a file with the secret. PREPAID_ENVIRONMENT (for TestEnvironment) is "test" or "production", the
 // default. Switches are "true" or "false", durations are written as "30s", codes and media types are separated by commas. An empty variable
 // counts as unset. Unknown variables are ignored, even if they begin with PREPAID_: check the spelling. Without credentials, ClientID and
-// ClientSecret stay empty, for a Config with a TokenSource. Errors: a *[ValidationError] with all faults, on the names of the variables.
+// ClientSecret stay empty, for a Config with a TokenSource. Errors: a *[ValidationError] with all faults, which names the variables.
 func ConfigFromEnv() (Config, error) {
 	config, unread := Config{}, validator{}
 	readEnv(&unread, "base_url", &config.BaseURL, asText)

@@ -30,7 +30,7 @@ type CreateAccountParams struct {
 	Cardholder *Cardholder `json:"registration"`
 	// NameOnCard is engraved on the card: 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop, no space.
 	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
-	// ClientAccountKey is your own key, at most 255 printable ASCII characters. Only this key finds an account whose response was lost.
+	// ClientAccountKey is your own key, at most 255 printable ASCII characters. Only this key finds the account if the response was lost.
 	ClientAccountKey string `json:"client_account_key,omitzero"`
 	// DisplayName is at most 100 characters, for a fringe-benefit card program.
 	DisplayName string `json:"display_name,omitzero" redact:"personal"`
@@ -44,9 +44,9 @@ type CreateAccountParams struct {
 	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
 	// MDESConfigID is the wallet token-service product configuration, at most 10 characters.
 	MDESConfigID string `json:"mdes_config_id,omitzero"`
-	// GiftCardExpiry is for gift cards. A digital one that is active immediately needs it here: no described operation sets it later.
+	// GiftCardExpiry is for gift cards. A digital gift card that is active immediately needs it here: no method sets it later.
 	GiftCardExpiry time.Time `json:"gift_card_expiry,omitzero"`
-	// CorrespondingAccountID is the replaced card. The activation portal needs it, and then closes that card if its balance is zero.
+	// CorrespondingAccountID is the replaced card. The activation portal needs the ID, and closes the replaced card if its balance is zero.
 	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero"`
 	// CardholderType is primary or secondary; omitted when zero.
 	CardholderType CardholderType `json:"card_holder_type,omitzero"`
@@ -82,7 +82,7 @@ func (p CreateAccountParams) check(v *validator) {
 	}
 }
 
-// Create makes an account. The response has no ID: use [AccountsService.Issue]. A 404 may mean bad input, so it is not [ErrNotFound]. After
+// Create makes an account. The response has no EAID: use Issue. A 404 may mean bad input, so it is not [ErrNotFound]. After
 // [OutcomeUnknown] use FindCreated. Safety: never repeated. API: POST /accounts.
 func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams) (*AccountSummary, error) {
 	v := s.client.validator()
@@ -154,16 +154,16 @@ const (
 	lastSearchPause      = 5 * time.Second
 )
 
-// Issue creates the account unless one with its ClientAccountKey exists, and returns it with its ID, even if the response was lost. Run it
-// in one process at a time for each key. With [RequestTypeReplace], accounts that are lost or stolen, replaced or closed do not match.
-// After an error with [OutcomeApplied], never run Issue again, because it could create a second account: look with FindCreated. After any
-// other outcome, run it again, with Again, when the cause is gone. If the outcome was unknown and the first account becomes visible after
-// VisibleWithin, that creates a second one: set VisibleWithin to minutes, keep InitialLoadAmount zero, and load with Transfer.
+// Issue creates the account unless one with its ClientAccountKey exists, and returns it with its ID, even if the creation's response was
+// lost. Run it in one process at a time for each key. With [RequestTypeReplace], accounts that are lost or stolen, replaced or closed do
+// not match. After an error with [OutcomeApplied], never run Issue again: it could create a second account. Use FindCreated. After any
+// other outcome, run it again, with Again, when the cause is gone. After an unknown outcome, that run creates a second account if the first
+// becomes visible only after VisibleWithin: set VisibleWithin to minutes, keep InitialLoadAmount zero, and load with Transfer.
 //
 // Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was
-// certainly created, but is not visible within VisibleWithin or has another client_id (the error names it and the company: fix it first).
-// With Again, ErrNotSeen with [OutcomeNotProcessed] means that nothing was created, because the key exists under another client_id: if it
-// is another program's, omit Again. Safety: the creation is never repeated. API: GET /accounts, POST /accounts, GET
+// certainly created, but is not visible within VisibleWithin or has another client_id: correct ProgramClientID first. With Again,
+// ErrNotSeen with [OutcomeNotProcessed] means that nothing was created, because an account with the key exists under another client_id: if
+// it belongs to another program, omit Again. Safety: the creation is never repeated. API: GET /accounts, POST /accounts, GET
 // /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
 	v := s.client.validator()
@@ -297,8 +297,9 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 }
 
 // FindCreated looks for the account of a Create with unknown outcome, and returns it if exactly one matches. Errors: [ErrNotSeen] when none
-// matched within VisibleWithin (it may still exist), with the context's error if that ended the search; [ErrAmbiguous]. The outcome stays
-// unknown after all errors but a *[ValidationError]. Safety: read. API: GET /accounts, or GET /accounts/company/{companyid}.
+// matched within VisibleWithin (it may still exist), with the context's error if that ended the search; [ErrAmbiguous] when several match.
+// The outcome stays unknown after all errors but a *[ValidationError]. Safety: read. API: GET /accounts, or GET
+// /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	v := s.client.validator()
 	switch {

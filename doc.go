@@ -22,9 +22,9 @@
 // # Money
 //
 // Every error of a call is a [*CallError]. Decide by its outcome ([OutcomeOf]), never by a status: [OutcomeApplied]; [OutcomeRejected] and
-// [OutcomeNotProcessed], after which nothing moved; or [OutcomeUnknown], which you must resolve. Their comments have the rules. To resolve
-// an unknown outcome, send the keyed transfer again with the same params, or look for the effect of the call: with
-// [AccountsService.FindMovement] or [AccountsService.FindCreated], or by reading the changed data. Finding nothing proves nothing. A client
+// [OutcomeNotProcessed], after which this call moved nothing; or [OutcomeUnknown], which you must resolve. Their comments have the rules.
+// To resolve an unknown outcome, send a transfer or direct entry out again with the same params. After any other call, look for its effect,
+// with [AccountsService.FindMovement] or [AccountsService.FindCreated], or read the changed data. Finding nothing proves nothing. A client
 // remembers its own unknown outcomes; for another process, store [CallError].LastSent and set it in [TransferParams].
 //
 // # Retries and limits
@@ -37,8 +37,8 @@
 //     returned 502, 503 or 504. A 500 ends the call at once with [OutcomeUnknown].
 //   - never repeated: not sent again once it may have arrived.
 //
-// Every call is sent again if it certainly was not processed: no connection was made, a 429, or one 401, after which the client gets a new
-// token. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed call, a refusal for which
+// Every call is sent again if it certainly was not processed: after a failed connection, after a 429, and once with a new token after a
+// 401. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed call, a refusal for which
 // [ProvesNotApplied] holds. [RetryPolicy] bounds attempts and pauses. The context bounds the call; a wait that would outlast its deadline
 // does not start. [Client.With] derives a client with other bounds.
 //
@@ -54,17 +54,17 @@
 // errors.Is finds sentinels such as [ErrNotFound] and the service's own codes such as [CodeInvalidURI]; errors.AsType finds typed causes.
 // In addition to its own errors, every method may return *[ValidationError] before anything is sent; *[TokenError], *[TransportError],
 // *[DecodeError], *[ratelimit.RefusedError]; [ErrBadRequest], [ErrUnauthorized], [ErrForbidden], [ErrRateLimited], [ErrServer], by status;
-// [ErrClosed]; the context's error; and an iterator, *[IncompleteListError].
+// [ErrClosed]; and the context's error. An iterator may also return *[IncompleteListError].
 //
 // The text of an error or log record never contains personal data, amounts, references or the service's own text, unless
 // [Config].ShowDescriptions adds that text. A correlation ID may appear. Everything else is in fields.
 //
 // # Values
 //
-// An [Amount] is an exact decimal number. Times are sent in UTC with a resolution of one second. A birthday is a [Date]. A value of an
-// enumeration that the reference does not list is kept as received; its method Known returns false. A [Secret] is never printed, not even
-// in JSON. In fmt and slog, types that hold personal data or any content print only which fields are set. Their JSON is not redacted, for
-// queues between services: log such values one by one, because a JSON log writes a slice as JSON.
+// An [Amount] is exact. Times are sent in UTC with a resolution of one second. A birthday is a [Date]. A value of an enumeration that the
+// reference does not list is kept as received; its method Known returns false. A [Secret] is never printed, not even in JSON. In fmt and
+// slog, types that hold personal data or any content print only which fields are set. Their JSON is not redacted. Log such values one by
+// one, because a JSON log writes a slice as JSON.
 //
 // # Observing
 //

@@ -37,8 +37,8 @@ type CallError struct {
 	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since: [AccountsService.AwaitRepeat]. Zero for any
 	// other call or outcome, and with [ErrRequestIDExpired].
 	NotBefore time.Time
-	// Err is the cause: a typed error or sentinel of this package, or the context's error. If an attempt that may have taken effect was
-	// followed by another failure, Err wraps both causes.
+	// Err is the cause: a typed error or sentinel of this package or of package ratelimit, or the context's error. If an attempt that may have
+	// taken effect was followed by another failure, Err wraps both causes.
 	Err error
 
 	rule     settlingRule // of the client that returned the error; nil otherwise
@@ -208,8 +208,7 @@ const (
 
 // Sentinels, for errors.Is.
 var (
-	// ErrSyntax: text or JSON is not an [Amount], a [Date] from 0001-01-01 to 9999-12-31, an [MCC] or a [TransactionID], or a secret is
-	// "[REDACTED]", so it was printed or marshalled before.
+	// ErrSyntax: text or JSON is no [Amount], [Date] (year 1 to 9999), [MCC] or [TransactionID], or a secret is a dumped "[REDACTED]".
 	ErrSyntax = errors.New("prepaid: syntax")
 	// ErrAmountRange: an amount needs more than 19 digits or 19 decimals and would have to be rounded.
 	ErrAmountRange error = &valueError{"prepaid: amount: needs more than 19 digits"}

@@ -97,12 +97,12 @@ const (
 	requestIDTag = "7064"
 )
 
-// RequestID makes a payment safe to repeat: for 30 days the service returns the first result for its ID, and moves nothing. At most 100
+// RequestID makes a payment safe to repeat: for 30 days the service returns the ID's first result, and moves no money again. Maximum: 100
 // characters.
 type RequestID string
 
-// NewRequestID returns a random ID of today (UTC), as [DeriveRequestID] writes it. Store it with the params before the call: a second ID is
-// a second payment. Two of a million are equal with a probability below 1 in 10^10.
+// NewRequestID returns a random ID of today (UTC) in [DeriveRequestID]'s format. Store it with the params before the call: a second ID is a
+// second payment. Two of a million are equal with a probability below 1 in 10^10.
 func NewRequestID() RequestID {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -110,10 +110,10 @@ func NewRequestID() RequestID {
 }
 
 // DeriveRequestID returns the same ID for the same day and parts, on every machine: DeriveRequestID(payday, "payroll-2026-11", "emp-7").
-// Together they must identify one payment; ("ab", "c") and ("a", "bc") differ. The day must never change, such as the payday: the ID is
-// accepted from 7 days before to 22 days after it. If every part is empty, or day does not exist, the ID is empty, which a transfer
-// refuses. The ID is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a fixed tag, and
-// 74 bits from the start of the SHA-256 of all parts, each preceded by its length in bytes (64 bits, big endian).
+// Day and parts together must identify one payment; ("ab", "c") and ("a", "bc") give different IDs. Use a fixed day, such as the payday:
+// the ID is accepted from 7 days before to 22 days after it. If every part is empty, or day does not exist, the ID is empty, which a
+// transfer refuses. The ID is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in digits, a fixed tag,
+// and 74 bits from the start of the SHA-256 of all parts, each after its length in bytes (64 bits, big endian).
 func DeriveRequestID(day Date, parts ...string) RequestID {
 	if strings.Join(parts, "") == "" || !day.valid() {
 		return ""
@@ -127,9 +127,9 @@ func DeriveRequestID(day Date, parts ...string) RequestID {
 	return formatRequestID(day, [10]byte(sum[:10]))
 }
 
-// Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in lower or upper case, or false for any other ID: check its age
-// yourself. A transfer returns [ErrRequestIDExpired] if the day (from midnight UTC) began over 22 days ago or begins more than 7 days from
-// now: the service may have forgotten the ID, or would do so before the client refuses it, and pay again.
+// Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in either case. It returns false for any other ID: check its age
+// yourself. A transfer returns [ErrRequestIDExpired] if the day (from midnight UTC) began over 22 days ago or begins in over 7 days: the
+// service may have forgotten the ID, or may forget it before the client refuses it, and pay again.
 func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return Date{}, false
@@ -230,9 +230,9 @@ func setCode(r *wire.Reader, to *string, text []byte) {
 	r.Set(to, text)
 }
 
-// Secret holds a value that is never printed: not by fmt, log/slog, encoding/json or a dumper that uses reflection, nor from an unexported
-// field of another struct. It prints as [REDACTED], even if empty. == does not compile: use [Secret.Equal]. For [reflect.DeepEqual],
-// secrets differ unless both are empty.
+// Secret holds a value that is never printed: not by fmt, slog, encoding/json or a dumper that uses reflection, nor from an unexported
+// field of another struct. It prints as [REDACTED], even if empty. == does not compile: use [Secret.Equal]. [reflect.DeepEqual] is true
+// only if both are empty.
 type Secret struct {
 	// A closure, because fmt and other users of reflection read a string through an unexported field and follow
 	// pointers, but can only print the address of a function.
@@ -285,7 +285,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(redact.Mark), nil 
 
 var errRedactedSecret = &valueError{"prepaid: secret: the text is a redacted secret, [REDACTED]"}
 
-// UnmarshalText reads a value. Errors: [ErrSyntax] for [REDACTED], from a dump.
+// UnmarshalText sets the value. Errors: [ErrSyntax] for a dumped [REDACTED].
 func (s *Secret) UnmarshalText(text []byte) error {
 	if string(text) == redact.Mark {
 		return errRedactedSecret

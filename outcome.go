@@ -15,7 +15,8 @@ import (
 type Outcome uint8
 
 const (
-	// OutcomeUnknown: the call may have been applied: resolve it, never blindly repeat it. Errors from outside this package have it too.
+	// OutcomeUnknown: the call may have been applied. Resolve it; never blindly repeat a call without a request ID. Errors from outside this
+	// package have this outcome too.
 	OutcomeUnknown Outcome = iota
 	// OutcomeApplied: the call took effect. With an error, the response arrived but could not be used ([*DecodeError], [*TransportError]), a
 	// later step failed (Issue, Reporting.Run), or this client had already made the payment.
@@ -27,7 +28,7 @@ const (
 	// before a restart, sent a payment of unknown outcome, rejected means only that this call moved nothing, unless the params have LastSent.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request is not at fault (no connection, no token, rate limit, cancelled before sending,
-	// client closed). Send the same params again once the cause is gone, not in a loop. Of a read: or no complete response arrived.
+	// client closed). Send the same params again once the cause is gone, not in a loop. For a read it also means no complete response.
 	OutcomeNotProcessed
 )
 
@@ -61,9 +62,10 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 }
 
 // OutcomeOf returns the outcome of the call that returned err: [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the
-// errors of [ParseAmount] and [ParseDate], and [OutcomeUnknown] for any other error without a [*CallError], even of
-// [Message.UnmarshalJSON]: it may be a movement. Joined errors without an outcome do not count: the result is OutcomeUnknown if one of the
-// others is unknown, otherwise the first outcome. A person must resolve [ErrRequestIDReused], although rejected, and [ErrRequestIDExpired].
+// errors of [ParseAmount] and [ParseDate], and [OutcomeUnknown] for any other error without a [*CallError], even one of
+// [Message.UnmarshalJSON]: the message may report a movement. In joined errors, those without an outcome do not count: the result is
+// OutcomeUnknown if one of the others is unknown, otherwise the first outcome. After [ErrRequestIDReused] do not pay some other way,
+// although the outcome is rejected. After [ErrRequestIDExpired] sending again resolves nothing. A person must resolve both.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied

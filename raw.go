@@ -52,16 +52,16 @@ func (r *RawRequest) class() class {
 	return classRepeated
 }
 
-// Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It uses the tokens,
-// limiter (lane [ratelimit.Call]), attempts, outcomes, logs and traces of all other calls, but each request opens its own connection. For a
-// known operation that moves no money, also of the simulator, set Path to the reference's template and not Repeatable; reads are repeated.
-// For others the error names the method.
+// Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It behaves as all other
+// calls do (lane [ratelimit.Call]), but each request opens its own connection. For a known operation that moves no money, also of the
+// simulator, set Path to the reference's template and leave Repeatable false: reads are repeated. For any other known operation, the error
+// names the Go method.
 //
-// A 200, 201, 202 or 204 is a success, although its body may be a refusal, which only you can recognise: if the body is unreadable, the
-// outcome is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value
-// (*[encoding/json.RawMessage]: unchanged). A 204 sets the target to zero, and an error leaves it unchanged. Names of members must match
-// exactly. A missing member is zero, but in types of this package a missing required member is an error. Errors: *[ValidationError] for a
-// fault of r or out; [ErrNotFound] for an unknown path. Safety: as Repeatable declares.
+// A 200, 201, 202 or 204 is a success, although its body may be a refusal, which only you recognise: if the body is unreadable, the outcome
+// is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value; an *[encoding/json.RawMessage]
+// receives the unchanged body. A 204 sets the target to zero, and an error leaves it unchanged. Names of members must match exactly. A
+// missing member is zero, but an error if a type of this package requires it. Errors: *[ValidationError]; [ErrNotFound] for an unknown
+// path. Safety: as Repeatable declares.
 func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	described := request{op: operation{
 		Operation: Operation{Name: "Do"},

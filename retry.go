@@ -301,8 +301,8 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 //   - The refusal is a failed transfer ([ErrTransferFailed]), or a 400 of type application/vnd.<vendor>+json in the service's own form,
 //     with the code invalid_request or one of [Config].RefusalCodes.
 //
-// For an error of a [Client], its Config applies, with the longest wait of its derived clients; otherwise the defaults and NotBefore alone.
-// A client applies this rule to its own calls and, with LastSent, to those of others.
+// For an error of a [Client], its Config applies, with the longest wait of its derived clients; for other errors, the defaults and
+// NotBefore alone. A client applies this to its own calls and, if the params have LastSent, to those of other processes.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

@@ -88,9 +88,8 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 	}
 }
 
-// SearchCompany iterates over a company's accounts. Without paging headers, which the reference does not show, it ends at an empty page, a
-// page shorter than the first, or a later page refused with 400. A single account is a whole list. Safety: read. API: GET
-// /accounts/company/{companyid}.
+// SearchCompany iterates over a company's accounts. Without paging headers it ends at an empty page, a page shorter than the first, or a
+// later page refused with 400. A single account instead of a list is the whole list. Safety: read. API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
 	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
 }
@@ -114,9 +113,9 @@ type FindMovementParams struct {
 	CardAcceptorID string
 	// TerminalID is the terminal.
 	TerminalID string
-	// From is the start of the search, in local time. Required; Around sets it. For a call that succeeded: 2 minutes before it, with To now.
+	// From is the start, by the local clock. Required; Around sets it. After a call that succeeded, use 2 minutes before it, and now as To.
 	From time.Time
-	// To is the end of the search, in local time. Required; Around sets it. While it is in the future, everything since From is searched.
+	// To is the end, by the local clock. Required; Around sets it. While it is in the future, everything since From is searched.
 	To time.Time
 	// VisibleWithin is how long FindMovement looks for a movement, from now or from To, whichever is earlier. Zero means 2 min.
 	VisibleWithin time.Duration
@@ -152,13 +151,13 @@ type Finding struct {
 	To time.Time
 }
 
-// FindMovement looks for a movement in an account's history, for up to VisibleWithin. The error is nil if exactly one transaction matches;
-// with [ErrNotSeen] and [ErrAmbiguous] there is a [Finding] too. Only this resolves an unknown outcome of funding or simulator; send a
-// keyed transfer again. The Date header shows how the clocks differ; without it, Around allows 2 min.
+// FindMovement looks for a movement in an account's history. The error is nil if exactly one transaction matches; with [ErrNotSeen] and
+// [ErrAmbiguous] there is a [Finding] too. Only this resolves an unknown outcome of funding or the simulator; repeat a transfer or direct
+// entry out instead. The Date header shows how the clocks differ; without it, Around allows for 2 minutes.
 //
-// Errors: ErrNotSeen when nothing matched up to Finding.To: a history cannot show that a movement did not happen; ErrAmbiguous when several
-// match: a person must decide; the context's error with ErrNotSeen; [ErrNotFound]; those of Transactions. The outcome is unknown; that of a
-// *[ValidationError] is rejected. Safety: read. API: GET /accounts/{id}/transactions.
+// Errors: ErrNotSeen when nothing matched up to Finding.To, which proves nothing; ErrAmbiguous when several match: a person must decide;
+// the context's error together with ErrNotSeen; [ErrNotFound]; those of Transactions. Their outcome is unknown. A *[ValidationError] of
+// this search is rejected. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator

@@ -40,8 +40,8 @@ type TransferParams struct {
 	InitiatorUsername string `json:"initiator_username,omitzero"`
 	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart: the
 	// [CallError].LastSent of that call or, if its process died, the time at which it could no longer send; otherwise zero. It is in the JSON
-	// of params, so that stores keep it, but it is not sent and is no part of the payment. The client then waits until
-	// [AccountsService.NotBefore] of LastSent, and the outcome stays unknown until a success, or a refusal for which [ProvesNotApplied] holds.
+	// of params, so that stores keep it, but it is not sent and is no part of the payment. The client then waits as
+	// [AccountsService.AwaitRepeat] does, and the outcome stays unknown until a success, or a refusal for which [ProvesNotApplied] holds.
 	// Without LastSent, a new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in the future
 	// counts as now. A time more than 29 days ago is [ErrRequestIDExpired].
 	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
@@ -72,11 +72,11 @@ type TransferResult struct {
 }
 
 // Transfer moves money from source to another account, once per RequestID. Within 30 days the same ID returns the first result; the service
-// ignores other values sent with it. To resolve [OutcomeUnknown], send the same params again: calls of one client with the same RequestID
-// run one at a time, and a call after an unknown outcome waits until [CallError].NotBefore; across processes only if the params have
-// LastSent. Errors: [ErrTransferFailed] when the transaction ID is empty: nothing moved (if it is no number above zero, the outcome is
-// unknown); [ErrRequestIDExpired], [ErrRequestIDReused]: read their comments before you pay under a new ID; [ErrBadRequest] with the fields
-// in APIError.Description. Safety: keyed. API: POST /accounts/{id}/transfer.
+// ignores other values sent with it. To resolve [OutcomeUnknown], send the same params again. Calls of one client with the same RequestID
+// run one at a time, and a call after an unknown outcome waits as AwaitRepeat does. Across processes this holds only if the params have
+// LastSent. Errors: [ErrTransferFailed] when the transaction ID is empty: nothing moved (any other ID that is not a positive number leaves
+// the outcome unknown); [ErrRequestIDExpired], [ErrRequestIDReused]: read their comments before you pay under a new ID; [ErrBadRequest]
+// with the invalid fields in APIError.Description. Safety: keyed. API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
@@ -314,14 +314,15 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 
 // AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again, as Transfer and
 // DirectEntryOut wait: until NotBefore, and until Retry.InFlightWait after the response to a request that was sent AttemptTimeout after
-// lastSent or later. Call it before you claim a stored payment, so that the wait uses up neither a lease nor the time of a call. If another
-// process may have sent the payment, lastSent is the latest time at which it can have done so.
+// lastSent or later. Call it before you claim a stored payment: the wait then uses up no lease. If another process may have sent the
+// payment, lastSent is the latest time at which it can have done so.
 //
 // A complete response to any call of this client counts if it has a vendor media type (application/vnd.…) and is neither 429 nor 5xx.
-// Without one, AwaitRepeat reads the summary of source, with growing pauses. So it returns one round trip after NotBefore; with other
-// calls, InFlightWait/8 later at most; after a restart, InFlightWait later. Errors: that of ctx, at once if the wait would outlast its
-// deadline; after twice the sum of AttemptTimeout and InFlightWait, that of the last read, if any; [ErrClosed]; *[ValidationError].
-// [OutcomeOf] is unknown for all but the last. Safety: read. API: GET /accounts/{id}/status.
+// Without one, AwaitRepeat reads the summary of source, with growing pauses. So it returns one round trip after NotBefore or, while other
+// calls run, at most InFlightWait/8 after it. With a client created after NotBefore, it returns InFlightWait and a round trip after the
+// call. Errors: that of ctx, at once if the wait would outlast its deadline; after twice the sum of AttemptTimeout and InFlightWait without
+// such a response, an error that wraps that of the last read; [ErrClosed]; *[ValidationError]. [OutcomeOf] is unknown for all but the last.
+// Safety: read. API: GET /accounts/{id}/status.
 func (s *AccountsService) AwaitRepeat(ctx context.Context, source AccountID, lastSent time.Time) error {
 	v := s.client.validator()
 	v.pathID("id", string(source))
