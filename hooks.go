@@ -191,7 +191,7 @@ func listUndeliverable(id HookID, paging Paging) pageList[Message] {
 // reports those that do not.
 func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.Raw)) }
 
-// Undeliverable iterates over stored messages; to dismiss them, use webhook.Drain. Errors: [CodeInvalidHookID]. Safety: read. API: GET
+// Undeliverable iterates over stored messages; webhook.Drain dismisses them. Errors: [CodeInvalidHookID]. Safety: read. API: GET
 // /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id HookID, paging Paging) iter.Seq2[*Message, error] {
 	return listUndeliverable(id, paging).all(ctx, &s.client.core)
@@ -204,7 +204,7 @@ func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, paging 
 }
 
 // Dismiss removes stored messages. Errors: [CodeInvalidHookID]; [CodeInvalidMessageID], also for a dismissed message. Safety: never
-// repeated; list them again. API: POST /hooks/{id}/undeliverable/dismiss.
+// repeated; after [OutcomeUnknown] list them. API: POST /hooks/{id}/undeliverable/dismiss.
 func (s *HooksService) Dismiss(ctx context.Context, id HookID, messageIDs ...MessageID) error {
 	r, v := hookRequest(opHooksDismiss, id)
 	if len(messageIDs) == 0 {

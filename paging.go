@@ -70,9 +70,9 @@ func (p Page[T]) LogValue() slog.Value {
 		slog.Int("total_pages", p.TotalPages), slog.Int("total_items", p.TotalItems))
 }
 
-// IncompleteListError means that a list ended before all counted items, or that a page had only items of earlier pages. The items seen
-// precede the error; a search over such a list proves nothing. If items may leave the list while it is read (accounts by status,
-// undeliverable messages), it may be harmless: another item moves to a page already read.
+// IncompleteListError means that a list ended early, or that a page had only items of earlier pages. The items seen precede the error. A
+// search over such a list proves nothing. The error may be harmless if items leave the list while it is read (accounts by status,
+// undeliverable messages): another item then moves to a page already read.
 type IncompleteListError struct {
 	// Seen is the number of distinct items that the service returned, from Paging.Page on.
 	Seen int

@@ -56,8 +56,7 @@ func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*Res
 	return s.sealed(ctx, opPINValidate, params)
 }
 
-// Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card: the service cannot be asked which PIN is valid.
-// Safety: never repeated. API: POST /pin/execute.
+// Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card. Safety: never repeated. API: POST /pin/execute.
 func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*Response, error) {
 	return s.sealed(ctx, opPINExecute, params)
 }
@@ -112,8 +111,7 @@ type PINKeyOptions struct {
 	// MGF1Hash is the hash of OAEP's mask function: "SHA1", "SHA256" or "SHA512"; the same as Hash if empty. The envelope does not contain it,
 	// so both sides must agree. Java's default provider uses "SHA1", which a Go program in FIPS 140-only mode refuses.
 	MGF1Hash string
-	// Fingerprint returns the public_key_fingerprint of the certificate. Nil means SHA-256 of its DER form, in lower-case hex. NewPINKey calls
-	// Fingerprint once. It must not return an empty string.
+	// Fingerprint returns the public_key_fingerprint of the certificate, never empty. Nil means SHA-256 of its DER form, in lower-case hex.
 	Fingerprint func(*x509.Certificate) string
 	// AllowExpired accepts a certificate that is expired or not yet valid. If false, NewPINKey and Seal refuse it.
 	AllowExpired bool

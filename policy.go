@@ -128,7 +128,7 @@ func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Poli
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
 }
 
-// ChangeRulesParams adds and removes rules for categories ([MCC]), merchants or terminals, which block in an open loop and allow in a
+// ChangeRulesParams adds and removes rules for categories ([MCC]), merchants or terminals. A rule blocks in an open loop and allows in a
 // closed one. Rules from Get can be used as they are. The zero value changes nothing.
 type ChangeRulesParams[Rule any] struct {
 	// Reason is stored with the change; optional.
@@ -169,8 +169,8 @@ func changeRules[Rule, Add, Remove any](ctx context.Context, s *PolicyService, o
 	return send(ctx, s.client, r)
 }
 
-// ChangeCategories changes category rules; read back with Categories. Errors: [ErrBadRequest] (fields in APIError.Description),
-// [ErrForbidden], [ErrNotFound] without a policy. Safety: never repeated. API: POST /policy/{id}/categories.
+// ChangeCategories changes category rules; after [OutcomeUnknown] use Categories. Errors: [ErrBadRequest], [ErrForbidden], [ErrNotFound]
+// without a policy. Safety: never repeated. API: POST /policy/{id}/categories.
 func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeRulesParams[MCC]) error {
 	number := func(code MCC) mccNumber { return mccNumber(code) }
 	return changeRules(ctx, s, opPolicyChangeCategories, company, params, (*validator).categoryRule, number,
@@ -196,7 +196,7 @@ func (r MerchantRule) withoutID() MerchantRule {
 	return r
 }
 
-// ChangeMerchants changes merchant rules. Read back with Merchants. Errors and safety: as ChangeCategories. API: POST
+// ChangeMerchants changes merchant rules; after [OutcomeUnknown] use Merchants. Errors and safety: as ChangeCategories. API: POST
 // /policy/{id}/merchants.
 func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, params ChangeRulesParams[MerchantRule]) error {
 	return changeRules(ctx, s, opPolicyChangeMerchants, company, params, (*validator).merchantRule, MerchantRule.withoutID,
@@ -230,7 +230,7 @@ func (r TerminalRule) withoutID() TerminalRule {
 	return r
 }
 
-// ChangeTerminals changes terminal rules. Read back with Terminals. Errors and safety: as ChangeCategories. API: POST
+// ChangeTerminals changes terminal rules; after [OutcomeUnknown] use Terminals. Errors and safety: as ChangeCategories. API: POST
 // /policy/{id}/terminals.
 func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, params ChangeRulesParams[TerminalRule]) error {
 	return changeRules(ctx, s, opPolicyChangeTerminals, company, params, (*validator).terminalRule, TerminalRule.withoutID,

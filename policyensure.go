@@ -25,7 +25,7 @@ type EnsureRulesParams[Rule any] struct {
 	DryRun bool
 }
 
-// EnsuredRules are rules, without IDs, as last read or, with DryRun, expected.
+// EnsuredRules has the rules last read (with DryRun: expected), without IDs.
 type EnsuredRules[Rule any] struct {
 	// Added are rules that did not exist before.
 	Added []Rule
@@ -35,7 +35,7 @@ type EnsuredRules[Rule any] struct {
 	Removed []Rule
 	// Unchanged are wanted rules that existed with the same text.
 	Unchanged []Rule
-	// Left are rules for others (without RemoveOthers), with another text (without ReplaceTexts), or not changed because of an error.
+	// Left are rules not listed (without RemoveOthers), with another text (without ReplaceTexts), or not changed because of an error.
 	Left []Rule
 	// Missing are wanted rules that do not exist. The list is empty if there is no error.
 	Missing []Rule
@@ -50,9 +50,9 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // are added. After an unknown outcome the rules are read at once and after 1 s and 3 s. If they show the change, the other changes are
 // sent; otherwise the error has [OutcomeUnknown]: run again later. After an error the result lists existing and missing rules.
 //
-// Errors: *[ValidationError] for another default action and [ErrAmbiguous] for several rules for a category, before anything is sent;
-// [ErrPolicyChanged] if another program changed the rules; those of Get and ChangeCategories. After a change the outcome is
-// [OutcomeApplied] or unknown. Safety: reads, and changes that are never repeated. API: GET /policy/{id}/categories, POST
+// Errors: *[ValidationError] for another default action and [ErrAmbiguous] for several rules for a category, normally before any change;
+// [ErrPolicyChanged] if the final rules are not the initial ones with the sent changes; those of Get and ChangeCategories. After a change
+// the outcome is [OutcomeApplied] or unknown. Safety: reads, and changes that are never repeated. API: GET /policy/{id}/categories, POST
 // /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsuredRules[MCC], error) {
 	set := ruleSet[MCC, MCC]{
@@ -74,8 +74,8 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
-// EnsureMerchants is EnsureCategories for merchants. Texts are replaced between restricting and permitting changes. Errors and safety: as
-// EnsureCategories. API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
+// EnsureMerchants is EnsureCategories for merchants. Texts are replaced before permitting changes. Errors and safety: as there. API: GET
+// /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
 	set := ruleSet[merchantKey, MerchantRule]{
 		name: "Policy.EnsureMerchants", list: "merchants",
@@ -90,7 +90,7 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
 }
 
-// EnsureTerminals is EnsureMerchants for terminals. Errors and safety: as EnsureCategories. API: GET /policy/{id}/terminals, POST
+// EnsureTerminals is EnsureMerchants for terminals. Errors and safety: as there. API: GET /policy/{id}/terminals, POST
 // /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[terminalKey, TerminalRule]{

@@ -68,7 +68,7 @@ type ReportRun struct {
 // reportRetention is how long the service keeps a report, from the request (reference section 8).
 const reportRetention = 4 * time.Hour
 
-// ExpiresAt is RequestedAt plus 4 hours: the service may delete the report.
+// ExpiresAt is when the service may delete the report: RequestedAt + 4 hours.
 func (r ReportRun) ExpiresAt() time.Time {
 	if r.RequestedAt.IsZero() {
 		return time.Time{}
@@ -78,8 +78,8 @@ func (r ReportRun) ExpiresAt() time.Time {
 
 // ReportReader streams one report in constant memory. Choose one of Rows, Read (or io.Copy) and Report, and use it once: a second use is an
 // error. Use the reader from one goroutine, except Close, and close it. All three succeed only if the response is well-formed and the
-// number of CSV rows is the service's totalrecords; with column headers there may be one more: the reference does not say whether they
-// count. Until the end, the report can fail with a *[ReportError]: do not treat a part of it as complete.
+// number of CSV rows is the service's totalrecords; with column headers there may be one more row, because the reference does not say
+// whether the header row counts. Until the end, it can fail with a *[ReportError]: do not treat a part as complete.
 type ReportReader struct {
 	run        ReportRun
 	mediaType  string // of the response, for errors
@@ -105,8 +105,8 @@ const (
 	reportByReport
 )
 
-// Reader returns a reader of r as run's report, for fakes and tests of your code, with all checks and errors of [ReportingService.Open]. If
-// TotalRecords does not match the rows, the report is truncated: a *[ReportError].
+// Reader returns a reader of r as run's report, for fakes and tests, with all checks and errors of [ReportingService.Open]. If TotalRecords
+// does not match the rows, the reader returns the *[ReportError] of a truncated report.
 func (r Report) Reader(run ReportRun) *ReportReader {
 	body, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // the JSON is the service's response; Marshal never fails
 	return newReportReader(run, io.NopCloser(bytes.NewReader(body)), nil)
@@ -356,8 +356,8 @@ func (e ReportRunError) MarshalText() ([]byte, error) { return []byte(e.Error())
 // Unwrap returns Err.
 func (e *ReportRunError) Unwrap() error { return e.Err }
 
-// ReportError means that a report was not read and checked to its end: an interrupted download, malformed CSV, another response, or a wrong
-// number of rows. The rows so far are correct but may be incomplete.
+// ReportError means that a report was not read and checked to its end: an interrupted download, malformed CSV, a response that is no
+// report, or a wrong number of rows. The rows so far are correct but may be incomplete.
 type ReportError struct {
 	// Rows is how many complete rows were read before the failure, including the header row.
 	Rows int64

@@ -20,15 +20,15 @@ type ReportingService struct{ client *Client }
 // StartReportParams is the input of a run.
 type StartReportParams struct {
 	// IncludeColumnHeaders requests a header row. It is always sent. The reference does not say whether the service counts that row, so the
-	// client accepts both counts: if it does not, a single missing row goes unnoticed. Any other incomplete report is a *[ReportError].
+	// client accepts both counts: a single missing row can go unnoticed. Any other incomplete report is a *[ReportError].
 	IncludeColumnHeaders bool
 }
 
 // Start starts a run. It has an effect, although it is a GET: the template accepts no other run until this one has finished. Errors:
 // [ErrConflict] while the last run is unfinished; [ErrBadRequest] for a wrong template name. A 400 may also be about the token (section
-// 4.2): the built-in token manager then fetches a new one, at most one per second, and sends the start once more; only a success shares the
-// token. After [OutcomeUnknown] use Run with WaitForPrevious, which waits for the lost run. If the ID of a run is unusable, the error is a
-// *[ReportRunError] with outcome applied. Safety: never repeated. API: GET /reporting/templates/{templatename}.
+// 4.2): the built-in token manager then fetches a new token, at most one per second, and the start is sent once more. Other calls use that
+// token only if the start succeeds. After [OutcomeUnknown] use Run with WaitForPrevious, which waits for the lost run. If the ID of a run
+// is unusable, the error is a *[ReportRunError] with outcome applied. Safety: never repeated. API: GET /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
 	var v validator
 	v.pathID("template", template)
