@@ -172,7 +172,7 @@ func (a *Account) missing() bool {
 	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == companyUnset
 }
 
-// AccountSummary is the reduced account of Create and Summary. It has no ID.
+// AccountSummary is the reduced account of Create and Summary. It has no EAID.
 type AccountSummary struct {
 	// ExternalAccountID is an external reference, not the EAID.
 	ExternalAccountID string `json:"external_account_id"`
@@ -232,8 +232,8 @@ func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSu
 }
 
 // DiagnoseTransfer reads the accounts of a transfer that failed ([ErrTransferFailed]), because the service gives no reason. It returns
-// payer and receiver as they are now. That proves nothing: they may have changed, and other reasons leave no trace. Errors: [ErrNotFound];
-// [CallError].AccountID says which. Safety: read. API: GET /accounts/{id}/status, twice.
+// payer and receiver as they are now. They prove nothing: they may have changed, and other reasons leave no trace. Errors: [ErrNotFound],
+// for the account in [CallError].AccountID. Safety: read. API: GET /accounts/{id}/status, twice.
 func (s *AccountsService) DiagnoseTransfer(ctx context.Context, source AccountID, params TransferParams) (payer, receiver *AccountSummary, err error) {
 	if payer, err = s.Summary(ctx, source); err != nil {
 		return nil, nil, err
@@ -250,8 +250,8 @@ type SetStatusParams struct {
 	Status AccountStatus `json:"status"`
 }
 
-// SetStatus sets the state of an account, if the service permits it. Errors: [ErrNotFound]. Safety: repeated, but [AccountStatusActive] and
-// [AccountStatusPreActive] are never repeated. API: PUT /accounts/{id}/status.
+// SetStatus sets the state of an account, if the service permits it. Errors: [ErrNotFound]. Safety: repeated, except for
+// [AccountStatusActive] and [AccountStatusPreActive]. API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
@@ -263,7 +263,7 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params Se
 	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults})
 }
 
-// SetPlasticEnabledParams sets the plastic flag. The zero value disables it.
+// SetPlasticEnabledParams sets the plastic flag. The zero value clears it.
 type SetPlasticEnabledParams struct {
 	// Enabled allows physical-card and online card-detail transactions. It is always sent.
 	Enabled bool `json:"plastic_enabled"`
@@ -271,8 +271,7 @@ type SetPlasticEnabledParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
-// SetPlasticEnabled sets the plastic flag. Errors: [ErrNotFound]. Safety: repeated, but enabling is never repeated. API: PUT
-// /accounts/{id}/plastic.
+// SetPlasticEnabled sets the plastic flag. Errors: [ErrNotFound]. Safety: repeated, except when enabling. API: PUT /accounts/{id}/plastic.
 func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
 	var v validator
 	v.pathID("id", string(id))

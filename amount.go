@@ -63,7 +63,7 @@ func MustAmount(s string) Amount {
 // Cents returns n hundredths: Cents(2550) is 25.50. Every n fits.
 func Cents(n int64) Amount { return Amount{decimal.MustNew(n, 2).Trim(0)} }
 
-// Cents returns a in hundredths, or false if they are not a whole int64.
+// Cents returns a in hundredths, or false for parts of a cent or an overflow.
 func (a Amount) Cents() (int64, bool) {
 	scale := a.value.Scale()
 	if scale > 2 {
@@ -132,7 +132,7 @@ func (a Amount) Compare(b Amount) int { return a.value.Cmp(b.value) }
 // Sign returns -1 if a is negative, 0 if it is 0, and +1 if it is positive.
 func (a Amount) Sign() int { return a.value.Sign() }
 
-// IsZero reports whether a is 0. The JSON option omitzero omits a then.
+// IsZero reports whether a is 0. If so, the JSON option omitzero omits a.
 func (a Amount) IsZero() bool { return a.value.IsZero() }
 
 // String returns the shortest form with two decimals or more: "3.00", "0.125".
@@ -144,7 +144,7 @@ func (a Amount) String() string {
 // GoString returns the Go expression for a, for %#v and test failures.
 func (a Amount) GoString() string { return `prepaid.MustAmount("` + a.String() + `")` }
 
-// MarshalJSON writes String as a number, which always has a decimal point.
+// MarshalJSON writes the text of String as a number, always with a point.
 func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
 
 // UnmarshalJSON reads a number, also with an exponent if exact, or a string as [ParseAmount] does. null changes nothing. Errors:

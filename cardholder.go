@@ -24,9 +24,9 @@ const (
 )
 
 // Cardholder is the personal (registration) data of an account. The limits below apply to new values. A Cardholder that the client read,
-// and each copy, also keeps the JSON that the service sent: an unchanged field is not checked and is sent back as received, such as an
-// expired passport or a date of birth with a time. Its own JSON has only the values, without that time: if read from it or built from
-// fields, all are new. Unlisted members are dropped.
+// and each copy of it, also keeps the JSON that the service sent: an unchanged field is not checked and is sent back as received, such as
+// an expired passport or a date of birth with a time. Marshalling to JSON writes only the values, without that time. In a Cardholder built
+// from fields or from such JSON, all values are new. Members that the reference does not list are dropped.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`
@@ -197,7 +197,7 @@ type FreeText struct {
 	Dec2 string `json:"free_dec2" redact:"content"`
 }
 
-// PortalIdentifier is a cardholder in the portal; all fields are required.
+// PortalIdentifier names a cardholder in the portal. All fields are required.
 type PortalIdentifier struct {
 	// ClientID is the portal's client.
 	ClientID string `json:"client_id"`

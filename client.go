@@ -78,8 +78,8 @@ type Overrides struct {
 	AttemptTimeout time.Duration
 	// Logger replaces the log. For no log, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger
-	// Trace replaces the trace. For no trace, use &Trace{}; to add one, [Trace.Join]. Its TokenRenewed is not called: NewClient's client does
-	// that.
+	// Trace replaces the trace. For no trace, use &Trace{}; to add one, [Trace.Join]. Its TokenRenewed is not called: only the client that
+	// NewClient returned reports tokens.
 	Trace *Trace
 	// Lane is the limiter's queue for all calls, instead of the queue of each operation: in [ratelimit.Bulk], a nightly job gives way to calls
 	// for users. Prefetched pages and report polls are always in Bulk.

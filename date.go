@@ -16,9 +16,9 @@ import (
 var errDateSyntax error = &valueError{"prepaid: date: not a calendar day as YYYY-MM-DD"}
 
 // Date is a calendar day without time and zone, such as a date of birth. Dates can be compared with == and be map keys. The zero Date means
-// no date. A Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z. A date-time is read as the day written in it, whatever its zone, which
-// the reference does not specify: if the service writes midnight of 4 May in Sydney in UTC, the Date is 3 May. A [Cardholder] that was read
-// keeps the date-time, and sends it back unchanged.
+// no date. A Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z. A date-time is read as the day written in it; the reference does not
+// specify the zone. If the service writes midnight of 4 May in Sydney in UTC, the Date is 3 May. A [Cardholder] that was read keeps the
+// date-time, and sends it back unchanged.
 type Date struct {
 	// Year is the year, 1 to 9999.
 	Year int
@@ -153,7 +153,7 @@ func (d Date) Value() (driver.Value, error) {
 	return d.String(), nil
 }
 
-// Scan reads a time as the day in its zone, text and NULL. Errors: [ErrSyntax].
+// Scan reads a time (its own day), text, or NULL (no date). Errors: [ErrSyntax].
 func (d *Date) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:

@@ -82,7 +82,7 @@ type RedeemFundingParams struct {
 	AcquirerID string `json:"acquirer_id"`
 }
 
-// Redeem posts a redemption. A decline is no error. CorrelationID is no key: the same params may take the money twice; after
+// Redeem posts a redemption. A decline is no error. CorrelationID is no request ID: a repeat may take the money twice. After
 // [OutcomeUnknown] use FindMovement. Safety: never repeated. API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
 	v := s.client.validator()

@@ -59,8 +59,8 @@ type Trace struct {
 	joined []*Trace // instead of the fields
 }
 
-// Join returns a trace that calls the hooks of t and others (nil is ignored), also after a panic in one. Its fields are nil: only a
-// [Client] calls them.
+// Join returns a trace that calls the hooks of t and others, even if one panics. Nil is ignored. Only a [Client] calls the result: its
+// fields are nil.
 func (t *Trace) Join(others ...*Trace) *Trace { return &Trace{joined: append([]*Trace{t}, others...)} }
 
 // flat returns t or, recursively, the traces joined in it, in order.
@@ -254,7 +254,7 @@ func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err erro
 	}
 }
 
-// LogValue logs the text of Error and fields for support: operation, outcome, attempts, first and last time, request and correlation ID,
+// LogValue logs the text of Error and fields for support: operation, outcome, attempts, FirstSent, LastSent, request and correlation ID,
 // status and code. It omits the account and, with a [ValidationError], both IDs. slog does not unwrap errors: log the CallError itself.
 func (e *CallError) LogValue() slog.Value {
 	attrs := []slog.Attr{

@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// SimulationService simulates card activity in the test environment. It requires [Config].TestEnvironment. The account
-// must be active and plastic-enabled. Wait 30 to 90 seconds between related calls.
+// SimulationService simulates card activity. Each call requires [Config].TestEnvironment. The account must be active and plastic-enabled.
+// Wait 30 to 90 seconds between related calls.
 type SimulationService struct{ client *Client }
 
 // SimulatedType is the kind of transaction to simulate; case-sensitive.
@@ -62,14 +62,14 @@ type SimulationResult struct {
 	TransactionReference string `json:"transaction_reference,omitzero"`
 }
 
-// Transact simulates a transaction of any Type. Errors: [ErrTestOnly]. Safety: never repeated; use FindMovement. API: POST
+// Transact simulates a purchase, withdrawal or credit. Safety: never repeated; after [OutcomeUnknown] use FindMovement. API: POST
 // /simulation/transact.
 func (s *SimulationService) Transact(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationTransact, params, true, false)
 }
 
 // Advise adjusts a purchase: a reversal (1120), if an authorisation matches, and an advice (1118). Safety: as Transact. API: POST
-// /simulation/advise.
+// /simulation/advice.
 func (s *SimulationService) Advise(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationAdvise, params, true, true)
 }

@@ -154,7 +154,7 @@ type ProvisionWalletParams struct {
 	Certificates []string `json:"certificates,omitzero" redact:"content"`
 }
 
-// WalletProvisioning is a wallet app's data: IssuerInitiatedDigitizationData or the three members after it. A response with neither is an
+// WalletProvisioning is data for a wallet app: IssuerInitiatedDigitizationData or the three members after it. A response with neither is an
 // error.
 type WalletProvisioning struct {
 	// PANLastFour is the end of the card number.
@@ -184,7 +184,7 @@ func (w *WalletProvisioning) missing() bool {
 // WalletProvider is one of three wallet services, as the operator names it.
 type WalletProvider string
 
-// ProvisionWallet returns a wallet app's data. A 404 may mean bad input, so it is not [ErrNotFound]. After [OutcomeUnknown] use
+// ProvisionWallet returns data for a wallet app. A 404 may mean bad input, so it is not [ErrNotFound]. After [OutcomeUnknown] use
 // WalletTokens. Safety: never repeated. API: POST /accounts/{id}/wallet/{provider}.
 func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider WalletProvider, params ProvisionWalletParams) (*WalletProvisioning, error) {
 	var v validator
