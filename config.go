@@ -254,7 +254,7 @@ func ruleOf(of reflect.Type) string {
 // PREPAID_CLIENT_SECRET_FILE names a file with the secret. PREPAID_ENVIRONMENT (for TestEnvironment) is "test" or "production", the
 // default. Switches are "true" or "false", durations are written as "30s", codes and media types are separated by commas. An empty variable
 // counts as unset. Unknown variables are ignored, even if they begin with PREPAID_: check the spelling. Without credentials, ClientID and
-// ClientSecret stay empty, for a Config with a TokenSource. Errors: a *[ValidationError] with all faults, which names the variables.
+// ClientSecret stay empty, for a Config with a TokenSource. Errors: a *[ValidationError] that lists all faults by variable.
 func ConfigFromEnv() (Config, error) {
 	config, unread := Config{}, validator{}
 	readEnv(&unread, "base_url", &config.BaseURL, asText)

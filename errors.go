@@ -244,7 +244,7 @@ var (
 	ErrClosed = token.ErrClosed
 	// ErrTooMany: more items than the limit given to [Collect].
 	ErrTooMany = errors.New("prepaid: more items than the limit")
-	// ErrAmbiguous: more than one account, or more than one movement, matches.
+	// ErrAmbiguous: more than one account, movement, hook or policy rule matches.
 	ErrAmbiguous = errors.New("prepaid: more than one match")
 	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. Issue returns ErrNotSeen if the
 	// account was created and not found, or belongs to another client_id: search before you call Issue again.
@@ -262,7 +262,7 @@ type Fault struct {
 	Rule string
 }
 
-// ValidationError lists all faults of a request or a [Config]. Nothing was sent, except reads by an Ensure method.
+// ValidationError lists all faults of a request or a [Config]. Nothing was sent, except by an Ensure method: see its outcome.
 type ValidationError struct {
 	// Faults are the faults, in the order of the fields.
 	Faults []Fault
