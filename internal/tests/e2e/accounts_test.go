@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -338,14 +340,18 @@ func TestE2EAccountNotFound(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.Options{})
 	ctx, accounts := t.Context(), s.client.Accounts
-	for name, err := range map[string]error{
-		"get":          done(accounts.Get(ctx, "nobody")),
+	failed := map[string]error{
 		"update":       accounts.Update(ctx, "nobody", prepaid.UpdateAccountParams{Cardholder: cardholder()}),
-		"status":       done(accounts.Summary(ctx, "nobody")),
 		"set status":   accounts.SetStatus(ctx, "nobody", prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}),
 		"plastic":      accounts.SetPlasticEnabled(ctx, "nobody", prepaid.SetPlasticEnabledParams{}),
 		"transactions": done(accounts.TransactionsPage(ctx, "nobody", prepaid.ListTransactionsParams{})),
-	} {
+	}
+	for _, o := range operations.All() {
+		if id := harness.OnlyID(o.Name, prepaid.AccountID("nobody")); id != nil {
+			failed[o.Name] = done(harness.Call(ctx, s.client, o.Name, id))
+		}
+	}
+	for name, err := range failed {
 		require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound, name)
 		call, ok := errors.AsType[*prepaid.CallError](err)
 		require.True(t, ok)

@@ -55,9 +55,6 @@ func TestE2EWalletTokens(t *testing.T) {
 	} {
 		require.True(t, known)
 	}
-
-	_, err = s.client.Accounts.WalletTokens(t.Context(), "nobody")
-	require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound)
 }
 
 func TestE2EProvisionWallet(t *testing.T) {
