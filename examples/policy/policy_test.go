@@ -179,7 +179,7 @@ func TestWrongProgram(t *testing.T) {
 		code int
 		text string
 	}{
-		"company: 42\ndefault_action: deny\ncategories: [7995]\n": {exitInput, "default action"},
+		"company: 42\ndefault_action: deny\ncategories: [7995]\n": {exitInput, "default_action must be the policy"},
 		"company: 7\ndefault_action: deny\ncategories: []\n":      {1, "status 404"},
 	} {
 		for _, args := range [][]string{{"plan"}, {"apply", "-yes"}} {
