@@ -192,6 +192,7 @@ func TestSpec_4_4_SearchCompany_EachFilter(t *testing.T) {
 		return &Cardholder{FirstName: first, LastName: last, MobileNumber: mobile}
 	}
 	a := c.AddAccount(SeedAccount{CompanyID: 7, Cardholder: person("Ada", "Lovelace", "1")})
+	require.Equal(t, "NSW", c.Account(a).Cardholder.PrimaryAddress.State, "a registration always has its required members")
 	b := c.AddAccount(SeedAccount{CompanyID: 7, Status: "closed", Cardholder: person("Grace", "Hopper", "2")})
 	d := c.AddAccount(SeedAccount{CompanyID: 7, Cardholder: person("Grace", "Murray", "1"), Portal: &PortalIdentifier{"x", "portal-program", "y"}})
 	c.AddAccount(SeedAccount{})

@@ -135,5 +135,6 @@ func (s SeedAccount) internal() ledger.AccountData {
 	if s.Cardholder == nil {
 		seed.Cardholder = service.DefaultCardholder()
 	}
+	seed.Cardholder = service.CompleteCardholder(seed.Cardholder)
 	return seed
 }

@@ -40,7 +40,7 @@ type SeedAccount struct {
 	DisplayName string
 	// NameOnCard is optional.
 	NameOnCard string
-	// Cardholder is the registration. Default: a complete registration of a fictional person.
+	// Cardholder is the registration. Default: a complete registration of a fictional person, also for single required members.
 	Cardholder *Cardholder
 	// FreeText is the program's own data.
 	FreeText FreeText

@@ -20,3 +20,12 @@ func DefaultCardholder() ledger.Personal {
 		PrimaryAddress: ledger.Address{Line1: "1 Example Street", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000"},
 	}
 }
+
+// CompleteCardholder returns a registration with a value in each member that the service always has (2.3, 2.4).
+func CompleteCardholder(p ledger.Personal) ledger.Personal {
+	full := DefaultCardholder()
+	p.FirstName, p.LastName = cmp.Or(p.FirstName, full.FirstName), cmp.Or(p.LastName, full.LastName)
+	p.DateOfBirth, p.PrimaryAddress.State = cmp.Or(p.DateOfBirth, full.DateOfBirth), cmp.Or(p.PrimaryAddress.State, full.PrimaryAddress.State)
+	p.PrimaryAddress.Country = cmp.Or(p.PrimaryAddress.Country, full.PrimaryAddress.Country)
+	return p
+}
