@@ -3,8 +3,7 @@ package hostile_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
@@ -14,5 +13,5 @@ func TestMain(m *testing.M) {
 	hostile.Worker("sloppy", sloppy)
 	hostile.Worker("wired", wired)
 	hostile.Worker("payer", payAll) // does not return in a process that a run has started
-	goleak.VerifyTestMain(m)
+	harness.Main(m, 4)
 }

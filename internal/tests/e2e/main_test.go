@@ -3,7 +3,7 @@ package e2e
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { harness.Main(m, 8) }

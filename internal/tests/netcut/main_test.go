@@ -3,12 +3,10 @@
 package netcut
 
 import (
-	"flag"
-	"log"
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // TestMain runs all tests at once: they wait.
@@ -16,8 +14,5 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(payerVariable); text != "" {
 		os.Exit(payerMain(text))
 	}
-	if err := flag.Set("test.parallel", "100"); err != nil {
-		log.Fatal(err)
-	}
-	goleak.VerifyTestMain(m)
+	harness.Main(m, 100)
 }
