@@ -250,8 +250,9 @@ type SetStatusParams struct {
 	Status AccountStatus `json:"status"`
 }
 
-// SetStatus sets the state of an account, if the service permits it. Errors: [ErrNotFound]. Safety: repeated, except for
-// [AccountStatusActive] and [AccountStatusPreActive]. API: PUT /accounts/{id}/status.
+// SetStatus sets the state of an account, such as active for a new card, if the service permits it. Errors: [ErrNotFound]. After
+// [OutcomeUnknown] read it with Summary. Safety: repeated, except for [AccountStatusActive] and [AccountStatusPreActive]. API: PUT
+// /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))

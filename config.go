@@ -71,16 +71,13 @@ type Config struct {
 	// but these, which prevent requests that you did not mean:
 	//
 	//   - A path value of an operation that changes something (also of a report start) is not "." or "..", and has no slash, backslash,
-	//     percent sign or control character, which a gateway may decode into another operation. A path value of a read has no segment "." or
-	//     "..".
+	//     percent sign or control character, which a gateway may decode into another operation. In a read, no segment is "." or "..".
 	//   - A required field is not empty and a required number is not zero. This rule does not apply to registrations, portal identifiers, and
 	//     source and destination references. IDs of companies and acquirers are set. Lists have at least one item.
 	//   - A request ID has at most 100 characters. The amount of a payment is above zero. Other amounts are not below zero, except the
 	//     simulator's and those with NegativeAmount. Zero requires ZeroAmount where there is such a field.
-	//   - Unwritable values are refused: invalid UTF-8, a day that does not exist, a transaction ID or a rule's category code that is no
-	//     number.
-	//   - Fields do not contradict each other (windows, paging, lists of Ensure methods). [Client.Do] refuses the known operations that move
-	//     money.
+	//   - Unwritable values are refused: invalid UTF-8, days that do not exist, transaction IDs and categories of rules that are no numbers.
+	//   - Fields do not contradict each other (windows, paging, lists of Ensure methods). [Client.Do] refuses operations that move money.
 	//   - Secrets, keys and the PIN envelope have the required form, and the Config and [Overrides] are valid.
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
 	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at most 200

@@ -23,9 +23,9 @@
 //
 // Every error of a call is a [*CallError]. Decide by its outcome ([OutcomeOf]), never by a status: [OutcomeApplied]; [OutcomeRejected] and
 // [OutcomeNotProcessed], after which this call moved nothing; or [OutcomeUnknown], which you must resolve. Their comments have the rules.
-// To resolve an unknown outcome, send a transfer or direct entry out again with the same params. After any other call, look for its effect,
-// with [AccountsService.FindMovement] or [AccountsService.FindCreated], or read the changed data. Finding nothing proves nothing. A client
-// remembers its own unknown outcomes; for another process, store [CallError].LastSent and set it in [TransferParams].
+// To resolve an unknown outcome, send a transfer or direct entry out again with the same params. After any other call, look for its effect:
+// [AccountsService.FindMovement], [AccountsService.FindCreated], or the changed data. Finding nothing proves nothing. A client remembers
+// its own unknown outcomes; another process needs [CallError].LastSent in [TransferParams].
 //
 // # Retries and limits
 //

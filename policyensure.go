@@ -45,10 +45,11 @@ type EnsuredRules[Rule any] struct {
 func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced)+len(r.Removed) > 0 }
 
 // EnsureCategories makes sure that the wanted categories have a rule: it reads the rules, sends the difference, if any, and reads them
-// again. It removes nothing unless RemoveOthers is set. It may run at every start, in one process at a time. Rules are added and removed by
-// separate calls, restricting ones first: blocking rules are added before others are removed, and allowing rules are removed before others
-// are added. After an unknown outcome the rules are read at once and after 1 s and 3 s. If they show the change, the other changes are
-// sent; otherwise the error has [OutcomeUnknown]: run again later. After an error the result lists existing and missing rules.
+// again. It removes nothing unless RemoveOthers is set. Run it in one process at a time, for example at each start. Rules are added and
+// removed by separate calls, restricting ones first: blocking rules are added before others are removed, and allowing rules are removed
+// before others are added. If a block moves to another list, add it there first. After an unknown outcome the rules are read at once and
+// after 1 s and 3 s. If they show the change, the other changes are sent; otherwise the error has [OutcomeUnknown]: run again later. After
+// an error the result lists existing and missing rules.
 //
 // Errors: *[ValidationError] for another default action and [ErrAmbiguous] for several rules for a category, normally before any change;
 // [ErrPolicyChanged] if the final rules are not the initial ones with the sent changes; those of Get and ChangeCategories. After a change

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// ReportingService runs reports from templates. Use [Client].Reporting.
+// ReportingService runs reports from templates, which alone decide the period and content. Use [Client].Reporting.
 type ReportingService struct{ client *Client }
 
 // StartReportParams is the input of a run.
@@ -136,8 +136,8 @@ func (w WaitOptions) pause(poll int) time.Duration {
 }
 
 // Open waits until a run is ready and streams its report, also repeatedly, within 4 hours of the start. Close the reader. Errors: those of
-// Result, but [ErrReportNotReady] when the deadline would pass before the next poll. After [ErrReportFailed] start again, best with
-// WaitForPrevious. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
+// Result, but [ErrReportNotReady] (and context.DeadlineExceeded) when the deadline would pass before the next poll. After [ErrReportFailed]
+// start again, best with WaitForPrevious. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOptions) (*ReportReader, error) {
 	for poll := 1; ; poll++ {
 		reader, err := s.poll(ctx, run, poll, wait)
