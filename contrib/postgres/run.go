@@ -11,9 +11,9 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Run is [journal.Workers.Run] on this store, with [Workers].Settled. Before it returns, it also waits for the calls of Settled. If
-// a call of Settled fails while Run ends, another Run repeats it. Call Run in as many processes as you like, even of different
-// versions. sender is client.Accounts of a [prepaid.Client].
+// Run is [journal.Workers.Run] on this store, with [Workers].Settled. Before it returns, it also waits for the calls of Settled. If a call
+// of Settled fails while Run ends, another Run repeats it. Let the process take Grace and 10 s more to stop. Call Run in as many processes
+// as you like, even of different versions. sender is client.Accounts of a [prepaid.Client].
 //
 // Errors: a [*prepaid.ValidationError] of workers, immediately; [journal.ErrNotRecorded], as from [journal.Workers.Run].
 func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers) error {
@@ -58,15 +58,15 @@ type Workers struct {
 	// has been called, so that your books have each outcome once. The mark that the call is due was committed with the outcome:
 	// no crash loses the call.
 	//
-	// Set Settled in every Run of a schema: outcomes of a Run without Settled never reach the Settled of another Run. If
-	// Settled fails, panics, or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the
-	// call, after a second at first, later after up to 5 minutes. If a call ignores the end of its context, it is abandoned,
-	// and its connection is closed. Calls are concurrent, but not for the same payment. Only write to tx: anything else may
-	// happen more than once. If an operator retries a payment, Settled is called again for its new outcome. Resolve, Withdraw
-	// and Retry do not call Settled: write to the books in the transaction that you pass to them.
+	// Set Settled in every Run of a schema: outcomes of a Run without Settled never reach the Settled of another Run. If Settled fails,
+	// panics, or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call, after a second at first,
+	// later after up to 5 minutes. If a call ignores the end of its context, it is abandoned, and its connection is closed. Calls are
+	// concurrent, but not for the same payment. Only write to tx: anything else may happen more than once. If an operator retries a
+	// payment, Settled is called again for its new outcome. Resolve, Withdraw and Retry do not call Settled, and cancel a call that is due:
+	// write to the books in the transaction that you pass to them.
 	//
-	// Several calls share one transaction. If two transactions lock your rows in different orders, Postgres ends one of
-	// them, and its calls are repeated.
+	// Several calls share one transaction; if one fails, the others get one each. If two transactions lock your rows in different orders,
+	// Postgres ends one of them, and its calls are repeated.
 	Settled func(ctx context.Context, tx pgx.Tx, e journal.Entry) error
 	// SettledFailed is called if Settled failed, panicked or did not return. It may be nil.
 	SettledFailed func(e journal.Entry, err error)
