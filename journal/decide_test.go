@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -89,4 +90,31 @@ func TestDecisionsWhileUnderWay(t *testing.T) {
 	require.False(t, known)
 	_, known = onDisk.Get("q")
 	require.True(t, known)
+}
+
+// A journal deletes a claim's state at its end or, if the payment is due again, at the next claim.
+func TestClaimsThatEndedAreForgotten(t *testing.T) {
+	t.Parallel()
+	j, _ := openSealed(t, left(t, sealing(t, 1), 1, 2, 3))
+	for round := range 3 {
+		claimed, err := j.Claim(t.Context(), Claim{N: 10, Sends: time.Second, Rest: time.Second, Admitted: time.Now().Add(time.Hour)})
+		require.NoError(t, err)
+		require.Len(t, claimed, 3)
+		var ends []End
+		for _, h := range claimed {
+			run, err := h.Entry.Begin(time.Now())
+			require.NoError(t, err)
+			e := run.GiveBack()
+			if round == 2 {
+				e, err = run.End(time.Now(), &prepaid.TransferResult{TransactionID: "7"}, nil)
+				require.NoError(t, err)
+			}
+			ends = append(ends, End{Fence: h.Fence, Entry: e})
+		}
+		_, err = j.Record(t.Context(), ends)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(j.holds), 3)
+	}
+	require.Empty(t, j.holds)
+	require.Empty(t, maps.Collect(j.turns.Range))
 }

@@ -105,7 +105,7 @@ func (e Entry) Earliest(sender Sender, now time.Time) time.Time {
 	if !e.Rests() {
 		return time.Time{}
 	}
-	last := e.lastSending()
+	last := e.SentUntil()
 	// If a clock was set back, the wait must not become longer: it never exceeds the wait after a request sent now.
 	return earlier(later(sender.NotBefore(last), e.NotBefore), later(sender.NotBefore(now), now.Add(e.NotBefore.Sub(last))))
 }
@@ -121,7 +121,7 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 	if at.IsZero() || e.RequestID.Expired(now) {
 		return nil
 	}
-	lastSent := earlier(e.lastSending(), now)                     // measured by another clock
+	lastSent := earlier(e.SentUntil(), now)                       // measured by another clock
 	if longer := at.Sub(sender.NotBefore(lastSent)); longer > 0 { // an earlier sender gave its attempts more time
 		lastSent = lastSent.Add(longer)
 		if err := pause.For(ctx, time.Until(lastSent)); err != nil {
@@ -144,20 +144,8 @@ func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
 	return e
 }
 
-// bounded corrects the last time at which e can have been sent, and reports whether it had to: a missing time becomes
-// now, and so does a future time (a clock was set back). No run of e may be in progress.
-func (e Entry) bounded(now time.Time) (Entry, bool) {
-	switch {
-	case e.State.Open() && (e.NotBefore.IsZero() || e.LastSent.IsZero()):
-		return e.Died(now, e.Rest), true
-	case e.Rests() && e.lastSending().After(now):
-		return e.Died(now, max(e.NotBefore.Sub(e.LastSent), 0)), true
-	}
-	return e, false
-}
-
-// lastSending returns the latest time at which e may have been sent.
-func (e Entry) lastSending() time.Time {
+// SentUntil returns the latest time at which the payment may have been sent: LastSent, or Changed if that time is not recorded.
+func (e Entry) SentUntil() time.Time {
 	if !e.NotBefore.IsZero() && !e.LastSent.IsZero() {
 		return e.LastSent
 	}
@@ -219,6 +207,14 @@ const (
 	operationTransfer       = "Accounts.Transfer"
 	operationDirectEntryOut = "Accounts.DirectEntryOut"
 )
+
+// Payment is a payment of a list.
+type Payment struct {
+	// Account is the account that pays.
+	Account prepaid.AccountID
+	// Params are a [prepaid.TransferParams] or a [prepaid.DirectEntryOutParams], not a pointer.
+	Params prepaid.PaymentParams
+}
 
 // NewEntry returns the queued entry of a payment from account, with digests of its params under key; an empty key gives plain
 // SHA-256, see [Options].DigestKey. LastSent in params means that the payment was sent without this store, with unknown

@@ -1,6 +1,8 @@
 package journal_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/cardprograms/prepaid"
@@ -43,4 +45,43 @@ func ExampleStates() {
 	// done      pending false open false when claimed done
 	// rejected  pending false open false when claimed intended
 	// withdrawn pending false open false when claimed withdrawn
+}
+
+// A store seals the params of a row. A new key comes first, and params sealed with the old one still open. Nothing opens in
+// another row.
+func ExampleNewAEAD() {
+	digests := prepaid.NewSecret("a key for digests")
+	oldKey, newKey := bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32) // real ones are random
+	params := prepaid.TransferParams{
+		RequestID: "invoice-7", Amount: prepaid.MustAmount("25.50"), DestinationAccountID: "987",
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	}
+	entry, err := journal.NewEntry(digests, "123", params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	before, err := journal.NewAEAD(oldKey)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sealed, err := entry.Seal(before, params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rotated, err := journal.NewAEAD(newKey, oldKey)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	opened, err := entry.Open(rotated, digests, sealed)
+	fmt.Println(opened == params, err)
+	entry.AccountID = "456"
+	_, err = entry.Open(rotated, digests, sealed)
+	fmt.Println(errors.Is(err, journal.ErrSealed))
+	// Output:
+	// true <nil>
+	// true
 }

@@ -75,10 +75,7 @@ func TestExpiredAfterAnEarlierRun(t *testing.T) {
 	began := time.Now().UTC().Round(0).Add(-20 * day)
 	for _, state := range []State{StateIntended, StateUnknown, StateNotSent} {
 		j, m := openMemory(t, nil)
-		require.NoError(t, j.record(Entry{
-			RequestID: params.RequestID, Operation: "Accounts.Transfer", AccountID: "1", Amount: params.Amount, State: state,
-			Destination: digest(j.options.DigestKey, params.DestinationAccountID), Params: digest(j.options.DigestKey, params), Began: began, Changed: began, Runs: 1,
-		}))
+		record(t, j, "1", params, state, began)
 		_, err := j.Transfer(t.Context(), client, "1", params)
 		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
 		require.ErrorIs(t, err, ErrWindow)

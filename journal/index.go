@@ -52,6 +52,26 @@ func (j *Journal) All() iter.Seq[Entry] { return j.each(anyState, anyState) }
 // is not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Otherwise Pending is like [Journal.All].
 func (j *Journal) Pending() iter.Seq[Entry] { return j.each(State.Pending, State.Pending) }
 
+// Stats returns the current totals. Payments dropped by Compact are not counted.
+//
+// Errors: [prepaid.ErrAmountRange] if a sum has too many digits; the counts are correct nevertheless. Any other error
+// is that of [Journal.Err]: the totals may be incomplete.
+func (j *Journal) Stats() (Stats, error) {
+	var stats Stats
+	var failed error
+	for e := range j.All() {
+		total := stats.Of(e.State)
+		total.Count++
+		sum, err := total.Sum.Add(e.Amount)
+		if err != nil {
+			failed = err
+			continue
+		}
+		total.Sum = sum
+	}
+	return stats, cmp.Or(failed, j.Err())
+}
+
 func anyState(State) bool { return true }
 
 // each iterates over the entries whose state satisfies the function wanted at the call, and the function still when the loop gets to them.

@@ -115,7 +115,7 @@ func load(f file, options Options) (*Journal, error) {
 	good, size, err := scan(f, func(at int64, line []byte, e *Entry) {
 		l := locate(at, line, e)
 		index[l.key] = l.place
-		if _, moved := e.bounded(now); moved {
+		if _, moved := bounded(*e, now); moved {
 			unbound[l.key] = struct{}{}
 		} else {
 			delete(unbound, l.key)
@@ -160,7 +160,7 @@ func (j *Journal) bound() error {
 			if err != nil {
 				return err
 			}
-			entries[i], _ = e.bounded(now)
+			entries[i], _ = bounded(e, now)
 		}
 		if err := j.record(entries...); err != nil {
 			return err

@@ -76,6 +76,15 @@ func open(t *testing.T, path string) *Journal {
 	return j
 }
 
+// record records a payment that one run, begun at the time at, left in a state.
+func record(t *testing.T, j *Journal, from prepaid.AccountID, params prepaid.TransferParams, state State, at time.Time) {
+	t.Helper()
+	e, err := NewEntry(j.options.DigestKey, from, params)
+	require.NoError(t, err)
+	e.State, e.Began, e.Changed, e.Runs = state, at, at, 1
+	require.NoError(t, j.record(e))
+}
+
 func TestPay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "j")
@@ -110,9 +119,7 @@ func TestPay(t *testing.T) {
 	require.Equal(t, 3, b.calls)
 
 	old := payment(2)
-	e := Entry{RequestID: old.RequestID, Operation: "Accounts.Transfer", AccountID: "from", Amount: old.Amount, State: StateUnknown,
-		Destination: digest(j.options.DigestKey, old.DestinationAccountID), Params: digest(j.options.DigestKey, old), Began: time.Now().Add(-Window - time.Hour)}
-	require.NoError(t, j.record(e))
+	record(t, j, "from", old, StateUnknown, time.Now().Add(-Window-time.Hour))
 	_, err = j.Transfer(t.Context(), b, "from", old)
 	require.ErrorIs(t, err, ErrWindow)
 	require.Equal(t, 3, b.calls)

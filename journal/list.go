@@ -12,14 +12,6 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// Payment is a payment of a list.
-type Payment struct {
-	// Account is the account that pays.
-	Account prepaid.AccountID
-	// Params are a [prepaid.TransferParams] or a [prepaid.DirectEntryOutParams], not a pointer.
-	Params prepaid.PaymentParams
-}
-
 // PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do. The number of payments
 // in progress is at most concurrency; less than 1 means 1. After a crash, run the whole list again with the same params.
 // Payments that rest ([Entry.Rests]) are sent last and delay no others: even an often restarted program completes a list.
@@ -135,19 +127,19 @@ func (j *Journal) resume(ctx context.Context, sender Sender, p Entry) error {
 	defer leave()
 	switch why := e.NeedsPerson(time.Now()); {
 	case err != nil:
-		return p.notBegun(sender, err)
+		return p.NotSent(sender, err)
 	case !known: // another call resolved the payment, and Compact dropped it
-		return p.failure(prepaid.OutcomeUnknown, ErrNoPayment)
+		return p.CallError(prepaid.OutcomeUnknown, ErrNoPayment)
 	case e.State == StateDone:
 		return nil
 	case !e.State.Pending():
-		return e.failure(prepaid.OutcomeRejected, &StateError{State: e.State, Event: EventBegin})
+		return e.CallError(prepaid.OutcomeRejected, &StateError{State: e.State, Event: EventBegin})
 	case why != nil:
-		return tooOld(e, e, why)
+		return e.NotSent(sender, why)
 	}
 	params, err := e.Open(j.options.Seal, j.options.DigestKey, e.Sealed)
 	if err != nil {
-		return e.notBegun(sender, err)
+		return e.NotSent(sender, err)
 	}
 	_, err = j.run(ctx, sender, e, params)
 	return err

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -33,21 +34,21 @@ func (j *Journal) DirectEntryOut(ctx context.Context, sender Sender, source prep
 func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
 	fresh, err := NewEntry(j.options.DigestKey, source, params)
 	if err == nil && fresh.RequestID == "" {
-		err = refused("request_id", "is required")
+		err = fmt.Errorf("journal: %w", &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "request_id", Rule: "is required"}}})
 	}
 	if err != nil {
-		return nil, fresh.failure(prepaid.OutcomeRejected, err)
+		return nil, fresh.CallError(prepaid.OutcomeRejected, err)
 	}
 	e, known, leave, err := j.enter(ctx, fresh.RequestID)
 	defer leave()
 	switch {
 	case err != nil: // a call is working on the payment, or an earlier run may have sent it
 		fresh.NotBefore = sender.NotBefore(time.Now())
-		return nil, fresh.failure(prepaid.OutcomeUnknown, err)
+		return nil, fresh.CallError(prepaid.OutcomeUnknown, err)
 	case !known:
 		e = fresh
 	case e.Match(fresh) != nil: // these params were never sent; another outcome would make loops retry forever
-		return nil, fresh.failure(prepaid.OutcomeRejected, e.Match(fresh))
+		return nil, fresh.CallError(prepaid.OutcomeRejected, e.Match(fresh))
 	case e.State == StateDone:
 		return &prepaid.TransferResult{TransactionID: e.TransactionID, CorrelationID: e.CorrelationID, RequestID: e.RequestID}, nil
 	}
@@ -62,7 +63,7 @@ func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepai
 		return nil, err
 	}
 	err = ctx.Err()
-	if bound, moved := e.bounded(now); moved && err == nil {
+	if bound, moved := bounded(e, now); moved && err == nil {
 		e = bound
 		err = j.record(e)
 	}
@@ -73,28 +74,19 @@ func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepai
 		run.Entry.Sealed, err = e.Seal(j.options.Seal, params)
 	}
 	if err == nil {
-		run.Entry.Changed, run.Entry.Rest = time.Now().UTC(), restOf(sender)
+		now = time.Now()
+		run.Entry.Changed, run.Entry.Rest = now.UTC(), max(sender.NotBefore(now).Sub(now), 0)
 		err = j.record(run.Entry)
 	}
 	if err != nil {
-		return nil, e.notBegun(sender, err)
+		return nil, e.NotSent(sender, err)
 	}
 	result, err := run.Send(ctx, sender, params)
 	e, err = run.End(time.Now(), result, err)
 	if failed := j.record(e); failed != nil {
-		return result, e.failure(prepaid.OutcomeOf(err), errors.Join(failed, err))
+		return result, e.CallError(prepaid.OutcomeOf(err), errors.Join(failed, err))
 	}
 	return result, err
-}
-
-// notBegun returns the error of a run that sent nothing because of err.
-func (e Entry) notBegun(sender Sender, err error) error {
-	known, outcome := e, prepaid.OutcomeNotProcessed
-	known.NotBefore = time.Time{}
-	if e.State.Open() {
-		known.NotBefore, outcome = e.Earliest(sender, time.Now()), prepaid.OutcomeUnknown
-	}
-	return known.failure(outcome, err)
 }
 
 // NotBefore returns the time until which [Journal.Transfer] and [Journal.DirectEntryOut] wait before they send a payment again

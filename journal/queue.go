@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"time"
 
@@ -29,10 +30,11 @@ type candidate struct {
 }
 
 // candidates returns the payments that workers can send, sorted by due time: pending payments with sealed params. If
-// reading the file takes longer than poll, the result is used again for 20 times as long. The caller holds claiming.
+// reading the file takes longer than workers wait between claims, the result is used again for 20 times as long. The caller
+// holds claiming.
 func (j *Journal) candidates() ([]candidate, error) {
 	began := time.Now()
-	if j.candidatesTook > poll && began.Sub(j.candidatesRead) < 20*j.candidatesTook {
+	if j.candidatesTook > 250*time.Millisecond && began.Sub(j.candidatesRead) < 20*j.candidatesTook {
 		return j.candidatesLeft, nil
 	}
 	var all []candidate
@@ -44,11 +46,10 @@ func (j *Journal) candidates() ([]candidate, error) {
 		if held && !h.ended {
 			continue
 		}
-		c := candidate{id: e.RequestID, account: e.AccountID, rests: e.Rests()}
-		if sent := e.lastSending(); c.rests && !sent.After(began) { // else the clock was set back: claim corrects the time
-			c.due = later(e.NotBefore, sent)
+		c := candidate{id: e.RequestID, due: h.due, account: e.AccountID, rests: e.Rests()}
+		if sent := e.SentUntil(); c.rests && !sent.After(began) { // else the clock was set back: claim corrects the time
+			c.due = slices.MaxFunc([]time.Time{h.due, e.NotBefore, sent}, time.Time.Compare)
 		}
-		c.due = later(c.due, h.due)
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b candidate) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.id, b.id)) })
@@ -93,7 +94,7 @@ func (j *Journal) claim(id prepaid.RequestID, now time.Time, c Claim) (h Held, i
 	}
 	e, _, err := j.find(id)
 	ok = err == nil && e.Due()
-	if bound, moved := e.bounded(now); ok && moved {
+	if bound, moved := bounded(e, now); ok && moved {
 		_, ok = j.record(bound), false // the payment must wait; if record fails, all later records fail
 	}
 	if !ok {
@@ -162,7 +163,7 @@ func (j *Journal) Resting(_ context.Context, admitted time.Time) (*Resting, erro
 	return nil, err
 }
 
-// Decide implements [Store]. [Journal.Resolve], [Journal.Withdraw] and [Journal.Retry] are decisions.
+// Decide implements [Store].
 func (j *Journal) Decide(_ context.Context, id prepaid.RequestID, decision func(e Entry, now time.Time) (Entry, error)) error {
 	leave, _ := j.tryEnter(id)
 	if leave == nil {
@@ -183,6 +184,35 @@ func (j *Journal) Decide(_ context.Context, id prepaid.RequestID, decision func(
 	delete(j.holds, id) // ends the payment's claim
 	j.mu.Unlock()
 	return j.record(e)
+}
+
+// Resolve records a payment of unknown outcome as Done or Rejected, with [Entry].Resolved set. A moved payment is never
+// sent again. A payment that did not move is no longer pending: another run sends it again. After its request ID
+// has expired, it needs a new ID.
+//
+// Errors: [ErrNotUnknown], [ErrUnderWay], a [*prepaid.ValidationError] of the resolution, [ErrNotRecorded].
+func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
+	err := j.Decide(context.Background(), id, func(e Entry, now time.Time) (Entry, error) { return e.Resolve(now, resolution) })
+	if errors.Is(err, ErrNoPayment) {
+		return ErrNotUnknown
+	}
+	return err
+}
+
+// Withdraw records that a payment is not sent any more, for example because you paid some other way. It must be unsent
+// or rejected: nothing moved. From then on, Transfer and DirectEntryOut refuse its request ID with [ErrWithdrawn].
+//
+// Errors: [ErrState] for a payment that is done, already withdrawn, or that may have moved the money (resolve it
+// first); [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
+func (j *Journal) Withdraw(id prepaid.RequestID) error {
+	return j.Decide(context.Background(), id, func(e Entry, now time.Time) (Entry, error) { return e.Withdraw(now) })
+}
+
+// Retry makes a rejected or withdrawn payment pending, see [Entry.Retry].
+//
+// Errors: [ErrState] for any other payment; [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
+func (j *Journal) Retry(id prepaid.RequestID) error {
+	return j.Decide(context.Background(), id, func(e Entry, now time.Time) (Entry, error) { return e.Retry(now) })
 }
 
 func (j *Journal) hold(id prepaid.RequestID) (h hold, held bool) {
@@ -212,4 +242,16 @@ func same(a, b Entry) bool {
 	x, errX := encode(a)
 	y, errY := encode(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// bounded corrects the last time at which e can have been sent, and reports whether it had to: a missing time becomes
+// now, and so does a future time (a clock was set back). No run of e may be in progress.
+func bounded(e Entry, now time.Time) (Entry, bool) {
+	switch {
+	case e.State.Open() && (e.NotBefore.IsZero() || e.LastSent.IsZero()):
+		return e.Died(now, e.Rest), true
+	case e.Rests() && e.SentUntil().After(now):
+		return e.Died(now, max(e.NotBefore.Sub(e.LastSent), 0)), true
+	}
+	return e, false
 }

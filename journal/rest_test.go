@@ -207,10 +207,7 @@ func TestChangedReportsTheRecordedPayment(t *testing.T) {
 	for _, state := range []State{StateIntended, StateNotSent, StateUnknown, StateDone, StateRejected} {
 		j, _ := openMemory(t, nil)
 		recorded := payment(1)
-		require.NoError(t, j.record(Entry{
-			RequestID: recorded.RequestID, Operation: "Accounts.Transfer", AccountID: "from", Amount: recorded.Amount, State: state,
-			Destination: digest(j.options.DigestKey, recorded.DestinationAccountID), Params: digest(j.options.DigestKey, recorded), Began: time.Now(), Changed: time.Now(), Runs: 1,
-		}))
+		record(t, j, "from", recorded, state, time.Now())
 		recorded.SourceReference = "other"
 		b := newBank()
 		_, err := j.Transfer(t.Context(), b, "from", recorded)

@@ -48,15 +48,15 @@ func (e Entry) Begin(now time.Time) (Run, error) {
 	next, err := e.Intent(now)
 	switch {
 	case err != nil && e.State == StateDone:
-		return Run{}, e.failure(prepaid.OutcomeApplied, err)
+		return Run{}, e.CallError(prepaid.OutcomeApplied, err)
 	case err != nil:
-		return Run{}, e.failure(prepaid.OutcomeRejected, err)
+		return Run{}, e.CallError(prepaid.OutcomeRejected, err)
 	case e.outsideWindow(now):
 		return Run{}, tooOld(next, e, ErrWindow)
 	}
 	run := Run{Before: e}
 	if e.State.Open() {
-		run.LastSent = earlier(e.lastSending(), now) // the time may come from a clock that is ahead
+		run.LastSent = earlier(e.SentUntil(), now) // the time may come from a clock that is ahead
 	}
 	run.Entry = next
 	return run, nil
@@ -103,7 +103,7 @@ func (r Run) send(ctx context.Context, sender Sender, params prepaid.PaymentPara
 		p.LastSent = later(p.LastSent, r.LastSent)
 		return sender.DirectEntryOut(ctx, r.Entry.AccountID, p)
 	}
-	return nil, r.Entry.failure(prepaid.OutcomeRejected, errParamsType())
+	return nil, r.Entry.CallError(prepaid.OutcomeRejected, errParamsType())
 }
 
 // GiveBack returns the entry after a run without Send, for example because the process stops. The state is as before the run:
@@ -127,7 +127,7 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 		e.Runs = old.Runs
 		if old.State == StateRejected || old.Resolved && !old.State.Open() { // keep the known outcome
 			old.State, old.Changed = StateRejected, now.UTC()
-			return old, e.failure(prepaid.OutcomeRejected, err)
+			return old, e.CallError(prepaid.OutcomeRejected, err)
 		}
 	} else if call != nil {
 		e.sendings(call)
@@ -150,7 +150,7 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 			e.Review = ReviewTooOld
 			err = tooOld(e, old, fmt.Errorf("%w: %w", ErrWindow, err))
 		} else if old.State.Open() || outcome != prepaid.OutcomeUnknown { // with the times of all runs
-			err = e.failure(prepaid.OutcomeUnknown, err)
+			err = e.CallError(prepaid.OutcomeUnknown, err)
 		}
 	case StateRejected:
 		if refused, ok := errors.AsType[*prepaid.APIError](err); ok && refused.Code.Known() {
@@ -187,12 +187,27 @@ func (e *Entry) sendings(call *prepaid.CallError) {
 	e.NotBefore = call.NotBefore.UTC()
 }
 
-// failure returns the error of a payment, with the times of all its runs.
-func (e Entry) failure(outcome prepaid.Outcome, err error) error {
+// CallError returns a [*prepaid.CallError] for the payment, with the times of all its runs.
+func (e Entry) CallError(outcome prepaid.Outcome, err error) error {
 	return &prepaid.CallError{
 		Operation: e.Operation, Outcome: outcome, AccountID: e.AccountID, RequestID: e.RequestID, CorrelationID: e.CorrelationID,
 		Attempts: e.Attempts, FirstSent: e.FirstSent, LastSent: e.LastSent, NotBefore: e.NotBefore, Err: err,
 	}
+}
+
+// NotSent returns the [*prepaid.CallError] of a call that did not send the payment because of err. The outcome is that of earlier
+// runs: unknown if e is intended or unknown, and always if err is from [Entry.NeedsPerson].
+func (e Entry) NotSent(sender Sender, err error) error {
+	outcome := prepaid.OutcomeNotProcessed
+	switch {
+	case errors.Is(err, ErrWindow), errors.Is(err, prepaid.ErrRequestIDReused):
+		return tooOld(e, e, err)
+	case e.State.Open():
+		e.NotBefore, outcome = e.Earliest(sender, time.Now()), prepaid.OutcomeUnknown
+	default:
+		e.NotBefore = time.Time{}
+	}
+	return e.CallError(outcome, err)
 }
 
 // tooOld returns the error for a payment that cannot be sent again. After a run that died, FindMovement searches from
@@ -205,5 +220,5 @@ func tooOld(e, old Entry, err error) error {
 		e.LastSent = later(e.LastSent, old.Changed)
 	}
 	e.NotBefore = time.Time{}
-	return e.failure(prepaid.OutcomeUnknown, err)
+	return e.CallError(prepaid.OutcomeUnknown, err)
 }

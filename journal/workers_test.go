@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"maps"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -17,10 +16,18 @@ import (
 func TestLeaseCoversTheRest(t *testing.T) {
 	t.Parallel()
 	for _, rest := range []time.Duration{-time.Hour, 0, time.Second, time.Hour} {
-		l := leaseOf(time.Minute, &slowBank{wait: rest})
+		l := leaseOf(time.Minute, resting{rest: rest})
 		require.InDelta(t, 90*time.Second+max(rest, 0), l.Sends+l.Rest, float64(time.Millisecond))
 	}
 }
+
+type resting struct {
+	Sender
+
+	rest time.Duration
+}
+
+func (r resting) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(r.rest) }
 
 func TestAgeOfAClaim(t *testing.T) {
 	t.Parallel()
@@ -92,32 +99,4 @@ func TestOutcomesShareCommits(t *testing.T) {
 			require.LessOrEqual(t, store.calls.Load(), c.most)
 		})
 	}
-}
-
-// A journal deletes a claim's state at its end or, if the payment is due again, at the next claim.
-func TestClaimsThatEndedAreForgotten(t *testing.T) {
-	t.Parallel()
-	j, _ := openSealed(t, left(t, sealing(t, 1), 1, 2, 3))
-	for round := range 3 {
-		claimed, err := j.Claim(t.Context(), Claim{N: 10, Sends: time.Second, Rest: time.Second, Admitted: time.Now().Add(time.Hour)})
-		require.NoError(t, err)
-		require.Len(t, claimed, 3)
-		var ends []End
-		for _, h := range claimed {
-			e, err := h.Entry.after(time.Now(), EventBegin)
-			require.NoError(t, err)
-			event := EventNotSent
-			if round == 2 {
-				event = EventDone
-			}
-			e, err = e.after(time.Now(), event)
-			require.NoError(t, err)
-			ends = append(ends, End{Fence: h.Fence, Entry: e})
-		}
-		_, err = j.Record(t.Context(), ends)
-		require.NoError(t, err)
-		require.LessOrEqual(t, len(j.holds), 3)
-	}
-	require.Empty(t, j.holds)
-	require.Empty(t, maps.Collect(j.turns.Range))
 }
