@@ -62,7 +62,7 @@ type Entry struct {
 	Resolved bool `json:"resolved,omitzero"`
 	// Review is why a person must decide, see [Entry.NeedsPerson]; else empty.
 	Review Review `json:"review,omitzero"`
-	// Rest is set while a journal sends the payment. If the process dies during that time, its last request may be in
+	// Rest is set while a file journal sends the payment. If the process dies during that time, its last request may be in
 	// progress for the duration Rest after its death.
 	Rest time.Duration `json:"rest,omitzero"`
 	// Sealed are the params, from [Entry.Seal], if the store keeps them here. A done or withdrawn payment has none.
@@ -136,8 +136,8 @@ func (e Entry) Await(ctx context.Context, sender Sender) error {
 func (e Entry) Rests() bool { return e.State.Open() || e.Resolved && e.State != StateDone }
 
 // Died returns e after a run whose process died: the run can have sent until heldUntil, and its last request may be in
-// progress for the duration rest after heldUntil. A store calls Died before the payment is claimed again: a [Journal]
-// does so when it is opened; a database uses the end of the worker's lease as heldUntil.
+// progress for the duration rest after heldUntil. A store calls Died before the payment is claimed again: a file that
+// one process locks uses the time at which it was opened as heldUntil; a database, the end of the worker's lease.
 func (e Entry) Died(heldUntil time.Time, rest time.Duration) Entry {
 	e.LastSent, e.Rest = heldUntil.UTC(), 0
 	e.NotBefore = e.LastSent.Add(rest)
@@ -217,7 +217,8 @@ type Payment struct {
 }
 
 // NewEntry returns the queued entry of a payment from account, with digests of its params under key; an empty key gives plain
-// SHA-256, see [Options].DigestKey. LastSent in params means that the payment was sent without this store, with unknown
+// SHA-256, and anyone who has the entry can find a bank account number by trying all numbers. Keep the key as long as the
+// entry: with another key every payment is [ErrChanged]. LastSent in params means that the payment was sent without this store, with unknown
 // outcome: the entry's state is then unknown since LastSent. NewEntry does not call params.Validate.
 //
 // Errors: a [*prepaid.ValidationError] if params are a pointer or nil.

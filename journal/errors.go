@@ -14,8 +14,8 @@ var (
 	// [ChangedError]. A person must decide which payment is right. The error is also [prepaid.ErrRequestIDReused].
 	ErrChanged = errors.New("journal: params changed under their request id")
 	// ErrWindow: the outcome is unknown, and the request ID is too old: the service may have forgotten it, or the client
-	// refuses it. Look at the history with FindMovement, and record the result with [Journal.Resolve]. If [Entry].Runs is 0,
-	// this journal never sent the payment.
+	// refuses it. Look at the history with FindMovement, and record the result with [Entry.Resolve]. If [Entry].Runs is 0,
+	// this store never sent the payment.
 	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
 	// ErrNotRecorded: the store could not be written or read.
 	ErrNotRecorded = errors.New("journal: not recorded")
@@ -29,7 +29,7 @@ var (
 	ErrWithdrawn = errors.New("journal: withdrawn")
 	// ErrNoPayment: there is no payment under the request ID.
 	ErrNoPayment = errors.New("journal: no payment under this request id")
-	// ErrNoParams: the entry has no sealed params: it was written without [Options].Seal.
+	// ErrNoParams: the entry has no sealed params: the store had no AEAD.
 	ErrNoParams = errors.New("journal: no sealed params")
 	// ErrKey: the params were sealed with a key that the AEAD does not have.
 	ErrKey = errors.New("journal: sealed with another key")

@@ -5,12 +5,11 @@ import (
 	"fmt"
 )
 
-// State is the progress of a payment. [State.Next] has all transitions: the journal, and any store that uses [Entry],
-// change a state only through Next.
+// State is the progress of a payment. [State.Next] has all transitions: stores change a state only through it.
 type State string
 
 const (
-	// StateQueued: nothing was ever sent. A store that accepts payments before it sends them has this state; a [Journal] does not.
+	// StateQueued: nothing was ever sent. Only a store that accepts payments before it sends them has this state.
 	StateQueued State = "queued"
 	// StateIntended: the payment is about to be sent, or being sent, and was not unknown before. If its process died, the
 	// money may have moved.

@@ -35,7 +35,7 @@ type Total struct {
 
 // Stats are totals by state.
 type Stats struct {
-	// Queued are payments that were accepted and never sent; a Journal has none.
+	// Queued are payments that were accepted and never sent.
 	Queued Total
 	// Intended are payments that a call is sending, or was sending when its process died.
 	Intended Total

@@ -22,12 +22,12 @@ type Sender interface {
 	DirectEntryOut(ctx context.Context, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error)
 }
 
-// Run is one run of a payment: intent, call and result. Your own store works like a [Journal]:
+// Run is one run of a payment: intent, call and result. Your own store works as package journalfile does:
 //
 //  1. Wait with [Entry.Await] (in a queue, first until [Entry.Earliest]), and make sure that no other worker has the payment.
-//  2. [Entry.Begin], and commit Run.Entry. Send nothing before.
+//  2. [Entry.Begin], and commit Run.Entry. Send nothing before. If one of these fails, return [Entry.NotSent].
 //  3. [Run.Send].
-//  4. [Run.End], and commit its entry; or [Run.GiveBack], if Send was not called.
+//  4. [Run.End], and commit its entry; or [Run.GiveBack], if Send was not called. If the commit fails, return [Entry.CallError].
 //
 // If the process dies in between, the next run begins from Run.Entry.
 type Run struct {

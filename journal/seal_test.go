@@ -16,6 +16,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 // canaries are texts that must never appear in clear.
@@ -216,7 +217,7 @@ func TestNothingPrintsKeysOrParams(t *testing.T) {
 	params := canaryDirectEntry()
 	e := entry(t, params)
 	e.Sealed = sealed(t, e, a, params)
-	options := journal.Options{Seal: a, DigestKey: digestKey}
+	options := journalfile.Options{Seal: a, DigestKey: digestKey}
 	var logged bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&logged, nil))
 	for _, value := range []any{a, options, &options, e, &e, journal.Run{Before: e, Entry: e}} {

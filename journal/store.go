@@ -7,8 +7,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Store keeps payments durably for [Workers]. A [Journal] is a Store, and contrib/postgres has another. You can implement Store on
-// your own database, and test it with package storetest.
+// Store keeps payments durably for [Workers]. Packages journalfile and contrib/postgres have one each. You can
+// implement Store on your own database, and test it with package storetest.
 //
 // A payment in a store has an [Entry], a time at which it is due, and a fence. Each claim and each decision changes the fence, which
 // must never have an earlier value again, even if a commit was lost or a backup was restored: make it random. Due times are compared

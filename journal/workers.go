@@ -25,7 +25,7 @@ type Workers struct {
 	// Grace is how long calls may still run after the context of Run has ended; then they are cancelled. If Grace is
 	// CallTimeout, the default and maximum, each call ends by itself. Cancelling a call makes the outcome unknown.
 	Grace time.Duration
-	// DigestKey is the key of the entries' digests, see [Options].
+	// DigestKey is the key of the entries' digests, see [NewEntry].
 	DigestKey prepaid.Secret
 	// Seal opens the sealed params.
 	Seal AEAD

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
@@ -110,7 +110,7 @@ func TestPaymentsDuringRuns(t *testing.T) {
 	t.Parallel()
 	srv, client := faulty(t, prepaidtest.Options{})
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000"}), srv.AddAccount(prepaidtest.SeedAccount{})
-	j, err := journal.Open(filepath.Join(t.TempDir(), "payments"), journal.Options{})
+	j, err := journalfile.Open(filepath.Join(t.TempDir(), "payments"), journalfile.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	const total = 60

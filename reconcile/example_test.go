@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/ratelimit"
 	"github.com/cardprograms/prepaid/reconcile"
 )
 
 // rowsOf iterates over the rows of a journal. With contrib/postgres, range over Store.All instead.
-func rowsOf(j *journal.Journal) iter.Seq2[reconcile.Row, error] {
+func rowsOf(j *journalfile.Journal) iter.Seq2[reconcile.Row, error] {
 	return func(yield func(reconcile.Row, error) bool) {
 		for e := range j.All() {
 			if !yield(reconcile.RowOf(e), nil) {
@@ -44,7 +44,7 @@ func Example() {
 		return
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{})
+	j, err := journalfile.Open(filepath.Join(dir, "payments"), journalfile.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/prepaidtest"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
@@ -39,7 +40,7 @@ func payAll() int {
 	if err != nil {
 		return 2
 	}
-	j, err := journal.Open(os.Getenv(childEnv), journal.Options{})
+	j, err := journalfile.Open(os.Getenv(childEnv), journalfile.Options{})
 	if err != nil {
 		return 2
 	}
@@ -65,7 +66,7 @@ func payAll() int {
 }
 
 // rowsOf iterates over the rows of a journal.
-func rowsOf(j *journal.Journal) func(yield func(Row, error) bool) {
+func rowsOf(j *journalfile.Journal) func(yield func(Row, error) bool) {
 	return func(yield func(Row, error) bool) {
 		for e := range j.All() {
 			if !yield(RowOf(e), nil) {
@@ -91,7 +92,7 @@ func TestKilledPayroll(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	reconciled := func() map[Kind]int {
-		j, err := journal.Open(path, journal.Options{})
+		j, err := journalfile.Open(path, journalfile.Options{})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, j.Close()) }()
 		return count(t, &Run{Books: rowsOf(j), Histories: client.Accounts, Directory: t.TempDir()})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
@@ -55,7 +56,7 @@ func payer() error {
 		return err
 	}
 	defer client.Close()
-	j, err := journal.Open(filepath.Join(job.Dir, "journal"), journal.Options{})
+	j, err := journalfile.Open(filepath.Join(job.Dir, "journal"), journalfile.Options{})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 // disbursement is one run of the program.
@@ -23,7 +24,7 @@ type disbursement struct {
 	job         *job
 	out, errOut io.Writer
 	list        *list
-	journal     *journal.Journal
+	journal     *journalfile.Journal
 	resumed     bool      // the journal has entries
 	locked      time.Time // when this run locked the journal: an earlier run has sent nothing since
 	client      *prepaid.Client
@@ -57,7 +58,7 @@ func (d *disbursement) do(ctx context.Context) (code int, err error) {
 	pl := result{stateNotSent: d.list.total}
 	if _, err := os.Stat(d.job.journal()); !d.job.dryRun || !errors.Is(err, os.ErrNotExist) { // a dry run creates no journal
 		// The journal excludes other runs. If you pay bank accounts, also set a DigestKey.
-		if d.journal, err = journal.Open(d.job.journal(), journal.Options{}); err != nil {
+		if d.journal, err = journalfile.Open(d.job.journal(), journalfile.Options{}); err != nil {
 			return exitWrong, fmt.Errorf("%w: %w", errRefused, err)
 		}
 		d.locked = time.Now()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -334,7 +334,7 @@ func TestNothingToTalkTo(t *testing.T) {
 func TestJournalInUseOrDamaged(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2, prepaidtest.Options{})
-	j, err := journal.Open(s.journal(), journal.Options{})
+	j, err := journalfile.Open(s.journal(), journalfile.Options{})
 	require.NoError(t, err)
 	code, _, errOut := s.run()
 	require.Equal(t, exitWrong, code)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -190,7 +191,7 @@ func TestResolvedIsNotProven(t *testing.T) {
 	require.Equal(t, exitUnfinished, code)
 	require.Equal(t, "2", count(out, stateUnknown))
 	resolve := func(i int, resolution journal.Resolution) {
-		j, err := journal.Open(s.journal(), journal.Options{})
+		j, err := journalfile.Open(s.journal(), journalfile.Options{})
 		require.NoError(t, err)
 		defer j.Close()
 		require.NoError(t, j.Resolve(s.requestID(i), resolution))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -166,7 +167,7 @@ func count(out, state string) string {
 // entry is the journal's entry of a row.
 func (s *stage) entry(i int) (journal.Entry, bool) {
 	s.t.Helper()
-	j, err := journal.Open(s.journal(), journal.Options{})
+	j, err := journalfile.Open(s.journal(), journalfile.Options{})
 	require.NoError(s.t, err)
 	defer j.Close()
 	return j.Get(s.requestID(i))

@@ -10,12 +10,13 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 // shop pays orders.
 type shop struct {
 	client   *prepaid.Client
-	payments *journal.Journal
+	payments *journalfile.Journal
 	worker   journal.Workers // sends the payments that a handler or a dead process left open
 	float    prepaid.AccountID
 	orders   map[string]prepaid.TransferParams // your table of orders, which also stores their request IDs and params
@@ -27,7 +28,7 @@ func open(client *prepaid.Client, path string, float prepaid.AccountID, orders m
 	if err != nil {
 		return nil, err
 	}
-	payments, err := journal.Open(path, journal.Options{DigestKey: digests, Seal: seal})
+	payments, err := journalfile.Open(path, journalfile.Options{DigestKey: digests, Seal: seal})
 	return &shop{client: client, payments: payments, worker: journal.Workers{DigestKey: digests, Seal: seal}, float: float, orders: orders}, err
 }
 

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/ratelimit"
 	"github.com/cardprograms/prepaid/reconcile"
 )
@@ -103,7 +103,7 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	case !emulated && opts.journal == "":
 		return opts, fmt.Errorf("%w: -journal is required", errSetup)
 	}
-	if _, err := os.Stat(opts.journal); err != nil && !emulated { // journal.Open would create it
+	if _, err := os.Stat(opts.journal); err != nil && !emulated { // journalfile.Open would create it
 		return opts, fmt.Errorf("%w: -journal: %w", errSetup, err)
 	}
 	return opts, nil
@@ -130,7 +130,7 @@ func open(opts options, now time.Time) (sides, error) {
 	if err != nil {
 		return sides{}, err
 	}
-	j, err := journal.Open(opts.journal, journal.Options{})
+	j, err := journalfile.Open(opts.journal, journalfile.Options{})
 	if err != nil {
 		return sides{}, errors.Join(err, client.Close())
 	}
@@ -140,7 +140,7 @@ func open(opts options, now time.Time) (sides, error) {
 }
 
 // rows returns the rows of a journal. For payments in Postgres, range over Store.All of contrib/postgres instead.
-func rows(j *journal.Journal) iter.Seq2[reconcile.Row, error] {
+func rows(j *journalfile.Journal) iter.Seq2[reconcile.Row, error] {
 	return func(yield func(reconcile.Row, error) bool) {
 		for e := range j.All() {
 			if !yield(reconcile.RowOf(e), nil) {

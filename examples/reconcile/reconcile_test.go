@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -90,7 +90,7 @@ func TestService(t *testing.T) {
 	t.Setenv("PREPAID_CLIENT_SECRET", config.ClientSecret.Reveal())
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "payments")
-	j, err := journal.Open(path, journal.Options{})
+	j, err := journalfile.Open(path, journalfile.Options{})
 	require.NoError(t, err)
 	client := srv.Client()
 	for _, id := range []prepaid.RequestID{"r1", "r2"} {
@@ -149,7 +149,7 @@ func TestDifferences(t *testing.T) {
 	t.Setenv("PREPAID_CLIENT_ID", config.ClientID)
 	t.Setenv("PREPAID_CLIENT_SECRET", config.ClientSecret.Reveal())
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "payments")
-	j, err := journal.Open(path, journal.Options{})
+	j, err := journalfile.Open(path, journalfile.Options{})
 	require.NoError(t, err)
 	_, err = j.Transfer(t.Context(), srv.Client().Accounts, from, prepaid.TransferParams{
 		RequestID: "r", Amount: prepaid.Cents(500), DestinationAccountID: "missing", SourceReference: "S", DestinationReference: "D",

@@ -32,7 +32,7 @@ type Subject struct {
 	Restart func(t testing.TB) journal.Store
 	// Remove deletes a payment, as if after a failover to a server that lacks it. If nil, the store cannot lose payments.
 	Remove func(t testing.TB, id prepaid.RequestID)
-	// OneProcess: claims do not expire; only the death of the process frees them, as with the file of a [journal.Journal].
+	// OneProcess: claims do not expire; only the death of the process frees them, as with package journalfile.
 	OneProcess bool
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/journal/storetest"
 )
 
@@ -48,9 +49,9 @@ func (d *database) subject() storetest.Subject {
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t testing.TB) storetest.Subject {
-		options := journal.Options{DigestKey: storetest.DigestKey(), Seal: storetest.Seal()}
+		options := journalfile.Options{DigestKey: storetest.DigestKey(), Seal: storetest.Seal()}
 		path := filepath.Join(t.TempDir(), "1")
-		j, err := journal.Open(path, options)
+		j, err := journalfile.Open(path, options)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = j.Close() })
 		return storetest.Subject{
@@ -67,7 +68,7 @@ func TestJournal(t *testing.T) {
 			Restart: func(t testing.TB) journal.Store { // opens a copy, which the dead Journal cannot change
 				dead := j
 				path = copied(t, path)
-				j, err = journal.Open(path, options)
+				j, err = journalfile.Open(path, options)
 				require.NoError(t, err)
 				t.Cleanup(func() { _, _ = dead.Close(), j.Close() })
 				return j

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
@@ -179,7 +180,7 @@ func journaled(ctx context.Context, job hostile.Job) error {
 		return err
 	}
 	defer client.Close()
-	j, err := journal.Open(filepath.Join(job.Dir, "journal"), journal.Options{})
+	j, err := journalfile.Open(filepath.Join(job.Dir, "journal"), journalfile.Options{})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/webhook"
 )
 
@@ -101,7 +102,7 @@ func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.
 }
 
 func payAll(ctx context.Context, client *prepaid.Client, path string, key prepaid.Secret, payments iter.Seq[journal.Payment]) error {
-	j, err := journal.Open(path, journal.Options{DigestKey: key})
+	j, err := journalfile.Open(path, journalfile.Options{DigestKey: key})
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/bank"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/ratelimit"
 	"github.com/cardprograms/prepaid/transport"
 )
@@ -228,7 +228,7 @@ func (p *payer) pay(i int) {
 
 // payJournal makes all payments with package journal.
 func (p *payer) payJournal() {
-	j, err := journal.Open(p.Journal, journal.Options{})
+	j, err := journalfile.Open(p.Journal, journalfile.Options{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "payer:", err)
 		os.Exit(2)

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 	"github.com/cardprograms/prepaid/transport"
 )
 
@@ -409,7 +409,7 @@ func (s *Service) Flag(ctx context.Context, id prepaid.AccountID) (n int, comple
 	return n, true
 }
 
-func (s *Service) JournalRun(ctx context.Context, j *journal.Journal, os []Order) error {
+func (s *Service) JournalRun(ctx context.Context, j *journalfile.Journal, os []Order) error {
 	sem := make(chan struct{}, 8)
 	errs := make(chan error, len(os))
 	for _, o := range os {

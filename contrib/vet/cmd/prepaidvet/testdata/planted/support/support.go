@@ -10,6 +10,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 // Mistake: plain loop.
@@ -116,7 +117,7 @@ func dayID(day time.Time, name string) prepaid.RequestID {
 // Mistake: closed on one path only.
 
 func stats(path string) (journal.Stats, error) {
-	j, err := journal.Open(path, journal.Options{}) // want: journal
+	j, err := journalfile.Open(path, journalfile.Options{}) // want: journal
 	if err != nil {
 		return journal.Stats{}, err
 	}
@@ -130,7 +131,7 @@ func stats(path string) (journal.Stats, error) {
 // The right form.
 
 func statsRight(path string) (journal.Stats, error) {
-	j, err := journal.Open(path, journal.Options{})
+	j, err := journalfile.Open(path, journalfile.Options{})
 	if err != nil {
 		return journal.Stats{}, err
 	}
@@ -143,7 +144,7 @@ func statsRight(path string) (journal.Stats, error) {
 
 // Mistake: new id after window.
 
-func payWindow(ctx context.Context, j *journal.Journal, c *prepaid.Client, p prepaid.TransferParams) error {
+func payWindow(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, p prepaid.TransferParams) error {
 	_, err := j.Transfer(ctx, c.Accounts, "EA1", p)
 	switch {
 	case errors.Is(err, journal.ErrWindow):
@@ -157,7 +158,7 @@ func payWindow(ctx context.Context, j *journal.Journal, c *prepaid.Client, p pre
 
 // The right form.
 
-func payWindowRight(ctx context.Context, j *journal.Journal, c *prepaid.Client, p prepaid.TransferParams) error {
+func payWindowRight(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, p prepaid.TransferParams) error {
 	_, err := j.Transfer(ctx, c.Accounts, "EA1", p)
 	switch {
 	case errors.Is(err, journal.ErrWindow):

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 type Msg struct {
@@ -127,13 +127,13 @@ func (w *Worker) BadJobFloat(ctx context.Context, j Job) error {
 	return err
 }
 
-func BadWithdraw(j *journal.Journal, id prepaid.RequestID) {
+func BadWithdraw(j *journalfile.Journal, id prepaid.RequestID) {
 	j.Withdraw(id) // want: outcome
 }
 
-func GoodWithdraw(j *journal.Journal, id prepaid.RequestID) error { return j.Withdraw(id) }
+func GoodWithdraw(j *journalfile.Journal, id prepaid.RequestID) error { return j.Withdraw(id) }
 
-func BadJournalID(ctx context.Context, j *journal.Journal, c *prepaid.Client, job Job) error {
+func BadJournalID(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, job Job) error {
 	_, err := j.Transfer(ctx, c.Accounts, "EA1", prepaid.TransferParams{
 		RequestID: prepaid.RequestID(job.ID + time.Now().Format(time.RFC3339Nano)), // want: requestid
 		Amount:    job.Amount,
@@ -141,12 +141,12 @@ func BadJournalID(ctx context.Context, j *journal.Journal, c *prepaid.Client, jo
 	return err
 }
 
-func GoodJournalID(ctx context.Context, j *journal.Journal, c *prepaid.Client, job Job) error {
+func GoodJournalID(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, job Job) error {
 	_, err := j.Transfer(ctx, c.Accounts, "EA1", prepaid.TransferParams{RequestID: prepaid.NewRequestID(), Amount: job.Amount})
 	return err
 }
 
-func BadJournal(ctx context.Context, j *journal.Journal, c *prepaid.Client, ps []prepaid.TransferParams) (paid int) {
+func BadJournal(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, ps []prepaid.TransferParams) (paid int) {
 	for _, p := range ps {
 		if _, err := j.Transfer(ctx, c.Accounts, "EA1", p); err == nil { // want: outcome
 			paid++
@@ -155,7 +155,7 @@ func BadJournal(ctx context.Context, j *journal.Journal, c *prepaid.Client, ps [
 	return paid
 }
 
-func GoodJournal(ctx context.Context, j *journal.Journal, c *prepaid.Client, ps []prepaid.TransferParams) (paid int, failed []error) {
+func GoodJournal(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, ps []prepaid.TransferParams) (paid int, failed []error) {
 	for _, p := range ps {
 		if _, err := j.Transfer(ctx, c.Accounts, "EA1", p); err == nil {
 			paid++
@@ -166,7 +166,7 @@ func GoodJournal(ctx context.Context, j *journal.Journal, c *prepaid.Client, ps 
 	return paid, failed
 }
 
-func BadResume(ctx context.Context, j *journal.Journal, c *prepaid.Client) (n int) {
+func BadResume(ctx context.Context, j *journalfile.Journal, c *prepaid.Client) (n int) {
 	for _, err := range j.Resume(ctx, c.Accounts, 4) { // want: iterator
 		if err != nil {
 			continue
@@ -176,7 +176,7 @@ func BadResume(ctx context.Context, j *journal.Journal, c *prepaid.Client) (n in
 	return n
 }
 
-func GoodResume(ctx context.Context, j *journal.Journal, c *prepaid.Client) (n int) {
+func GoodResume(ctx context.Context, j *journalfile.Journal, c *prepaid.Client) (n int) {
 	for e, err := range j.Resume(ctx, c.Accounts, 4) {
 		if err != nil {
 			slog.Error("resume", "id", e.RequestID, "err", err)

@@ -10,11 +10,12 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/postgres"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 var all prepaid.ListTransactionsParams
 
-func dropped(ctx context.Context, client *prepaid.Client, report *prepaid.ReportReader, j *journal.Journal) (n int) {
+func dropped(ctx context.Context, client *prepaid.Client, report *prepaid.ReportReader, j *journalfile.Journal) (n int) {
 	for transaction := range client.Accounts.Transactions(ctx, "a", all) { // want `the loop has no variable for the error of the list: half a list.*#iterator$`
 		fmt.Println(transaction.ID)
 	}
@@ -82,7 +83,7 @@ func open(ctx context.Context, client *prepaid.Client) iter.Seq2[*prepaid.Accoun
 	}
 }
 
-func looked(ctx context.Context, client *prepaid.Client, store *postgres.Store, j *journal.Journal) (last error) {
+func looked(ctx context.Context, client *prepaid.Client, store *postgres.Store, j *journalfile.Journal) (last error) {
 	for transaction, err := range client.Accounts.Transactions(ctx, "a", all) {
 		if err != nil {
 			return err

@@ -6,11 +6,11 @@ import (
 	"errors"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 func never(ctx context.Context, c *prepaid.Client, path string) error {
-	j, err := journal.Open(path, journal.Options{}) // want `the journal is not closed on some path`
+	j, err := journalfile.Open(path, journalfile.Options{}) // want `the journal is not closed on some path`
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func never(ctx context.Context, c *prepaid.Client, path string) error {
 }
 
 func onOnePath(path string, id prepaid.RequestID) error {
-	j, err := journal.Open(path, journal.Options{}) // want `the journal is not closed on some path`
+	j, err := journalfile.Open(path, journalfile.Options{}) // want `the journal is not closed on some path`
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func onOnePath(path string, id prepaid.RequestID) error {
 }
 
 func deferred(path string, id prepaid.RequestID) (err error) {
-	j, err := journal.Open(path, journal.Options{})
+	j, err := journalfile.Open(path, journalfile.Options{})
 	if err != nil {
 		return err
 	}
@@ -43,17 +43,17 @@ func deferred(path string, id prepaid.RequestID) (err error) {
 }
 
 func always(path string, id prepaid.RequestID) error {
-	j, err := journal.Open(path, journal.Options{})
+	j, err := journalfile.Open(path, journalfile.Options{})
 	if err != nil {
 		return err
 	}
 	return errors.Join(j.Retry(id), j.Close())
 }
 
-type service struct{ j *journal.Journal }
+type service struct{ j *journalfile.Journal }
 
 func kept(path string) (*service, error) {
-	j, err := journal.Open(path, journal.Options{})
+	j, err := journalfile.Open(path, journalfile.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +61,9 @@ func kept(path string) (*service, error) {
 }
 
 func optional(path string, id prepaid.RequestID) (err error) {
-	var j *journal.Journal
+	var j *journalfile.Journal
 	if path != "" {
-		if j, err = journal.Open(path, journal.Options{}); err != nil {
+		if j, err = journalfile.Open(path, journalfile.Options{}); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func optional(path string, id prepaid.RequestID) (err error) {
 }
 
 func compared(path string) (n int, err error) {
-	j, err := journal.Open(path, journal.Options{}) // want `the journal is not closed on some path`
+	j, err := journalfile.Open(path, journalfile.Options{}) // want `the journal is not closed on some path`
 	if err != nil {
 		return 0, err
 	}

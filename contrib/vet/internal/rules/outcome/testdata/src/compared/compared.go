@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 var errFailed = errors.New("payment failed")
@@ -80,7 +80,7 @@ func create(ctx context.Context, client *prepaid.Client, params prepaid.CreateAc
 	return err == nil
 }
 
-func withdrawn(j *journal.Journal, id prepaid.RequestID) bool {
+func withdrawn(j *journalfile.Journal, id prepaid.RequestID) bool {
 	return j.Withdraw(id) == nil // nothing was sent: there is no more to know
 }
 

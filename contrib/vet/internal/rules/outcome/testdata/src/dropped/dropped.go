@@ -8,6 +8,7 @@ import (
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/contrib/postgres"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 type sender interface {
@@ -82,7 +83,7 @@ func literal(ctx context.Context, client *prepaid.Client, params prepaid.Transfe
 	_ = pay() // want `the error of the function literal is dropped`
 }
 
-func books(ctx context.Context, tx postgres.Tx, store *postgres.Store, j *journal.Journal, params prepaid.TransferParams, id prepaid.RequestID) {
+func books(ctx context.Context, tx postgres.Tx, store *postgres.Store, j *journalfile.Journal, params prepaid.TransferParams, id prepaid.RequestID) {
 	_ = store.Enqueue(ctx, tx, "a", params)        // want `Store.Enqueue is dropped: the program goes on as if`
 	_ = j.Withdraw(id)                             // want `Journal.Withdraw is dropped: the program goes on as if`
 	_, _ = j.Transfer(ctx, nil, "a", params)       // want `Journal.Transfer is dropped: the money may have moved`

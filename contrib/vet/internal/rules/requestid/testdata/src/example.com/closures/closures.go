@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/avast/retry-go/v4"
-	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
 	"github.com/cenkalti/backoff/v4"
 	seth "github.com/sethvargo/go-retry"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 type order struct {
@@ -159,7 +160,7 @@ func method(ctx context.Context, c *prepaid.Client, o order) (err error) {
 	return err
 }
 
-func journaled(ctx context.Context, j *journal.Journal, c *prepaid.Client, o order) (err error) {
+func journaled(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, o order) (err error) {
 	for range 3 {
 		if _, err = j.Transfer(ctx, c.Accounts, o.From, prepaid.TransferParams{
 			RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To, // want `sent again under a new request ID`

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 type order struct {
@@ -370,7 +370,7 @@ func business(ctx context.Context, c *prepaid.Client, db *sql.DB, o order) error
 }
 
 // A journal knows the ID.
-func journaled(ctx context.Context, j *journal.Journal, c *prepaid.Client, params prepaid.TransferParams) (err error) {
+func journaled(ctx context.Context, j *journalfile.Journal, c *prepaid.Client, params prepaid.TransferParams) (err error) {
 	for range 3 {
 		if _, err = j.Transfer(ctx, c.Accounts, "float", params); err == nil {
 			return nil

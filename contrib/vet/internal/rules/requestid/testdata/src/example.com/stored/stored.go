@@ -10,6 +10,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 type order struct {
@@ -58,7 +59,7 @@ func (s *service) expired(ctx context.Context, o order) error {
 	return err
 }
 
-func (s *service) changed(ctx context.Context, j *journal.Journal, o order) error {
+func (s *service) changed(ctx context.Context, j *journalfile.Journal, o order) error {
 	_, err := j.Transfer(ctx, s.client.Accounts, o.From, o.Params)
 	if _, ok := errors.AsType[*journal.ChangedError](err); ok {
 		o.Params.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(o.Time), o.ID, "2") // want `a new request ID after ErrChanged`
@@ -67,7 +68,7 @@ func (s *service) changed(ctx context.Context, j *journal.Journal, o order) erro
 	return err
 }
 
-func (s *service) changedAs(ctx context.Context, j *journal.Journal, o order) error {
+func (s *service) changedAs(ctx context.Context, j *journalfile.Journal, o order) error {
 	_, err := j.Transfer(ctx, s.client.Accounts, o.From, o.Params)
 	var changed *journal.ChangedError
 	if errors.As(err, &changed) {
@@ -77,7 +78,7 @@ func (s *service) changedAs(ctx context.Context, j *journal.Journal, o order) er
 	return err
 }
 
-func (s *service) neverRun(ctx context.Context, j *journal.Journal, o order, entry journal.Entry) error {
+func (s *service) neverRun(ctx context.Context, j *journalfile.Journal, o order, entry journal.Entry) error {
 	_, err := j.Transfer(ctx, s.client.Accounts, o.From, o.Params)
 	if errors.Is(err, journal.ErrWindow) {
 		if entry.Runs > 0 {
@@ -89,7 +90,7 @@ func (s *service) neverRun(ctx context.Context, j *journal.Journal, o order, ent
 	return err
 }
 
-func (s *service) resolved(ctx context.Context, j *journal.Journal, o order) error {
+func (s *service) resolved(ctx context.Context, j *journalfile.Journal, o order) error {
 	_, err := j.Transfer(ctx, s.client.Accounts, o.From, o.Params)
 	if errors.Is(err, journal.ErrWindow) {
 		if err := j.Resolve(o.Params.RequestID, journal.NotMoved()); err != nil {

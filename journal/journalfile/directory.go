@@ -1,0 +1,51 @@
+package journalfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// temporary is the suffix of the file that a compaction writes.
+const temporary = ".compact"
+
+type directory interface {
+	// create creates and locks a file at path. It replaces a file that a killed compaction left there.
+	create(path string, mode fs.FileMode) (file, error)
+	// replace renames fresh, the file that create created at temporary, to path, in place of the file old, and closes
+	// old. It returns the file to use from then on: the unchanged file old if moved is false.
+	replace(old, fresh file, temporary, path string) (now file, moved bool, err error)
+	// names returns ErrMoved unless each of the paths leads to the open file.
+	names(open file, paths []string) error
+	// remove removes the file at path, if there is one.
+	remove(path string) error
+	// sync makes the names in a directory durable.
+	sync(path string) error
+}
+
+// osDirectory uses the operating system. The files lock_*.go have the methods that depend on the system.
+type osDirectory struct{}
+
+func (osDirectory) names(open file, paths []string) error {
+	mine, err := open.Stat()
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		there, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), err == nil && !os.SameFile(mine, there):
+			return ErrMoved
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+func (osDirectory) remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

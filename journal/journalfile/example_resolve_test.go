@@ -1,0 +1,108 @@
+package journalfile_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/journal/journalfile"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// A payment of unknown outcome that is too old to be sent again is searched for, and a person records the result
+// in the journal.
+func ExampleJournal_Resolve() {
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
+	dir, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	j, err := journalfile.Open(filepath.Join(dir, "payments"), journalfile.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = j.Close() }()
+
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always()) // it is executed, but each response is cut
+	params := prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(2550), DestinationAccountID: to,
+		SourceReference: "INVOICE 7", DestinationReference: "INVOICE 7",
+	}
+	soon, cancel := context.WithTimeout(ctx, 2*time.Second) // too short for the wait before a repeat
+	defer cancel()
+	_, err = j.Transfer(soon, client.Accounts, from, params)
+	fmt.Println(prepaid.OutcomeOf(err))
+
+	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
+		AccountID: from, Amount: params.Amount, Reference: params.SourceReference,
+	}.Around(err))
+	if lookErr != nil { // ErrNotSeen is no proof: it stays unknown
+		fmt.Println(lookErr)
+		return
+	}
+	err = j.Resolve(params.RequestID, journal.Moved(finding.Transactions[0].ID)) // after a person has looked
+	entry, _ := j.Get(params.RequestID)
+	fmt.Println(err, entry.State, entry.Resolved, srv.Movements(params.RequestID))
+	stats, err := j.Stats()
+	fmt.Println(stats.Done.Count, stats.Done.Sum, stats.Unknown.Count, err)
+	// Output:
+	// outcome unknown
+	// <nil> done true 1
+	// 1 25.50 0 <nil>
+}
+
+// The operator says that a payment of unknown outcome was never made, and never will be: it is no longer pending.
+// Only an unknown outcome can be resolved manually.
+func ExampleResolution() {
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
+	dir, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	j, err := journalfile.Open(filepath.Join(dir, "payments"), journalfile.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = j.Close() }()
+
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
+	_, err = j.Transfer(context.Background(), srv.Client().Accounts, from, prepaid.TransferParams{
+		RequestID: "invoice-7", Amount: prepaid.Cents(2550), DestinationAccountID: to,
+		SourceReference: "INVOICE 7", DestinationReference: "INVOICE 7",
+	})
+	fmt.Println(prepaid.OutcomeOf(err))
+	fmt.Println(j.Resolve("invoice-7", journal.NotMoved()))
+	entry, _ := j.Get("invoice-7")
+	fmt.Println(entry.State, entry.Resolved)
+	fmt.Println(j.Resolve("invoice-7", journal.Moved("77")))
+	// Output:
+	// outcome unknown
+	// <nil>
+	// rejected true
+	// journal: no payment of unknown outcome under this request id
+}

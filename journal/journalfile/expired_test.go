@@ -1,0 +1,130 @@
+package journalfile
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+const day = 24 * time.Hour
+
+// aged is a payment whose request id has a day this long ago.
+func aged(age time.Duration) prepaid.TransferParams {
+	params := payment(1)
+	params.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(time.Now().Add(-age)), "aged")
+	params.DestinationAccountID = "2"
+	return params
+}
+
+func refusing(t *testing.T) (*prepaidtest.Server, journal.Sender) {
+	t.Helper()
+	srv, err := prepaidtest.Start(prepaidtest.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, srv.Close()) })
+	config := srv.Config()
+	config.AttemptTimeout = time.Millisecond // nothing is sent
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return srv, client.Accounts
+}
+
+// An id that was too old from the start has an unknown outcome, since only a new id could follow. The entry always shows that this
+// journal never sent it.
+func TestExpiredAndNeverSent(t *testing.T) {
+	t.Parallel()
+	srv, client := refusing(t)
+	j, m := openMemory(t, nil)
+	params := aged(23 * day)
+	for range 2 { // the list is run again
+		_, err := j.Transfer(t.Context(), client, "1", params)
+		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
+		require.ErrorIs(t, err, journal.ErrWindow)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		require.Zero(t, prepaid.FindMovementParams{}.Around(err).From, "the time of this run would lead FindMovement astray")
+		j, m = openMemory(t, m.data)
+		e, _ := j.Get(params.RequestID)
+		require.Equal(t, journal.StateUnknown, e.State)
+		require.Zero(t, e.Runs)
+		require.Zero(t, e.Attempts)
+	}
+	require.Empty(t, srv.Requests())
+
+	// A person's decision is kept in all later runs of the list.
+	require.NoError(t, j.Resolve(params.RequestID, journal.NotMoved()))
+	_, err := j.Transfer(t.Context(), client, "1", params)
+	require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
+	j, _ = openMemory(t, m.data)
+	e, _ := j.Get(params.RequestID)
+	require.Equal(t, journal.StateRejected, e.State)
+	require.True(t, e.Resolved)
+	require.Zero(t, e.Runs)
+}
+
+// A payment that may have been sent counts as sent, with an unknown outcome; the error has the time for FindMovement.
+func TestExpiredAfterAnEarlierRun(t *testing.T) {
+	t.Parallel()
+	srv, client := refusing(t)
+	params := aged(23 * day)
+	began := time.Now().UTC().Round(0).Add(-20 * day)
+	for _, state := range []journal.State{journal.StateIntended, journal.StateUnknown, journal.StateNotSent} {
+		j, m := openMemory(t, nil)
+		record(t, j, "1", params, state, began)
+		_, err := j.Transfer(t.Context(), client, "1", params)
+		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
+		require.ErrorIs(t, err, journal.ErrWindow)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		if state != journal.StateNotSent {
+			query := prepaid.FindMovementParams{}.Around(err)
+			require.WithinRange(t, began, query.From, query.To)
+			require.True(t, query.To.Before(began.Add(day)), "this run sent nothing")
+		}
+		j, _ = openMemory(t, m.data)
+		e, _ := j.Get(params.RequestID)
+		require.Equal(t, journal.StateUnknown, e.State)
+		require.Equal(t, 1, e.Runs)
+		require.Zero(t, e.FirstSent, "a guess is not recorded")
+	}
+	require.Empty(t, srv.Requests())
+}
+
+// An id whose day is too far ahead is not too old: the payment is made if sent in time.
+func TestExpiredAheadIsNotTooOld(t *testing.T) {
+	t.Parallel()
+	srv, client := refusing(t)
+	j, _ := openMemory(t, nil)
+	params := aged(-9 * day)
+	_, err := j.Transfer(t.Context(), client, "1", params)
+	require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
+	require.NotErrorIs(t, err, journal.ErrWindow)
+	require.Empty(t, srv.Requests())
+	_, err = j.Transfer(t.Context(), newBank(), "1", params)
+	require.NoError(t, err)
+	e, _ := j.Get(params.RequestID)
+	require.Equal(t, journal.StateDone, e.State)
+	require.Equal(t, 1, e.Runs)
+}
+
+// retrying is a Sender that sent something before the id expired.
+type retrying struct{ journal.Sender }
+
+func (retrying) Transfer(context.Context, prepaid.AccountID, prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	return nil, &prepaid.CallError{Attempts: 1, FirstSent: time.Now(), LastSent: time.Now(), Err: prepaid.ErrRequestIDExpired}
+}
+
+func TestExpiredAfterAnAttemptCountsAsARun(t *testing.T) {
+	t.Parallel()
+	j, _ := openMemory(t, nil)
+	_, err := j.Transfer(t.Context(), retrying{newBank()}, "1", aged(23*day))
+	require.ErrorIs(t, err, journal.ErrWindow)
+	e, _ := j.Get(aged(23 * day).RequestID)
+	require.Equal(t, 1, e.Runs)
+	require.Equal(t, journal.StateUnknown, e.State)
+}

@@ -1,0 +1,147 @@
+package journalfile
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// PayAll makes each payment of a list once, as [Journal.Transfer] and [Journal.DirectEntryOut] do. The number of payments
+// in progress is at most concurrency; less than 1 means 1. After a crash, run the whole list again with the same params.
+// Payments that rest ([journal.Entry.Rests]) are sent last and delay no others: even an often restarted program completes a list.
+//
+// The loop gets each payment of the list once, when the payment ends, with its recorded entry and the error that
+// [Journal.Transfer] would return; nil means done, now or by an earlier run. An entry in [journal.StateQueued] is not recorded:
+// the payment was never sent. To stop, leave the loop: no further payment is sent, and PayAll waits for those in
+// progress. The end of ctx also cuts off the payments in progress: their outcomes are then unknown until the next run.
+// The loop gets the remaining payments with the error of ctx. Another goroutine reads the list while payments are sent.
+func (j *Journal) PayAll(ctx context.Context, sender journal.Sender, concurrency int, payments iter.Seq[journal.Payment]) iter.Seq2[journal.Entry, error] {
+	return j.settle(ctx, concurrency, func(yield func(task) bool) {
+		for p := range payments {
+			fresh, _ := journal.NewEntry(j.options.DigestKey, p.Account, p.Params) // pay reports an error
+			e, _, _ := j.find(fresh.RequestID)
+			send := func() error { _, err := j.pay(ctx, sender, p.Account, p.Params); return err }
+			if !yield(task{Entry: fresh, at: e.Earliest(sender, time.Now()), send: send}) {
+				return
+			}
+		}
+	})
+}
+
+// Resume sends all payments that are pending when the loop begins, without your list: the journal must have been opened with the
+// [Options].Seal and DigestKey with which it was written. All else is as in [Journal.PayAll].
+//
+// In addition to the errors of [Journal.Transfer], the loop gets:
+//
+//   - [journal.ErrNoParams], [journal.ErrKey] or [journal.ErrSealed]: the params cannot be opened. Run your list again, or resolve the payment.
+//   - [journal.ErrWindow] or [prepaid.ErrRequestIDReused]: a person must decide, see [journal.Entry.NeedsPerson].
+//   - [journal.ErrState]: another call resolved the payment meanwhile; [journal.ErrNoPayment]: Compact dropped it then.
+//   - The error of ctx, if it ended before the payment was sent.
+//   - [journal.ErrNotRecorded], once and with the zero Entry: the journal could not be read, see [Journal.Err]. Payments are missing.
+//
+// With these errors nothing was sent; [prepaid.OutcomeOf] reports the known outcome of earlier runs.
+func (j *Journal) Resume(ctx context.Context, sender journal.Sender, concurrency int) iter.Seq2[journal.Entry, error] {
+	return j.settle(ctx, concurrency, func(yield func(task) bool) {
+		for e := range j.each(journal.State.Pending, anyState) {
+			if !yield(task{Entry: e, at: e.Earliest(sender, time.Now()), send: func() error { return j.resume(ctx, sender, e) }}) {
+				return
+			}
+		}
+		if err := j.Err(); err != nil {
+			yield(task{send: func() error { return fmt.Errorf("%w: %w", journal.ErrNotRecorded, err) }})
+		}
+	})
+}
+
+type task struct {
+	journal.Entry
+
+	at   time.Time // when it may be sent
+	send func() error
+	err  error
+}
+
+// settle sends payments, first those that need not wait.
+func (j *Journal) settle(ctx context.Context, concurrency int, tasks iter.Seq[task]) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		looping, leave := context.WithCancel(ctx)
+		left := func() bool { return looping.Err() != nil && ctx.Err() == nil }
+		results := make(chan task)
+		go func() {
+			defer close(results)
+			var running sync.WaitGroup
+			defer running.Wait()
+			room := make(chan struct{}, max(concurrency, 1))
+			start := func(t task) {
+				room <- struct{}{}
+				running.Go(func() {
+					defer func() { <-room }()
+					if left() {
+						return
+					}
+					t.err = t.send()
+					if now, known, failed := j.find(t.RequestID); known && failed == nil {
+						t.Entry = now
+					}
+					results <- t
+				})
+			}
+			var resting []task
+			for t := range tasks {
+				switch {
+				case left():
+					return
+				case t.at.After(time.Now()):
+					resting = append(resting, t)
+				default:
+					start(t)
+				}
+			}
+			slices.SortStableFunc(resting, func(a, b task) int { return a.at.Compare(b.at) })
+			for _, t := range resting {
+				_ = pause.For(looping, time.Until(t.at)) // if ctx ends too early, the run reports that
+				start(t)
+			}
+		}()
+		defer func() { // also if the body of the loop panics
+			leave()
+			for range results { // wait for all
+			}
+		}()
+		for r := range results {
+			if !yield(r.Entry, r.err) {
+				return
+			}
+		}
+	}
+}
+
+func (j *Journal) resume(ctx context.Context, sender journal.Sender, p journal.Entry) error {
+	e, known, leave, err := j.enter(ctx, p.RequestID)
+	defer leave()
+	switch why := e.NeedsPerson(time.Now()); {
+	case err != nil:
+		return p.NotSent(sender, err)
+	case !known: // another call resolved the payment, and Compact dropped it
+		return p.CallError(prepaid.OutcomeUnknown, journal.ErrNoPayment)
+	case e.State == journal.StateDone:
+		return nil
+	case !e.State.Pending():
+		return e.CallError(prepaid.OutcomeRejected, &journal.StateError{State: e.State, Event: journal.EventBegin})
+	case why != nil:
+		return e.NotSent(sender, why)
+	}
+	params, err := e.Open(j.options.Seal, j.options.DigestKey, e.Sealed)
+	if err != nil {
+		return e.NotSent(sender, err)
+	}
+	_, err = j.run(ctx, sender, e, params)
+	return err
+}

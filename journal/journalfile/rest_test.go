@@ -1,0 +1,225 @@
+package journalfile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// slowBank carries out a payment some time after its request, and also a repeat that arrives earlier. It loses the first
+// responses.
+type slowBank struct {
+	takes, wait time.Duration
+	lost        int // responses
+	finished    map[prepaid.RequestID]time.Time
+	moved       int
+	sent        []time.Time
+}
+
+func (b *slowBank) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(b.wait) }
+
+func (b *slowBank) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	return pause.For(ctx, time.Until(b.NotBefore(lastSent)))
+}
+
+func (b *slowBank) Transfer(_ context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	now := time.Now()
+	b.sent = append(b.sent, now)
+	if at, known := b.finished[p.RequestID]; !known || now.Before(at) {
+		b.moved++
+		if !known {
+			b.finished[p.RequestID] = now.Add(b.takes)
+		}
+	}
+	if b.lost--; b.lost >= 0 {
+		return nil, &prepaid.CallError{Attempts: 1, FirstSent: now, LastSent: now, NotBefore: b.NotBefore(now), Err: errCut}
+	}
+	return &prepaid.TransferResult{TransactionID: "7", CorrelationID: "c", RequestID: p.RequestID}, nil
+}
+
+func (b *slowBank) DirectEntryOut(context.Context, prepaid.AccountID, prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
+	return nil, errCut
+}
+
+func newSlowBank(lost int) *slowBank {
+	return &slowBank{takes: 39 * time.Second, wait: 40 * time.Second, lost: lost, finished: map[prepaid.RequestID]time.Time{}}
+}
+
+// A payment of unknown outcome is sent again at the recorded NotBefore, when the first attempt can no longer be in progress, by
+// this process or the next.
+func TestRepeatNeverOvertakesTheFirst(t *testing.T) {
+	t.Parallel()
+	for _, restarted := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			j, m := openMemory(t, nil)
+			b := newSlowBank(1)
+			began := time.Now()
+			_, err := j.Transfer(t.Context(), b, "from", payment(1))
+			require.ErrorIs(t, err, errCut)
+			e, _ := j.Get(payment(1).RequestID)
+			require.True(t, e.NotBefore.Equal(began.Add(40*time.Second)))
+			require.Zero(t, j.NotBefore(b, "another"))
+			time.Sleep(15 * time.Second)
+			if restarted {
+				j, _ = openMemory(t, m.data)
+			}
+			require.True(t, j.NotBefore(b, e.RequestID).Equal(e.NotBefore))
+			_, err = j.Transfer(t.Context(), b, "from", payment(1))
+			require.NoError(t, err)
+			require.Equal(t, 1, b.moved)
+			require.Equal(t, 40*time.Second, time.Since(began), "and no later")
+			e, _ = j.Get(e.RequestID)
+			require.Zero(t, e.NotBefore)
+			require.Zero(t, j.NotBefore(b, e.RequestID))
+		})
+	}
+}
+
+// A process that died leaves only the intent: the process may have sent until the file was opened again.
+func TestRepeatOfAProcessThatDiedCountsFromTheLock(t *testing.T) {
+	t.Parallel()
+	for _, again := range []bool{false, true} { // died in its first request or a repeat
+		synctest.Test(t, func(t *testing.T) {
+			j, m := openMemory(t, nil)
+			b := newSlowBank(2)
+			if again {
+				_, err := j.Transfer(t.Context(), b, "from", payment(1))
+				require.ErrorIs(t, err, errCut)
+			}
+			atSending := &dying{slowBank: b, file: m}
+			_, err := j.Transfer(t.Context(), atSending, "from", payment(1))
+			require.ErrorIs(t, err, errCut)
+			died := time.Now() // for the next process, it sent until now
+			b.finished[payment(1).RequestID] = died.Add(39 * time.Second)
+
+			next, _ := openMemory(t, atSending.left)
+			time.Sleep(5 * time.Second)
+			b.lost, b.moved = 0, 1
+			_, err = next.Transfer(t.Context(), b, "from", payment(1))
+			require.NoError(t, err)
+			require.Equal(t, 1, b.moved)
+			require.Equal(t, 40*time.Second, time.Since(died))
+		})
+	}
+}
+
+// A sender that panics may have sent until then: the outcome is unknown, and the next run waits from then.
+func TestRepeatAfterAPanicCountsFromItsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j, _ := openMemory(t, nil)
+		b := newSlowBank(1)
+		_, err := j.Transfer(t.Context(), panicking{b}, "from", payment(1))
+		require.ErrorContains(t, err, "panic")
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		panicked := time.Now()
+		_, err = j.Transfer(t.Context(), b, "from", payment(1))
+		require.NoError(t, err)
+		require.Equal(t, 40*time.Second, time.Since(panicked))
+		require.Equal(t, 1, b.moved)
+	})
+}
+
+// panicking sends after a while, and panics then.
+type panicking struct{ *slowBank }
+
+func (p panicking) Transfer(ctx context.Context, from prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	time.Sleep(time.Minute)
+	_, err := p.slowBank.Transfer(ctx, from, params)
+	panic(err)
+}
+
+// A payment that a person has resolved as moved is not sent again, and has no NotBefore.
+func TestMovedHasNoNotBefore(t *testing.T) {
+	t.Parallel()
+	j, _ := openMemory(t, nil)
+	_, err := j.Transfer(t.Context(), newSlowBank(2), "from", payment(1))
+	require.ErrorIs(t, err, errCut)
+	require.NoError(t, j.Resolve(payment(1).RequestID, journal.Moved("7")))
+	e, _ := j.Get(payment(1).RequestID)
+	require.Zero(t, e.NotBefore)
+}
+
+// dying keeps the content of the file when its payment is sent.
+type dying struct {
+	*slowBank
+	file *memory
+	left []byte
+}
+
+func (d *dying) Transfer(ctx context.Context, from prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	d.left = slices.Clone(d.file.data)
+	time.Sleep(20 * time.Second)
+	return d.slowBank.Transfer(ctx, from, p)
+}
+
+// The longer of the client's own wait and the recorded one counts.
+func TestTheLongerWaitCounts(t *testing.T) {
+	t.Parallel()
+	for first, second := range map[time.Duration]time.Duration{time.Minute: time.Second, time.Second: time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			j, _ := openMemory(t, nil)
+			b := newSlowBank(1)
+			b.wait = first
+			began := time.Now()
+			_, err := j.Transfer(t.Context(), b, "from", payment(1))
+			require.ErrorIs(t, err, errCut)
+			b.wait = second
+			_, err = j.Transfer(t.Context(), b, "from", payment(1))
+			require.NoError(t, err)
+			require.Equal(t, time.Minute, time.Since(began))
+		})
+	}
+}
+
+// Records of a version without NotBefore are read, and wait from the opening of the file.
+func TestOldRecordsAreRead(t *testing.T) {
+	t.Parallel()
+	const old = `{"request_id":"a","operation":"Accounts.Transfer","account_id":"from","amount":1.00,"destination":"d","params":"p",` +
+		`"state":"unknown","began":"2026-11-20T01:02:03Z","changed":"2026-11-20T01:02:04Z","runs":1,"first_sent":"2026-11-20T01:02:03Z",` +
+		`"last_sent":"2026-11-20T01:02:03Z","attempts":1}`
+	synctest.Test(t, func(t *testing.T) { // the bubble's clock is earlier than the record, as if it had been set back
+		j, m := openMemory(t, []byte(header+string(frame([]byte(old)))+old+"\n"))
+		e, known := j.Get("a")
+		require.True(t, known)
+		require.WithinDuration(t, time.Now().Add(40*time.Second), j.NotBefore(newSlowBank(0), "a"), 0)
+		time.Sleep(5 * time.Second)
+		j, _ = openMemory(t, m.data)
+		require.WithinDuration(t, time.Now().Add(35*time.Second), j.NotBefore(newSlowBank(0), "a"), 0, "from the first opening")
+		e.LastSent, e.NotBefore = e.FirstSent, time.Time{}
+		line, err := encode(e)
+		require.NoError(t, err)
+		require.Equal(t, string(frame([]byte(old)))+old+"\n", string(line), "its members are those that it had")
+	})
+}
+
+// Other params are never sent. The error reports the state of the recorded payment.
+func TestChangedReportsTheRecordedPayment(t *testing.T) {
+	t.Parallel()
+	for _, state := range []journal.State{journal.StateIntended, journal.StateNotSent, journal.StateUnknown, journal.StateDone, journal.StateRejected} {
+		j, _ := openMemory(t, nil)
+		recorded := payment(1)
+		record(t, j, "from", recorded, state, time.Now())
+		recorded.SourceReference = "other"
+		b := newBank()
+		_, err := j.Transfer(t.Context(), b, "from", recorded)
+		require.ErrorIs(t, err, journal.ErrChanged)
+		require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "not sent: a loop does not try for ever")
+		changed, ok := errors.AsType[*journal.ChangedError](err)
+		require.True(t, ok)
+		require.Equal(t, &journal.ChangedError{Fields: []string{"params"}, State: state}, changed)
+		require.Zero(t, b.calls)
+		e, _ := j.Get(recorded.RequestID)
+		require.Equal(t, state, e.State)
+	}
+}
