@@ -15,13 +15,9 @@ import (
 // leaseOf returns the claim of a worker whose calls take at most the duration call. The worker may start a call within call/2
 // of the claim. Another worker sends the payment only when the last request of that call can no longer be in progress.
 func leaseOf(call time.Duration, sender Sender) Claim {
-	return Claim{Sends: call/2 + call, Rest: restOf(sender)}
-}
-
-// restOf returns how long a payment of unknown outcome rests after its last request.
-func restOf(sender Sender) time.Duration {
 	now := time.Now()
-	return min(max(sender.NotBefore(now).Sub(now), 0), Window) // after Window the payment is not sent
+	rest := min(max(sender.NotBefore(now).Sub(now), 0), Window) // after Window the payment is not sent
+	return Claim{Sends: call/2 + call, Rest: rest}
 }
 
 // held is a payment that this worker holds, by the clock of this process.

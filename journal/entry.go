@@ -216,10 +216,10 @@ type Payment struct {
 	Params prepaid.PaymentParams
 }
 
-// NewEntry returns the queued entry of a payment from account, with digests of its params under key; an empty key gives plain
-// SHA-256, and anyone who has the entry can find a bank account number by trying all numbers. Keep the key as long as the
-// entry: with another key every payment is [ErrChanged]. LastSent in params means that the payment was sent without this store, with unknown
-// outcome: the entry's state is then unknown since LastSent. NewEntry does not call params.Validate.
+// NewEntry returns the queued entry of a payment from account, with digests of its params under key; an empty key gives plain SHA-256,
+// and anyone who has the entry can find a bank account number by trying all numbers. Keep the key as long as the entry: with another key
+// every payment is [ErrChanged]. LastSent in params means that the payment was sent without this store, with unknown outcome: the entry's
+// state is then unknown since LastSent. NewEntry does not call params.Validate.
 //
 // Errors: a [*prepaid.ValidationError] if params are a pointer or nil.
 func NewEntry(key prepaid.Secret, account prepaid.AccountID, params prepaid.PaymentParams) (Entry, error) {

@@ -2,8 +2,10 @@ package journal_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -84,4 +86,30 @@ func ExampleNewAEAD() {
 	// Output:
 	// true <nil>
 	// true
+}
+
+// The operator says that a payment of unknown outcome was never made, and never will be: it is no longer pending.
+// Only an unknown outcome can be resolved manually.
+func ExampleResolution() {
+	now := time.Now()
+	e, err := journal.NewEntry(prepaid.NewSecret("a key for digests"), "123", prepaid.TransferParams{RequestID: "invoice-7"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	run, err := e.Begin(now)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e, _ = run.End(now, nil, context.DeadlineExceeded) // no response
+	fmt.Println(e.State)
+	e, err = e.Resolve(now, journal.NotMoved())
+	fmt.Println(e.State, e.Resolved, err)
+	_, err = e.Resolve(now, journal.Moved("77"))
+	fmt.Println(err)
+	// Output:
+	// unknown
+	// rejected true <nil>
+	// journal: no payment of unknown outcome under this request id
 }

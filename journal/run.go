@@ -54,11 +54,10 @@ func (e Entry) Begin(now time.Time) (Run, error) {
 	case e.outsideWindow(now):
 		return Run{}, tooOld(next, e, ErrWindow)
 	}
-	run := Run{Before: e}
+	run := Run{Before: e, Entry: next}
 	if e.State.Open() {
 		run.LastSent = earlier(e.SentUntil(), now) // the time may come from a clock that is ahead
 	}
-	run.Entry = next
 	return run, nil
 }
 
@@ -198,16 +197,15 @@ func (e Entry) CallError(outcome prepaid.Outcome, err error) error {
 // NotSent returns the [*prepaid.CallError] of a call that did not send the payment because of err. The outcome is that of earlier
 // runs: unknown if e is intended or unknown, and always if err is from [Entry.NeedsPerson].
 func (e Entry) NotSent(sender Sender, err error) error {
-	outcome := prepaid.OutcomeNotProcessed
-	switch {
-	case errors.Is(err, ErrWindow), errors.Is(err, prepaid.ErrRequestIDReused):
+	if errors.Is(err, ErrWindow) || errors.Is(err, prepaid.ErrRequestIDReused) {
 		return tooOld(e, e, err)
-	case e.State.Open():
-		e.NotBefore, outcome = e.Earliest(sender, time.Now()), prepaid.OutcomeUnknown
-	default:
-		e.NotBefore = time.Time{}
 	}
-	return e.CallError(outcome, err)
+	if !e.State.Open() {
+		e.NotBefore = time.Time{}
+		return e.CallError(prepaid.OutcomeNotProcessed, err)
+	}
+	e.NotBefore = e.Earliest(sender, time.Now())
+	return e.CallError(prepaid.OutcomeUnknown, err)
 }
 
 // tooOld returns the error for a payment that cannot be sent again. After a run that died, FindMovement searches from

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -23,7 +21,6 @@ func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
 	for name, err := range map[string]error{"an error of its own": errors.New("gateway: no reply"), "nothing": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rule := fixedRest{}
 			start := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 			e, fault := journal.NewEntry(prepaid.NewSecret("k"), "EA1", params)
 			require.NoError(t, fault)
@@ -40,19 +37,11 @@ func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
 			end := second.Add(30 * time.Second)
 			e, _ = run.End(end, nil, err)
 			require.Equal(t, journal.StateUnknown, e.State)
-			require.False(t, e.Earliest(rule, end).Before(end.Add(40*time.Second)),
-				"may be sent again at %v, although it was sent until %v", e.Earliest(rule, end).Format("15:04:05"), end.Format("15:04:05"))
+			require.False(t, e.Earliest(&sender{}, end).Before(end.Add(40*time.Second)),
+				"may be sent again at %v, although it was sent until %v", e.Earliest(&sender{}, end).Format("15:04:05"), end.Format("15:04:05"))
 			third, fault := e.Begin(end.Add(time.Minute))
 			require.NoError(t, fault)
 			require.False(t, third.LastSent.Before(end), "LastSent for the client")
 		})
 	}
-}
-
-type fixedRest struct{ journal.Sender }
-
-func (fixedRest) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
-
-func (f fixedRest) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
-	return pause.For(ctx, time.Until(f.NotBefore(lastSent)))
 }

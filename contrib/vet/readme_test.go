@@ -17,7 +17,7 @@ import (
 // The packages that the code of the README may import.
 var imports = []string{
 	"context", "crypto/rand", "database/sql", "errors", "fmt", "log", "log/slog", "net/http", "strconv", "sync", "time",
-	"github.com/cardprograms/prepaid", "github.com/cardprograms/prepaid/journal",
+	"github.com/cardprograms/prepaid", "github.com/cardprograms/prepaid/journal", "github.com/cardprograms/prepaid/journal/journalfile",
 }
 
 var blocks = regexp.MustCompile("(?ms)^```go\n(.*?)```$")

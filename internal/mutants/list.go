@@ -57,7 +57,7 @@ func mutants() []mutant {
 			old: "c.repeats.anyNotBefore(r.lastSent)", new: "c.repeats.notBefore(r.lastSent)",
 		},
 		{
-			name: "a journal does not take over what another store sent", file: "journal/entry.go", pkg: "./journal", test: "TestPaymentOfAnotherStore",
+			name: "a journal does not take over what another store sent", file: "journal/entry.go", pkg: "./journal/journalfile", test: "TestPaymentOfAnotherStore",
 			old: "!sent.IsZero()", new: "false",
 		},
 		{
@@ -65,19 +65,20 @@ func mutants() []mutant {
 			old: "of == plainSegment(segment)", new: "of == segment",
 		},
 		{
-			name: "the journal does not wait", file: "journal/pay.go", pkg: "./journal", test: "TestRepeatNeverOvertakesTheFirst",
+			name: "the journal does not wait", file: "journal/journalfile/pay.go", pkg: "./journal/journalfile", test: "TestRepeatNeverOvertakesTheFirst",
 			old: "err = e.Await(ctx, sender)", new: "err = nil",
 		},
 		{
-			name: "the journal does not count from its lock", file: "journal/entry.go", pkg: "./journal", test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",
-			old: "return e.Died(now, e.Rest), true", new: "return e.Died(e.Changed, e.Rest), true",
+			name: "the journal does not count from its lock", file: "journal/journalfile/queue.go", pkg: "./journal/journalfile",
+			test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",
+			old:  "return e.Died(now, e.Rest), true", new: "return e.Died(e.Changed, e.Rest), true",
 		},
 		{
-			name: "a wait begins again with each opening", file: "journal/entry.go", pkg: "./journal", test: "TestAnOftenRestartedProgramCompletesItsList",
+			name: "a wait begins again with each opening", file: "journal/journalfile/queue.go", pkg: "./journal/journalfile", test: "TestAnOftenRestartedProgramCompletesItsList",
 			old: "(e.NotBefore.IsZero() || e.LastSent.IsZero())", new: "true",
 		},
 		{
-			name: "until when a dead process can have sent is not recorded", file: "journal/journal.go", pkg: "./journal/storetest", test: "TestJournal",
+			name: "until when a dead process can have sent is not recorded", file: "journal/journalfile/journal.go", pkg: "./journal/storetest", test: "TestJournal",
 			old: ", j.bound())", new: ")",
 		},
 		{

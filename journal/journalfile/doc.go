@@ -1,15 +1,14 @@
-// Package journalfile keeps the payments of package [journal] in a plain file, append-only and synced, so that a program
-// without a database can be killed at any moment and run again. One file serves one process at a time. Package journal explains request IDs and
+// Package journalfile keeps the payments of package [journal] in a plain file, append-only and synced, so that a program without a
+// database can be killed at any moment and run again. One file serves one process at a time. Package journal explains request IDs and
 // unknown outcomes.
 //
 // # Paying and resuming
 //
-// [Journal.PayAll] makes all payments of a list; [Journal.Transfer] and [Journal.DirectEntryOut] make one. Each writes the
-// intent, syncs, sends the payment, and writes the outcome. To resume, run the whole list again with the same params. A done
-// payment is not sent. A rejected or unsent payment is sent. A payment of unknown outcome is sent again under its request ID: if
-// the service has paid, it returns the cached response. This repeat waits until [Journal.NotBefore], when the first request can
-// no longer be running. By default NotBefore is 40 s after the attempt or, if its process died, after the file was next opened.
-// [Journal.Withdraw] a rejected payment if you pay some other way. Payments that are made at the same time share their syncs.
+// [Journal.PayAll] makes all payments of a list; [Journal.Transfer] and [Journal.DirectEntryOut] make one. Each writes the intent, syncs,
+// sends the payment, and writes the outcome. To resume, run the whole list again with the same params. A done payment is not sent. A
+// rejected or unsent payment is sent. A payment of unknown outcome is sent again, but not before [Journal.NotBefore], when the first
+// request can no longer be running. By default NotBefore is 40 s after the attempt or, if its process died, after the file was next
+// opened. [Journal.Withdraw] a rejected payment if you pay some other way. Payments that are made at the same time share their syncs.
 //
 // With [Options].Seal the file also has the encrypted params, and [Journal.Resume] sends pending payments without your list.
 // [Journal.Compact] removes the params of done and withdrawn payments. [Journal.Pending] lists the remaining payments,
@@ -33,8 +32,5 @@
 // under the same path and send the same payments. The journal checks its path before and after each write. If the path names
 // another file or none, the journal records and sends nothing more: [ErrMoved].
 //
-// # Privacy
-//
-// Account, amount and request ID are stored in plain text. Of destination and references the file has only SHA-256
-// digests, see [journal.NewEntry].
+// Account, amount and request ID are stored in plain text; of destination and references only digests, see [journal.NewEntry].
 package journalfile

@@ -49,8 +49,9 @@ func (j *Journal) Get(id prepaid.RequestID) (journal.Entry, bool) {
 // in its current form. If a record cannot be read, or the Journal is closed, the loop ends early: check [Journal.Err] then.
 func (j *Journal) All() iter.Seq[journal.Entry] { return j.each(anyState, anyState) }
 
-// Pending iterates over the entries still to be sent, see [journal.State.Pending]: run them again, or use [Journal.Resume]. A rejected payment
-// is not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Otherwise Pending is like [Journal.All].
+// Pending iterates over the entries still to be sent, see [journal.State.Pending]: run them again, or use [Journal.Resume]. A rejected
+// payment is not pending, but another run sends it: [Journal.Withdraw] it if you pay some other way. Otherwise Pending is like
+// [Journal.All].
 func (j *Journal) Pending() iter.Seq[journal.Entry] {
 	return j.each(journal.State.Pending, journal.State.Pending)
 }

@@ -79,9 +79,7 @@ type Journal struct {
 //
 // Errors: [ErrLocked], [*CorruptError], those of the file system.
 func Open(path string, options Options) (*Journal, error) {
-	if options.FileMode == 0 {
-		options.FileMode = 0o600
-	}
+	options.FileMode = cmp.Or(options.FileMode, 0o600)
 	path, err := filepath.Abs(path) // the working directory may change
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)

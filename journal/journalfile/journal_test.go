@@ -17,21 +17,29 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
+// waits is a sender whose payments of unknown outcome wait. It sends nothing.
+type waits struct {
+	journal.Sender
+
+	wait time.Duration
+}
+
+func (w waits) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(w.wait) }
+
+func (w waits) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	return pause.For(ctx, time.Until(w.NotBefore(lastSent)))
+}
+
 // bank responds to a known request id from its cache, as the service does.
 type bank struct {
+	waits
+
 	mu    sync.Mutex
 	paid  map[prepaid.RequestID]prepaid.TransactionID
 	calls int
 	err   error // instead of the response; the money moved, unless refused
 	// refuses: nothing more moves, but a moved payment gets its response from the cache.
 	refuses bool
-	wait    time.Duration // wait before an unknown payment may be sent again
-}
-
-func (b *bank) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(b.wait) }
-
-func (b *bank) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
-	return pause.For(ctx, time.Until(b.NotBefore(lastSent)))
 }
 
 func (b *bank) pay(id prepaid.RequestID) (*prepaid.TransferResult, error) {

@@ -23,16 +23,12 @@ import (
 // busyBank loses one in thirty responses, and lets one in thirty requests hang. It carries out a payment up to 39 s after its request,
 // and also a repeat that arrives earlier.
 type busyBank struct {
+	waits
+
 	mu       sync.Mutex
 	requests map[prepaid.RequestID]int
 	finished map[prepaid.RequestID]time.Time
 	twice    int
-}
-
-func (b *busyBank) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
-
-func (b *busyBank) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
-	return pause.For(ctx, time.Until(b.NotBefore(lastSent)))
 }
 
 // send returns how long the response takes, and whether it arrives.
@@ -64,10 +60,6 @@ func (b *busyBank) Transfer(ctx context.Context, _ prepaid.AccountID, p prepaid.
 	return &prepaid.TransferResult{TransactionID: "7", RequestID: p.RequestID}, nil
 }
 
-func (b *busyBank) DirectEntryOut(context.Context, prepaid.AccountID, prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
-	return nil, errCut
-}
-
 // A program that is killed and restarted after some 5 s completes its list, although many payments must rest for 40 s: by PayAll, by
 // Resume and by Workers.
 func TestAnOftenRestartedProgramCompletesItsList(t *testing.T) {
@@ -92,7 +84,7 @@ func TestAnOftenRestartedProgramCompletesItsList(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b := &busyBank{requests: map[prepaid.RequestID]int{}, finished: map[prepaid.RequestID]time.Time{}}
+				b := &busyBank{waits: waits{wait: 40 * time.Second}, requests: map[prepaid.RequestID]int{}, finished: map[prepaid.RequestID]time.Time{}}
 				j, m := openMemoryWith(t, nil, options)
 				list := make([]journal.Payment, payments)
 				for n := range list {

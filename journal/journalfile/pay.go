@@ -14,8 +14,9 @@ import (
 // not send the payment, or it was rejected, Transfer sends it.
 //
 // Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports the outcome. Its cause is an error of the sender or of
-// [Options].Seal, [journal.ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [journal.ErrWithdrawn] (the
-// same outcome), [journal.ErrWindow], or [journal.ErrNotRecorded]. If the payment was made but not recorded, Transfer returns both result and error.
+// [Options].Seal, [journal.ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it),
+// [journal.ErrWithdrawn] (the same outcome), [journal.ErrWindow], or [journal.ErrNotRecorded]. If the payment was made but not recorded,
+// Transfer returns both result and error.
 //
 // An unknown outcome stays unknown until a later request succeeds, or is refused in a way that [prepaid.ProvesNotApplied] accepts.
 // The call waits until [Journal.NotBefore] to send that request, but not if the wait would outlast the deadline of ctx. Use

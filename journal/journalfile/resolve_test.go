@@ -194,7 +194,7 @@ func TestResolvedPaymentRestsBeforeItIsSentAgain(t *testing.T) {
 		for earlier, want := range map[time.Duration]time.Duration{0: 10 * time.Second, 5 * time.Second: 10 * time.Second, time.Minute: time.Minute} {
 			e := journal.Entry{RequestID: "a", State: journal.StateUnknown, Changed: at, LastSent: at, NotBefore: at.Add(earlier)}
 			require.NoError(t, j.record(e))
-			require.Equal(t, time.Now().Add(want), j.NotBefore(&bank{wait: 10 * time.Second}, "a"))
+			require.Equal(t, time.Now().Add(want), j.NotBefore(waits{wait: 10 * time.Second}, "a"))
 		}
 	})
 }

@@ -11,29 +11,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/pause"
 	"github.com/cardprograms/prepaid/journal"
 )
 
 // slowBank carries out a payment some time after its request, and also a repeat that arrives earlier. It loses the first
 // responses.
 type slowBank struct {
-	takes, wait time.Duration
-	lost        int // responses
-	finished    map[prepaid.RequestID]time.Time
-	moved       int
-	sent        []time.Time
-}
+	waits
 
-func (b *slowBank) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(b.wait) }
-
-func (b *slowBank) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
-	return pause.For(ctx, time.Until(b.NotBefore(lastSent)))
+	takes    time.Duration
+	lost     int // responses
+	finished map[prepaid.RequestID]time.Time
+	moved    int
 }
 
 func (b *slowBank) Transfer(_ context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	now := time.Now()
-	b.sent = append(b.sent, now)
 	if at, known := b.finished[p.RequestID]; !known || now.Before(at) {
 		b.moved++
 		if !known {
@@ -46,12 +39,8 @@ func (b *slowBank) Transfer(_ context.Context, _ prepaid.AccountID, p prepaid.Tr
 	return &prepaid.TransferResult{TransactionID: "7", CorrelationID: "c", RequestID: p.RequestID}, nil
 }
 
-func (b *slowBank) DirectEntryOut(context.Context, prepaid.AccountID, prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
-	return nil, errCut
-}
-
 func newSlowBank(lost int) *slowBank {
-	return &slowBank{takes: 39 * time.Second, wait: 40 * time.Second, lost: lost, finished: map[prepaid.RequestID]time.Time{}}
+	return &slowBank{waits: waits{wait: 40 * time.Second}, takes: 39 * time.Second, lost: lost, finished: map[prepaid.RequestID]time.Time{}}
 }
 
 // A payment of unknown outcome is sent again at the recorded NotBefore, when the first attempt can no longer be in progress, by

@@ -92,7 +92,7 @@ func methodsWithOutput(page *doc.Package) map[string]bool {
 func TestEveryFunctionHasAnExample(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
-	for _, directory := range []string{".", "webhook", "journal", filepath.Join("prepaidtest", "conformance")} {
+	for _, directory := range []string{".", "webhook", "journal", filepath.Join("journal", "journalfile"), filepath.Join("prepaidtest", "conformance")} {
 		page := packageWithExamples(t, directory)
 		for _, function := range page.Funcs {
 			require.True(t, runs(function.Examples), "%s: %s has no example with an Output comment", directory, function.Name)
@@ -114,7 +114,7 @@ func TestEveryExampleSaysWhatItShows(t *testing.T) {
 	t.Parallel()
 	atRoot(t)
 	for _, directory := range []string{
-		".", "webhook", "journal", "prepaidtest", filepath.Join("prepaidtest", "hostile"), filepath.Join("contrib", "otel"), filepath.Join("contrib", "redis"),
+		".", "webhook", "journal", filepath.Join("journal", "journalfile"), "prepaidtest", filepath.Join("prepaidtest", "hostile"), filepath.Join("contrib", "otel"), filepath.Join("contrib", "redis"),
 		filepath.Join("contrib", "vcr"), filepath.Join("contrib", "postgres"), filepath.Join("contrib", "postgres", "pgtest"),
 	} {
 		paths, err := filepath.Glob(filepath.Join(directory, "*_test.go"))

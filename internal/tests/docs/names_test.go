@@ -111,7 +111,7 @@ func parsed(t *testing.T, below bool, directories ...string) []*ast.File {
 // publicNames has the exported names of the packages that the guides describe.
 func publicNames(t *testing.T) map[string]bool {
 	t.Helper()
-	return declared(parsed(t, false, ".", "webhook", "journal", "reconcile", "prepaidtest", "prepaidtest/conformance", "prepaidtest/hostile",
+	return declared(parsed(t, false, ".", "webhook", "journal", "journal/journalfile", "reconcile", "prepaidtest", "prepaidtest/conformance", "prepaidtest/hostile",
 		"contrib/redis", "contrib/otel", "contrib/postgres", "contrib/postgres/pgtest"), false)
 }
 
@@ -189,7 +189,7 @@ func anyName(code string) (string, bool) {
 
 // ownName matches names of this module: other packages' names, such as errors.Is, are not checked.
 var ownName = regexp.MustCompile(
-	`^((prepaid|prepaidotel|webhook|journal|prepaidtest|conformance|prepaidredis|prepaidpg|pgtest|store|client|config|srv|server|params)\.)?([A-Z]\w*[a-z]\w*|PIN)(\.[A-Z]\w*)*$`)
+	`^((prepaid|prepaidotel|webhook|journal|journalfile|prepaidtest|conformance|prepaidredis|prepaidpg|pgtest|store|client|config|srv|server|params)\.)?([A-Z]\w*[a-z]\w*|PIN)(\.[A-Z]\w*)*$`)
 
 // goName returns the name in a piece of code, if it is an exported Go name and nothing else: goName omits a call's
 // arguments, a pointer's star and a leading variable.

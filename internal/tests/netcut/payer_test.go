@@ -226,7 +226,7 @@ func (p *payer) pay(i int) {
 	}
 }
 
-// payJournal makes all payments with package journal.
+// payJournal makes all payments with package journalfile.
 func (p *payer) payJournal() {
 	j, err := journalfile.Open(p.Journal, journalfile.Options{})
 	if err != nil {

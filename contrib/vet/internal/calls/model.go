@@ -95,7 +95,7 @@ func Prepaid() *Model {
 	const (
 		accounts = "(*" + sdk + ".AccountsService)."
 		funding  = "(*" + sdk + ".FundingService)."
-		journals = "(*" + sdk + "/journal.Journal)."
+		journals = "(*" + sdk + "/journal/journalfile.Journal)."
 		store    = "(*" + sdk + "/contrib/postgres.Store)."
 	)
 	keyed := func(name string, params int) Func {
@@ -112,7 +112,9 @@ func Prepaid() *Model {
 	batch := record("Store.EnqueueBatch", 2)
 	batch.Err, batch.Result = 1, 0
 	return &Model{
-		Packages: []string{sdk, sdk + "/ratelimit", sdk + "/transport", sdk + "/journal", sdk + "/webhook", sdk + "/contrib/postgres"},
+		Packages: []string{
+			sdk, sdk + "/ratelimit", sdk + "/transport", sdk + "/journal", sdk + "/journal/journalfile", sdk + "/webhook", sdk + "/contrib/postgres",
+		},
 		Money: map[string]Func{
 			accounts + "Transfer":            keyed("Accounts.Transfer", 2),
 			accounts + "DirectEntryOut":      keyed("Accounts.DirectEntryOut", 2),
@@ -150,7 +152,7 @@ func Prepaid() *Model {
 		Derived:  []string{sdk + ".DeriveRequestID"},
 		ID:       sdk + ".RequestID",
 		Clients:  []string{sdk + ".NewClient"},
-		Opens:    []string{sdk + "/journal.Open"},
+		Opens:    []string{sdk + "/journal/journalfile.Open"},
 		Message:  sdk + ".Message",
 		Personal: []string{sdk + ".APIError.Body", sdk + ".APIError.Description"},
 		Reveal:   []string{"(" + sdk + ".Secret).Reveal", "(" + sdk + ".EphemeralKey).Bytes", "(*" + sdk + ".Client).Token"},
