@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"github.com/avast/retry-go/v4"
-	"github.com/cenkalti/backoff/v4"
-	seth "github.com/sethvargo/go-retry"
-
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal/journalfile"
+	"github.com/cenkalti/backoff/v4"
+	seth "github.com/sethvargo/go-retry"
 )
 
 type order struct {
