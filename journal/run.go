@@ -200,12 +200,12 @@ func (e Entry) NotSent(sender Sender, err error) error {
 	if errors.Is(err, ErrWindow) || errors.Is(err, prepaid.ErrRequestIDReused) {
 		return tooOld(e, e, err)
 	}
-	if !e.State.Open() {
-		e.NotBefore = time.Time{}
-		return e.CallError(prepaid.OutcomeNotProcessed, err)
+	known, outcome := e, prepaid.OutcomeNotProcessed
+	known.NotBefore = time.Time{}
+	if e.State.Open() {
+		known.NotBefore, outcome = e.Earliest(sender, time.Now()), prepaid.OutcomeUnknown
 	}
-	e.NotBefore = e.Earliest(sender, time.Now())
-	return e.CallError(prepaid.OutcomeUnknown, err)
+	return known.CallError(outcome, err)
 }
 
 // tooOld returns the error for a payment that cannot be sent again. After a run that died, FindMovement searches from

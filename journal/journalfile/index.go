@@ -66,12 +66,11 @@ func (j *Journal) Stats() (journal.Stats, error) {
 	for e := range j.All() {
 		total := stats.Of(e.State)
 		total.Count++
-		sum, err := total.Sum.Add(e.Amount)
-		if err != nil {
+		if sum, err := total.Sum.Add(e.Amount); err == nil {
+			total.Sum = sum
+		} else {
 			failed = err
-			continue
 		}
-		total.Sum = sum
 	}
 	return stats, cmp.Or(failed, j.Err())
 }

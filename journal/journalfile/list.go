@@ -40,7 +40,8 @@ func (j *Journal) PayAll(ctx context.Context, sender journal.Sender, concurrency
 //
 // In addition to the errors of [Journal.Transfer], the loop gets:
 //
-//   - [journal.ErrNoParams], [journal.ErrKey] or [journal.ErrSealed]: the params cannot be opened. Run your list again, or resolve the payment.
+//   - [journal.ErrNoParams], [journal.ErrKey] or [journal.ErrSealed]: the params cannot be opened. Run your list again, or
+//     resolve the payment.
 //   - [journal.ErrWindow] or [prepaid.ErrRequestIDReused]: a person must decide, see [journal.Entry.NeedsPerson].
 //   - [journal.ErrState]: another call resolved the payment meanwhile; [journal.ErrNoPayment]: Compact dropped it then.
 //   - The error of ctx, if it ended before the payment was sent.

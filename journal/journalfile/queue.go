@@ -206,14 +206,14 @@ func (j *Journal) Resolve(id prepaid.RequestID, resolution journal.Resolution) e
 // Errors: [journal.ErrState] for a payment that is done, already withdrawn, or that may have moved the money (resolve it
 // first); [journal.ErrNoPayment], [journal.ErrUnderWay], [journal.ErrNotRecorded].
 func (j *Journal) Withdraw(id prepaid.RequestID) error {
-	return j.Decide(context.Background(), id, func(e journal.Entry, now time.Time) (journal.Entry, error) { return e.Withdraw(now) })
+	return j.Decide(context.Background(), id, journal.Entry.Withdraw)
 }
 
 // Retry makes a rejected or withdrawn payment pending, see [journal.Entry.Retry].
 //
 // Errors: [journal.ErrState] for any other payment; [journal.ErrNoPayment], [journal.ErrUnderWay], [journal.ErrNotRecorded].
 func (j *Journal) Retry(id prepaid.RequestID) error {
-	return j.Decide(context.Background(), id, func(e journal.Entry, now time.Time) (journal.Entry, error) { return e.Retry(now) })
+	return j.Decide(context.Background(), id, journal.Entry.Retry)
 }
 
 func (j *Journal) hold(id prepaid.RequestID) (h hold, held bool) {
