@@ -224,6 +224,9 @@ func TestNeedsPerson(t *testing.T) {
 	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 	notSent := end(t, queued, at, failed(prepaid.OutcomeNotProcessed, errCut))
 	require.NoError(t, notSent.NeedsPerson(late), "nothing is unknown")
+	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(notSent.NotSent(&sender{}, errCut)))
+	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(died.NotSent(&sender{}, errCut)))
+	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(notSent.NotSent(&sender{}, journal.ErrWindow)))
 	begin(t, notSent, late)
 }
 

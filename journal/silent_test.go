@@ -15,33 +15,22 @@ import (
 // next run rests from then on, not from the time of an earlier run.
 func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
 	t.Parallel()
-	params := prepaid.TransferParams{
-		RequestID: "own-1", Amount: prepaid.Cents(100), SourceReference: "a", DestinationReference: "b", DestinationAccountID: "EA2",
-	}
 	for name, err := range map[string]error{"an error of its own": errors.New("gateway: no reply"), "nothing": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-			e, fault := journal.NewEntry(prepaid.NewSecret("k"), "EA1", params)
-			require.NoError(t, fault)
-			run, fault := e.Begin(start)
-			require.NoError(t, fault)
-			e, _ = run.End(start.Add(time.Second), nil, &prepaid.CallError{
+			e, _ := begin(t, entry(t, canaryTransfer()), start).End(start.Add(time.Second), nil, &prepaid.CallError{
 				Outcome: prepaid.OutcomeUnknown, Attempts: 1, FirstSent: start, LastSent: start, NotBefore: start.Add(40 * time.Second),
 			})
 			require.Equal(t, journal.StateUnknown, e.State)
 
 			second := start.Add(time.Hour)
-			run, fault = e.Begin(second)
-			require.NoError(t, fault)
 			end := second.Add(30 * time.Second)
-			e, _ = run.End(end, nil, err)
+			e, _ = begin(t, e, second).End(end, nil, err)
 			require.Equal(t, journal.StateUnknown, e.State)
 			require.False(t, e.Earliest(&sender{}, end).Before(end.Add(40*time.Second)),
 				"may be sent again at %v, although it was sent until %v", e.Earliest(&sender{}, end).Format("15:04:05"), end.Format("15:04:05"))
-			third, fault := e.Begin(end.Add(time.Minute))
-			require.NoError(t, fault)
-			require.False(t, third.LastSent.Before(end), "LastSent for the client")
+			require.False(t, begin(t, e, end.Add(time.Minute)).LastSent.Before(end), "LastSent for the client")
 		})
 	}
 }
