@@ -29,7 +29,7 @@ type Sender interface {
 //  3. [Run.Send].
 //  4. [Run.End], and commit its entry; or [Run.GiveBack], if Send was not called. If the commit fails, return [Entry.CallError].
 //
-// If the process dies in between, the next run begins from Run.Entry.
+// If the process dies in between, the next run begins from Run.Entry, after [Entry.Died].
 type Run struct {
 	// Before is the entry before the run.
 	Before Entry

@@ -78,7 +78,7 @@ const (
 	// poll is how long an idle Run waits until it asks for payments again.
 	poll = 250 * time.Millisecond
 	// restingPoll is how long Run waits until it asks again for the next payment of unknown outcome, see [Store].Resting.
-	restingPoll = 30 * time.Second
+	restingPoll = 10 * time.Second
 	// unreadableWait delays a payment whose params this worker cannot open; another may have the key.
 	unreadableWait = 10 * time.Second
 	// admitPause is Run's wait after it admitted a payment, so that a store with wrong waits does not make it spin.

@@ -31,5 +31,5 @@
 // # Connections
 //
 // A Run uses up to six connections of the pool. pgxpool allows four by default: set MaxConns to six plus the number that your own queries
-// need. Idle workers look for payments four times a second, and read a few pages of one index.
+// need. Idle workers look for payments four times a second, for those of unknown outcome every 10 s, and read a few pages of one index.
 package prepaidpg

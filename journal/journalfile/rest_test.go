@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,4 +212,27 @@ func TestChangedReportsTheRecordedPayment(t *testing.T) {
 		e, _ := j.Get(recorded.RequestID)
 		require.Equal(t, state, e.State)
 	}
+}
+
+// Workers soon send a payment that a person gave them again, although its outcome was unknown before.
+func TestWorkersFindAPaymentOfAnOperator(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		options := sealing(t, 1)
+		j, _ := openMemoryWith(t, nil, options)
+		b := newSlowBank(1)
+		_, err := j.Transfer(t.Context(), b, "from", payment(1))
+		require.ErrorIs(t, err, errCut)
+		require.NoError(t, j.Resolve(payment(1).RequestID, journal.NotMoved()))
+		time.Sleep(time.Minute)
+		ctx, stop := context.WithCancel(t.Context())
+		var workers sync.WaitGroup
+		workers.Go(func() { _ = journal.Workers{Seal: options.Seal, DigestKey: options.DigestKey}.Run(ctx, j, b) })
+		time.Sleep(time.Second)
+		require.NoError(t, j.Retry(payment(1).RequestID))
+		time.Sleep(10 * time.Second)
+		stop()
+		workers.Wait()
+		require.Equal(t, -1, b.lost, "sent twice")
+	})
 }
