@@ -86,7 +86,7 @@ func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.
 	case prepaid.OutcomeApplied:
 		p.State = "paid" // even if err is not nil
 	case prepaid.OutcomeRejected:
-		p.State = "refused" // nothing moved: fix the cause and pay again, or withdraw it
+		p.State = "refused" // this call moved nothing: fix the cause and pay again, or withdraw it
 	case prepaid.OutcomeNotProcessed:
 		p.State = "new" // nothing moved: a worker pays again later
 	case prepaid.OutcomeUnknown:

@@ -50,7 +50,7 @@ func pay(ctx context.Context, client *prepaid.Client, requestID prepaid.RequestI
 	switch prepaid.OutcomeOf(err) {
 	case prepaid.OutcomeApplied:
 		return "paid", err
-	case prepaid.OutcomeRejected: // nothing moved: fix the cause
+	case prepaid.OutcomeRejected: // this call moved nothing: fix the cause
 		return "refused", err
 	case prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown: // nothing moved; it may have moved
 	}
