@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -184,7 +185,7 @@ func TestEverySabotageIsCaught(t *testing.T) {
 	for _, row := range sabotages() {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			target := emulator(t, prepaidtest.Options{})
+			target := emulator(t, prepaidtest.Options{ReportDelay: time.Second}) // a second start arrives meanwhile
 			require.Equal(t, result{}, runCase(t, target, row.by), "the case must pass before")
 			got := runCase(t, broken(t, target, row), row.by)
 			sections := make([]string, 0, len(got.faults))
