@@ -39,15 +39,12 @@ func main() {
 
 // run uses the service that the environment variables name, or demonstrates on an emulator. It returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	if len(args) == 0 && os.Getenv("PREPAID_BASE_URL") == "" {
+		return exit(demonstrate(ctx, out, errOut), exitRefused, errOut)
+	}
 	config, err := prepaid.ConfigFromEnv()
 	s := defaults(config)
 	s.invalid = err
-	if os.Getenv("PREPAID_BASE_URL") == "" {
-		s.invalid = errors.New("flags need PREPAID_BASE_URL; see -h")
-		if len(args) == 0 {
-			return exit(demonstrate(ctx, out, errOut), exitRefused, errOut)
-		}
-	}
 	return s.run(ctx, args, out, errOut)
 }
 

@@ -49,7 +49,7 @@ func TestCommandLine(t *testing.T) {
 	good := []string{"-file", "payments.csv", "-run", "r", "-date", today.Format(time.DateOnly), "-float", "EA1"}
 	code, _, errOut = program(t, t.Context(), good...)
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "flags need PREPAID_BASE_URL")
+	require.Contains(t, errOut, "PREPAID_BASE_URL is required")
 
 	t.Setenv("PREPAID_BASE_URL", "http://127.0.0.1:1/3.0/")
 	t.Setenv("PREPAID_VENDOR", "")

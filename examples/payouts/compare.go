@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -39,8 +37,7 @@ type booked struct {
 	state       journal.State
 	posted      prepaid.Amount // zero without a posting
 	transaction prepaid.TransactionID
-	recorded    bool // the store has the order's payment
-	moved       int  // transactions in the history of the float account
+	moved       int // transactions in the history of the float account
 }
 
 func (c *comparison) differ(format string, args ...any) {
@@ -105,11 +102,11 @@ func (c *comparison) comparePayments(ctx context.Context) error {
 			return err
 		}
 		o := byRequest[e.RequestID]
+		delete(byRequest, e.RequestID)
 		if o == nil {
 			c.differ("payment %s has no order", e.RequestID)
 			continue
 		}
-		o.recorded = true
 		if o.state != e.State || o.amount != e.Amount || o.transaction != e.TransactionID {
 			c.differ("order %s is %s in the books, and its payment is %s", o.id, o.state, e.State)
 		}
@@ -129,10 +126,8 @@ func (c *comparison) comparePayments(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, o := range c.booked {
-		if !o.recorded {
-			c.differ("order %s has no payment", o.id)
-		}
+	for _, o := range byRequest {
+		c.differ("order %s has no payment", o.id)
 	}
 	return nil
 }
@@ -167,8 +162,7 @@ func (c *comparison) compareHistory(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.booked)) {
-		o := c.booked[id]
+	for id, o := range c.booked {
 		switch {
 		case o.moved == 0 && o.state == journal.StateDone:
 			c.differ("order %s was paid by the books, and no money moved", id)
@@ -193,7 +187,7 @@ func (c *comparison) print(out io.Writer) error {
 		fmt.Fprintf(out, "%-11s "+format+"\n", append([]any{name}, args...)...)
 	}
 	row("customers", "%d orders accepted, %d refused and rolled back, %d posted again",
-		len(c.customers.accepted), len(c.customers.refused), c.customers.again)
+		len(c.customers.accepted), len(c.customers.refused), c.customers.again.Load())
 	row("books", "%d orders: %d paid, together %s; %d rejected", len(c.booked), c.paid.Count, c.paid.Sum, c.rejected.Count)
 	row("service", "%d payments out of the float account, together %s", c.moved.Count, c.moved.Sum)
 	for _, difference := range c.differences {

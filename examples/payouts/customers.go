@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -18,10 +19,10 @@ type customers struct {
 	stranger prepaid.AccountID // an account that no order may pay
 	client   *http.Client
 
+	again    atomic.Int64 // repeated posts
 	mu       sync.Mutex
 	accepted map[string]order // by ID; the response promised to pay the order
 	refused  map[string]bool  // by ID; the response refused the order
-	again    int              // repeated posts of an order
 }
 
 func newCustomers(payees []prepaid.AccountID, stranger prepaid.AccountID) *customers {
@@ -36,21 +37,16 @@ func (c *customers) shop(ctx context.Context, address string, orders int) error 
 	defer c.client.CloseIdleConnections()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	numbers := make(chan int)
 	var all sync.WaitGroup
-	for range 6 {
+	for first := range 6 {
 		all.Go(func() {
-			for n := range numbers {
+			for n := first; n < orders; n += 6 {
 				if err := c.place(ctx, address, n); err != nil {
 					fail(err)
 				}
 			}
 		})
 	}
-	for n := range orders {
-		numbers <- n
-	}
-	close(numbers)
 	all.Wait()
 	return context.Cause(ctx)
 }
@@ -69,30 +65,30 @@ func (c *customers) place(ctx context.Context, address string, n int) error {
 		hasty, leave := context.WithTimeout(ctx, 2*time.Millisecond)
 		_, _ = c.post(hasty, address, o) // whether the order was taken is unknown
 		leave()
-		c.count(func() { c.again++ })
+		c.again.Add(1)
 	}
 	for ; ctx.Err() == nil; sleep(ctx, 200*time.Millisecond) {
 		status, err := c.post(ctx, address, o)
-		switch {
-		case err != nil || status == http.StatusServiceUnavailable:
-			c.count(func() { c.again++ })
-		case status == http.StatusAccepted:
-			c.count(func() { c.accepted[o.ID] = o })
-			return nil
-		case status == http.StatusUnprocessableEntity:
-			c.count(func() { c.refused[o.ID] = true })
-			return nil
-		default:
-			return fmt.Errorf("an order got status %d", status)
+		if err == nil && status != http.StatusServiceUnavailable {
+			return c.record(o, status)
 		}
+		c.again.Add(1)
 	}
 	return context.Cause(ctx)
 }
 
-func (c *customers) count(change func()) {
+func (c *customers) record(o order, status int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	change()
+	switch status {
+	case http.StatusAccepted:
+		c.accepted[o.ID] = o
+	case http.StatusUnprocessableEntity:
+		c.refused[o.ID] = true
+	default:
+		return fmt.Errorf("an order got status %d", status)
+	}
+	return nil
 }
 
 func (c *customers) post(ctx context.Context, address string, o order) (status int, err error) {

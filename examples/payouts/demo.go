@@ -21,24 +21,18 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-const (
-	demoOrders, demoWorkers = 200, 3
-	demoPatience            = time.Minute // much longer than a payment takes with all repeats
-)
+const demoOrders, demoWorkers = 200, 3
 
 // demo has the processes of the demonstration and the data for the comparison.
 type demo struct {
 	settings
 
 	began     time.Time
-	postgres  *pgtest.Server
 	emulator  *prepaidtest.Server
 	pool      *pgxpool.Pool
 	store     *prepaidpg.Store
-	payees    []prepaid.AccountID
-	stranger  prepaid.AccountID // an account that no order may pay
 	customers *customers
-	patience  time.Duration
+	patience  time.Duration // much longer than a payment takes with all repeats
 }
 
 // demonstrate places orders, pays them, and compares customers, orders, payments and accounts.
@@ -51,7 +45,7 @@ func demonstrate(ctx context.Context, out io.Writer) (err error) {
 		return fmt.Errorf("%w: %w", errWrong, err)
 	}
 	defer func() { err = errors.Join(err, postgres.Stop()) }()
-	d, err := newDemo(ctx, postgres)
+	d, err := newDemo(ctx, postgres.URL())
 	if err != nil {
 		return fmt.Errorf("%w: %w", errWrong, err)
 	}
@@ -67,27 +61,27 @@ func demonstrate(ctx context.Context, out io.Writer) (err error) {
 }
 
 // newDemo prepares the database, and the emulator with its accounts.
-func newDemo(ctx context.Context, postgres *pgtest.Server) (*demo, error) {
+func newDemo(ctx context.Context, database string) (*demo, error) {
 	emulator, err := prepaidtest.Start(prepaidtest.Options{})
 	if err != nil {
 		return nil, err
 	}
-	d := &demo{began: time.Now(), postgres: postgres, emulator: emulator, patience: demoPatience}
+	d := &demo{began: time.Now(), emulator: emulator, patience: time.Minute}
 	var key [32]byte
 	_, _ = rand.Read(key[:]) // never fails
 	d.settings = settings{
-		config: emulator.Config(), call: 4 * time.Second, database: postgres.URL(),
+		config: emulator.Config(), call: 4 * time.Second, database: database,
 		float: emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000000.00"}),
 		key:   prepaid.NewSecret(hex.EncodeToString(key[:])), log: slog.New(slog.DiscardHandler),
 	}
 	// Short times resolve an unknown outcome within seconds. With the real service, keep the defaults.
 	d.config.AttemptTimeout, d.config.Retry.InFlightWait = time.Second, time.Second
 	d.config.RateShare = 0.25 // three workers and the comparison share one address
+	var payees []prepaid.AccountID
 	for range 40 {
-		d.payees = append(d.payees, emulator.AddAccount(prepaidtest.SeedAccount{}))
+		payees = append(payees, emulator.AddAccount(prepaidtest.SeedAccount{}))
 	}
-	d.stranger = emulator.AddAccount(prepaidtest.SeedAccount{})
-	d.customers = newCustomers(d.payees, d.stranger)
+	d.customers = newCustomers(payees, emulator.AddAccount(prepaidtest.SeedAccount{}))
 	emulator.Decide(fault)
 	if err := d.prepareDatabase(ctx); err != nil {
 		return nil, errors.Join(err, d.close())
@@ -102,7 +96,7 @@ func (d *demo) prepareDatabase(ctx context.Context) (err error) {
 	if err := migrate(ctx, d.pool); err != nil {
 		return err
 	}
-	if _, err := d.pool.Exec(ctx, `insert into payees (account_id) select unnest($1::text[])`, d.payees); err != nil {
+	if _, err := d.pool.Exec(ctx, `insert into payees (account_id) select unnest($1::text[])`, d.customers.payees); err != nil {
 		return err
 	}
 	d.store, err = d.openStore(ctx, d.pool)

@@ -14,10 +14,10 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// newStage prepares a demonstration on an emulator and a Postgres of its own.
-func newStage(t *testing.T) *demo {
+// newStage prepares a demonstration on an emulator of its own.
+func newStage(t *testing.T, postgres *pgtest.Server) *demo {
 	t.Helper()
-	d, err := newDemo(t.Context(), pgtest.Start(t, pgtest.Options{}))
+	d, err := newDemo(t.Context(), postgres.URL())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.close()) })
 	return d
@@ -44,7 +44,7 @@ func (d *demo) requireDifferences(t *testing.T) {
 	const first, eighth = "000001", "000008"
 	var request prepaid.RequestID
 	require.NoError(t, d.pool.QueryRow(ctx, "select request_id from orders where id = $1", first).Scan(&request))
-	payee := d.payees[1]
+	payee := d.customers.payees[1]
 
 	exec("update orders set state = 'rejected' where id = $1", first)
 	require.Contains(t, d.differences(t), "order "+first+" is rejected in the books, and its payment is done")
@@ -108,7 +108,7 @@ func (d *demo) requireDifferences(t *testing.T) {
 // A failing hook prevents no payment and is reported.
 func TestHookThatFails(t *testing.T) {
 	t.Parallel()
-	d := newStage(t)
+	d := newStage(t, pgtest.Start(t, pgtest.Options{}))
 	d.call, d.patience = 500*time.Millisecond, 5*time.Second
 	_, err := d.pool.Exec(t.Context(), "alter table postings add check (amount < 0)")
 	require.NoError(t, err)

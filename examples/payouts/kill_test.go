@@ -5,12 +5,15 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 )
 
 // child is a process of the program. It restarts whenever it ends, until the end of the test.
@@ -76,7 +79,10 @@ func (c *child) stop(over bool) {
 }
 
 // environment passes the settings of the demonstration to a process.
-func (d *demo) environment() []string {
+func (d *demo) environment(t *testing.T) []string {
+	t.Helper()
+	key := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(key, []byte(d.key.Reveal()), 0o600))
 	return append(os.Environ(), childEnv+"=1",
 		"PREPAID_BASE_URL="+d.config.BaseURL, "PREPAID_VENDOR="+d.config.Vendor, "PREPAID_ENVIRONMENT=test",
 		"PREPAID_CLIENT_ID="+d.config.ClientID,
@@ -84,7 +90,7 @@ func (d *demo) environment() []string {
 		"PREPAID_ATTEMPT_TIMEOUT="+d.config.AttemptTimeout.String(),
 		"PREPAID_RETRY_IN_FLIGHT_WAIT="+d.config.Retry.InFlightWait.String(), "PREPAID_RATE_SHARE=0.25",
 		"PREPAID_FLOAT_ACCOUNT="+string(d.float), "PREPAID_PAYOUTS_CALL="+d.call.String(),
-		"PREPAID_PAYOUTS_DATABASE="+d.database, "PREPAID_PAYOUTS_KEY="+d.key.Reveal(),
+		"PREPAID_PAYOUTS_DATABASE="+d.database, "PREPAID_PAYOUTS_KEY_FILE="+key,
 	)
 }
 
@@ -92,19 +98,21 @@ func (d *demo) environment() []string {
 // no process prints a reference or a secret. Then the test changes all compared data.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	d := newStage(t)
+	postgres := pgtest.Start(t, pgtest.Options{})
+	d := newStage(t, postgres)
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // the address on which web listens after each start
 	require.NoError(t, err)
 	address := listener.Addr().String()
 	require.NoError(t, listener.Close())
 	shared := &logs{}
-	web := startChild(t, shared, d.environment(), "web", "-listen", address)
+	environment := d.environment(t)
+	web := startChild(t, shared, environment, "web", "-listen", address)
 	var workers []*child
 	for range demoWorkers {
-		workers = append(workers, startChild(t, shared, d.environment(), "work"))
+		workers = append(workers, startChild(t, shared, environment, "work"))
 	}
 
-	kills := []func(){workers[0].kill, web.kill, workers[2].kill, d.crash(t), workers[1].kill, web.kill, workers[0].kill}
+	kills := []func(){workers[0].kill, web.kill, workers[2].kill, crash(t, postgres), workers[1].kill, web.kill, workers[0].kill}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -120,7 +128,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	require.NoError(t, d.settle(t.Context()))
 	require.Empty(t, d.differences(t))
 	require.Equal(t, 162, d.accepted())
-	require.Greater(t, d.customers.again, 14, "more than the customers who leave")
+	require.Greater(t, d.customers.again.Load(), int64(14), "more than the customers who leave")
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	require.NotEmpty(t, shared.text.String())
@@ -137,14 +145,14 @@ func (d *demo) accepted() int {
 }
 
 // crash returns a function that kills Postgres with all its processes, and starts it again a second later.
-func (d *demo) crash(t *testing.T) func() {
+func crash(t *testing.T, postgres *pgtest.Server) func() {
 	t.Helper()
 	return func() {
-		if err := d.postgres.Kill(); err != nil {
+		if err := postgres.Kill(); err != nil {
 			t.Error(err)
 		}
 		sleep(t.Context(), time.Second)
-		if err := d.postgres.Restart(t.Context()); err != nil {
+		if err := postgres.Restart(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}

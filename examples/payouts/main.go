@@ -24,9 +24,9 @@ For web and work, set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (tes
 PREPAID_CLIENT_ID, PREPAID_CLIENT_SECRET_FILE, and
 
   PREPAID_FLOAT_ACCOUNT     EAID of the paying account
-  PREPAID_PAYOUTS_DATABASE  address of the Postgres database (or DATABASE_URL)
+  PREPAID_PAYOUTS_DATABASE  address of the Postgres database
   PREPAID_PAYOUTS_KEY_FILE  a file with the key of what is encrypted in the database, 64
-                            hex digits (or PREPAID_PAYOUTS_KEY); losing it loses the payments
+                            hex digits; losing it loses the payments
   PREPAID_PAYOUTS_CALL      limit of a payment with all its repeats, such as 2m, the default
 
 Exit status: 0 ended by a signal, or each order is paid once; 1 the comparison found differences; 2 nothing was
@@ -34,13 +34,7 @@ started: the command line or environment is wrong, or there is no Postgres; 3 en
 
 `
 
-// Exit statuses.
-const (
-	exitDone       = 0
-	exitDifferent  = 1
-	exitWrong      = 2
-	exitUnfinished = 3
-)
+const exitDone, exitDifferent, exitWrong, exitUnfinished = 0, 1, 2, 3
 
 // errWrong means that the program could not start.
 var errWrong = errors.New("nothing was started")
@@ -71,15 +65,15 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 
 func runPart(ctx context.Context, args []string, out, errOut io.Writer) error {
 	part, listen, err := parse(args, errOut)
-	switch {
-	case err != nil:
-		return err
-	case part == "":
+	if err == nil && part == "" {
 		return demonstrate(ctx, out)
 	}
-	s, err := settingsFromEnv()
+	var s settings
+	if err == nil {
+		s, err = settingsFromEnv()
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errWrong, err)
 	}
 	if part == "work" {
 		return work(ctx, s)
@@ -114,8 +108,5 @@ func parse(args []string, errOut io.Writer) (part, listen string, err error) {
 	case part == "" && os.Getenv("PREPAID_BASE_URL") != "":
 		err = errors.New("PREPAID_BASE_URL names a service; the demonstration uses its own emulator: run web and work")
 	}
-	if err != nil {
-		return "", "", fmt.Errorf("%w: %w", errWrong, err)
-	}
-	return part, listen, nil
+	return part, listen, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
@@ -27,9 +28,7 @@ func TestMain(m *testing.M) {
 		stop()
 		os.Exit(code)
 	}
-	for _, name := range []string{"PREPAID_BASE_URL", "PREPAID_PAYOUTS_DATABASE", "DATABASE_URL"} {
-		_ = os.Unsetenv(name) // of the user's environment
-	}
+	_ = os.Unsetenv("PREPAID_BASE_URL") // of the user's environment
 	goleak.VerifyTestMain(m)
 }
 
@@ -64,7 +63,7 @@ func TestHelp(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	d := newStage(t)
+	d := newStage(t, pgtest.Start(t, pgtest.Options{}))
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(500*time.Millisecond, cancel)
 	require.ErrorIs(t, d.run(ctx, 600, io.Discard), context.Canceled)

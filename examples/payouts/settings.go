@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -33,41 +34,30 @@ type settings struct {
 func settingsFromEnv() (settings, error) {
 	s := settings{
 		float:    prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT")),
-		database: cmp.Or(os.Getenv("PREPAID_PAYOUTS_DATABASE"), os.Getenv("DATABASE_URL")),
+		database: os.Getenv("PREPAID_PAYOUTS_DATABASE"),
 		log:      slog.Default(),
 	}
 	var err error
 	if s.config, err = prepaid.ConfigFromEnv(); err != nil {
-		return s, fmt.Errorf("%w: %w", errWrong, err)
-	}
-	if s.key, err = keyFromEnv(); err != nil {
 		return s, err
 	}
+	key, err := os.ReadFile(os.Getenv("PREPAID_PAYOUTS_KEY_FILE"))
+	if err != nil {
+		return s, fmt.Errorf("PREPAID_PAYOUTS_KEY_FILE: %w", err)
+	}
+	s.key = prepaid.NewSecret(strings.TrimSpace(string(key)))
 	s.call, err = time.ParseDuration(cmp.Or(os.Getenv("PREPAID_PAYOUTS_CALL"), "2m"))
-	switch {
+	switch raw, invalid := hex.DecodeString(s.key.Reveal()); {
+	case invalid != nil || len(raw) != 32:
+		return s, errors.New("PREPAID_PAYOUTS_KEY_FILE must have 64 hex digits")
 	case err != nil || s.call <= 0:
-		return s, fmt.Errorf("%w: PREPAID_PAYOUTS_CALL must be a duration above zero", errWrong)
+		return s, errors.New("PREPAID_PAYOUTS_CALL must be a duration above zero")
 	case s.database == "":
-		return s, fmt.Errorf("%w: PREPAID_PAYOUTS_DATABASE is required", errWrong)
+		return s, errors.New("PREPAID_PAYOUTS_DATABASE is required")
 	case s.float == "":
-		return s, fmt.Errorf("%w: PREPAID_FLOAT_ACCOUNT is required", errWrong)
+		return s, errors.New("PREPAID_FLOAT_ACCOUNT is required")
 	}
 	return s, nil
-}
-
-func keyFromEnv() (prepaid.Secret, error) {
-	key := os.Getenv("PREPAID_PAYOUTS_KEY")
-	if name := os.Getenv("PREPAID_PAYOUTS_KEY_FILE"); key == "" && name != "" {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return prepaid.Secret{}, fmt.Errorf("%w: PREPAID_PAYOUTS_KEY_FILE: %w", errWrong, err)
-		}
-		key = strings.TrimSpace(string(text))
-	}
-	if raw, err := hex.DecodeString(key); err != nil || len(raw) != 32 {
-		return prepaid.Secret{}, fmt.Errorf("%w: PREPAID_PAYOUTS_KEY_FILE must have 64 hex digits", errWrong)
-	}
-	return prepaid.NewSecret(key), nil
 }
 
 // connect returns a pool of connections. It does not connect yet.
