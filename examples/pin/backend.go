@@ -38,13 +38,12 @@ func (b *backend) Initiate(ctx context.Context) (string, error) {
 	return operation.OperationID, nil
 }
 
-// Validate relays an envelope. The client checks the envelope's form, because a device can send anything.
+// The client checks the envelope's form, because a device can send anything.
 func (b *backend) Validate(ctx context.Context, message sealed) error {
 	_, err := b.client.PIN.Validate(ctx, b.params(message))
 	return err
 }
 
-// Execute relays an envelope.
 func (b *backend) Execute(ctx context.Context, message sealed) error {
 	_, err := b.client.PIN.Execute(ctx, b.params(message))
 	return err

@@ -16,11 +16,8 @@ import (
 // relay is all that the device sees of the partner's backend. In an app, its methods are three HTTPS requests in the
 // cardholder's session. The last two have a value of the type sealed as JSON body.
 type relay interface {
-	// Initiate requests the one-time password and returns the ID of the operation.
 	Initiate(ctx context.Context) (operationID string, err error)
-	// Validate requests the check of the one-time password.
 	Validate(ctx context.Context, message sealed) error
-	// Execute requests the change of the PIN.
 	Execute(ctx context.Context, message sealed) error
 }
 
@@ -30,7 +27,7 @@ type sealed struct {
 	Envelope    *prepaid.PINEnvelope `json:"envelope"`
 }
 
-// keypad asks the cardholder for a PIN or a one-time password.
+// keypad asks the cardholder.
 type keypad interface {
 	newPIN(ctx context.Context) (prepaid.Secret, error)
 	oneTimePassword(ctx context.Context) (prepaid.Secret, error)
@@ -45,9 +42,6 @@ type device struct {
 
 	operation string // the ID of the running change
 }
-
-// executeLimit bounds the last call, which Ctrl+C does not end.
-const executeLimit = time.Minute
 
 var (
 	errWeak    = errors.New("the new PIN is too weak")
@@ -90,7 +84,7 @@ func (d *device) changePIN(ctx context.Context) error {
 		return errStopped
 	}
 	// From here on, nothing interrupts the change: after an interruption, nobody would know which PIN is valid.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), executeLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	return d.send(ctx, "execute", d.relay.Execute, secret)
 }
@@ -111,14 +105,13 @@ func (d *device) send(ctx context.Context, step string, call func(context.Contex
 // brokenRule returns the rule that a PIN breaks, or "". These are the rules of this program: the service has no
 // documented rules, and the operator defines which PINs a card accepts.
 func brokenRule(pin string) string {
-	const up = "01234567890"
-	const down = "09876543210"
+	const sequences = "01234567890 09876543210"
 	switch {
 	case len(pin) < 4 || len(pin) > 12 || strings.Trim(pin, "0123456789") != "":
 		return "be 4 to 12 digits"
 	case strings.Count(pin, pin[:1]) == len(pin):
 		return "not be one repeated digit"
-	case strings.Contains(up, pin) || strings.Contains(down, pin):
+	case strings.Contains(sequences, pin):
 		return "not be a sequence of digits"
 	}
 	return ""

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,34 +12,18 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-var (
-	errDiffer  = errors.New("the two PINs differ")
-	errNoInput = errors.New("a line is missing: the new PIN comes first, then the one-time password")
-)
+var errDiffer = errors.New("the two PINs differ")
 
-// longestLine is longer than any PIN or one-time password.
-const longestLine = 64
-
-// typed is a keypad that reads from a terminal without echo, or two lines from another stream. PINs never come from a
-// flag or an environment variable: other programs can see flags and variables.
-type typed struct {
-	lines    *bufio.Scanner
-	prompts  io.Writer
-	terminal *os.File // nil for a stream
+// terminal is a keypad that reads without echo. PINs never come from a flag or an environment variable: other programs
+// can see flags and variables.
+type terminal struct {
+	file    *os.File
+	prompts io.Writer
 }
 
-func newTyped(in io.Reader, prompts io.Writer) *typed {
-	t := &typed{lines: bufio.NewScanner(in), prompts: prompts}
-	t.lines.Buffer(make([]byte, 0, longestLine), longestLine)
-	if file, ok := in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		t.terminal = file
-	}
-	return t
-}
-
-func (t *typed) newPIN(ctx context.Context) (prepaid.Secret, error) {
+func (t terminal) newPIN(ctx context.Context) (prepaid.Secret, error) {
 	pin, err := t.ask(ctx, "New PIN: ")
-	if err != nil || t.terminal == nil {
+	if err != nil {
 		return pin, err
 	}
 	again, err := t.ask(ctx, "New PIN again: ") // asked twice, because the input is not shown
@@ -50,47 +33,34 @@ func (t *typed) newPIN(ctx context.Context) (prepaid.Secret, error) {
 	return pin, err
 }
 
-func (t *typed) oneTimePassword(ctx context.Context) (prepaid.Secret, error) {
+func (t terminal) oneTimePassword(ctx context.Context) (prepaid.Secret, error) {
 	return t.ask(ctx, "One-time password: ")
 }
 
 // ask reads a line. It returns errStopped if ctx ends first.
-func (t *typed) ask(ctx context.Context, prompt string) (prepaid.Secret, error) {
-	read := func() (string, error) {
-		t.lines.Scan()
-		return t.lines.Text(), t.lines.Err()
+func (t terminal) ask(ctx context.Context, prompt string) (prepaid.Secret, error) {
+	fd := int(t.file.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return prepaid.Secret{}, fmt.Errorf("the input must be a terminal: %w", err)
 	}
-	if t.terminal != nil {
-		fd := int(t.terminal.Fd())
-		before, err := term.GetState(fd)
-		if err != nil {
-			return prepaid.Secret{}, err
-		}
-		fmt.Fprint(t.prompts, prompt)
-		defer func() {
-			_ = term.Restore(fd, before) // Ctrl+C can leave the read running, but the echo must return
-			fmt.Fprintln(t.prompts)
-		}()
-		read = func() (string, error) {
-			line, err := term.ReadPassword(fd)
-			return string(line), err
-		}
-	}
+	fmt.Fprint(t.prompts, prompt)
+	defer func() {
+		_ = term.Restore(fd, before) // Ctrl+C can leave the read running, but the echo must return
+		fmt.Fprintln(t.prompts)
+	}()
 	type result struct {
-		line string
+		line []byte
 		err  error
 	}
 	results := make(chan result, 1)
 	go func() { // a read cannot be cancelled; after the end of ctx, the process ends soon
-		line, err := read()
+		line, err := term.ReadPassword(fd)
 		results <- result{line, err}
 	}()
 	select {
 	case r := <-results:
-		if errors.Is(r.err, io.EOF) || r.err == nil && r.line == "" {
-			return prepaid.Secret{}, errNoInput
-		}
-		return prepaid.NewSecret(r.line), r.err
+		return prepaid.NewSecret(string(r.line)), r.err
 	case <-ctx.Done():
 		return prepaid.Secret{}, errStopped
 	}

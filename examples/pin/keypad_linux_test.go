@@ -71,7 +71,7 @@ func TestTerminalDoesNotEcho(t *testing.T) {
 			_, _ = person.WriteString(answer + "\n")
 		}()
 	}
-	keypad := newTyped(program, prompts)
+	keypad := terminal{program, prompts}
 	ask := func(ask func(context.Context) (prepaid.Secret, error), typed ...string) (prepaid.Secret, error) {
 		answers = typed
 		secret, err := ask(t.Context())
@@ -115,7 +115,7 @@ func TestTerminalInterrupted(t *testing.T) {
 			stop()
 		}()
 	}
-	_, err := newTyped(program, prompts).newPIN(ctx)
+	_, err := terminal{program, prompts}.newPIN(ctx)
 	require.ErrorIs(t, err, errStopped)
 	require.True(t, echoes(t, program))
 }

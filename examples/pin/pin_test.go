@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,16 +24,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func runWith(t *testing.T, in io.Reader, args ...string) (code int, out, errOut string) {
+func runWith(t *testing.T, keypad keypad, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = run(t.Context(), args, in, &stdout, &stderr)
+	code = run(t.Context(), args, keypad, &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }
 
 func TestDemonstration(t *testing.T) {
 	t.Parallel()
-	code, out, errOut := runWith(t, strings.NewReader(""))
+	code, out, errOut := runWith(t, nil)
 	require.Zero(t, code, out+errOut)
 	require.Empty(t, errOut)
 	expected, err := os.ReadFile("expect.txt")
@@ -86,7 +84,7 @@ func newChange(t *testing.T) (*emulated, *spy, *strings.Builder) {
 	var text strings.Builder
 	e, err := emulate(func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) })
 	require.NoError(t, err)
-	t.Cleanup(e.close)
+	t.Cleanup(func() { _ = e.srv.Close() })
 	s := &spy{relay: e.relay, stop: func() {}}
 	e.relay, e.keypad = s, scripted{"83926157", e.phone}
 	return e, s, &text
@@ -209,46 +207,17 @@ func TestWeakPINIsNotSent(t *testing.T) {
 	require.Equal(t, "", brokenRule("1243"))
 }
 
-func TestTypedThroughAPipe(t *testing.T) {
+// Nothing is read from an input that could echo or store a PIN.
+func TestInputIsNoTerminal(t *testing.T) {
 	t.Parallel()
-	var prompts bytes.Buffer
-	for text, want := range map[string]string{"4821\r\n019226\n": "4821 019226", "4821\n019226": "4821 019226"} {
-		k := newTyped(strings.NewReader(text), &prompts)
-		pin, err := k.newPIN(t.Context())
-		require.NoError(t, err)
-		otp, err := k.oneTimePassword(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, want, pin.Reveal()+" "+otp.Reveal())
-		_, err = k.oneTimePassword(t.Context())
-		require.ErrorIs(t, err, errNoInput)
-	}
-	_, err := newTyped(strings.NewReader("\n"), &prompts).newPIN(t.Context())
-	require.ErrorIs(t, err, errNoInput)
-	_, err = newTyped(strings.NewReader(strings.Repeat("1", longestLine+1)+"\n"), &prompts).newPIN(t.Context())
-	require.ErrorIs(t, err, bufio.ErrTooLong)
-	_, err = newTyped(io.MultiReader(strings.NewReader("48"), brokenReader{}), &prompts).newPIN(t.Context())
-	require.ErrorIs(t, err, errBroken, "half a line is no PIN")
-	require.Empty(t, prompts.String(), "nobody reads prompts at a pipe")
+	file, err := os.Create(filepath.Join(t.TempDir(), "pins"))
+	require.NoError(t, err)
+	defer file.Close()
+	_, err = terminal{file, io.Discard}.newPIN(t.Context())
+	require.ErrorContains(t, err, "the input must be a terminal")
 }
 
-var errBroken = errors.New("broken")
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
-
-// Ctrl+C ends the wait for a line.
-func TestInterruptedTyping(t *testing.T) {
-	t.Parallel()
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	in, typing := io.Pipe()
-	defer typing.Close()
-	_, err := newTyped(in, io.Discard).newPIN(ctx)
-	require.ErrorIs(t, err, errStopped)
-}
-
-// The program uses a server in place of the service, and a pipe for the secrets.
+// The program uses a server in place of the service.
 func TestService(t *testing.T) {
 	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
 	config := srv.Config()
@@ -261,42 +230,26 @@ func TestService(t *testing.T) {
 	require.NoError(t, os.WriteFile(certificate, srv.PINCertificate(), 0o600))
 	id := srv.AddAccount(prepaidtest.SeedAccount{})
 
-	from, to, err := os.Pipe()
-	require.NoError(t, err)
-	defer to.Close()
-	written := make(chan error, 1)
-	go func() {
-		_, err := io.WriteString(to, "7391\n")
-		for err == nil && len(srv.PINChanges(id)) == 0 {
-			if t.Context().Err() != nil {
-				err = t.Context().Err()
-			}
-		}
-		if err == nil {
-			_, err = io.WriteString(to, srv.PINChanges(id)[0].OTP+"\n")
-		}
-		written <- err
-	}()
+	typed := scripted{"7391", func() string { return srv.PINChanges(id)[0].OTP }}
 	args := []string{"-account", string(id), "-certificate", certificate, "-device", "d1", "-ip", "203.0.113.7", "-hash", "SHA512"}
-	code, out, errOut := runWith(t, from, args...)
+	code, out, errOut := runWith(t, typed, args...)
 	require.Zero(t, code, errOut)
-	require.NoError(t, <-written)
 	require.Contains(t, out, "The new PIN is valid.")
 	require.Equal(t, "7391", srv.PINOf(id))
 
 	srv.Inject("POST /pin/initiate", prepaidtest.Respond(404, "account_not_found"))
-	code, out, errOut = runWith(t, strings.NewReader("7391\n"), args...)
+	code, out, errOut = runWith(t, typed, args...)
 	require.Equal(t, 1, code)
 	require.Contains(t, out, "Check the account")
 	require.Contains(t, errOut, "status 404")
 
 	for _, wrong := range [][]string{args[:6], append(args, "-mgf1", "MD5"), append(args, "-certificate", "missing")} {
-		code, _, errOut = runWith(t, strings.NewReader("7391\n"), wrong...)
+		code, _, errOut = runWith(t, typed, wrong...)
 		require.Equal(t, 2, code, wrong)
 		require.NotEmpty(t, errOut)
 	}
 	t.Setenv("PREPAID_VENDOR", "")
-	code, _, errOut = runWith(t, strings.NewReader("7391\n"), args...)
+	code, _, errOut = runWith(t, typed, args...)
 	require.Equal(t, 2, code)
 	require.Contains(t, errOut, "PREPAID_VENDOR")
 }
@@ -314,7 +267,7 @@ func TestCommandLine(t *testing.T) {
 	require.Zero(t, code)
 	require.Contains(t, errOut, "without echo")
 	for _, args := range [][]string{{"-nonsense"}, {"4821"}, {"-account", "E1"}, {"-pin", "4821"}} {
-		code, out, errOut := runWith(t, strings.NewReader(""), args...)
+		code, out, errOut := runWith(t, nil, args...)
 		require.Equal(t, 2, code, args)
 		require.Empty(t, out)
 		require.Contains(t, errOut, "pin: see -h: ")
@@ -323,7 +276,7 @@ func TestCommandLine(t *testing.T) {
 
 func TestCertificateThatIsNotThere(t *testing.T) {
 	t.Setenv("PREPAID_BASE_URL", "http://127.0.0.1:1/3.0/")
-	code, _, errOut := runWith(t, strings.NewReader(""), "-account", "E1", "-certificate", "missing.pem", "-device", "d", "-ip", "203.0.113.7")
+	code, _, errOut := runWith(t, nil, "-account", "E1", "-certificate", "missing.pem", "-device", "d", "-ip", "203.0.113.7")
 	require.Equal(t, 2, code)
 	require.True(t, strings.HasPrefix(errOut, "pin: see -h: -certificate: open missing.pem: "), errOut)
 }
