@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,23 +13,18 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// listLimit bounds the calls for one list: Ctrl+C does not end them.
-const listLimit = 2 * time.Minute
-
 var (
-	errDeclined = errors.New("not confirmed, nothing was sent")
-	errDigest   = errors.New("the plan is not the one of -expect, nothing was sent")
-	errChanged  = errors.New("the policy has changed meanwhile")
-	errStopped  = errors.New("stopped")
+	errChanged = errors.New("the policy has changed meanwhile")
+	errStopped = errors.New("stopped")
 )
 
 // session runs one command.
 type session struct {
 	options
 
-	client *prepaid.Client
-	in     io.Reader
-	out    io.Writer
+	client  *prepaid.Client
+	confirm func(context.Context) error
+	out     io.Writer
 }
 
 // export writes the policy as a file.
@@ -44,13 +38,16 @@ func (s *session) export(ctx context.Context) error {
 
 // plan has the changes as text for users: + is an added rule, ~ a replaced one, - a removed one.
 type plan struct {
+	session  *session
+	document *document
+	pass     pass
+
 	text    strings.Builder
 	changes int
 }
 
 func (p *plan) digest() string {
-	sum := sha256.Sum256([]byte(p.text.String()))
-	return hex.EncodeToString(sum[:])[:16]
+	return fmt.Sprintf("%.8x", sha256.Sum256([]byte(p.text.String())))
 }
 
 // show reads the policy and prints the changes that the file would make.
@@ -59,11 +56,7 @@ func (s *session) show(ctx context.Context, d *document) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	effect := "rules block"
-	if d.DefaultAction == prepaid.PolicyActionDeny {
-		effect = "rules allow"
-	}
-	fmt.Fprintf(s.out, "Policy of program %s: default action %s, %s\n%s", d.Company, d.DefaultAction, effect, p.text.String())
+	fmt.Fprintf(s.out, "Policy of program %s: default action %s, each rule does the opposite\n%s", d.Company, d.DefaultAction, p.text.String())
 	if p.changes == 0 {
 		fmt.Fprintln(s.out, "Nothing to do.")
 	} else {
@@ -79,7 +72,7 @@ func (s *session) apply(ctx context.Context, d *document) error {
 	case err != nil:
 		return err
 	case s.expect != "" && s.expect != p.digest():
-		return errDigest
+		return errors.New("the plan is not the one of -expect, nothing was sent")
 	case p.changes == 0:
 		return nil
 	}
@@ -90,10 +83,10 @@ func (s *session) apply(ctx context.Context, d *document) error {
 	}
 	// The question may have been open for an hour: the confirmation is for the old plan.
 	again, err := s.ensure(ctx, d, pass{dryRun: true, removeOthers: true})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if again.text.String() != p.text.String() {
+	case again.text.String() != p.text.String():
 		return fmt.Errorf("%w since the plan was made, nothing was sent", errChanged)
 	}
 	// The rules of a block list restrict payments: all are added, in each list, before any rule is removed. An allow list needs
@@ -125,62 +118,53 @@ type pass struct{ dryRun, removeOthers bool }
 // ensure makes each list of the policy equal to the list in the file. The SDK reads a list, sends the difference, repeats no change,
 // and reads the list back.
 func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, error) {
-	p, policies, texts := &plan{}, s.client.Policy, pass.removeOthers && !s.ignoreTexts
-	err := list(ctx, p, "categories", d.Categories != nil, func(ctx context.Context) (*prepaid.EnsuredRules[prepaid.MCC], error) {
-		return policies.EnsureCategories(ctx, d.Company, prepaid.EnsureRulesParams[prepaid.MCC]{
-			DefaultAction: d.DefaultAction, Rules: d.Categories, RemoveOthers: pass.removeOthers, Reason: s.reason, DryRun: pass.dryRun,
+	p := &plan{session: s, document: d, pass: pass}
+	merchants := converted(d.Merchants, func(m merchant) prepaid.MerchantRule { return prepaid.MerchantRule(m) })
+	terminals := converted(d.Terminals, func(t terminal) prepaid.TerminalRule { return prepaid.TerminalRule(t) })
+	err := list(ctx, p, "categories", d.Categories, s.client.Policy.EnsureCategories, func(c prepaid.MCC) string { return fmt.Sprintf("%q", c) })
+	if err == nil {
+		err = list(ctx, p, "merchants", merchants, s.client.Policy.EnsureMerchants, func(r prepaid.MerchantRule) string {
+			return fmt.Sprintf("%d %q %q", r.AcquirerID, r.CardAcceptorID, r.Description)
 		})
-	}, func(code prepaid.MCC) string { return fmt.Sprintf("%q", code) })
-	if err != nil {
-		return p, err
 	}
-	err = list(ctx, p, "merchants", d.Merchants != nil, func(ctx context.Context) (*prepaid.EnsuredRules[prepaid.MerchantRule], error) {
-		rules := make([]prepaid.MerchantRule, 0, len(d.Merchants))
-		for _, m := range d.Merchants {
-			rules = append(rules, prepaid.MerchantRule{AcquirerID: m.AcquirerID, CardAcceptorID: m.CardAcceptorID, Description: m.Description})
-		}
-		return policies.EnsureMerchants(ctx, d.Company, prepaid.EnsureRulesParams[prepaid.MerchantRule]{
-			DefaultAction: d.DefaultAction, Rules: rules, RemoveOthers: pass.removeOthers, ReplaceTexts: texts,
-			Reason: s.reason, DryRun: pass.dryRun,
+	if err == nil {
+		err = list(ctx, p, "terminals", terminals, s.client.Policy.EnsureTerminals, func(r prepaid.TerminalRule) string {
+			return fmt.Sprintf("%d %q %q %q %q", r.AcquirerID, r.CardAcceptorID, r.TerminalID, r.CardAcceptorNameLocation, r.Description)
 		})
-	}, func(r prepaid.MerchantRule) string {
-		return fmt.Sprintf("%d %q %q", r.AcquirerID, r.CardAcceptorID, r.Description)
-	})
-	if err != nil {
-		return p, err
 	}
-	return p, list(ctx, p, "terminals", d.Terminals != nil, func(ctx context.Context) (*prepaid.EnsuredRules[prepaid.TerminalRule], error) {
-		rules := make([]prepaid.TerminalRule, 0, len(d.Terminals))
-		for _, t := range d.Terminals {
-			rules = append(rules, prepaid.TerminalRule{
-				AcquirerID: t.AcquirerID, CardAcceptorID: t.CardAcceptorID, TerminalID: t.TerminalID,
-				CardAcceptorNameLocation: t.NameLocation, Description: t.Description,
-			})
-		}
-		return policies.EnsureTerminals(ctx, d.Company, prepaid.EnsureRulesParams[prepaid.TerminalRule]{
-			DefaultAction: d.DefaultAction, Rules: rules, RemoveOthers: pass.removeOthers, ReplaceTexts: texts,
-			Reason: s.reason, DryRun: pass.dryRun,
-		})
-	}, func(r prepaid.TerminalRule) string {
-		return fmt.Sprintf("%d %q %q %q %q", r.AcquirerID, r.CardAcceptorID, r.TerminalID, r.CardAcceptorNameLocation, r.Description)
-	})
+	return p, err
 }
 
-// list changes one list and adds the result to the plan, in which foreign text is quoted. Ctrl+C takes effect only between two
-// lists: a call that is cut off would have an unknown outcome.
-func list[R any](ctx context.Context, p *plan, name string, managed bool,
-	ensure func(context.Context) (*prepaid.EnsuredRules[R], error), show func(R) string,
+// converted converts the rules of a list. Nil stays nil.
+func converted[From, To any](list []From, convert func(From) To) []To {
+	if list == nil {
+		return nil
+	}
+	rules := make([]To, 0, len(list))
+	for _, rule := range list {
+		rules = append(rules, convert(rule))
+	}
+	return rules
+}
+
+// list changes one list, unless rules is nil, and adds the result to the plan, in which foreign text is quoted. Ctrl+C takes effect
+// only between two lists: a call that is cut off would have an unknown outcome.
+func list[R any](ctx context.Context, p *plan, name string, rules []R,
+	ensure func(context.Context, prepaid.CompanyID, prepaid.EnsureRulesParams[R]) (*prepaid.EnsuredRules[R], error), show func(R) string,
 ) error {
-	if !managed {
+	if rules == nil {
 		fmt.Fprintf(&p.text, "  %s: not in the file, unchanged\n", name)
 		return nil
 	}
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
-	done, err := ensure(ctx)
+	done, err := ensure(ctx, p.document.Company, prepaid.EnsureRulesParams[R]{
+		DefaultAction: p.document.DefaultAction, Rules: rules, RemoveOthers: p.pass.removeOthers,
+		ReplaceTexts: p.pass.removeOthers && !p.session.ignoreTexts, Reason: p.session.reason, DryRun: p.pass.dryRun,
+	})
 	if err != nil {
 		return err
 	}
@@ -198,12 +182,12 @@ func list[R any](ctx context.Context, p *plan, name string, managed bool,
 	return nil
 }
 
-// confirm requires the whole word yes, so that nobody confirms by mistake.
-func (s *session) confirm(ctx context.Context) error {
-	fmt.Fprint(s.out, "Type yes to apply: ")
+// ask requires the whole word yes, so that nobody confirms by mistake.
+func ask(ctx context.Context, in io.Reader, out io.Writer) error {
+	fmt.Fprint(out, "Type yes to apply: ")
 	typed := make(chan string, 1)
 	go func() { // a read of a terminal cannot be cancelled; the process ends soon
-		line, _ := bufio.NewReader(s.in).ReadString('\n')
+		line, _ := bufio.NewReader(in).ReadString('\n')
 		typed <- strings.TrimSpace(line)
 	}()
 	select {
@@ -212,7 +196,6 @@ func (s *session) confirm(ctx context.Context) error {
 			return nil
 		}
 	case <-ctx.Done():
-		fmt.Fprintln(s.out)
 	}
-	return errDeclined
+	return errors.New("not confirmed, nothing was sent")
 }

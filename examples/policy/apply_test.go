@@ -99,13 +99,10 @@ func as(t *testing.T, d document) string {
 		p.Categories = append(p.Categories, prepaid.CategoryRule{MerchantCategoryCode: code})
 	}
 	for _, m := range d.Merchants {
-		p.Merchants = append(p.Merchants, prepaid.MerchantRule{AcquirerID: m.AcquirerID, CardAcceptorID: m.CardAcceptorID, Description: m.Description})
+		p.Merchants = append(p.Merchants, prepaid.MerchantRule(m))
 	}
 	for _, r := range d.Terminals {
-		p.Terminals = append(p.Terminals, prepaid.TerminalRule{
-			AcquirerID: r.AcquirerID, CardAcceptorID: r.CardAcceptorID, TerminalID: r.TerminalID,
-			CardAcceptorNameLocation: r.NameLocation, Description: r.Description,
-		})
+		p.Terminals = append(p.Terminals, prepaid.TerminalRule(r))
 	}
 	return exported(t, p)
 }
@@ -115,18 +112,22 @@ func (b *bench) elsewhere(add prepaid.MCC) {
 	require.NoError(b.t, b.srv.Client().Policy.ChangeCategories(b.t.Context(), company, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{add}}))
 }
 
+func shop(description string) merchant {
+	return merchant{AcquirerID: 1, CardAcceptorID: "SHOP", Description: description}
+}
+
 // begin and end differ in categories that are added and removed, in one text, and in nothing else.
 func begin() document {
 	return document{
 		Company: company, DefaultAction: allow, Categories: []prepaid.MCC{"0001", "0002"},
-		Merchants: []merchant{{1, "SHOP", "old"}}, Terminals: []terminal{},
+		Merchants: []merchant{shop("old")}, Terminals: []terminal{},
 	}
 }
 
 func end() document {
 	return document{
 		Company: company, DefaultAction: allow, Categories: []prepaid.MCC{"0002", "0003", "0004", "0005"},
-		Merchants: []merchant{{1, "SHOP", "new"}}, Terminals: []terminal{},
+		Merchants: []merchant{shop("new")}, Terminals: []terminal{},
 	}
 }
 
@@ -265,10 +266,10 @@ func randomDocument(r *rand.Rand, action prepaid.PolicyAction) document {
 			d.Categories = append(d.Categories, prepaid.MCC([]string{"0001", "0002", "0003", "0004"}[n]))
 		}
 		if r.IntN(2) == 0 {
-			d.Merchants = append(d.Merchants, merchant{n + 1, "SHOP", text})
+			d.Merchants = append(d.Merchants, merchant{AcquirerID: n + 1, CardAcceptorID: "SHOP", Description: text})
 		}
 		if r.IntN(2) == 0 {
-			d.Terminals = append(d.Terminals, terminal{n + 1, "SHOP", "T1", "", text})
+			d.Terminals = append(d.Terminals, terminal{AcquirerID: n + 1, CardAcceptorID: "SHOP", TerminalID: "T1", Description: text})
 		}
 	}
 	slices.Reverse(d.Merchants)

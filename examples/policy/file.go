@@ -23,22 +23,23 @@ type document struct {
 	Terminals     []terminal           `yaml:"terminals"`
 }
 
+// merchant is a prepaid.MerchantRule with the keys of the file: Go converts one to the other.
 type merchant struct {
+	ID             int64  `yaml:"-"`
 	AcquirerID     int64  `yaml:"acquirer_id"`
 	CardAcceptorID string `yaml:"card_acceptor_id"`
 	Description    string `yaml:"description"`
 }
 
+// terminal is a prepaid.TerminalRule.
 type terminal struct {
-	AcquirerID     int64  `yaml:"acquirer_id"`
-	CardAcceptorID string `yaml:"card_acceptor_id"`
-	TerminalID     string `yaml:"terminal_id"`
-	NameLocation   string `yaml:"card_acceptor_name_location,omitempty"`
-	Description    string `yaml:"description,omitempty"`
+	ID                       int64  `yaml:"-"`
+	AcquirerID               int64  `yaml:"acquirer_id"`
+	CardAcceptorID           string `yaml:"card_acceptor_id"`
+	TerminalID               string `yaml:"terminal_id"`
+	CardAcceptorNameLocation string `yaml:"card_acceptor_name_location,omitempty"`
+	Description              string `yaml:"description,omitempty"`
 }
-
-// errFile means that the file cannot be used.
-var errFile = errors.New("invalid file")
 
 // readFile parses the file of a wanted policy. It refuses unknown keys: a list under a wrong key would never be applied. The SDK
 // checks the rules before it sends anything.
@@ -46,23 +47,23 @@ func readFile(text []byte) (*document, error) {
 	var d document
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
-	if err := decoder.Decode(&d); err != nil {
-		return nil, fmt.Errorf("%w: %s", errFile, withoutValues(err))
-	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: must be one document", errFile)
-	}
 	var members map[string]any
-	if err := yaml.Unmarshal(text, &members); err != nil {
-		return nil, fmt.Errorf("%w: %s", errFile, withoutValues(err))
+	err := decoder.Decode(&d)
+	if err == nil {
+		err = yaml.Unmarshal(text, &members)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s", errInput, withoutValues(err))
+	case !errors.Is(decoder.Decode(new(yaml.Node)), io.EOF):
+		return nil, fmt.Errorf("%w: must be one document", errInput)
+	case d.Company == 0:
+		return nil, fmt.Errorf("%w: company is required", errInput)
 	}
 	for name, value := range members {
 		if value == nil { // the lines of the list may have been removed by mistake
-			return nil, fmt.Errorf("%w: %s must not be empty; write [] for a list without rules, omit the key to leave the list unchanged", errFile, name)
+			return nil, fmt.Errorf("%w: %s must not be empty; write [] for a list without rules, omit the key to leave the list unchanged", errInput, name)
 		}
-	}
-	if d.Company == 0 {
-		return nil, fmt.Errorf("%w: company is required", errFile)
 	}
 	return &d, nil
 }
@@ -73,12 +74,10 @@ func withoutValues(err error) string {
 	if !ok {
 		return strings.TrimPrefix(err.Error(), "yaml: ")
 	}
-	var faults []string
-	for _, fault := range wrong.Errors {
-		fault, _, _ = strings.Cut(fault, " `")
-		faults = append(faults, fault)
+	for i, fault := range wrong.Errors {
+		wrong.Errors[i], _, _ = strings.Cut(fault, " `")
 	}
-	return strings.Join(faults, "; ")
+	return strings.Join(wrong.Errors, "; ")
 }
 
 // writeFile writes a policy as a file from which readFile reads the same rules.
@@ -91,10 +90,12 @@ func writeFile(to io.Writer, company prepaid.CompanyID, p *prepaid.Policy) error
 		d.Categories = append(d.Categories, r.MerchantCategoryCode) // the encoder quotes the code, because it looks like a number
 	}
 	for _, r := range p.Merchants {
-		d.Merchants = append(d.Merchants, merchant{r.AcquirerID, r.CardAcceptorID, r.Description})
+		r.ID = 0 // so that the order below depends only on what the file shows
+		d.Merchants = append(d.Merchants, merchant(r))
 	}
 	for _, r := range p.Terminals {
-		d.Terminals = append(d.Terminals, terminal{r.AcquirerID, r.CardAcceptorID, r.TerminalID, r.CardAcceptorNameLocation, r.Description})
+		r.ID = 0
+		d.Terminals = append(d.Terminals, terminal(r))
 	}
 	slices.Sort(d.Categories) // so that two exports can be compared
 	slices.SortFunc(d.Merchants, func(a, b merchant) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })

@@ -33,7 +33,7 @@ func TestReadFileRefuses(t *testing.T) {
 	t.Parallel()
 	const head = "company: 42\ndefault_action: allow\n"
 	for text, want := range map[string]string{
-		"":                                "invalid file: EOF",
+		"":                                "invalid input: EOF",
 		"- a\n":                           "line 1: cannot unmarshal !!seq into main.document",
 		"company: [\n":                    "line 1: did not find expected node content",
 		"default_action: allow\n":         "company is required",
@@ -47,7 +47,7 @@ func TestReadFileRefuses(t *testing.T) {
 		head + "merchants:\n- secret 7\n": "line 4: cannot unmarshal !!str",
 	} {
 		_, err := readFile([]byte(text))
-		require.ErrorIs(t, err, errFile, text)
+		require.ErrorIs(t, err, errInput, text)
 		require.ErrorContains(t, err, want, text)
 		require.NotContains(t, err.Error(), "secret")
 	}
@@ -60,7 +60,7 @@ func TestExportIsReadBack(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		d := randomDocument(r, []prepaid.PolicyAction{allow, deny}[r.IntN(2)])
 		for n, text := range []string{"no", "~", "0x1F", "1e3", "a: b", "- x", "#", "'", `"`, " x ", "two\nlines", "&a", "*a", "<<", "\u2028", "ünï", "\x7f", "|"} {
-			d.Terminals = append(d.Terminals, terminal{int64(100 + n), text, text, "", text})
+			d.Terminals = append(d.Terminals, terminal{AcquirerID: int64(100 + n), CardAcceptorID: text, TerminalID: text, Description: text})
 		}
 		file := as(t, d)
 		again, err := readFile([]byte(file))

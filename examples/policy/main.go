@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/cardprograms/prepaid"
@@ -36,51 +37,36 @@ func main() {
 	os.Exit(code)
 }
 
-const exitInput = 2
-
-// errInput means that the command line, the environment or the file is wrong.
-var errInput = errors.New("see -h")
+// errInput means that the command line or the file is wrong.
+var errInput = errors.New("invalid input")
 
 // options are the flags.
 type options struct {
-	command     string
-	file        string
-	company     prepaid.CompanyID
-	yes         bool
-	ignoreTexts bool
-	expect      string
-	reason      string
+	command, file, expect, reason string
+	company                       prepaid.CompanyID
+	yes, ignoreTexts              bool
 }
 
 // run returns the exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	o, err := parse(args, errOut)
-	if err == nil && o.command == "" {
-		err = demonstrate(ctx, out)
-	} else if err == nil {
-		err = command(ctx, o, in, out)
-	}
+	err := command(ctx, args, in, out, errOut)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
 	fmt.Fprintln(errOut, "policy:", err)
-	_, invalid := errors.AsType[*prepaid.ValidationError](err)
-	if invalid || errors.Is(err, errInput) || errors.Is(err, errFile) {
-		return exitInput
+	if _, invalid := errors.AsType[*prepaid.ValidationError](err); invalid || errors.Is(err, errInput) {
+		return 2
 	}
 	return 1
 }
 
-func command(ctx context.Context, o options, in io.Reader, out io.Writer) error {
-	var d *document
-	if o.command != "export" { // the file comes first: if it has a fault, nothing else starts
-		text, err := os.ReadFile(o.file)
-		if err != nil {
-			return fmt.Errorf("%w: %w", errFile, err)
-		}
-		if d, err = readFile(text); err != nil {
-			return err
-		}
+func command(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) error {
+	if len(args) == 0 {
+		return demonstrate(ctx, out)
+	}
+	o, err := parse(args, errOut)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errInput, err)
 	}
 	config, err := prepaid.ConfigFromEnv()
 	if err != nil {
@@ -91,22 +77,27 @@ func command(ctx context.Context, o options, in io.Reader, out io.Writer) error 
 		return err
 	}
 	defer client.Close() //nolint:errcheck // never fails
-	s := &session{options: o, client: client, in: in, out: out}
-	switch o.command {
-	case "export":
+	confirm := func(ctx context.Context) error { return ask(ctx, in, out) }
+	s := &session{options: o, client: client, confirm: confirm, out: out}
+	if o.command == "export" {
 		return s.export(ctx)
-	case "plan":
-		_, err := s.show(ctx, d)
+	}
+	text, err := os.ReadFile(o.file)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errInput, err)
+	}
+	d, err := readFile(text)
+	switch {
+	case err != nil:
+		return err
+	case o.command == "plan":
+		_, err = s.show(ctx, d)
 		return err
 	}
 	return s.apply(ctx, d)
 }
 
-func parse(args []string, errOut io.Writer) (options, error) {
-	if len(args) == 0 {
-		return options{}, nil
-	}
-	o := options{command: args[0]}
+func parse(args []string, errOut io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("policy", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // run prints the error
 	flags.Usage = func() {
@@ -119,25 +110,17 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	flags.BoolVar(&o.yes, "yes", false, "apply: do not ask")
 	flags.StringVar(&o.expect, "expect", "", "apply: digest of the reviewed plan; any other plan is refused")
 	flags.StringVar(&o.reason, "reason", "", "apply: stored by the service with each change")
-	switch o.command {
-	case "export", "plan", "apply":
-		args = args[1:]
-	default:
-		o.command = ""
+	if !strings.HasPrefix(args[0], "-") {
+		o.command, args = args[0], args[1:]
 	}
-	err := flags.Parse(args)
+	err = flags.Parse(args)
+	o.file = flags.Arg(0)
 	switch {
 	case err != nil:
-		return o, fmt.Errorf("%w: %w", errInput, err)
-	case o.command == "":
-		return o, fmt.Errorf("%w: the command is export, plan or apply", errInput)
-	case o.command == "export" && (flags.NArg() != 0 || o.company == 0):
-		return o, fmt.Errorf("%w: export needs -company, and takes no file", errInput)
-	case o.command != "export" && flags.NArg() != 1:
-		return o, fmt.Errorf("%w: %s takes one file, after the flags", errInput, o.command)
-	case os.Getenv("PREPAID_BASE_URL") == "":
-		return o, fmt.Errorf("%w: PREPAID_BASE_URL is not set", errInput)
+	case o.command == "export" && o.company != 0 && flags.NArg() == 0:
+	case (o.command == "plan" || o.command == "apply") && flags.NArg() == 1:
+	default:
+		err = errors.New("it takes export -company, or plan or apply with one file after the flags; see -h")
 	}
-	o.file = flags.Arg(0)
-	return o, nil
+	return o, err
 }

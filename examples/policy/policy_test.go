@@ -73,7 +73,7 @@ func TestPlanCommand(t *testing.T) {
 	code, out, errOut := runWith(t, "", "plan", "policy.yaml")
 	require.Zero(t, code, errOut)
 	for _, line := range []string{
-		"Policy of program 42: default action allow, rules block\n", "categories: 1 to add, 0 to replace, 0 to remove, 2 unchanged\n", "    + \"5993\"\n",
+		"Policy of program 42: default action allow, each rule does the opposite\n", "categories: 1 to add, 0 to replace, 0 to remove, 2 unchanged\n", "    + \"5993\"\n",
 		"    ~ 100001 \"CASINO\" \"Casino of Sydney\"\n", "    - 100002 \"RACES\" \"Race course\"\n", "    + 100002 \"RACES\" \"BETS1\" \"RACES SYDNEY\" \"\"\n",
 	} {
 		require.Contains(t, out, line)
@@ -132,8 +132,8 @@ func TestApplyCommand(t *testing.T) {
 	require.Equal(t, 1, code, errOut)
 
 	code, _, errOut = runWith(t, "", "export")
-	require.Equal(t, exitInput, code)
-	require.Contains(t, errOut, "export needs -company")
+	require.Equal(t, 2, code)
+	require.Contains(t, errOut, "it takes export -company")
 	code, out, _ = runWith(t, "", "export", "-company", "42")
 	require.Zero(t, code)
 	require.Contains(t, out, "  - \"0001\"\n")
@@ -179,7 +179,7 @@ func TestWrongProgram(t *testing.T) {
 		code int
 		text string
 	}{
-		"company: 42\ndefault_action: deny\ncategories: [7995]\n": {exitInput, "default_action must be the policy"},
+		"company: 42\ndefault_action: deny\ncategories: [7995]\n": {2, "default_action must be the policy"},
 		"company: 7\ndefault_action: deny\ncategories: []\n":      {1, "status 404"},
 	} {
 		for _, args := range [][]string{{"plan"}, {"apply", "-yes"}} {
@@ -202,32 +202,36 @@ func TestCommandLine(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"see -h: flag provided but not defined: -nonsense", []string{"-nonsense"}},
-		{"see -h: the command is export", []string{"destroy"}},
-		{"see -h: plan takes one file", []string{"plan"}},
-		{"see -h: plan takes one file", []string{"plan", "a", "b"}},
-		{"see -h: export needs -company, and takes no file", []string{"export", "-company", "42", "a"}},
-		{"see -h: export needs -company", []string{"export"}},
-		{"see -h: invalid value", []string{"export", "-company", "x"}},
-		{"see -h: PREPAID_BASE_URL is not set", []string{"apply", "-yes", "-expect", "0123456789abcdef", "policy.yaml"}},
-		{"see -h: PREPAID_BASE_URL is not set", []string{"plan", "policy.yaml"}},
-		{"see -h: PREPAID_BASE_URL is not set", []string{"export", "-company", "42"}},
+		{"flag provided but not defined: -nonsense", []string{"-nonsense"}},
+		{"it takes export -company, or plan or apply with one file", []string{"destroy"}},
+		{"it takes export -company, or plan or apply with one file", []string{"-yes"}},
+		{"it takes export -company, or plan or apply with one file", []string{"plan"}},
+		{"it takes export -company, or plan or apply with one file", []string{"plan", "a", "b"}},
+		{"it takes export -company, or plan or apply with one file", []string{"export", "-company", "42", "a"}},
+		{"it takes export -company, or plan or apply with one file", []string{"export"}},
+		{"invalid value", []string{"export", "-company", "x"}},
+		{"PREPAID_BASE_URL is required", []string{"apply", "-yes", "-expect", "0123456789abcdef", "policy.yaml"}},
+		{"PREPAID_BASE_URL is required", []string{"plan", "policy.yaml"}},
+		{"PREPAID_BASE_URL is required", []string{"export", "-company", "42"}},
 	} {
 		code, out, errOut := runWith(t, "", c.args...)
-		require.Equal(t, exitInput, code, c.args)
+		require.Equal(t, 2, code, c.args)
 		require.Empty(t, out, c.args)
 		require.Contains(t, errOut, c.want)
 	}
 	t.Setenv("PREPAID_BASE_URL", "http://example.com/3.0/")
-	code, _, errOut = runWith(t, "", "plan", "missing.yaml")
-	require.Equal(t, exitInput, code)
-	require.Contains(t, errOut, "policy: invalid file: open missing.yaml: ")
-	code, _, errOut = runWith(t, "", "apply", "-yes", bad)
-	require.Equal(t, exitInput, code)
-	require.Contains(t, errOut, "line 3: field merchant not found")
 	code, _, errOut = runWith(t, "", "export", "-company", "42")
-	require.Equal(t, exitInput, code)
+	require.Equal(t, 2, code)
 	require.Contains(t, errOut, "PREPAID_")
+	srv := prepaidtest.NewServer(t, prepaidtest.Options{})
+	asService(t, srv)
+	code, _, errOut = runWith(t, "", "plan", "missing.yaml")
+	require.Equal(t, 2, code)
+	require.Contains(t, errOut, "policy: invalid input: open missing.yaml: ")
+	code, _, errOut = runWith(t, "", "apply", "-yes", bad)
+	require.Equal(t, 2, code)
+	require.Contains(t, errOut, "line 3: field merchant not found")
+	require.Empty(t, srv.Requests())
 }
 
 // A file that cannot be written is an error.
