@@ -28,7 +28,7 @@ func TestMainJob(t *testing.T) {
 	require.Zero(t, code, out+errOut)
 	require.Empty(t, errOut)
 	for _, want := range []string{
-		"emp-3", "approved", "declined (Declined by policy)", "13 rows read, including the header row, the first 6 shown; the service counted 12 records",
+		"emp-3", "approved true", "approved false (Declined by policy)", "13 rows read, including the header row; the service counted 12 records",
 		"first try: prepaid: Accounts.Transfer: outcome unknown", "search the history: seen",
 		"1 movement with request ID", "adds up", "All done.",
 	} {

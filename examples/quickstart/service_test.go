@@ -31,11 +31,14 @@ func service(t *testing.T) (srv *prepaidtest.Server, float prepaid.AccountID) {
 	return srv, float
 }
 
-func rules(t *testing.T, srv *prepaidtest.Server) []string {
+func rules(t *testing.T, srv *prepaidtest.Server) (codes []prepaid.MCC) {
 	t.Helper()
 	policy, err := srv.Client().Policy.Categories(t.Context(), prepaidtest.DefaultCompany)
 	require.NoError(t, err)
-	return categories(policy)
+	for _, rule := range policy.Categories {
+		codes = append(codes, rule.MerchantCategoryCode)
+	}
+	return codes
 }
 
 // Nothing is sent if the environment is production, by name or by default, or an unknown word.
@@ -101,13 +104,13 @@ func TestRuleOfTheProgramStays(t *testing.T) {
 	code, out, errOut := runWith(t, "-pause", "0")
 	require.Zero(t, code, out+errOut)
 	require.Contains(t, out, "skipped: a rule for category 7995 exists")
-	require.Equal(t, []string{string(gambling)}, rules(t, srv))
+	require.Equal(t, []prepaid.MCC{gambling}, rules(t, srv))
 }
 
 // A rule that may still exist is never reported as removed.
 func TestRuleNotRemoved(t *testing.T) {
 	srv, _ := service(t)
-	out := &trigger{at: "rules for the categories", do: func() {
+	out := &trigger{at: "rule for category 7995 added", do: func() {
 		srv.Inject("POST /policy/{id}/categories", prepaidtest.Respond(403, "").Always())
 	}}
 	var errOut bytes.Buffer
@@ -120,13 +123,13 @@ func TestRuleNotRemoved(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	srv, _ := service(t)
 	for at, after := range map[string]string{
-		"1. Check": "2. Issue", "2. Issue": "4. Buy", "4. Buy": "5. Transfer", "rules for the categories": "8. Run", "8. Run": "9. Lose",
+		"1. Check": "2. Issue", "2. Issue": "4. Buy", "4. Buy": "5. Transfer", "rule for category 7995 added": "8. Run", "8. Run": "9. Lose",
 	} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		out := &trigger{at: at, do: interrupt}
 		var errOut bytes.Buffer
 		require.Equal(t, 1, run(ctx, []string{"-pause", "200ms"}, out, &errOut))
-		require.Regexp(t, "^quickstart: interrupted: .*context canceled\n$", errOut.String())
+		require.Regexp(t, "^quickstart: step [0-9]+: .*context canceled\n$", errOut.String())
 		require.Contains(t, out.String(), at)
 		require.NotContains(t, out.String(), "\n10.")
 		if at != "1. Check" {
@@ -134,7 +137,7 @@ func TestInterrupted(t *testing.T) {
 		}
 		require.NotContains(t, out.String(), "context canceled")
 		require.Empty(t, rules(t, srv), at)
-		if at == "rules for the categories" {
+		if at == "rule for category 7995 added" {
 			require.Contains(t, out.String(), "rule removed again")
 		}
 	}

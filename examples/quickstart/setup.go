@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +19,6 @@ type quickstart struct {
 	pause time.Duration
 
 	out      io.Writer
-	config   prepaid.Config
 	client   *prepaid.Client
 	emulator *prepaidtest.Server // nil on the real test environment
 
@@ -31,7 +29,6 @@ type quickstart struct {
 	look     time.Duration // how long to search for a created card; the client's default if zero
 
 	cards []card
-	step  int
 }
 
 // card is an issued card, with its status when it was issued or found.
@@ -53,16 +50,16 @@ func (q *quickstart) setUp() (err error) {
 	q.company, q.program = prepaidtest.DefaultCompany, prepaidtest.DefaultProgramClientID
 	q.float = q.emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00", Key: "float"})
 	q.template, q.pause, q.look = prepaidtest.DailySettlement, 150*time.Millisecond, time.Second // the emulator has no delays
-	q.config = q.emulator.Config()
-	q.client, err = prepaid.NewClient(q.config)
-	return err
+	q.client = q.emulator.Client()
+	return nil
 }
 
-func (q *quickstart) setUpReal() (err error) {
-	if q.config, err = prepaid.ConfigFromEnv(); err != nil {
+func (q *quickstart) setUpReal() error {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
 		return err
 	}
-	if !q.config.TestEnvironment {
+	if !config.TestEnvironment {
 		return errors.New("PREPAID_ENVIRONMENT must be test: this program moves money and changes the policy")
 	}
 	company, err := strconv.ParseInt(os.Getenv("PREPAID_COMPANY_ID"), 10, 64)
@@ -71,7 +68,7 @@ func (q *quickstart) setUpReal() (err error) {
 	if err != nil || q.program == "" || q.float == "" {
 		return errors.New("PREPAID_COMPANY_ID (a number), PREPAID_PROGRAM_CLIENT_ID and PREPAID_FLOAT_ACCOUNT are required; see -h")
 	}
-	q.client, err = prepaid.NewClient(q.config)
+	q.client, err = prepaid.NewClient(config)
 	return err
 }
 
@@ -84,20 +81,5 @@ func (q *quickstart) tearDown() {
 	}
 }
 
-// title starts a step.
-func (q *quickstart) title(text string) {
-	q.step++
-	fmt.Fprintf(q.out, "\n%2d. %s\n", q.step, text)
-}
-
 // say prints a line of a step.
 func (q *quickstart) say(format string, args ...any) { fmt.Fprintf(q.out, "    "+format+"\n", args...) }
-
-// balance returns the balance of an account.
-func (q *quickstart) balance(ctx context.Context, id prepaid.AccountID) (prepaid.Amount, error) {
-	account, err := q.client.Accounts.Summary(ctx, id)
-	if err != nil {
-		return prepaid.Amount{}, err
-	}
-	return account.Balance, nil
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -17,29 +16,35 @@ func (q *quickstart) do(ctx context.Context) error {
 	if q.emulator != nil {
 		fmt.Fprintln(q.out, "An emulator of the service runs inside this process; nothing leaves this machine.")
 	}
-	for _, step := range []func(context.Context) error{
-		q.check, q.issue, q.activateAndLoad, q.buy, q.transfer, q.history, q.policy, q.report, q.lostResponse, q.addUp,
+	for i, step := range []struct {
+		title string
+		do    func(context.Context) error
+	}{
+		{"Check the deployment: address, TLS, credentials, whitelist, media type, clock", q.check},
+		{"Issue three cards; a second run, with -again, finds the same cards", q.issue},
+		{"Activate the new cards and load each from the float account, once per day", q.activateAndLoad},
+		{"Buy through the simulator (test environment only)", q.buy},
+		{"Transfer between two cards", q.transfer},
+		{"Read the history of the first card, two items per page, the next page fetched ahead", q.history},
+		{"Block a merchant category for the whole program, and try to buy there", q.policy},
+		{"Run a report and stream its rows", q.report},
+		{"Lose the response to a transfer: the outcome is unknown, and resolved without paying twice", q.lostResponse},
+		{"Add up: every balance is the sum of its history", q.addUp},
 	} {
 		err := ctx.Err()
 		if err == nil {
-			err = step(ctx)
+			fmt.Fprintf(q.out, "\n%2d. %s\n", i+1, step.title)
+			err = step.do(ctx)
 		}
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return fmt.Errorf("interrupted: %w", err)
-		case err != nil:
-			return fmt.Errorf("step %d failed: %w", q.step, err)
+		if err != nil {
+			return fmt.Errorf("step %d: %w", i+1, err)
 		}
 	}
 	fmt.Fprintln(q.out, "\nAll done.")
-	if q.emulator != nil {
-		fmt.Fprintln(q.out, "\nNext, run it on the service's test environment: -h lists the variables.")
-	}
 	return nil
 }
 
 func (q *quickstart) check(ctx context.Context) error {
-	q.title("Check the deployment: address, TLS, credentials, whitelist, media type, clock")
 	result, err := q.client.Check(ctx)
 	if err != nil {
 		return err
@@ -50,7 +55,6 @@ func (q *quickstart) check(ctx context.Context) error {
 
 // issue ends at the first card that was created and does not appear: another call of Issue would create a second card.
 func (q *quickstart) issue(ctx context.Context) error {
-	q.title("Issue three cards; a second run, with -again, finds the same cards")
 	const columns = "%-5s  %-16s  %-10s  %s"
 	q.say(columns, "KEY", "ACCOUNT ID", "STATUS", "HOW")
 	for _, c := range []card{
@@ -74,10 +78,7 @@ func (q *quickstart) issue(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		how := "existed"
-		if issued.Created {
-			how = "created"
-		}
+		how := map[bool]string{true: "created", false: "existed"}[issued.Created]
 		c.id, c.status = issued.Account.ID, issued.Account.Status
 		q.say(columns, c.key, c.id, c.status, how)
 		q.cards = append(q.cards, c)
@@ -87,7 +88,6 @@ func (q *quickstart) issue(ctx context.Context) error {
 
 // activateAndLoad keeps the cards that end up active. It skips blocked cards: they stay blocked.
 func (q *quickstart) activateAndLoad(ctx context.Context) error {
-	q.title("Activate the new cards and load each from the float account, once per day")
 	q.say("the loads of %s; each day has its own", q.day)
 	const columns = "%-5s  %9s  %-11s  %9s"
 	q.say(columns, "KEY", "LOADED", "TRANSACTION", "BALANCE")
@@ -113,11 +113,11 @@ func (q *quickstart) activateAndLoad(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		balance, err := q.balance(ctx, c.id)
+		account, err := q.client.Accounts.Summary(ctx, c.id)
 		if err != nil {
 			return err
 		}
-		q.say(columns, c.key, c.load, result.TransactionID, balance)
+		q.say(columns, c.key, c.load, result.TransactionID, account.Balance)
 	}
 	if q.cards = active; len(active) < 2 {
 		return errors.New("fewer than two active cards: the other steps need two")
@@ -125,15 +125,12 @@ func (q *quickstart) activateAndLoad(ctx context.Context) error {
 	return nil
 }
 
-const (
-	groceries = prepaid.MCC("5411")
-	gambling  = prepaid.MCC("7995")
-)
+const gambling = prepaid.MCC("7995")
 
 // purchase simulates a purchase, and gives the service time to process it.
-func (q *quickstart) purchase(ctx context.Context, c card, amount string, category prepaid.MCC) (*prepaid.SimulationResult, error) {
+func (q *quickstart) purchase(ctx context.Context, c card, amount prepaid.Amount, category prepaid.MCC) (*prepaid.SimulationResult, error) {
 	result, err := q.client.Simulation.Transact(ctx, prepaid.SimulateParams{
-		Type: prepaid.SimulatedTypePurchase, AccountID: c.id, Amount: prepaid.MustAmount(amount),
+		Type: prepaid.SimulatedTypePurchase, AccountID: c.id, Amount: amount,
 		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: category,
 		BankName: "Example Bank", Location: "Sydney", LocationCode: "AU", CurrencyCode: "036",
 	})
@@ -145,46 +142,28 @@ func (q *quickstart) purchase(ctx context.Context, c card, amount string, catego
 }
 
 func (q *quickstart) buy(ctx context.Context) error {
-	q.title("Buy through the simulator (test environment only)")
 	for i, c := range q.cards {
-		amount := prepaid.Cents(int64(1995 + 500*i)).String()
-		result, err := q.purchase(ctx, c, amount, groceries)
+		amount := prepaid.Cents(int64(1995 + 500*i))
+		result, err := q.purchase(ctx, c, amount, "5411")
 		if err != nil {
 			return err
 		}
-		balance, err := q.balance(ctx, c.id)
+		account, err := q.client.Accounts.Summary(ctx, c.id)
 		if err != nil {
 			return err
 		}
-		q.say("%s  %9s at category %s: %s, balance %9s", c.key, amount, groceries, approval(result.Success), balance)
+		q.say("%s  %9s at category 5411: approved %t, balance %9s", c.key, amount, result.Success, account.Balance)
 	}
 	return nil
 }
 
-func approval(success bool) string {
-	if success {
-		return "approved"
-	}
-	return "declined"
-}
-
 func (q *quickstart) transfer(ctx context.Context) error {
 	from, to := q.cards[0], q.cards[1]
-	q.title("Transfer between two cards")
 	result, err := q.client.Accounts.Transfer(ctx, from.id, transferParams("gift", "30.00", to))
 	if err != nil {
 		return err
 	}
 	q.say("30.00 from %s to %s: transaction %s", from.key, to.key, result.TransactionID)
-	var balances []string
-	for _, c := range []card{from, to} {
-		balance, err := q.balance(ctx, c.id)
-		if err != nil {
-			return err
-		}
-		balances = append(balances, c.key+" "+balance.String())
-	}
-	q.say("balances %s", strings.Join(balances, ", "))
 	return nil
 }
 
@@ -196,28 +175,23 @@ func transferParams(what, amount string, to card) prepaid.TransferParams {
 }
 
 func (q *quickstart) history(ctx context.Context) error {
-	c := q.cards[0]
-	q.title("Read the history of " + c.key + ", two items per page, the next page fetched ahead")
-	const columns = "%-19s  %-4s  %-30s  %9s  %9s"
-	q.say(columns, "WHEN (UTC)", "TYPE", "DESCRIPTION", "AMOUNT", "BALANCE")
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: 1}}
-	for t, err := range q.client.Accounts.Transactions(ctx, c.id, params) {
+	for t, err := range q.client.Accounts.Transactions(ctx, q.cards[0].id, params) {
 		if err != nil {
 			return err
 		}
-		q.say(columns, t.OccurredAt.Format(time.DateTime), t.Type, t.TypeDescription, t.Amount, t.RunningBalance)
+		q.say("%s  %s  %-30s  %9s, balance %9s", t.OccurredAt.Format(time.DateTime), t.Type, t.TypeDescription, t.Amount, t.RunningBalance)
 	}
 	return nil
 }
 
 // policy leaves the program's rules as they were, even if it is interrupted.
 func (q *quickstart) policy(ctx context.Context) (err error) {
-	q.title("Block a merchant category for the whole program, and try to buy there")
-	before, err := q.client.Policy.Categories(ctx, q.company)
+	policy, err := q.client.Policy.Categories(ctx, q.company)
 	if err != nil {
 		return err
 	}
-	if slices.Contains(categories(before), string(gambling)) {
+	if slices.ContainsFunc(policy.Categories, func(rule prepaid.CategoryRule) bool { return rule.MerchantCategoryCode == gambling }) {
 		q.say("skipped: a rule for category %s exists, and this program must not remove it", gambling)
 		return nil
 	}
@@ -230,27 +204,16 @@ func (q *quickstart) policy(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	policy, err := q.client.Policy.Categories(ctx, q.company)
+	q.say("default action %s, rule for category %s added", policy.DefaultAction, gambling)
+	result, err := q.purchase(ctx, q.cards[0], prepaid.Cents(500), gambling)
 	if err != nil {
 		return err
 	}
-	q.say("default action %s, rules for the categories %s", policy.DefaultAction, strings.Join(categories(policy), ", "))
-	result, err := q.purchase(ctx, q.cards[0], "5.00", gambling)
-	if err != nil {
-		return err
-	}
-	q.say("%s       5.00 at category %s: %s (%s)", q.cards[0].key, gambling, approval(result.Success), result.Message)
+	q.say("%s       5.00 at category %s: approved %t (%s)", q.cards[0].key, gambling, result.Success, result.Message)
 	if result.Success && policy.DefaultAction == prepaid.PolicyActionAllow {
 		return errors.New("the blocked category was approved")
 	}
 	return nil
-}
-
-func categories(policy *prepaid.Policy) (codes []string) {
-	for _, rule := range policy.Categories {
-		codes = append(codes, string(rule.MerchantCategoryCode))
-	}
-	return codes
 }
 
 // removeRule removes the rule that policy added, even if policy failed: a leftover rule would decline real purchases.
