@@ -34,9 +34,9 @@ func TestBooksOutliveTheProcess(t *testing.T) {
 		b, err := openBooks(file, log.New(&out, "", 0))
 		require.NoError(t, err)
 		require.NoError(t, webhook.Decoded(b.book)(t.Context(), one))
-		require.NoError(t, b.note(other))
-		require.NoError(t, b.note(message(t, "", "ping", "")))
-		require.NoError(t, b.close())
+		require.NoError(t, b.note(t.Context(), other))
+		require.NoError(t, b.note(t.Context(), message(t, "", "ping", "")))
+		require.NoError(t, b.file.Close())
 	}
 	require.Equal(t, "booked: transaction 12.50\nbooked: card_change\nalready in the books: transaction 12.50\nalready in the books: card_change\n", out.String())
 	text, err := os.ReadFile(file)
@@ -53,8 +53,8 @@ func TestBooksOutliveTheProcess(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, text[:len(first)+20], 0o600))
 	b, err := openBooks(file, log.New(io.Discard, "", 0))
 	require.NoError(t, err)
-	require.NoError(t, b.note(other))
-	require.NoError(t, b.close())
+	require.NoError(t, b.note(t.Context(), other))
+	require.NoError(t, b.file.Close())
 	repaired, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, string(text), string(repaired))
@@ -69,7 +69,7 @@ func TestBooksThatCannotBeWritten(t *testing.T) {
 	require.NoError(t, b.file.Close())
 	for range 2 {
 		require.ErrorContains(t, webhook.Decoded(b.book)(t.Context(), message(t, "m-1", "transaction", twelve)), "cannot be written")
-		require.ErrorContains(t, b.note(message(t, "m-2", "other", "")), "cannot be written")
+		require.ErrorContains(t, b.note(t.Context(), message(t, "m-2", "other", "")), "cannot be written")
 	}
 	require.Empty(t, out.String())
 	require.Empty(t, b.kept)
@@ -80,7 +80,7 @@ func TestAmountIsRequired(t *testing.T) {
 	t.Parallel()
 	b, err := openBooks(filepath.Join(t.TempDir(), "books.jsonl"), log.New(io.Discard, "", 0))
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = b.close() })
+	t.Cleanup(func() { _ = b.file.Close() })
 	for _, rest := range []string{"", `,"transaction":{}`, `,"transaction":null`, `,"transaction":{"amount":null}`, `,"transaction":{"value":1}`} {
 		require.ErrorContains(t, webhook.Decoded(b.book)(t.Context(), message(t, "m-1", "transaction", rest)), "transaction.amount", rest)
 	}

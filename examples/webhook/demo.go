@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
-	"log"
 	"net"
 	"net/http/httptest"
 	"os"
@@ -21,7 +20,7 @@ import (
 )
 
 // demonstrate runs a receiver against an emulator that duplicates, repeats and loses messages.
-func demonstrate(ctx context.Context, say *log.Logger) (err error) {
+func demonstrate(ctx context.Context, r *receiver) error {
 	local := httptest.NewTLSServer(nil) // only for its certificate; in production a proxy terminates TLS
 	local.Close()
 	roots := x509.NewCertPool()
@@ -36,17 +35,9 @@ func demonstrate(ctx context.Context, say *log.Logger) (err error) {
 		return err
 	}
 	defer os.RemoveAll(directory) //nolint:errcheck // a temporary directory
-	r := newReceiver()
-	if r.books, err = openBooks(filepath.Join(directory, "books.jsonl"), say); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.books.close()) }()
-	r.client, r.say, r.alert = emulator.Client(), say, "undeliverable_alert"
-	defer r.client.Close() //nolint:errcheck // never fails
+	r.file, r.client, r.every = filepath.Join(directory, "books.jsonl"), emulator.Client(), 50*time.Millisecond
 	r.want.Scope = []prepaid.CompanyID{prepaidtest.DefaultCompany}
-	r.want.HMACKeyID, r.want.HMACKeySecret = "key-1", newKey()
-	own := &tls.Config{Certificates: local.TLS.Certificates, MinVersion: tls.VersionTLS12}
-	d := &demo{receiver: r, emulator: emulator, account: emulator.AddAccount(prepaidtest.SeedAccount{}), tls: own}
+	d := &demo{receiver: r, emulator: emulator, account: emulator.AddAccount(prepaidtest.SeedAccount{}), tls: local.TLS}
 	return d.steps(ctx)
 }
 
@@ -58,50 +49,57 @@ type demo struct {
 	tls      *tls.Config
 }
 
-// begin listens on a free port or, if the URI is set, on the URI's port again.
-func (d *demo) begin(ctx context.Context) (stop func() error, err error) {
+// during runs the receiver with a new key until do returns. It listens on a free port, from the second time on the same port again.
+func (d *demo) during(ctx context.Context, keyID string, do func() error) error {
+	d.want.HMACKeyID, d.want.HMACKeySecret = keyID, newKey()
 	address := cmp.Or(strings.TrimPrefix(d.want.URI, "https://"), "127.0.0.1:0")
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.want.URI = "https://" + listener.Addr().String()
-	return d.start(ctx, tls.NewListener(listener, d.tls))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	err = d.serve(ctx, tls.NewListener(listener, d.tls), func() {
+		go func() {
+			done <- do()
+			stop()
+		}()
+	})
+	if err != nil {
+		return err
+	}
+	return <-done
 }
 
 func (d *demo) steps(ctx context.Context) error {
 	d.say.Print("\n== 1. Start: the emulator pings the receiver and registers it")
-	stop, err := d.begin(ctx)
-	if err != nil {
-		return err
-	}
+	err := d.during(ctx, "key-1", func() error {
+		d.say.Print("\n== 2. Three transactions")
+		err := d.adjust(ctx, 0, "100.00", "-20.00", "-5.50")
 
-	d.say.Print("\n== 2. Three transactions")
-	err = d.adjust(ctx, 0, "100.00", "-20.00", "-5.50")
+		d.say.Print("\n== 3. A message arrives three times")
+		d.emulator.InjectDelivery("", prepaidtest.DuplicateMessage(2))
+		err = errors.Join(err, d.adjust(ctx, 0, "-1.25"))
 
-	d.say.Print("\n== 3. A message arrives three times")
-	d.emulator.InjectDelivery("", prepaidtest.DuplicateMessage(2))
-	err = errors.Join(err, d.adjust(ctx, 0, "-1.25"))
+		d.say.Print("\n== 4. Each response to a message is lost, until it is undeliverable; the next drain gets it")
+		d.emulator.InjectDelivery("", prepaidtest.LoseResponse(), prepaidtest.LoseResponse())
+		err = errors.Join(err, d.adjust(ctx, 0, "-2.00"), d.adjust(ctx, time.Minute), d.drained(ctx))
 
-	d.say.Print("\n== 4. Each response to a message is lost; the alert an hour later starts a drain")
-	d.emulator.InjectDelivery("", prepaidtest.LoseResponse(), prepaidtest.LoseResponse())
-	err = errors.Join(err, d.adjust(ctx, 0, "-2.00"), d.adjust(ctx, time.Minute), d.adjust(ctx, time.Hour), d.drained(ctx))
-
-	d.say.Print("\n== 5. Stop: a response is lost just before, then two messages cannot be delivered")
-	d.emulator.InjectDelivery("", prepaidtest.LoseResponse())
-	err = errors.Join(err, d.adjust(ctx, 0, "-4.00"), stop(), d.adjust(ctx, 0, "-6.00", "40.00"), d.adjust(ctx, time.Minute))
+		d.say.Print("\n== 5. Stop: a response is lost just before, then two messages cannot be delivered")
+		d.emulator.InjectDelivery("", prepaidtest.LoseResponse())
+		return errors.Join(err, d.adjust(ctx, 0, "-4.00"))
+	})
+	err = errors.Join(err, d.adjust(ctx, 0, "-6.00", "40.00"), d.adjust(ctx, time.Minute))
 	if err != nil {
 		return err
 	}
 	d.say.Printf("undeliverable: %d", d.undelivered())
 
 	d.say.Print("\n== 6. Restart with a new key and nothing but the books")
-	d.old[d.want.HMACKeyID] = d.want.HMACKeySecret
-	d.want.HMACKeyID, d.want.HMACKeySecret = "key-2", newKey()
-	if stop, err = d.begin(ctx); err != nil {
-		return err
-	}
-	return errors.Join(d.adjust(ctx, 0, "0.75"), stop(), d.summary())
+	err = d.during(ctx, "key-2", func() error { return d.adjust(ctx, 0, "0.75") })
+	return errors.Join(err, d.summary())
 }
 
 // adjust lets time pass in the emulator, adjusts the balance by one amount after the other, and waits until the messages are sent.
@@ -132,7 +130,7 @@ func (d *demo) undelivered() (n int) {
 
 func (d *demo) summary() error {
 	left, balance := d.undelivered(), d.emulator.Balance(d.account)
-	d.say.Printf("\n%s\nbalance %s, still undelivered %d", d.books, balance, left)
+	d.say.Printf("balance %s, still undelivered %d", balance, left)
 	if d.books.sum.String() != balance || left > 0 {
 		return errors.New("the books differ from the balance")
 	}

@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
-	"maps"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -19,85 +18,62 @@ import (
 type receiver struct {
 	client *prepaid.Client
 	want   prepaid.CreateHookParams
-	form   webhook.HMAC        // the form of signatures, without keys
-	old    webhook.StaticKeys  // accepted in addition to the wanted key
-	alert  prepaid.MessageType // type of the undeliverable alert; empty if unknown
+	form   webhook.HMAC       // the form of signatures, without keys
+	keys   webhook.StaticKeys // accepted in addition to the wanted key
+	every  time.Duration      // between drains
+	file   string             // of the books
 	books  *books
-	file   string // file name of the books
-	listen string // address
 	say    *log.Logger
-	lost   chan error // gets the error that ends listening
 }
 
-// start serves on the listener. It returns when the hook has the wanted state and missed messages are drained. The function
-// stop ends the receiver: it refuses new messages, then waits at most 10 s for handlers in progress.
-func (r *receiver) start(ctx context.Context, listener net.Listener) (stop func() error, err error) {
-	keys := maps.Clone(r.old)
-	keys[r.want.HMACKeyID] = r.want.HMACKeySecret
-	ring, err := webhook.NewKeys(keys)
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
+// serve receives until ctx ends. It calls ready when the hook has the wanted state and missed messages are drained. At the end it
+// refuses new messages, then waits at most 10 s for handlers in progress.
+func (r *receiver) serve(ctx context.Context, listener net.Listener, ready func()) (err error) {
+	defer listener.Close() //nolint:errcheck // the server closes it too
+	if r.books, err = openBooks(r.file, r.say); err != nil {
+		return fmt.Errorf("the books cannot be opened: %w", err)
 	}
-	alerts := make(chan struct{}, 1)
-	form := r.form
-	form.Keys = ring
-	handler, err := webhook.NewHandler(webhook.Config{
-		Verifier:      form,
-		OnTransaction: webhook.Decoded(r.books.book),
-		OnOther: func(_ context.Context, m *prepaid.Message) error {
-			if r.alert == "" || m.Type != r.alert {
-				return r.books.note(m)
-			}
-			r.say.Printf("%s received", r.alert)
-			select {
-			case alerts <- struct{}{}:
-			default: // an alert is waiting already
-			}
-			return nil
-		},
-		OnFailure: func(_ context.Context, status int, err error) { r.say.Printf("responded %d: %v", status, err) },
-	})
+	defer func() {
+		err = errors.Join(err, r.books.file.Close())
+		r.say.Print(r.books)
+	}()
+	r.keys[r.want.HMACKeyID] = r.want.HMACKeySecret
+	ring, err := webhook.NewKeys(r.keys)
 	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
-	var work sync.WaitGroup
-	lost := make(chan error, 1)
-	r.lost = lost
-	work.Go(func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			lost <- err
-		}
-	})
-	working, cancel := context.WithCancel(ctx)
-	stop = func() error {
-		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer done()
-		err := server.Shutdown(ctx)
-		cancel() // a drain drops the current message and ends
-		err = errors.Join(err, handler.Shutdown(ctx))
-		work.Wait()
 		return err
 	}
+	r.form.Keys = ring
+	handler, err := webhook.NewHandler(webhook.Config{
+		Verifier:      r.form,
+		OnTransaction: webhook.Decoded(r.books.book),
+		OnOther:       r.books.note,
+		OnFailure:     func(_ context.Context, status int, err error) { r.say.Printf("responded %d: %v", status, err) },
+	})
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	lost := make(chan error, 1)
+	go func() { lost <- server.Serve(listener) }()
 
 	// The receiver already listens here: the service pings it before the service responds to Ensure.
 	hook, err := webhook.Ensure(ctx, r.client.Hooks, r.want, webhook.RotateIn(ring, time.Hour))
-	if err != nil {
-		return nil, errors.Join(err, stop())
+	if err == nil {
+		r.say.Printf("the hook is registered, with key %s", r.want.HMACKeyID)
+		r.drain(ctx, hook, handler)
+		ready()
 	}
-	r.say.Printf("the hook is registered, with key %s", r.want.HMACKeyID)
-	r.drain(ctx, hook, handler)
-	work.Go(func() {
-		for {
-			select {
-			case <-alerts:
-				r.drain(working, hook, handler)
-			case <-working.Done():
-				return
-			}
+	for err == nil && ctx.Err() == nil {
+		select {
+		case <-time.After(r.every):
+			r.drain(ctx, hook, handler)
+		case err = <-lost:
+		case <-ctx.Done():
 		}
-	})
-	return stop, nil
+	}
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer done()
+	return errors.Join(err, server.Shutdown(ctx), handler.Shutdown(ctx))
 }
 
 // drain books the messages stored for this receiver. The service forgets a drained message, but only after it is in the books.

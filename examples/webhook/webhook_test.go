@@ -57,7 +57,7 @@ func TestLossIsNoticed(t *testing.T) {
 	say := log.New(&out, "", 0)
 	books, err := openBooks(filepath.Join(t.TempDir(), "books.jsonl"), say)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = books.close() })
+	t.Cleanup(func() { _ = books.file.Close() })
 	d := &demo{receiver: &receiver{books: books, say: say}, emulator: srv, account: account}
 	require.ErrorContains(t, d.summary(), "differ from the balance")
 }
@@ -73,10 +73,11 @@ func TestCommandLine(t *testing.T) {
 		"help on draining":      {args: []string{"-h"}, want: "the service forgets drained messages"},
 		"unknown flag":          {args: []string{"-nonsense"}, code: 2, want: "not defined"},
 		"no flag":               {args: []string{"now"}, code: 2, want: "flags only"},
-		"flags without service": {args: []string{"-key-id", "k"}, code: 2, want: "flags need PREPAID_BASE_URL"},
+		"no books":              {args: []string{"-key-id", "k"}, code: 2, want: "-books is required"},
+		"flags without service": {args: []string{"-books", "b"}, code: 2, want: "PREPAID_BASE_URL is required"},
 		"no such file":          {args: []string{"-key-file", "missing"}, code: 2, want: "missing"},
 		"bad company":           {args: []string{"-company", "42abc"}, code: 2, want: "company"},
-		"incomplete":            {base: "https://service.example.com/3.0/", code: 2, want: "PREPAID_VENDOR"},
+		"incomplete":            {args: []string{"-books", "b"}, base: "https://service.example.com/3.0/", code: 2, want: "PREPAID_VENDOR"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PREPAID_BASE_URL", c.base)
@@ -118,7 +119,7 @@ func TestService(t *testing.T) {
 	args := []string{
 		"-listen", address, "-uri", proxy.URL, "-company", prepaidtest.DefaultCompany.String(),
 		"-key-id", "k2", "-key-file", write("key", newKey().Reveal()+"\n"), "-old-key", "k1=" + write("old", newKey().Reveal()),
-		"-header", "X-Sum", "-alert-type", "undeliverable_alert",
+		"-header", "X-Sum",
 	}
 
 	var out, errOut shared
@@ -147,17 +148,17 @@ func TestService(t *testing.T) {
 	require.NoError(t, srv.WaitIdle(t.Context()))
 	printed = receive(func() {})
 	require.Contains(t, printed, "booked: transaction -2.50\ndrained and dismissed: 1\n")
-	require.Contains(t, printed, "transactions booked: 2, together 10.00; repeated")
+	require.Contains(t, printed, "transactions booked: 2, together 10.00\n")
 	books, err := openBooks(file, log.New(&out, "", 0))
 	require.NoError(t, err)
-	require.NoError(t, books.close())
+	require.NoError(t, books.file.Close())
 	require.Equal(t, srv.Balance(account), books.sum.String())
 
 	require.Equal(t, 2, run(t.Context(), append(args[:2:2], "-books", file), &out, &errOut))
 	require.Contains(t, errOut.String(), "keys must have no empty id")
 	require.Equal(t, 1, run(t.Context(), append(args, "-listen", "127.0.0.1:-1"), &out, &errOut))
 	require.NoError(t, os.WriteFile(file, []byte("{}\n"), 0o600))
-	require.Equal(t, 2, run(t.Context(), args, &out, &errOut))
+	require.Equal(t, 1, run(t.Context(), args, &out, &errOut))
 	require.Contains(t, errOut.String(), "the books cannot be opened: line 1 is not one of the books")
 }
 
