@@ -44,7 +44,6 @@ func (d *disbursement) row(name, format string, args ...any) {
 }
 
 func (d *disbursement) total(name string, t journal.Total) { d.row(name, "%7d %16s", t.Count, t.Sum) }
-func (d *disbursement) report(text string)                 { fmt.Fprintln(d.errOut, text) }
 
 // do makes the run: it checks the file, pays the rows and writes the summary.
 func (d *disbursement) do(ctx context.Context) (code int, err error) {
@@ -73,7 +72,7 @@ func (d *disbursement) do(ctx context.Context) (code int, err error) {
 // refuse prints the faults of the file, and returns an error if there are any.
 func (d *disbursement) refuse(format string) error {
 	for _, fault := range d.list.faults {
-		d.report(fault)
+		fmt.Fprintln(d.errOut, fault)
 	}
 	if n := len(d.list.faults); n > 0 {
 		return fmt.Errorf("%w: "+format, errRefused, n)

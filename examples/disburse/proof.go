@@ -64,7 +64,7 @@ func (d *disbursement) compare(item *prepaid.Transaction, open map[string]paymen
 	if _, ok := open[reference]; ok && own {
 		delete(open, reference)
 		d.marks[d.job.requestID(reported)] = stateEarlier
-		d.report(fmt.Sprintf("line %d: the service returned transaction %s, an earlier payment under this key with another amount or account",
-			reported.line, item.ID))
+		fmt.Fprintf(d.errOut, "line %d: the service returned transaction %s, an earlier payment under this key with another amount or account\n",
+			reported.line, item.ID)
 	}
 }

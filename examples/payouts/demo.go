@@ -39,7 +39,7 @@ type demo struct {
 func demonstrate(ctx context.Context, out io.Writer) (err error) {
 	postgres, err := pgtest.Run(ctx, pgtest.Options{})
 	if errors.Is(err, pgtest.ErrNotInstalled) {
-		return fmt.Errorf("%w: no Postgres is installed: install it (Debian: apt install postgresql; macOS: brew install postgresql@17)", errWrong)
+		return fmt.Errorf("%w: install Postgres first (Debian: apt install postgresql; macOS: brew install postgresql@17)", errWrong)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errWrong, err)

@@ -118,17 +118,17 @@ type pass struct{ dryRun, removeOthers bool }
 // ensure makes each list of the policy equal to the list in the file. The SDK reads a list, sends the difference, repeats no change,
 // and reads the list back.
 func (s *session) ensure(ctx context.Context, d *document, pass pass) (*plan, error) {
-	p := &plan{session: s, document: d, pass: pass}
+	p, policies := &plan{session: s, document: d, pass: pass}, s.client.Policy
 	merchants := converted(d.Merchants, func(m merchant) prepaid.MerchantRule { return prepaid.MerchantRule(m) })
 	terminals := converted(d.Terminals, func(t terminal) prepaid.TerminalRule { return prepaid.TerminalRule(t) })
-	err := list(ctx, p, "categories", d.Categories, s.client.Policy.EnsureCategories, func(c prepaid.MCC) string { return fmt.Sprintf("%q", c) })
+	err := list(ctx, p, "categories", d.Categories, policies.EnsureCategories, func(c prepaid.MCC) string { return fmt.Sprintf("%q", c) })
 	if err == nil {
-		err = list(ctx, p, "merchants", merchants, s.client.Policy.EnsureMerchants, func(r prepaid.MerchantRule) string {
+		err = list(ctx, p, "merchants", merchants, policies.EnsureMerchants, func(r prepaid.MerchantRule) string {
 			return fmt.Sprintf("%d %q %q", r.AcquirerID, r.CardAcceptorID, r.Description)
 		})
 	}
 	if err == nil {
-		err = list(ctx, p, "terminals", terminals, s.client.Policy.EnsureTerminals, func(r prepaid.TerminalRule) string {
+		err = list(ctx, p, "terminals", terminals, policies.EnsureTerminals, func(r prepaid.TerminalRule) string {
 			return fmt.Sprintf("%d %q %q %q %q", r.AcquirerID, r.CardAcceptorID, r.TerminalID, r.CardAcceptorNameLocation, r.Description)
 		})
 	}

@@ -62,7 +62,7 @@ func readFile(text []byte) (*document, error) {
 	}
 	for name, value := range members {
 		if value == nil { // the lines of the list may have been removed by mistake
-			return nil, fmt.Errorf("%w: %s must not be empty; write [] for a list without rules, omit the key to leave the list unchanged", errInput, name)
+			return nil, fmt.Errorf("%w: %s must not be empty; write [] for no rules, omit the key to leave the list unchanged", errInput, name)
 		}
 	}
 	return &d, nil

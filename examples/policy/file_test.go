@@ -42,7 +42,7 @@ func TestReadFileRefuses(t *testing.T) {
 		head + "company: 43\n":            "line 3: mapping key \"company\" already defined at line 1",
 		head + "merchant: []\n":           "line 3: field merchant not found",
 		head + "merchants:\n- {id: 1}\n":  "line 4: field id not found",
-		head + "terminals:\n":             "terminals must not be empty; write [] for a list without rules, omit the key to leave the list unchanged",
+		head + "terminals:\n":             "terminals must not be empty; write [] for no rules, omit the key to leave the list unchanged",
 		head + "categories: 'secret'\n":   "line 3: cannot unmarshal !!str",
 		head + "merchants:\n- secret 7\n": "line 4: cannot unmarshal !!str",
 	} {

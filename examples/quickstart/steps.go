@@ -195,9 +195,8 @@ func (q *quickstart) policy(ctx context.Context) (err error) {
 		q.say("skipped: a rule for category %s exists, and this program must not remove it", gambling)
 		return nil
 	}
-	err = q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeRulesParams[prepaid.MCC]{
-		Reason: "quickstart", Add: []prepaid.MCC{gambling},
-	})
+	block := prepaid.ChangeRulesParams[prepaid.MCC]{Reason: "quickstart", Add: []prepaid.MCC{gambling}}
+	err = q.client.Policy.ChangeCategories(ctx, q.company, block)
 	if outcome := prepaid.OutcomeOf(err); outcome == prepaid.OutcomeApplied || outcome == prepaid.OutcomeUnknown {
 		defer func() { err = errors.Join(err, q.removeRule(ctx)) }()
 	}
@@ -220,7 +219,8 @@ func (q *quickstart) policy(ctx context.Context) (err error) {
 func (q *quickstart) removeRule(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	err := q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeRulesParams[prepaid.MCC]{Reason: "quickstart", Remove: []prepaid.MCC{gambling}})
+	unblock := prepaid.ChangeRulesParams[prepaid.MCC]{Reason: "quickstart", Remove: []prepaid.MCC{gambling}}
+	err := q.client.Policy.ChangeCategories(ctx, q.company, unblock)
 	if err != nil {
 		return fmt.Errorf("the rule for category %s may still exist; check, and remove it manually: %w", gambling, err)
 	}

@@ -87,7 +87,7 @@ func receive(ctx context.Context, r *receiver, args []string, errOut io.Writer) 
 func parse(r *receiver, args []string, errOut io.Writer) (listen string, err error) {
 	flags := flag.NewFlagSet("webhook", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // run prints the error
-	flags.StringVar(&listen, "listen", "127.0.0.1:8080", "address to listen on, with plain HTTP: put a proxy that terminates TLS in front of it")
+	flags.StringVar(&listen, "listen", "127.0.0.1:8080", "address to listen on with plain HTTP, behind a proxy that terminates TLS")
 	flags.StringVar(&r.want.URI, "uri", "", "https address at which the service reaches this receiver")
 	r.want.Scope = make([]prepaid.CompanyID, 1)
 	flags.Int64Var((*int64)(&r.want.Scope[0]), "company", 0, "ID of the company to watch")
