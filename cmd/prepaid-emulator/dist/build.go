@@ -1,23 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"debug/buildinfo"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime/debug"
+	"runtime"
 	"strings"
 )
 
 // builder builds one version of the emulator with "go install", in directories below work.
 type builder struct {
 	version string
-	work    string            // of this run
-	sums    map[string]string // checksums in go.sum, by "path version"
+	work    string // of this run
+	modules string // sources of the dependencies
+	sums    string // the content of go.sum
 	proxies string
 	goroot  string
 }
@@ -25,50 +25,27 @@ type builder struct {
 // binary is a system's emulator.
 type binary struct {
 	target
-	version string
-	content []byte
-	info    *debug.BuildInfo
+	parts             []part
+	program, licences entry // the files of every distribution
 }
 
 // newBuilder reads the source and writes only below the directory work.
 func newBuilder(ctx context.Context, root, version, work string) (*builder, error) {
-	b := &builder{version: version, work: work, sums: make(map[string]string)}
-	// The build reads the dependencies from the module cache, and their checksums from go.sum.
-	download := exec.CommandContext(ctx, "go", "mod", "download")
-	download.Dir = root
-	if _, err := output(download); err != nil {
+	printed, err := output(ctx, root, nil, "go", "env", "GOMODCACHE", "GOPROXY", "GOROOT")
+	sums, missing := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err := errors.Join(err, missing); err != nil {
 		return nil, err
 	}
-	var environment struct{ GOMODCACHE, GOPROXY, GOROOT string }
-	printed, err := output(exec.CommandContext(ctx, "go", "env", "-json", "GOMODCACHE", "GOPROXY", "GOROOT"))
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(printed, &environment); err != nil {
-		return nil, err
-	}
-	b.goroot = environment.GOROOT
-	own := filepath.Join(work, "proxy")
-	b.proxies = strings.Join([]string{fileURL(own), fileURL(filepath.Join(environment.GOMODCACHE, "cache", "download")), environment.GOPROXY}, ",")
-	text, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) == 3 {
-			b.sums[fields[0]+" "+fields[1]] = fields[2]
-		}
-	}
-	return b, publish(ctx, root, version, own)
+	settings, own := strings.Split(printed, "\n"), filepath.Join(work, "proxy")
+	// The Go command downloads only the dependencies that are not in the user's module cache.
+	proxies := strings.Join([]string{fileURL(own), fileURL(filepath.Join(settings[0], "cache", "download")), settings[1]}, ",")
+	return &builder{version, work, filepath.Join(work, "modules"), string(sums), proxies, settings[2]}, publish(ctx, root, version, own)
 }
 
 // fileURL returns the URL of a directory. On Windows the path begins with a drive.
 func fileURL(directory string) string {
 	return "file:///" + strings.TrimPrefix(filepath.ToSlash(directory), "/")
 }
-
-// modules is the directory of a build's sources.
-func (b *builder) modules() string { return filepath.Join(b.work, "modules") }
 
 // build makes the binary for one system. The same version of Go makes the same binary anywhere with this command:
 //
@@ -78,41 +55,33 @@ func (b *builder) modules() string { return filepath.Join(b.work, "modules") }
 // the build ID.
 func (b *builder) build(ctx context.Context, t target) (*binary, error) {
 	path := filepath.Join(b.work, "go")
-	command := exec.CommandContext(ctx, "go", "install", "-trimpath", "-ldflags=-s -w", modulePath+"/cmd/"+program+"@"+b.version)
-	command.Dir = b.work
-	command.Env = append(os.Environ(), "GOENV=off", "GOWORK=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOEXPERIMENT=", "GOFIPS140=off",
-		"CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0",
-		"GOPATH="+path, "GOBIN=", "GOMODCACHE="+b.modules(), "GOPROXY="+b.proxies, "GOPRIVATE=", "GONOPROXY=", "GOSUMDB=off")
-	if _, err := output(command); err != nil {
-		return nil, fmt.Errorf("%s: %w", t, err)
+	if _, err := output(ctx, b.work, []string{
+		"GOENV=off", "GOWORK=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOEXPERIMENT=", "GOFIPS140=off",
+		"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOPATH=" + path, "GOBIN=", "GOMODCACHE=" + b.modules, "GOPROXY=" + b.proxies, "GOPRIVATE=", "GONOPROXY=", "GOSUMDB=off",
+	}, "go", "install", "-trimpath", "-ldflags=-s -w", modulePath+"/cmd/"+program+"@"+b.version); err != nil {
+		return nil, err
 	}
-	file, err := installed(filepath.Join(path, "bin"), t)
+	directory, name := t.os+"_"+t.arch, program
+	if t == (target{runtime.GOOS, runtime.GOARCH}) {
+		directory = "" // only programs for other systems get one
+	}
+	if t.os == "windows" {
+		name += ".exe"
+	}
+	content, err := os.ReadFile(filepath.Join(path, "bin", directory, name))
 	if err != nil {
 		return nil, err
 	}
-	info, err := buildinfo.ReadFile(file)
+	info, err := buildinfo.Read(bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range info.Deps {
-		if sum := b.sums[m.Path+" "+m.Version]; sum == "" || sum != m.Sum {
-			return nil, fmt.Errorf("%s: %s %s is not what go.sum has", t, m.Path, m.Version)
+		if !strings.Contains(b.sums, m.Path+" "+m.Version+" "+m.Sum+"\n") {
+			return nil, fmt.Errorf("%s %s is not what go.sum has", m.Path, m.Version)
 		}
 	}
-	content, err := os.ReadFile(file)
-	return &binary{t, b.version, content, info}, err
-}
-
-// installed finds the program: "go install" puts a program for another system into a directory named after that system.
-func installed(bin string, t target) (string, error) {
-	name := program
-	if t.os == "windows" {
-		name += ".exe"
-	}
-	for _, file := range []string{filepath.Join(bin, t.os+"_"+t.arch, name), filepath.Join(bin, name)} {
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-			return file, nil
-		}
-	}
-	return "", errors.New(t.String() + ": go install left no program")
+	parts, err := b.parts(info)
+	return &binary{t, parts, entry{name, 0o755, content}, entry{"LICENSES.txt", 0o644, notices(parts)}}, err
 }

@@ -1,18 +1,20 @@
 package main
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
-	"errors"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"debug/elf"
+	"debug/macho"
 	"flag"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,26 +26,16 @@ var all = flag.Bool("all", false, "check every system, and not only linux on thi
 
 const repository = "../../.."
 
-// made is a release shared by tests.
-type made struct {
-	directory, version string
-	targets            []target
-	err                error
+// released is the directory of a release that is built once for all tests.
+var released struct {
+	once      sync.Once
+	directory string
+	err       error
 }
 
-// shared is built once for all tests, and removed at their end.
-var shared = struct {
-	once sync.Once
-	made made
-}{}
-
 func TestMain(m *testing.M) {
-	flag.Parse()
-	code := m.Run()
-	if directory := shared.made.directory; directory != "" {
-		_ = os.RemoveAll(directory)
-	}
-	os.Exit(code)
+	m.Run()
+	_ = os.RemoveAll(released.directory)
 }
 
 func wanted() []target {
@@ -53,127 +45,184 @@ func wanted() []target {
 	return []target{{"linux", runtime.GOARCH}}
 }
 
-// release returns the results of the program for this checkout.
-func release(t *testing.T) made {
+// release returns a directory with the results of the program for this checkout.
+func release(t *testing.T) string {
 	t.Helper()
-	shared.once.Do(func() {
-		m := &shared.made
-		m.targets = wanted()
-		if m.directory, m.err = os.MkdirTemp("", "prepaid-dist-test-"); m.err != nil { //nolint:usetesting // other tests use it as well
-			return
-		}
-		if m.version, m.err = sourceVersion(repository); m.err == nil {
-			m.err = run(t.Context(), []string{"-source", repository, "-out", m.directory, "-targets", join(m.targets)}, io.Discard)
+	released.once.Do(func() {
+		released.directory, released.err = os.MkdirTemp("", "prepaid-dist-test-") //nolint:usetesting // other tests use it as well
+		if released.err == nil {
+			released.err = distribute(t.Context(), repository, untagged, released.directory, wanted())
 		}
 	})
-	require.NoError(t, shared.made.err)
-	return shared.made
+	require.NoError(t, released.err)
+	return released.directory
 }
 
-// read returns a file of the release. It adds the version to the name.
-func (m made) read(t *testing.T, name string) []byte {
+// of is the start of the names of a system's files.
+func (t target) of(directory string) string {
+	return filepath.Join(directory, strings.Join([]string{program, untagged, t.os, t.arch}, "_"))
+}
+
+func read(t *testing.T, path ...string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(m.directory, program+"_"+m.version+"_"+name))
+	content, err := os.ReadFile(filepath.Join(path...))
 	require.NoError(t, err)
 	return content
 }
 
-// archived returns the entries of the archive for a system.
-func (m made) archived(t *testing.T, one target) map[string]entry {
+// untar returns a directory with the files of an archive.
+func untar(t *testing.T, archive string) string {
 	t.Helper()
-	if one.os == "windows" {
-		return unzip(t, m.read(t, one.os+"_"+one.arch+".zip"))
-	}
-	unpacked, err := gzip.NewReader(bytes.NewReader(m.read(t, one.os+"_"+one.arch+".tar.gz")))
+	directory := t.TempDir()
+	_, err := output(t.Context(), directory, nil, "tar", "-xpf", archive)
 	require.NoError(t, err)
-	return untar(t, unpacked)
+	return directory
 }
 
-// programOf returns the program for a system.
-func (m made) programOf(t *testing.T, one target) []byte {
+// unpack returns the program in the archive for a system, and the licences there by the names of the parts.
+func unpack(t *testing.T, one target) (content []byte, licences map[string]string) {
 	t.Helper()
-	name := program
+	directory, name := t.TempDir(), program
 	if one.os == "windows" {
+		archive, err := zip.OpenReader(one.of(release(t)) + ".zip")
+		require.NoError(t, err)
+		defer archive.Close()
+		require.NoError(t, os.CopyFS(directory, archive))
 		name += ".exe"
+	} else {
+		directory = untar(t, one.of(release(t))+".tar.gz")
 	}
-	files := m.archived(t, one)
-	require.Contains(t, files, name)
-	require.Equal(t, fs.FileMode(0o755), files[name].mode)
-	return files[name].content
-}
-
-func untar(t *testing.T, packed io.Reader) map[string]entry {
-	t.Helper()
-	entries := make(map[string]entry)
-	r := tar.NewReader(packed)
-	for {
-		header, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return entries
-		}
-		require.NoError(t, err)
-		require.Equal(t, []any{0, 0, "", "", epoch}, []any{header.Uid, header.Gid, header.Uname, header.Gname, header.ModTime.UTC()}, header.Name)
-		content, err := io.ReadAll(r)
-		require.NoError(t, err)
-		name := strings.TrimSuffix(header.Name, "/")
-		require.NotContains(t, entries, name)
-		entries[name] = entry{name, header.FileInfo().Mode(), content}
-	}
-}
-
-func unzip(t *testing.T, packed []byte) map[string]entry {
-	t.Helper()
-	entries := make(map[string]entry)
-	r, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+	entries, err := os.ReadDir(directory)
 	require.NoError(t, err)
-	for _, file := range r.File {
-		content, err := fs.ReadFile(r, file.Name)
-		require.NoError(t, err)
-		require.True(t, file.Modified.Equal(epoch), file.Modified)
-		entries[file.Name] = entry{file.Name, file.Mode(), content}
+	require.Len(t, entries, 2)
+	info, err := os.Stat(filepath.Join(directory, name))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o755), info.Mode())
+	sections := strings.Split(string(read(t, directory, "LICENSES.txt")), strings.Repeat("=", 100)+"\n")
+	licences = make(map[string]string)
+	for i := 1; i < len(sections); i += 2 {
+		licences[strings.TrimSpace(sections[i])] = strings.TrimSpace(sections[i+1])
 	}
-	return entries
+	return read(t, directory, name), licences
 }
 
-func TestWrongArguments(t *testing.T) {
+// copySource copies the source, without some directories at its top.
+func copySource(t *testing.T, to string, except ...string) {
+	t.Helper()
+	files, err := sourceFiles(t.Context(), repository)
+	require.NoError(t, err)
+	for _, file := range files {
+		if top, _, _ := strings.Cut(file.Path(), "/"); !slices.Contains(except, top) {
+			name := filepath.Join(to, file.Path())
+			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+			require.NoError(t, os.WriteFile(name, read(t, repository, file.Path()), 0o644))
+		}
+	}
+}
+
+// SHA256SUMS has every file of the release, and nothing else.
+func TestSums(t *testing.T) {
 	t.Parallel()
-	full := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(full, "old"), nil, 0o600))
-	for _, wrong := range []struct {
-		says      string
-		arguments []string
-	}{
-		{"-out is required", nil},
-		{"-out must be empty", []string{"-out", full}},
-		{"plan9/amd64", []string{"-out", t.TempDir(), "-targets", "linux/amd64,plan9/amd64"}},
-		{"call.go", []string{"-out", t.TempDir(), "-source", full}},
-	} {
-		err := run(t.Context(), append([]string{"-source", repository}, wrong.arguments...), io.Discard)
-		require.ErrorContains(t, err, wrong.says, fmt.Sprint(wrong.arguments))
+	entries, err := os.ReadDir(release(t))
+	require.NoError(t, err)
+	var want []string
+	for _, e := range entries {
+		if e.Name() != "SHA256SUMS" {
+			want = append(want, fmt.Sprintf("%x  %s\n", sha256.Sum256(read(t, release(t), e.Name())), e.Name()))
+		}
+	}
+	require.Len(t, want, 2*len(wanted())+1)
+	require.ElementsMatch(t, want, slices.Collect(strings.Lines(string(read(t, release(t), "SHA256SUMS")))))
+}
+
+// Each program is for its system, and has its version.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	for _, one := range wanted() {
+		content, _ := unpack(t, one)
+		checkProgram(t, one, content)
+		info, err := buildinfo.Read(bytes.NewReader(content))
+		require.NoError(t, err)
+		require.Equal(t, []string{modulePath, untagged, runtime.Version()}, []string{info.Main.Path, info.Main.Version, info.GoVersion})
 	}
 }
 
-// A version is only built from its tag.
-func TestVersionIsThatOfTheTag(t *testing.T) {
+// checkProgram checks that a program is small and needs nothing that its system may lack. macOS starts no program without an
+// identifier.
+func checkProgram(t *testing.T, one target, content []byte) {
+	t.Helper()
+	info, err := buildinfo.Read(bytes.NewReader(content))
+	require.NoError(t, err)
+	settings := make(map[string]string)
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	require.Equal(t, []string{"0", "true", one.os, one.arch}, []string{settings["CGO_ENABLED"], settings["-trimpath"], settings["GOOS"], settings["GOARCH"]})
+	switch one.os {
+	case "linux":
+		file, err := elf.NewFile(bytes.NewReader(content))
+		require.NoError(t, err)
+		require.Nil(t, file.Section(".symtab"))
+	case "darwin":
+		file, err := macho.NewFile(bytes.NewReader(content))
+		require.NoError(t, err)
+		const uuid = 0x1b
+		require.True(t, slices.ContainsFunc(file.Loads, func(load macho.Load) bool { return file.ByteOrder.Uint32(load.Raw()) == uuid }))
+	}
+}
+
+// The Go command must download exactly the modules that the repository was tested with.
+func TestAnotherDependencyIsRefused(t *testing.T) {
+	t.Parallel()
+	b, err := newBuilder(t.Context(), repository, untagged, t.TempDir())
+	require.NoError(t, err)
+	b.sums = regexp.MustCompile(`(golang\.org/x/oauth2 \S+ h1:).*`).ReplaceAllString(b.sums, "${1}AAAA=")
+	_, err = b.build(t.Context(), wanted()[0])
+	require.ErrorContains(t, err, "golang.org/x/oauth2 v")
+	require.ErrorContains(t, err, "is not what go.sum has")
+}
+
+// Two checkouts, build caches and work directories give the same bytes, whatever the user's settings are.
+func TestReproducible(t *testing.T) {
+	want := read(t, release(t), "SHA256SUMS")
+	other, again := filepath.Join(t.TempDir(), "another", "checkout"), t.TempDir()
+	copySource(t, other)
+	require.NoError(t, exec.CommandContext(t.Context(), "git", "init", "-q", other).Run())
+	for _, unused := range []string{"ignored.out", "deleted.go"} { // one ignored, the other added and then deleted
+		require.NoError(t, os.WriteFile(filepath.Join(other, unused), []byte("package prepaid"), 0o600))
+	}
+	require.NoError(t, exec.CommandContext(t.Context(), "git", "-C", other, "add", "deleted.go").Run())
+	require.NoError(t, os.Remove(filepath.Join(other, "deleted.go")))
+	t.Setenv("GOCACHE", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("GOAMD64", "v3")
+	require.NoError(t, distribute(t.Context(), other, untagged, again, wanted()))
+	require.Equal(t, string(want), string(read(t, again, "SHA256SUMS")))
+}
+
+// Nothing is overwritten, and a version is only built from its tag.
+func TestRefusals(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	inRoot := func(arguments ...string) {
+	git := func(arguments ...string) {
+		t.Helper()
 		_, err := git(t.Context(), root, append([]string{"-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"}, arguments...)...)
 		require.NoError(t, err)
 	}
-	says := func(problem string) {
+	refused := func(problem, to string) {
 		t.Helper()
-		err := run(t.Context(), []string{"-source", root, "-out", t.TempDir(), "-version", "v0.1.0"}, io.Discard)
-		require.ErrorContains(t, err, problem)
+		require.ErrorContains(t, distribute(t.Context(), root, "v0.1.0", to, wanted()), problem)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(root, "go.mod"), []byte("module "+modulePath+"\n"), 0o600))
-	inRoot("init", "-q")
-	inRoot("add", "go.mod")
-	inRoot("commit", "-q", "-m", "Begin")
-	inRoot("tag", "v0.1.0-rc.1")
-	says("not that of the tag v0.1.0")
-	inRoot("tag", "-a", "-m", "Version 0.1.0", "v0.1.0")
-	says("go.sum") // a later check
+	git("init", "-q")
+	git("add", "go.mod")
+	git("commit", "-q", "-m", "Begin")
+	git("tag", "v0.1.0-rc.1")
+	refused("have the tag of the version", t.TempDir())
+	git("tag", "-a", "-m", "Version 0.1.0", "v0.1.0")
+	refused("go.sum", t.TempDir()) // a later check
+	refused("-out must", "")
+	refused("-out must", root)
 	require.NoError(t, os.WriteFile(filepath.Join(root, "more.go"), nil, 0o600))
-	says("the tree is not clean")
+	refused("the tree must be clean", t.TempDir())
 }

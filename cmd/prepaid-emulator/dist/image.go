@@ -2,15 +2,12 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -22,18 +19,15 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// platformImage is the content of the image for one system.
-type platformImage struct {
-	target
-	content []entry
-}
-
 // imageConfig has the settings of the last stage of the Dockerfile.
-func imageConfig() v1.Config {
+func imageConfig(version string) v1.Config {
 	return v1.Config{
 		User: "65532:65532", Entrypoint: []string{"/" + program}, WorkingDir: "/",
-		Env:          []string{"PREPAID_EMULATOR_LISTEN=:8480", "PREPAID_EMULATOR_ALLOW_REMOTE=true"},
-		ExposedPorts: map[string]struct{}{"8480/tcp": {}},
+		Env: []string{"PREPAID_EMULATOR_LISTEN=:8480", "PREPAID_EMULATOR_ALLOW_REMOTE=true"}, ExposedPorts: map[string]struct{}{"8480/tcp": {}},
+		Labels: map[string]string{
+			"org.opencontainers.image.title": program, "org.opencontainers.image.version": version,
+			"org.opencontainers.image.licenses": "Apache-2.0", "org.opencontainers.image.source": "https://" + modulePath,
+		},
 		Healthcheck: &v1.HealthConfig{
 			Test: []string{"CMD", "/" + program, "-health"}, Interval: 5 * time.Second, Timeout: 3 * time.Second, StartPeriod: 5 * time.Second,
 		},
@@ -41,27 +35,25 @@ func imageConfig() v1.Config {
 }
 
 // imageArchive returns a tar file: an OCI layout with an image per system, and a manifest.json like that of "docker save".
-func imageArchive(version, work string, platforms []platformImage) ([]byte, error) {
-	settings := imageConfig()
-	settings.Labels = map[string]string{
-		"org.opencontainers.image.title": program, "org.opencontainers.image.version": version,
-		"org.opencontainers.image.licenses": "Apache-2.0", "org.opencontainers.image.source": "https://" + modulePath,
-	}
-	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+func imageArchive(version, work string, binaries []*binary) ([]byte, error) {
+	var index v1.ImageIndex = empty.Index
 	var saved layers.Manifest
-	for _, p := range platforms {
-		image, err := newImage(p, settings)
+	blob := func(d v1.Descriptor) string { return "blobs/" + d.Digest.Algorithm + "/" + d.Digest.Hex }
+	for _, b := range binaries {
+		image, err := newImage(b, version)
 		if err != nil {
 			return nil, err
 		}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: p.os, Architecture: p.arch}},
+		manifest, err := image.Manifest()
+		if err != nil {
+			return nil, err
+		}
+		saved = append(saved, layers.Descriptor{
+			Config: blob(manifest.Config), RepoTags: []string{program + ":" + version + "-" + b.arch}, Layers: []string{blob(manifest.Layers[0])},
 		})
-		one, err := savedImage(image, fmt.Sprintf("%s:%s-%s", program, version, p.arch))
-		if err != nil {
-			return nil, err
-		}
-		saved = append(saved, one)
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{
+			Add: image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: b.os, Architecture: b.arch}},
+		})
 	}
 	directory := filepath.Join(work, "layout")
 	path, err := layout.Write(directory, empty.Index)
@@ -73,23 +65,25 @@ func imageArchive(version, work string, platforms []platformImage) ([]byte, erro
 	})); err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(saved)
-	if err != nil {
+	text, _ := json.Marshal(saved) // only strings
+	if err := path.WriteFile("manifest.json", text, 0o600); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(directory, "manifest.json"), text, 0o600); err != nil {
-		return nil, err
-	}
-	entries, err := tree(os.DirFS(directory))
-	if err != nil {
-		return nil, err
+	blobs, _ := fs.Glob(os.DirFS(directory), "blobs/sha256/*") // a valid pattern; the names are sorted
+	entries := []entry{{"blobs/", 0o755, nil}, {"blobs/sha256/", 0o755, nil}}
+	for _, name := range append(blobs, "index.json", "manifest.json", "oci-layout") {
+		content, err := os.ReadFile(filepath.Join(directory, name))
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry{name, 0o644, content})
 	}
 	return tarball(entries)
 }
 
 // newImage makes an image of one layer.
-func newImage(p platformImage, settings v1.Config) (v1.Image, error) {
-	files, err := tarball(rootFiles(p.content))
+func newImage(b *binary, version string) (v1.Image, error) {
+	files, err := tarball(rootFiles(b))
 	if err != nil {
 		return nil, err
 	}
@@ -98,69 +92,26 @@ func newImage(p platformImage, settings v1.Config) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	image, err := mutate.Append(base, mutate.Addendum{
-		Layer: layer, MediaType: types.OCILayer,
-		History: v1.History{Created: v1.Time{Time: epoch}, CreatedBy: "COPY /out/ /"},
-	})
+	created := v1.Time{Time: epoch}
+	base, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON),
+		&v1.ConfigFile{OS: b.os, Architecture: b.arch, Created: created, Config: imageConfig(version), RootFS: v1.RootFS{Type: "layers"}})
 	if err != nil {
 		return nil, err
 	}
-	return mutate.ConfigFile(image, func() *v1.ConfigFile {
-		file, _ := image.ConfigFile() // just made
-		file = file.DeepCopy()
-		file.OS, file.Architecture, file.Created, file.Config = p.os, p.arch, v1.Time{Time: epoch}, settings
-		return file
-	}())
+	return mutate.Append(base, mutate.Addendum{Layer: layer, History: v1.History{Created: created, CreatedBy: "COPY /out/ /"}})
 }
 
-// rootFiles is the image's file system: the files that the Dockerfile puts below /out. Every user can write to /state and
-// /tmp, because a container may run with any user.
-func rootFiles(content []entry) []entry {
+// rootFiles is the image's file system: the files that the Dockerfile puts below /out. Every user can write to /state, because
+// a container may run with any user.
+func rootFiles(b *binary) []entry {
 	var roots bytes.Buffer
 	for root := range bundle.Roots() {
 		if root.Constraint == nil { // a PEM file has no field for a constraint
 			_ = pem.Encode(&roots, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})
 		}
 	}
-	directory := fs.ModeDir | 0o755
-	files := slices.Concat(content, []entry{
-		{name: "etc", mode: directory}, {name: "etc/ssl", mode: directory}, {name: "etc/ssl/certs", mode: directory},
-		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, content: roots.Bytes()},
-		{name: "state", mode: fs.ModeDir | fs.ModeSticky | 0o777},
-	})
-	slices.SortFunc(files, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
-	return files
-}
-
-// savedImage describes an image for the manifest.json of "docker save".
-func savedImage(image v1.Image, tag string) (saved layers.Descriptor, err error) {
-	manifest, err := image.Manifest()
-	if err != nil {
-		return saved, err
+	return []entry{
+		b.licences, {"etc/", 0o755, nil}, {"etc/ssl/", 0o755, nil}, {"etc/ssl/certs/", 0o755, nil},
+		{"etc/ssl/certs/ca-certificates.crt", 0o644, roots.Bytes()}, b.program, {"state/", 0o1777, nil},
 	}
-	blob := func(d v1.Descriptor) string { return "blobs/" + d.Digest.Algorithm + "/" + d.Digest.Hex }
-	saved.Config, saved.RepoTags = blob(manifest.Config), []string{tag}
-	for _, layer := range manifest.Layers {
-		saved.Layers = append(saved.Layers, blob(layer))
-	}
-	return saved, nil
-}
-
-// tree reads the files below a directory. Order and modes are the same on every machine.
-func tree(below fs.FS) ([]entry, error) {
-	var entries []entry
-	err := fs.WalkDir(below, ".", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil || path == ".":
-			return err
-		case d.IsDir():
-			entries = append(entries, entry{name: path, mode: fs.ModeDir | 0o755})
-			return nil
-		}
-		content, err := fs.ReadFile(below, path)
-		entries = append(entries, entry{name: path, mode: 0o644, content: content})
-		return err
-	})
-	return entries, err
 }

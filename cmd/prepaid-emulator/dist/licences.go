@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,10 +18,9 @@ import (
 
 // part is a part of the program: a module, or Go's standard library as "std".
 type part struct {
-	path, version string
-	sum           string // "h1:..." of a module
-	licence       string // SPDX identifier
-	texts         []byte // licence and notices
+	*debug.Module
+	licence string // SPDX identifier
+	texts   []byte // licence and notices
 }
 
 // parts lists the modules of a program, the program's own module first.
@@ -29,24 +29,18 @@ func (b *builder) parts(info *debug.BuildInfo) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := []part{{path: info.Main.Path, version: info.Main.Version, sum: info.Main.Sum}}
-	for _, m := range info.Deps {
-		parts = append(parts, part{path: m.Path, version: m.Version, sum: m.Sum})
-	}
-	parts = append(parts, part{path: "std", version: info.GoVersion})
-	for i := range parts {
-		p := &parts[i]
+	var parts []part
+	for _, m := range slices.Concat([]*debug.Module{&info.Main}, info.Deps, []*debug.Module{{Path: "std", Version: info.GoVersion}}) {
 		directory := b.goroot
-		if p.path != "std" {
-			escaped, err := module.EscapePath(p.path)
-			if err != nil {
-				return nil, err
-			}
-			directory = filepath.Join(b.modules(), filepath.FromSlash(escaped)+"@"+p.version)
+		if m.Path != "std" {
+			escaped, _ := module.EscapePath(m.Path) // the Go command accepted it
+			directory = filepath.Join(b.modules, filepath.FromSlash(escaped)+"@"+m.Version)
 		}
-		if p.licence, p.texts, err = licenceIn(directory, licences); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.path, err)
+		licence, texts, err := licenceIn(directory, licences)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Path, err)
 		}
+		parts = append(parts, part{m, licence, texts})
 	}
 	return parts, nil
 }
@@ -54,31 +48,25 @@ func (b *builder) parts(info *debug.BuildInfo) ([]part, error) {
 // licenceIn returns the licence of a module and the texts that must be shipped with its binaries.
 func licenceIn(directory string, licences *classifier.Classifier) (id string, texts []byte, err error) {
 	entries, err := os.ReadDir(directory)
-	if err != nil {
-		return "", nil, err
-	}
+	named := regexp.MustCompile(`(?i)^(LICEN[CS]E|COPYING|NOTICE)(\.|$)`)
 	var found []string
 	for _, entry := range entries {
-		name, _, _ := strings.Cut(strings.ToUpper(entry.Name()), ".")
-		if entry.IsDir() || !slices.Contains([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE"}, name) {
+		if entry.IsDir() || !named.MatchString(entry.Name()) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(directory, entry.Name()))
-		if err != nil {
-			return "", nil, err
-		}
+		text, problem := os.ReadFile(filepath.Join(directory, entry.Name()))
+		err = errors.Join(err, problem)
 		texts = append(append(texts, bytes.TrimSpace(text)...), "\n\n"...)
 		for _, match := range licences.Match(text).Matches {
-			if match.MatchType == "License" {
+			if match.MatchType == "License" && !slices.Contains(found, match.Name) {
 				found = append(found, match.Name)
 			}
 		}
 	}
-	found = slices.Compact(slices.Sorted(slices.Values(found)))
 	if len(found) != 1 {
-		return "", nil, errors.New("its licence is not one that is known: " + strings.Join(found, ", "))
+		return "", nil, errors.Join(fmt.Errorf("its licence is not one that is known: %q", found), err)
 	}
-	return found[0], texts, nil
+	return found[0], texts, err
 }
 
 // notices is the text shipped with every binary: its parts, their sources and their licences.
@@ -86,7 +74,7 @@ func notices(parts []part) []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "%s contains the following. The source of a module is what the Go command downloads under its name and version.\n", program)
 	for _, p := range parts {
-		fmt.Fprintf(&text, "\n%s\n%s %s, %s\n%[1]s\n\n%[5]s", strings.Repeat("=", 100), p.path, p.version, p.licence, p.texts)
+		fmt.Fprintf(&text, "\n%s\n%s %s, %s\n%[1]s\n\n%[5]s", strings.Repeat("=", 100), p.Path, p.Version, p.licence, p.texts)
 	}
 	return append(bytes.TrimSpace(text.Bytes()), '\n')
 }

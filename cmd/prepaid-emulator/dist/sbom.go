@@ -13,35 +13,31 @@ import (
 
 // sbom describes a binary in CycloneDX: its checksum, and its parts with versions, checksums and licences. It has no time
 // and no serial number, so that the same binary has the same SBOM.
-func sbom(b *binary, parts []part) ([]byte, error) {
-	own := parts[0]
+func sbom(b *binary) ([]byte, error) {
+	own := b.parts[0]
+	checksum := sha256.Sum256(b.program.content)
 	bom := cdx.NewBOM()
 	bom.Metadata = &cdx.Metadata{
 		Lifecycles: &[]cdx.Lifecycle{{Phase: cdx.LifecyclePhasePostBuild}},
 		Component: &cdx.Component{
-			BOMRef: program, Type: cdx.ComponentTypeApplication, Name: program, Version: b.version,
+			BOMRef: program, Type: cdx.ComponentTypeApplication, Name: program, Version: own.Version,
 			PackageURL: fmt.Sprintf("%s?goos=%s&goarch=%s#cmd/%s", packageURL(own), b.os, b.arch, program),
-			Hashes:     &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: fmt.Sprintf("%x", sha256.Sum256(b.content))}},
-			Licenses:   licenceChoice(own),
+			Hashes:     hashes(checksum[:]), Licenses: licenceChoice(own),
 		},
 	}
 	var components []cdx.Component
 	var contained []string
-	for _, p := range parts {
-		component := cdx.Component{
-			BOMRef: packageURL(p), Type: cdx.ComponentTypeLibrary, Name: p.path, Version: p.version, PackageURL: packageURL(p),
-			Scope: cdx.ScopeRequired, Licenses: licenceChoice(p),
+	for _, p := range b.parts {
+		// The Go command's checksum of a module is a SHA-256 in base64. The standard library has none.
+		sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(p.Sum, "h1:"))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Path, err)
 		}
-		if p.sum != "" {
-			// The Go command's checksum of a module is a SHA-256 in base64.
-			sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(p.sum, "h1:"))
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", p.path, err)
-			}
-			component.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum)}}
-		}
-		components = append(components, component)
-		contained = append(contained, component.BOMRef)
+		components = append(components, cdx.Component{
+			BOMRef: packageURL(p), Type: cdx.ComponentTypeLibrary, Name: p.Path, Version: p.Version, PackageURL: packageURL(p),
+			Scope: cdx.ScopeRequired, Hashes: hashes(sum), Licenses: licenceChoice(p),
+		})
+		contained = append(contained, packageURL(p))
 	}
 	bom.Components = &components
 	bom.Dependencies = &[]cdx.Dependency{{Ref: program, Dependencies: &contained}}
@@ -50,8 +46,15 @@ func sbom(b *binary, parts []part) ([]byte, error) {
 	return text.Bytes(), err
 }
 
+func hashes(sum []byte) *[]cdx.Hash {
+	if len(sum) == 0 {
+		return nil
+	}
+	return &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum)}}
+}
+
 func packageURL(p part) string {
-	return "pkg:golang/" + p.path + "@" + strings.TrimPrefix(p.version, "go")
+	return "pkg:golang/" + p.Path + "@" + strings.TrimPrefix(p.Version, "go")
 }
 
 func licenceChoice(p part) *cdx.Licenses {
