@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -25,14 +26,12 @@ type call struct {
 	asText    string // replaces method and arguments
 }
 
-var errNoCall = errors.New("the SDK has no call for it")
-
 // callOf finds the call that sends a request. It fails for a request that the SDK cannot have sent.
 func callOf(client *prepaid.Client, r prepaidtest.Request) (call, error) {
 	all := operations.All()
 	i := slices.IndexFunc(all, func(o operations.Operation) bool { return o.Method == r.Method && o.Path == r.Template })
 	if i < 0 {
-		return call{}, errNoCall
+		return call{}, errors.New("the SDK has no call for it")
 	}
 	name := all[i].Name
 	receiver, method := reflect.ValueOf(client), name
@@ -115,11 +114,16 @@ func (in *reader) next(kind reflect.Type) (reflect.Value, error) {
 			return value, errors.New("its body does not have the members of the operation")
 		}
 	case kind.Kind() == reflect.Struct && len(in.body) > 2:
-		in.toFields(value)
-		if err := json.Unmarshal(in.body, value.Addr().Interface()); err != nil {
+		body := in.body
+		if value.FieldByName("RequireApproval").IsValid() { // a field without a tag
+			body = bytes.Replace(body, []byte(`"require_approval"`), []byte(`"RequireApproval"`), 1)
+		}
+		if err := json.Unmarshal(body, value.Addr().Interface()); err != nil {
 			return value, errors.New("its body has members that the SDK does not send")
 		}
-		in.zeroAmount(value)
+		if zero := value.FieldByName("ZeroAmount"); zero.IsValid() && value.FieldByName("Amount").IsZero() {
+			zero.SetBool(bytes.Contains(body, []byte(`"amount"`)))
+		}
 	case kind.Kind() == reflect.Struct:
 		in.fromQuery(value)
 	case len(in.path) > 0 && value.CanInt():
@@ -143,21 +147,6 @@ func (in *reader) next(kind reflect.Type) (reflect.Value, error) {
 		}
 	}
 	return value, nil
-}
-
-// toFields renames a member of the body to the name of its field, for a params struct without tags.
-func (in *reader) toFields(value reflect.Value) {
-	if value.FieldByName("RequireApproval").IsValid() {
-		in.body = []byte(strings.Replace(string(in.body), `"require_approval"`, `"RequireApproval"`, 1))
-	}
-}
-
-// zeroAmount sets the field ZeroAmount if the body has an amount of zero.
-func (in *reader) zeroAmount(value reflect.Value) {
-	flag, amount := value.FieldByName("ZeroAmount"), value.FieldByName("Amount")
-	if flag.IsValid() && amount.IsZero() && strings.Contains(string(in.body), `"amount"`) {
-		flag.SetBool(true)
-	}
 }
 
 // fromQuery fills a params struct from the query. A field has the name of its parameter, or is listed below.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"go/format"
 	"net/http"
+	"path"
 	"reflect"
 	"regexp"
 	"slices"
@@ -51,11 +52,6 @@ type writer struct {
 // expression marks a Go expression that replaces a value, such as the id of a webhook that the test registered.
 func (w *writer) expression(text string) string { return w.mark + text + w.mark }
 
-// insertExpressions replaces the marked strings by their expressions.
-func (s *story) insertExpressions(code string) string {
-	return strings.NewReplacer("\""+s.mark, "", s.mark+"\"", "").Replace(code)
-}
-
 // add appends to the list the steps that the list does not have yet.
 func add(list *[]string, steps ...string) {
 	for _, step := range steps {
@@ -88,7 +84,8 @@ func Write(server *prepaidtest.Server, requests ...prepaidtest.Request) (string,
 	if slices.Contains(s.settings, reportsReady) && slices.Contains(s.settings, reportsPending) {
 		return "", errors.New("a report is ready in one request and pending in another")
 	}
-	text, err := format.Source([]byte(s.insertExpressions(s.file(blocks))))
+	expressions := strings.NewReplacer("\""+s.mark, "", s.mark+"\"", "")
+	text, err := format.Source([]byte(expressions.Replace(s.file(blocks))))
 	if err != nil {
 		return "", fmt.Errorf("the test cannot be written: %w", err)
 	}
@@ -107,11 +104,11 @@ func (w *writer) paidEarlier() bool {
 	})
 }
 
-// invalid reports whether the SDK refuses a call before sending it.
-func (w *writer) invalid(c call) bool {
+// invalid reports whether the SDK refuses the call before sending it.
+func (w *writer) invalid() bool {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel() // nothing is sent
-	results := c.function.Call(append([]reflect.Value{reflect.ValueOf(ended)}, c.arguments...))
+	results := w.call.function.Call(append([]reflect.Value{reflect.ValueOf(ended)}, w.call.arguments...))
 	err, _ := results[len(results)-1].Interface().(error)
 	_, invalid := errors.AsType[*prepaid.ValidationError](err)
 	return invalid
@@ -127,27 +124,10 @@ func (w *writer) field(name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// renameRequestID replaces a dated request id, so that the test never expires, and adds a missing id.
-func (w *writer) renameRequestID() {
-	field := w.field("RequestID")
-	if !field.IsValid() {
-		return
-	}
-	if _, dated := prepaid.RequestID(field.String()).Date(); dated || field.String() == "" {
-		field.SetString(fmt.Sprintf("request-%d", cmp.Or(w.request.RepeatOf, w.request.Number)))
-	}
-}
-
 func (w *writer) operation() string { return w.request.Method + " " + w.request.Template }
 
 func (w *writer) succeeded() bool {
 	return w.request.Status >= http.StatusOK && w.request.Status < http.StatusMultipleChoices
-}
-
-// naturally reports whether the emulator sends this response without an armed refusal.
-func (w *writer) naturally() bool {
-	missing := w.request.Status == http.StatusNotFound && w.request.ErrorCode == "account_not_found" && w.request.AccountStatus == ""
-	return w.request.FaultForm != "" || w.request.Status == 0 || w.succeeded() || missing
 }
 
 // file is the test around the blocks of its requests.
@@ -163,24 +143,22 @@ func (s *story) file(blocks []string) string {
 	body := "func " + name + "(t *testing.T) {\n" + strings.Join(append(append(slices.Clone(s.options),
 		"server := prepaidtest.NewServer(t, prepaidtest.Options{"+strings.Join(s.settings, ", ")+"})"), s.seeds...), "\n") + "\n" +
 		client + strings.Join(blocks, "") + "}\n"
-	var text strings.Builder
-	text.WriteString("package emulator_test\n\nimport (\n")
-	for _, name := range []string{"crypto/x509", "errors", "net/http", "net/http/httptest", "slices", "testing", "time"} {
-		if strings.Contains(body, name[strings.LastIndex(name, "/")+1:]+".") {
-			text.WriteString("\"" + name + "\"\n")
-		}
-	}
-	text.WriteString("\n")
-	for _, name := range []string{"prepaid", "prepaidtest"} {
-		if strings.Contains(body, name+".") {
-			text.WriteString("\"" + strings.TrimSuffix("github.com/cardprograms/prepaid/"+name, "/prepaid") + "\"\n")
+	var imports strings.Builder
+	for _, name := range []string{
+		"crypto/x509", "errors", "net/http", "net/http/httptest", "slices", "testing", "time", "",
+		"github.com/cardprograms/prepaid", "github.com/cardprograms/prepaid/prepaidtest",
+	} {
+		if name == "" {
+			imports.WriteString("\n")
+		} else if strings.Contains(body, path.Base(name)+".") {
+			imports.WriteString(strconv.Quote(name) + "\n")
 		}
 	}
 	about := "Request " + title(first)
 	if len(blocks) > 1 {
 		about = fmt.Sprintf("Requests %d to %d of the emulator, as far as they were selected", first.Number, last.Number)
 	}
-	return text.String() + ")\n\n// " + about + ".\n" + body
+	return "package emulator_test\n\nimport (\n" + imports.String() + ")\n\n// " + about + ".\n" + body
 }
 
 // once makes the clients of a story. Each sends its request once, as in the log, whatever the earlier clients did.
@@ -205,11 +183,15 @@ func title(r prepaidtest.Request) string {
 
 // block is the part of the test for one request.
 func (w *writer) block() string {
-	w.renameRequestID()
+	if id := w.field("RequestID"); id.IsValid() {
+		if _, dated := prepaid.RequestID(id.String()).Date(); dated || id.String() == "" { // a dated one would expire
+			id.SetString(fmt.Sprintf("request-%d", cmp.Or(w.request.RepeatOf, w.request.Number)))
+		}
+	}
 	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" {
 		uri.SetString("https://receiver.example/") // the log redacts possible secrets
 	}
-	if w.refused = w.invalid(w.call) && !w.sealed(); !w.refused {
+	if w.refused = w.invalid() && !w.sealed(); !w.refused {
 		w.prepare()
 	}
 	w.set()
@@ -245,24 +227,22 @@ func (w *writer) block() string {
 	return body.String()
 }
 
+// arm arms the request's fault, or its refusal unless the emulator refuses it by itself.
 func (w *writer) arm(line func(string, ...any)) {
-	form := w.request.FaultForm
-	switch {
-	case w.refused:
-		return
-	case !w.naturally():
-		line("// The service refused it: %s. This fault makes the test's emulator do the same.", cmp.Or(oneLine(w.request.ErrorDescription), "no reason given"))
-		form = prepaidtest.Respond(w.request.Status, w.request.ErrorCode).String()
+	r, form := w.request, w.request.FaultForm
+	missing := r.Status == http.StatusNotFound && r.ErrorCode == "account_not_found" && r.AccountStatus == ""
+	if form == "" && !w.refused && !missing && r.Status != 0 && !w.succeeded() {
+		reason := strings.Join(strings.Fields(r.ErrorDescription), " ")
+		line("// The service refused it: %s. This fault makes the test's emulator do the same.", cmp.Or(reason, "no reason given"))
+		form = prepaidtest.Respond(r.Status, r.ErrorCode).String()
 	}
-	if form == "" {
+	if form == "" || w.refused {
 		return
 	}
 	line("fault, err := prepaidtest.ParseFault(%q)", form)
 	line("if err != nil { t.Fatal(err) }")
 	line("server.Inject(%q, fault)", w.operation())
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // check compares the requests that the service got with the log, and describes how the SDK handled them.
 func (w *writer) check(line func(string, ...any)) {
@@ -301,9 +281,9 @@ func (w *writer) check(line func(string, ...any)) {
 func (w *writer) plainSuccess() bool {
 	r := w.request
 	body := strings.ReplaceAll(r.ResponseBody, " ", "")
-	failedTransfer := w.field("RequestID").IsValid() && (strings.Contains(body, `"transaction_id":""`) || strings.Contains(body, `"transaction_id":null`) ||
-		strings.Contains(body, `"transaction_id":0`) || !strings.Contains(body, "transaction_id"))
-	return w.succeeded() && r.ErrorCode == "" && !failedTransfer && !strings.Contains(body, `"success":false`) && !strings.Contains(body, `"outcome":"declined"`)
+	failed := regexp.MustCompile(`"transaction_id":(""|null|0)`).MatchString(body) || !strings.Contains(body, "transaction_id")
+	return w.succeeded() && r.ErrorCode == "" && !(failed && w.field("RequestID").IsValid()) && !strings.Contains(body, `"success":false`) &&
+		!strings.Contains(body, `"outcome":"declined"`)
 }
 
 // The settings of reports.

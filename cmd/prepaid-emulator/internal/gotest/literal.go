@@ -36,33 +36,24 @@ func literal(v reflect.Value) string {
 		}
 		return "new(" + typed(v.Elem()) + ")"
 	case reflect.Slice:
-		var text strings.Builder
-		text.WriteString(typeName(v.Type()) + "{")
+		var elements []string
 		for i := range v.Len() {
-			if i > 0 {
-				text.WriteString(", ")
-			}
-			text.WriteString(strings.TrimPrefix(literal(v.Index(i)), typeName(v.Type().Elem())))
+			elements = append(elements, strings.TrimPrefix(literal(v.Index(i)), typeName(v.Type().Elem())))
 		}
-		return text.String() + "}"
+		return typeName(v.Type()) + "{" + strings.Join(elements, ", ") + "}"
 	case reflect.Struct:
-		return structLiteral(v)
+		var fields []string
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() && !v.Field(i).IsZero() {
+				fields = append(fields, field.Name+": "+literal(v.Field(i)))
+			}
+		}
+		if len(fields) < 3 {
+			return typeName(v.Type()) + "{" + strings.Join(fields, ", ") + "}"
+		}
+		return typeName(v.Type()) + "{\n" + strings.Join(fields, ",\n") + ",\n}" // each on its own line
 	}
 	return typeName(v.Type()) + "{}"
-}
-
-// structLiteral puts each field on its own line if there are several.
-func structLiteral(v reflect.Value) string {
-	var fields []string
-	for i := range v.NumField() {
-		if field := v.Type().Field(i); field.IsExported() && !v.Field(i).IsZero() {
-			fields = append(fields, field.Name+": "+literal(v.Field(i)))
-		}
-	}
-	if len(fields) < 3 {
-		return typeName(v.Type()) + "{" + strings.Join(fields, ", ") + "}"
-	}
-	return typeName(v.Type()) + "{\n" + strings.Join(fields, ",\n") + ",\n}"
 }
 
 // typed is a literal with its type, where no context implies it.

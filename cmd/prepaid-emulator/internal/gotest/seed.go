@@ -21,10 +21,7 @@ func fillIn(body string) []byte {
 	if decoder.Decode(&members) != nil {
 		return []byte(body)
 	}
-	filled, err := json.Marshal(replaced(members))
-	if err != nil {
-		return []byte(body)
-	}
+	filled, _ := json.Marshal(replaced(members)) // decoded JSON
 	return filled
 }
 
@@ -76,6 +73,9 @@ func (w *writer) prepare() {
 	switch {
 	case strings.HasPrefix(w.request.Template, "/hooks"):
 		w.prepareHook()
+		if uri := w.field("URI"); uri.IsValid() && uri.String() != "" && len(w.options) > 0 { // the test has its own receiver
+			uri.SetString(w.expression("receiver.URL"))
+		}
 	case strings.HasPrefix(w.request.Template, "/reporting/"):
 		w.prepareReport()
 	case w.sealed():
@@ -93,7 +93,9 @@ func (w *writer) prepare() {
 	case w.field("AuthorizationID").IsValid() && w.field("AuthorizationID").String() != "" && w.request.Template != "/simulation/transact" && w.succeeded():
 		w.prepareAuthorization()
 	case w.request.Replayed && !w.paidEarlier():
-		w.prepareFirst()
+		// Another client pays, since another program may have paid.
+		w.before = append(w.before, "// The payment was made before, with the same request ID.",
+			"if _, err := "+w.call.text("server.Client()")+"; err != nil { t.Fatal(err) }")
 	}
 }
 
@@ -101,45 +103,29 @@ const failOn = "if err != nil { t.Fatal(err) }"
 
 // prepareAuthorization makes the purchase that the request refers to.
 func (w *writer) prepareAuthorization() {
-	for _, argument := range w.call.arguments {
-		params, ok := argument.Interface().(prepaid.SimulateParams)
-		if !ok {
-			continue
-		}
-		params.AuthorizationID = ""
-		params.BankName, params.Location, params.LocationCode, params.CurrencyCode = "Example Bank", "Sydney", "NSW", "AUD"
-		w.before = append(w.before, "authorised, err := client.Simulation.Transact(t.Context(), "+literal(reflect.ValueOf(params))+")", failOn)
-	}
+	params, _ := w.call.arguments[0].Interface().(prepaid.SimulateParams) // as in every call with this field
+	params.AuthorizationID = ""
+	params.BankName, params.Location, params.LocationCode, params.CurrencyCode = "Example Bank", "Sydney", "NSW", "AUD"
+	w.before = append(w.before, "authorised, err := client.Simulation.Transact(t.Context(), "+literal(reflect.ValueOf(params))+")", failOn)
 	w.field("AuthorizationID").SetString(w.expression("authorised.AuthorizationID"))
-}
-
-// prepareFirst makes the payment that the request repeats. It uses another client, since another program may have paid.
-func (w *writer) prepareFirst() {
-	w.before = append(w.before, "// The payment was made before, with the same request ID.",
-		"if _, err := "+w.call.text("server.Client()")+"; err != nil { t.Fatal(err) }")
 }
 
 // prepareHook registers a webhook with a receiver. If the request is about a message, one message stays undelivered.
 func (w *writer) prepareHook() {
-	receiver := []string{
-		"receiver := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))", "defer receiver.Close()",
-		"roots := x509.NewCertPool()", "roots.AddCert(receiver.Certificate())",
+	uri, named := w.field("URI"), len(w.call.arguments) > 0 && w.call.arguments[0].Kind() == reflect.String
+	if w.succeeded() && (named || uri.IsValid() && uri.String() != "") {
+		add(&w.options, "receiver := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))", "defer receiver.Close()",
+			"roots := x509.NewCertPool()", "roots.AddCert(receiver.Certificate())")
 	}
-	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" && w.succeeded() {
-		add(&w.options, receiver...)
-	}
-	if len(w.call.arguments) == 0 || w.call.arguments[0].Kind() != reflect.String || !w.succeeded() {
-		w.receive()
+	if !w.succeeded() || !named {
 		return
 	}
-	add(&w.options, receiver...)
 	hook := prepaid.CreateHookParams{
 		URI: w.expression("receiver.URL"), Scope: []prepaid.CompanyID{prepaidtest.DefaultCompany}, FilterSpec: "*", Enabled: true,
 		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: prepaid.NewSecret(strings.Repeat("0123456789abcdef", 4)),
 	}
 	w.before = append(w.before, "hook, err := client.Hooks.Create(t.Context(), "+literal(reflect.ValueOf(hook))+")", failOn)
 	w.call.arguments[0] = reflect.ValueOf(w.expression("hook")).Convert(w.call.arguments[0].Type())
-	w.receive()
 	if !strings.Contains(w.request.Template, "/undeliverable") {
 		return
 	}
@@ -152,13 +138,6 @@ func (w *writer) prepareHook() {
 			id = typeName(kind) + "(" + id + ")"
 		}
 		w.call.arguments = append(w.call.arguments[:1], reflect.ValueOf(w.expression(id)).Convert(kind))
-	}
-}
-
-// receive sends the messages to the test's own receiver.
-func (w *writer) receive() {
-	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" && len(w.options) > 0 {
-		uri.SetString(w.expression("receiver.URL"))
 	}
 }
 
@@ -288,7 +267,7 @@ func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
 	case w.plainSuccess():
 		state.Status = "active" // the status may have changed since
 	}
-	seed := prepaidtest.SeedAccount{ID: state.ID, Balance: state.Balance, Key: state.Key, PlasticDisabled: !state.PlasticEnabled}
+	seed := prepaidtest.SeedAccount{ID: state.ID, Key: state.Key, PlasticDisabled: !state.PlasticEnabled}
 	if state.CompanyID != prepaidtest.DefaultCompany {
 		seed.CompanyID = state.CompanyID
 	}
@@ -298,16 +277,15 @@ func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
 	if state.AccountType == "ledger" {
 		seed.AccountType = state.AccountType
 	}
-	if plenty {
-		seed.Balance = "1000000.00"
-	}
 	var after []string
 	switch {
 	case strings.HasPrefix(state.Balance, "-"):
-		seed.Balance = ""
 		after = []string{fmt.Sprintf("server.Adjust(%q, %q)", state.ID, state.Balance)}
 	case strings.Trim(state.Balance, "0.") == "":
-		seed.Balance = ""
+	case plenty:
+		seed.Balance = "1000000.00"
+	default:
+		seed.Balance = state.Balance
 	}
 	if len(state.WalletTokens) > 0 {
 		after = append(after, fmt.Sprintf("server.AddWalletToken(%q, prepaidtest.WalletToken{})", state.ID))
