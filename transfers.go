@@ -22,7 +22,7 @@ const (
 	TransferTypeLoad TransferType = 2950
 )
 
-// TransferParams describes a transfer. A journal can store it as JSON.
+// TransferParams describes a transfer. A store can keep it as JSON.
 type TransferParams struct {
 	// RequestID makes the transfer safe to repeat: see its type. Required, at most 100 characters. Store it before the call.
 	RequestID RequestID `json:"request_id"`

@@ -177,8 +177,7 @@ func backoff(first, longest time.Duration, failures int) time.Duration {
 	return min(first<<min(max(failures, 0), 20), longest)
 }
 
-// brake pauses claims while nothing can be sent for a reason that holds for every payment: no token, no connection, no slot
-// of the limiter.
+// brake pauses claims while nothing can be sent for a reason that holds for every payment: no token, no connection, no slot of the limiter.
 type brake struct {
 	mu    sync.Mutex
 	count int

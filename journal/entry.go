@@ -40,17 +40,15 @@ type Entry struct {
 	// Runs counts the calls that may have sent the payment: all that recorded an intent, except those that ended
 	// with [prepaid.ErrRequestIDExpired] or were given back. It is 0 if this store never sent the payment.
 	Runs int `json:"runs"`
-	// FirstSent is when the first request may have been sent, UTC; zero if unknown. FirstSent, LastSent and Attempts are from
-	// the [prepaid.CallError] of failed runs. A successful run sets none of the three; a run whose process died sets only
-	// LastSent.
+	// FirstSent is when the first request may have been sent, UTC; zero if unknown. FirstSent, LastSent and Attempts are from the
+	// [prepaid.CallError] of failed runs. A successful run sets none of the three; a run whose process died sets only LastSent.
 	FirstSent time.Time `json:"first_sent,omitzero"`
 	// LastSent is when the last request may have been sent, UTC; zero if unknown. See [Entry.Died].
 	LastSent time.Time `json:"last_sent,omitzero"`
 	// Attempts counts the requests that may have been sent, in all runs for which the number is known.
 	Attempts int `json:"attempts,omitzero"`
-	// NotBefore is when a payment of unknown outcome may be sent again, UTC: [prepaid.CallError].NotBefore of its last run, or
-	// the time set by [Entry.Died]. It is kept if [NotMoved] resolves the payment, and is zero for other payments and while a
-	// call is running.
+	// NotBefore is when a payment of unknown outcome may be sent again, UTC: [prepaid.CallError].NotBefore of its last run, or the time set
+	// by [Entry.Died]. It is kept if [NotMoved] resolves the payment, and is zero for other payments and while a call is running.
 	NotBefore time.Time `json:"not_before,omitzero"`
 	// TransactionID is the ID of the movement if the payment is done.
 	TransactionID prepaid.TransactionID `json:"transaction_id,omitzero"`
@@ -62,8 +60,8 @@ type Entry struct {
 	Resolved bool `json:"resolved,omitzero"`
 	// Review is why a person must decide, see [Entry.NeedsPerson]; else empty.
 	Review Review `json:"review,omitzero"`
-	// Rest is set while a file journal sends the payment. If the process dies during that time, its last request may be in
-	// progress for the duration Rest after its death.
+	// Rest is how long the last request of the current run may be in progress if the process dies, for [Entry.Died]. It is set during
+	// the run, if the store keeps it here.
 	Rest time.Duration `json:"rest,omitzero"`
 	// Sealed are the params, from [Entry.Seal], if the store keeps them here. A done or withdrawn payment has none.
 	Sealed []byte `json:"sealed,omitzero"`
@@ -156,8 +154,7 @@ func later(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, 
 
 func earlier(a, b time.Time) time.Time { return slices.MinFunc([]time.Time{a, b}, time.Time.Compare) }
 
-// Resolve returns e with an outcome that was found without sending e again: done or rejected, with Resolved set. No run may be
-// in progress.
+// Resolve returns e with an outcome that was found without sending e again: done or rejected, with Resolved set. No run may be in progress.
 //
 // Errors: [ErrNotUnknown] unless the payment is intended or unknown; a [*prepaid.ValidationError] of the resolution.
 func (e Entry) Resolve(now time.Time, resolution Resolution) (Entry, error) {

@@ -54,8 +54,7 @@ const (
 	EventUnknown
 	// EventDone: the money moved, according to the service or a person.
 	EventDone
-	// EventNotMoved: there is proof that no run moved the money: a refusal that [prepaid.ProvesNotApplied] accepts, or a
-	// person's word.
+	// EventNotMoved: there is proof that no run moved the money: a refusal that [prepaid.ProvesNotApplied] accepts, or a person's word.
 	EventNotMoved
 	// EventWithdraw: a person decides not to send the payment again.
 	EventWithdraw
@@ -84,9 +83,8 @@ func (e Event) String() string {
 //	withdraw     withdrawn -          withdrawn  -         -     withdrawn  -
 //	retry        -         -          -          -         -     not_sent   not_sent
 //
-// A payment that is being sent is intended or unknown, so that nothing needs to be written when a process dies. If a run finds
-// it intended, the process of the last run died: the outcome of that run is unknown. Only success or proof ends the
-// unknown state. Done is final.
+// A payment that is being sent is intended or unknown, so that nothing needs to be written when a process dies. If a run finds it intended,
+// the process of the last run died: the outcome of that run is unknown. Only success or proof ends the unknown state. Done is final.
 func (s State) Next(e Event) (next State, ok bool) {
 	if e <= EventRetry {
 		next = machine[s][e]

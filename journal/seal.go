@@ -36,10 +36,9 @@ type sealKey struct {
 	gcm    cipher.AEAD
 }
 
-// NewAEAD returns an AEAD with AES-256-GCM and random nonces. key has 32 random bytes, such as from crypto/rand; it is
-// not a password. Encrypt uses key; Decrypt also uses the older keys. To rotate, put the new key first, and remove the
-// old key when nothing is sealed with it any more. A ciphertext starts with five bytes that name its key, and is 33
-// bytes longer than the plaintext.
+// NewAEAD returns an AEAD with AES-256-GCM and random nonces. key has 32 random bytes, such as from crypto/rand; it is not a password.
+// Encrypt uses key; Decrypt also uses the older keys. To rotate, put the new key first, and remove the old key when nothing is sealed with
+// it any more. A ciphertext starts with five bytes that name its key, and is 33 bytes longer than the plaintext.
 //
 // Do not seal more than 2³² payments with one key: two of the random nonces could become equal, which reveals data and breaks
 // the authentication.

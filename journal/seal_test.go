@@ -16,7 +16,6 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
-	"github.com/cardprograms/prepaid/journal/journalfile"
 )
 
 // canaries are texts that must never appear in clear.
@@ -217,10 +216,10 @@ func TestNothingPrintsKeysOrParams(t *testing.T) {
 	params := canaryDirectEntry()
 	e := entry(t, params)
 	e.Sealed = sealed(t, e, a, params)
-	options := journalfile.Options{Seal: a, DigestKey: digestKey}
+	workers := journal.Workers{Seal: a, DigestKey: digestKey}
 	var logged bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&logged, nil))
-	for _, value := range []any{a, options, &options, e, &e, journal.Run{Before: e, Entry: e}} {
+	for _, value := range []any{a, workers, &workers, e, &e, journal.Run{Before: e, Entry: e}} {
 		log.Info("x", "value", value)
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 			text := fmt.Sprintf(verb, value)

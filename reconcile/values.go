@@ -165,7 +165,7 @@ var (
 	ErrRow = errors.New("reconcile: row needs an account and a period")
 )
 
-// RowOf returns the row of a payment in a journal or in contrib/postgres. The amount becomes negative: the row is the
+// RowOf returns the row of a payment in any store of package journal. The amount becomes negative: the row is the
 // paying account's. A payment to a card also credits its destination; an entry does not name that account.
 func RowOf(e journal.Entry) Row {
 	row := Row{

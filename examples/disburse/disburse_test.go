@@ -338,12 +338,12 @@ func TestJournalInUseOrDamaged(t *testing.T) {
 	require.NoError(t, err)
 	code, _, errOut := s.run()
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "nothing was sent: journal: locked by another journal")
+	require.Contains(t, errOut, "nothing was sent: journalfile: locked, the file is already open")
 	require.NoError(t, j.Close())
 	require.NoError(t, os.WriteFile(s.journal(), []byte("prepaid-journal 1\nbroken\n"), 0o600))
 	code, _, errOut = s.run()
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "nothing was sent: journal: corrupt at line 2")
+	require.Contains(t, errOut, "nothing was sent: journalfile: corrupt at line 2")
 	require.Zero(t, s.transfers())
 }
 

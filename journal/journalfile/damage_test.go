@@ -103,10 +103,10 @@ func TestOpenRefusesWhatIsNoJournal(t *testing.T) {
 		data := slices.Concat(lines[0], second, lines[2])
 		_, _, err := scanned(data)
 		require.ErrorIs(t, err, ErrCorrupt, name)
-		require.Equal(t, "journal: corrupt at line 2, byte 18", err.Error(), name)
+		require.Equal(t, "journalfile: corrupt at line 2, byte 18", err.Error(), name)
 	}
 	_, _, err := scanned([]byte("prepaid-journal 2\n"))
-	require.EqualError(t, err, "journal: corrupt at line 1, byte 0")
+	require.EqualError(t, err, "journalfile: corrupt at line 1, byte 0")
 	_, _, err = scanned(slices.Concat(lines[0], bytes.TrimSuffix(lines[1], []byte("\n")), []byte("x")))
 	require.ErrorIs(t, err, ErrCorrupt, "a whole record with another byte in place of its end")
 }

@@ -10,16 +10,15 @@
 // request can no longer be running. By default NotBefore is 40 s after the attempt or, if its process died, after the file was next
 // opened. [Journal.Withdraw] a rejected payment if you pay some other way. Payments that are made at the same time share their syncs.
 //
-// With [Options].Seal the file also has the encrypted params, and [Journal.Resume] sends pending payments without your list.
-// [Journal.Compact] removes the params of done and withdrawn payments. [Journal.Pending] lists the remaining payments,
+// With [Options].Seal the file also has the encrypted params, and [Journal.Resume] or, in a server, [journal.Workers] send pending payments
+// without your list. [Journal.Compact] removes the params of done and withdrawn payments. [Journal.Pending] lists the remaining payments,
 // [Journal.Stats] adds them up, and [Journal.Resolve] records the outcome of one that is too old to be sent again.
 //
 // # File
 //
-// The file has a header line, then one record per line: CRC-32C and length in hex, and the JSON. The last record of a
-// request ID is current. Open cuts off an incomplete last line. Any other damage is [ErrCorrupt] and is not repaired: a
-// power cut during a shared sync may leave a hole, which a person must look at. [Journal.Compact] rewrites the file
-// without settled payments.
+// The file has a header line, then one record per line: CRC-32C and length in hex, and the JSON. The last record of a request ID is
+// current. Open cuts off an incomplete last line. Any other damage is [ErrCorrupt] and is not repaired: a power cut during a shared sync
+// may leave a hole, which a person must look at. [Journal.Compact] rewrites the file without settled payments.
 //
 // Open reads and checks the whole file, and keeps an index of it in memory: about 100 bytes for each payment. Entries are read
 // from the file when needed. If an entry cannot be read again, nothing more is recorded or sent: see [Journal.Err].

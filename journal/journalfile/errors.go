@@ -8,16 +8,16 @@ import (
 // Sentinels, for errors.Is.
 var (
 	// ErrLocked: another Journal has the file open.
-	ErrLocked = errors.New("journal: locked by another journal")
+	ErrLocked = errors.New("journalfile: locked, the file is already open")
 	// ErrClosed: the Journal was closed.
-	ErrClosed = errors.New("journal: closed")
+	ErrClosed = errors.New("journalfile: closed")
 	// ErrCorrupt: the file is damaged before its end, or is not a journal.
-	ErrCorrupt = errors.New("journal: corrupt")
+	ErrCorrupt = errors.New("journalfile: corrupt")
 	// ErrMoved: the file was renamed, removed or replaced while the Journal had it open. Another process can open a file
 	// under the old name, and the next run would not find these records. Restore the name of the file before you run again.
-	ErrMoved = errors.New("journal: the file was renamed or removed while it was open")
+	ErrMoved = errors.New("journalfile: the file was renamed or removed while it was open")
 	// ErrNotCompacted: Compact failed; the file is unchanged.
-	ErrNotCompacted = errors.New("journal: not compacted")
+	ErrNotCompacted = errors.New("journalfile: not compacted")
 )
 
 // CorruptError reports where the file is damaged.
@@ -31,9 +31,9 @@ type CorruptError struct {
 // Error returns line and offset.
 func (e *CorruptError) Error() string {
 	if e.Line == 0 {
-		return fmt.Sprintf("journal: corrupt at byte %d", e.Offset)
+		return fmt.Sprintf("journalfile: corrupt at byte %d", e.Offset)
 	}
-	return fmt.Sprintf("journal: corrupt at line %d, byte %d", e.Line, e.Offset)
+	return fmt.Sprintf("journalfile: corrupt at line %d, byte %d", e.Line, e.Offset)
 }
 
 // Is matches [ErrCorrupt].

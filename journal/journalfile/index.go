@@ -103,8 +103,7 @@ func (j *Journal) find(id prepaid.RequestID) (journal.Entry, bool, error) {
 	return j.read(keyOf(id), id)
 }
 
-// read returns the entry of a key. Unless id is empty, the record must be that of id. After an error nothing more is
-// recorded or sent.
+// read returns the entry of a key. Unless id is empty, the record must be that of id. After an error nothing more is recorded or sent.
 func (j *Journal) read(k key, id prepaid.RequestID) (e journal.Entry, known bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -82,14 +82,14 @@ func Open(path string, options Options) (*Journal, error) {
 	options.FileMode = cmp.Or(options.FileMode, 0o600)
 	path, err := filepath.Abs(path) // the working directory may change
 	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
+		return nil, fmt.Errorf("journalfile: %w", err)
 	}
 	written := path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a compaction replaces the file, not the link
 	}
 	if strings.HasSuffix(path, temporary) {
-		return nil, errors.New("journal: a path may not end in " + temporary + ", which is where a compaction writes")
+		return nil, errors.New("journalfile: a path may not end in " + temporary + ", which is where a compaction writes")
 	}
 	f, unlock, err := openLocked(path, options.FileMode)
 	if err != nil {
@@ -194,8 +194,7 @@ func (j *Journal) Err() error {
 	return j.failed
 }
 
-// record writes entries together and returns when they are durable. Calls that arrive while another call is writing share
-// the next sync.
+// record writes entries together and returns when they are durable. Calls that arrive while another call is writing share the next sync.
 func (j *Journal) record(entries ...journal.Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -261,8 +260,7 @@ func (j *Journal) usable() error {
 	return j.disk.names(j.file, j.names)
 }
 
-// fail keeps the first failure, since the file's content is unknown after it, and returns err for the caller. The caller
-// holds j.mu.
+// fail keeps the first failure, since the file's content is unknown after it, and returns err for the caller. The caller holds j.mu.
 func (j *Journal) fail(err error) error {
 	j.failed = cmp.Or(j.failed, err)
 	return fmt.Errorf("%w: %w", journal.ErrNotRecorded, err)

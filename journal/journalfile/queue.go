@@ -30,9 +30,8 @@ type candidate struct {
 	rests   bool
 }
 
-// candidates returns the payments that workers can send, sorted by due time: pending payments with sealed params. If
-// reading the file takes longer than workers wait between claims, the result is used again for 20 times as long. The caller
-// holds claiming.
+// candidates returns the payments that workers can send, sorted by due time: pending payments with sealed params. If reading the file takes
+// longer than workers wait between claims, the result is used again for 20 times as long. The caller holds claiming.
 func (j *Journal) candidates() ([]candidate, error) {
 	began := time.Now()
 	if j.candidatesTook > 250*time.Millisecond && began.Sub(j.candidatesRead) < 20*j.candidatesTook {
@@ -187,9 +186,8 @@ func (j *Journal) Decide(_ context.Context, id prepaid.RequestID, decision func(
 	return j.record(e)
 }
 
-// Resolve records a payment of unknown outcome as Done or Rejected, with [journal.Entry].Resolved set. A moved payment is never
-// sent again. A payment that did not move is no longer pending: another run sends it again. After its request ID
-// has expired, it needs a new ID.
+// Resolve records a payment of unknown outcome as Done or Rejected, with [journal.Entry].Resolved set. A moved payment is never sent again.
+// A payment that did not move is no longer pending: another run sends it again. After its request ID has expired, it needs a new ID.
 //
 // Errors: [journal.ErrNotUnknown], [journal.ErrUnderWay], a [*prepaid.ValidationError] of the resolution, [journal.ErrNotRecorded].
 func (j *Journal) Resolve(id prepaid.RequestID, resolution journal.Resolution) error {

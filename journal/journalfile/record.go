@@ -53,8 +53,7 @@ func frame(body []byte) []byte {
 // prefix is the length of the text before the JSON in a line.
 const prefix = 18
 
-// decode parses a line, without its line feed, into e. It accepts only output of encode, so that writing the record
-// again loses nothing.
+// decode parses a line, without its line feed, into e. It accepts only output of encode, so that writing the record again loses nothing.
 func decode(line []byte, e *journal.Entry) bool { return decodeText(line, string(line), e) }
 
 // decodeText is decode for a line that is also available as text; the strings of e are parts of text.
@@ -79,8 +78,7 @@ func decodeText(line []byte, text string, e *journal.Entry) bool {
 	return e.RequestID != "" && slices.Contains(journal.States(), e.State)
 }
 
-// overrun reports whether rest, a last line without line feed, is longer than its record: its line feed is then
-// damaged, not missing.
+// overrun reports whether rest, a last line without line feed, is longer than its record: its line feed is then damaged, not missing.
 func overrun(rest []byte) bool {
 	if len(rest) <= prefix {
 		return false
@@ -92,9 +90,8 @@ func overrun(rest []byte) bool {
 	return decode(rest[:prefix+int(length)], new(journal.Entry))
 }
 
-// scan reads a file and calls keep for each record. at is where the record's line begins. line and its entry e are valid only during
-// the call. good is the length of the valid part; the rest, up to size, is an incomplete last line. After an error ignore
-// all records.
+// scan reads a file and calls keep for each record. at is where the record's line begins. line and its entry e are valid only during the
+// call. good is the length of the valid part; the rest, up to size, is an incomplete last line. After an error ignore all records.
 func scan(from io.Reader, keep func(at int64, line []byte, e *journal.Entry)) (good, size int64, err error) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	head, err := r.Peek(len(header))
