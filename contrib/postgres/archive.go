@@ -40,9 +40,8 @@ const (
 // longer be enqueued or sent. It never moves a payment that needs workers or a person, or for which Settled has not succeeded yet.
 // Archive never moves a request ID in your own format: you may use such an ID again at any time, and a forgotten ID pays again.
 //
-// [Store.Get], [Store.All] and the view all_payments include archived payments; [Store.Retry] does not. Archive drops
-// sealed params of rejected payments and keeps account, amount, states, times and digests. Delete archived payments
-// yourself when you may, for example:
+// [Store.Get], [Store.All] and the view all_payments include archived payments; [Store.Retry] does not. Archive drops sealed params of
+// rejected payments and keeps account, amount, states, times and digests. Delete archived payments yourself when you may, for example:
 //
 //	with gone as (delete from prepaid.archive where changed < now() - interval '7 years' returning number)
 //	delete from prepaid.history where payment in (select number from gone)

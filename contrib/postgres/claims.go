@@ -84,9 +84,8 @@ func (s *Claims) Claim(ctx context.Context, messageID string, lease time.Duratio
 	return s.shared.Claim(ctx, messageID, lease)
 }
 
-// DoneTx marks a message as handled when the caller commits tx: changes in tx for the message happen exactly once,
-// whatever happens to the process, the connection or the lease. Call it in the function that handles the message, with
-// its [webhook.ClaimID].
+// DoneTx marks a message as handled when the caller commits tx: changes in tx for the message happen exactly once, whatever happens to the
+// process, the connection or the lease. Call it in the function that handles the message, with its [webhook.ClaimID].
 //
 // It returns [webhook.ErrClaimLost], and changes nothing, if the message has been handled: then roll back. It waits for
 // another transaction that marks the same message.

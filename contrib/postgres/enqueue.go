@@ -81,8 +81,7 @@ type BatchFault struct {
 	Index int
 	// RequestID is the payment's, empty if the params have none.
 	RequestID prepaid.RequestID
-	// Err is an error of [Store.Enqueue]: a [*prepaid.ValidationError], [prepaid.ErrRequestIDExpired] or a
-	// [*journal.ChangedError].
+	// Err is an error of [Store.Enqueue]: a [*prepaid.ValidationError], [prepaid.ErrRequestIDExpired] or a [*journal.ChangedError].
 	Err error
 }
 

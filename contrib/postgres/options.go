@@ -19,14 +19,12 @@ import (
 
 // Options configures a Store. DigestKey and Seal are required, and must be the same in every process that uses the schema.
 type Options struct {
-	// Schema is the database schema of the tables, "prepaid" by default: at most 40 lower-case letters, digits and
-	// underscores.
+	// Schema is the database schema of the tables, "prepaid" by default: at most 40 lower-case letters, digits and underscores.
 	Schema string
 	// DigestKey is the key of the digests that identify a payment. Keep it as long as the payments: with another key,
 	// enqueueing a payment again returns [journal.ErrChanged], and no stored payment can be sent.
 	DigestKey prepaid.Secret
-	// Seal encrypts the params, including bank details, see [journal.NewAEAD]. Done and withdrawn payments have no
-	// params.
+	// Seal encrypts the params, including bank details, see [journal.NewAEAD]. Done and withdrawn payments have no params.
 	Seal journal.AEAD
 	// CallTimeout is that of [journal.Workers]: 2 minutes by default.
 	CallTimeout time.Duration
@@ -56,8 +54,7 @@ type Store struct {
 
 // Open returns the store of a schema that [Migrate] has made. Close pool after the last Run has ended.
 //
-// Errors: a [*prepaid.ValidationError] of options, [ErrPooler], [ErrUnsafeServer], [ErrSchemaOld], those of
-// the database.
+// Errors: a [*prepaid.ValidationError] of options, [ErrPooler], [ErrUnsafeServer], [ErrSchemaOld], those of the database.
 func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, error) {
 	options.CallTimeout = cmp.Or(options.CallTimeout, 2*time.Minute)
 	var f faults.List

@@ -12,8 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// Get returns the entry of a request ID, archived or not, with Postgres's times. A payment that a worker holds is intended or
-// unknown.
+// Get returns the entry of a request ID, archived or not, with Postgres's times. A payment that a worker holds is intended or unknown.
 //
 // Errors: [journal.ErrNoPayment], those of the database.
 func (s *Store) Get(ctx context.Context, id prepaid.RequestID) (journal.Entry, error) {

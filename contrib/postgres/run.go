@@ -53,10 +53,9 @@ type Workers struct {
 	Grace time.Duration
 	// Trace is that of [journal.Workers].
 	Trace journal.Trace
-	// Settled is called after an outcome was recorded, when e is done, rejected, or waits for an operator
-	// ([journal.Entry].Review): write the payment to your books in tx. The store commits tx together with the mark that Settled
-	// has been called, so that your books have each outcome once. The mark that the call is due was committed with the outcome:
-	// no crash loses the call.
+	// Settled is called after an outcome was recorded, when e is done, rejected, or waits for an operator ([journal.Entry].Review): write
+	// the payment to your books in tx. The store commits tx together with the mark that Settled has been called, so that your books have
+	// each outcome once. The mark that the call is due was committed with the outcome: no crash loses the call.
 	//
 	// Set Settled in every Run of a schema: outcomes of a Run without Settled never reach the Settled of another Run. If Settled fails,
 	// panics, or does not return within 10 s, tx is rolled back, and any worker that has Settled repeats the call, after a second at first,

@@ -41,8 +41,7 @@ func NewClaims(client redis.UniversalClient, prefix string, options webhook.Clai
 	return store, nil
 }
 
-// The value of a leased ID is "l" and the holder's token. The value of a handled ID is "d" and the token of the caller
-// that handled it.
+// The value of a leased ID is "l" and the holder's token. The value of a handled ID is "d" and the token of the caller that handled it.
 const (
 	// claimScript returns a [webhook.ClaimState]. A caller that finds its own token has won: the first response was lost.
 	claimScript = `

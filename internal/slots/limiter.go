@@ -338,8 +338,7 @@ func (l *Limiter) returned(now time.Duration, returns int) (at time.Duration, kn
 	return at, known
 }
 
-// predict computes when the waiter at an index of a lane gets its slot, if no waiter gives up and none arrives in a higher
-// lane.
+// predict computes when the waiter at an index of a lane gets its slot, if no waiter gives up and none arrives in a higher lane.
 func (l *Limiter) predict(now time.Duration, lane ratelimit.Lane, index int) time.Duration {
 	above, top := 0, lane
 	for higher := lane - 1; higher >= Token; higher-- {

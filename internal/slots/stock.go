@@ -14,8 +14,7 @@ const (
 	meanUseWeight = 64
 )
 
-// Stock is the slots of a limiter and their pace. The exported part is for an [Owner], which gets the Stock while the limiter
-// is locked.
+// Stock is the slots of a limiter and their pace. The exported part is for an [Owner], which gets the Stock while the limiter is locked.
 type Stock struct {
 	// Held is how many slots there are: free, in use and resting. Add adds and removes free slots.
 	Held int

@@ -6,9 +6,8 @@
 //
 // # Where the server runs
 //
-// The server listens only on a Unix socket, in a new directory below /tmp that only its user can enter. Clients
-// connect as superuser "postgres" without a password. Postgres refuses to run as root: for root, the server runs as
-// the user "nobody". Commits survive a crash.
+// The server listens only on a Unix socket, in a new directory below /tmp that only its user can enter. Clients connect as superuser
+// "postgres" without a password. Postgres refuses to run as root: for root, the server runs as the user "nobody". Commits survive a crash.
 //
 // Stop ends the server and removes the directory. A small shell process does the same when the program ends, in whatever way.
 // Postgres 14 or later and a Unix system are needed.
