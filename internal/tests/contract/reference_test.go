@@ -34,7 +34,7 @@ func TestFixturesHoldEveryMember(t *testing.T) {
 			collectMembers(t, f.Response.Body, m.response)
 		}
 	}
-	require.Len(t, tree.Reference(), len(held))
+	require.ElementsMatch(t, slices.Collect(maps.Keys(tree.Reference())), slices.Collect(maps.Keys(held)))
 	for name, want := range tree.Reference() {
 		got := held[name]
 		maps.DeleteFunc(got.response, func(member string, _ bool) bool { // the payload of a message is not shown
