@@ -70,7 +70,7 @@ func (a *attempt) evidence(kind responseKind) evidence {
 
 // serviceForm reports whether the error has the form of section 7: a JSON object with a non-empty string `error`, sent as the
 // service's media type or as application/json, to which proxies change it. Any other 4xx may come from a gateway, before or
-// after the service accepted the request. A code that is the status text may too: many frameworks send it.
+// after the service accepted the request. So may an error whose code is the status text: many frameworks send it.
 func (a *attempt) serviceForm() bool {
 	return a.declared(responseJSON) && a.api.Code != "" && string(a.api.Code) != http.StatusText(a.status)
 }
@@ -79,7 +79,7 @@ func (a *attempt) serviceForm() bool {
 type sentRecord struct {
 	count       int
 	first, last time.Time
-	admitted    time.Time // the latest NotBefore of a movement that the last request may repeat
+	admitted    time.Time // the latest NotBefore of all movements that the last request may repeat
 }
 
 // nextAttempt is when the next attempt is made, and how it differs from the first.
@@ -338,7 +338,7 @@ func (c *call) propagate(ctx context.Context, header http.Header) {
 
 // authorize sets the token for this attempt. After a 401 it is a new token.
 func (c *call) authorize(ctx context.Context) error {
-	if err := c.core.ended(ctx); err != nil { // ended during a pause; the caller's token source does not know about Close
+	if err := c.core.ended(ctx); err != nil { // ended during a pause: request no token, as the caller's source does not know about Close
 		return err
 	}
 	suspect, rejected := c.next.suspect, c.next.rejected

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/token"
 )
 
-// fetchToken calls POST /token, in as many attempts as Retry allows. The token manager makes no other calls.
+// fetchToken calls POST /token, in as many attempts as Retry allows. This is the token manager's only call.
 func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	described := request{
 		op:      opToken,

@@ -181,7 +181,7 @@ func (c *core) do(ctx context.Context, r *request, decode func(*response) error)
 		ctx = k.observer.callStart(ctx)
 	}
 	err := k.run(ctx, decode)
-	if c.family.closed.Load() { // closed meanwhile: the transport has kept connections since then
+	if c.family.closed.Load() { // Close ran during this call: the transport may have kept a connection since
 		c.sender.CloseIdle()
 	}
 	status := 0
@@ -246,7 +246,7 @@ func (c *call) conclude(ctx context.Context, decode func(*response) error) error
 	}
 	err := a.cause()
 	if before := c.before(); !a.sent && before != nil && c.effect.unknown == nil {
-		err = &bothCauses{last: err, earlier: before.cause()} // the last response stays readable
+		err = &bothCauses{last: err, earlier: before.cause()} // the error contains the last response too
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		err = &bothCauses{last: ended, earlier: err}

@@ -70,7 +70,7 @@ func accountRows(rounds int) ([]row, error) {
 		leastSide(transport, http.MethodGet, "/3.0/accounts/EAID0000000000000007", nil), 0.36, 0.56)
 }
 
-// callRows compares one call on three sides, see compare and leastSide. The text when belongs to the row of the side least.
+// callRows compares the sides with and least (see leastSide) with the side without. when ends the name of the row of least.
 func callRows(rounds int, name, when string, without, with, least side, duration, bytes float64) ([]row, error) {
 	baseline, ours, err := compare(rounds, callsOfClient, without, with)
 	if err != nil {

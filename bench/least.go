@@ -14,7 +14,7 @@ import (
 
 var errLimit = errors.New("time limit")
 
-// leastSide returns a side that does only the work that every client with the same promises must do. It sends the request
+// leastSide returns a side that does only the work that no client with the same guarantees can avoid. It sends the request
 // over the same transport, with a time limit, and watches the connection. It hashes a payment's body and reads the response
 // into a buffer. It gets an encoded body and does not decode the response.
 func leastSide(transport http.RoundTripper, method, path string, body []byte) side {

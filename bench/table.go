@@ -16,10 +16,10 @@ type row struct {
 	goal     string
 	met      bool
 	count    bool   // ours is not a time: a busy machine does not change it
-	why      string // why the goal may not be met
+	why      string // printed if the goal is missed
 }
 
-// because returns r with the reason why its goal may not be met.
+// because returns r with the reason to print if its goal is missed.
 func (r row) because(why string) row {
 	r.why = why
 	return r

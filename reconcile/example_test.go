@@ -64,7 +64,7 @@ func Example() {
 		return
 	}
 	run := reconcile.Run{
-		Books: rowsOf(j), Histories: nightly.Accounts, // Since: the checkpoint of last night
+		Books: rowsOf(j), Histories: nightly.Accounts, // set Since to last night's checkpoint
 		Ignore: func(t *prepaid.Transaction) bool { return t.Amount.Sign() > 0 }, // the journal has only payments
 	}
 	for finding, err := range run.Findings(ctx) {

@@ -127,7 +127,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return nil, errBodyRead
 }
 
-// limitRead keeps a slow sender from holding the connection, unless the server has a shorter limit. The server lifts
+// limitRead limits the time for reading the body, unless the server's own limit is shorter. The server lifts
 // the limit at the end of the body. If a ResponseWriter cannot set a limit, the server's limit applies.
 func (h *Handler) limitRead(w http.ResponseWriter, r *http.Request) {
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)

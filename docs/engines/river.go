@@ -26,7 +26,7 @@ func (*RiverWorker) Timeout(*river.Job[Payment]) time.Duration { return 2 * time
 func (w *RiverWorker) Work(ctx context.Context, job *river.Job[Payment]) error {
 	var sent time.Time
 	if failed := len(job.Errors); failed > 0 {
-		sent = job.Errors[failed-1].At // the earlier run ended before this time, or was given up at this time
+		sent = job.Errors[failed-1].At // when River recorded the last run's error, or gave the run up
 	}
 	again, err := Pay(ctx, w.Accounts, job.Args, sent)
 	if err != nil && !again {

@@ -33,7 +33,7 @@ func (a *TemporalActivities) Pay(ctx context.Context, p Payment) error {
 func Payout(ctx workflow.Context, p Payment) error {
 	var activities *TemporalActivities
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout:    2 * time.Minute,     // a repeat within the run: 40 s after a lost response
+		StartToCloseTimeout:    2 * time.Minute,     // enough for a repeat 40 s after a lost response
 		ScheduleToCloseTimeout: 21 * 24 * time.Hour, // an ID expires after 22 days
 	}), activities.Pay, p).Get(ctx, nil)
 }

@@ -74,7 +74,7 @@ func decideAgainstEarlierRun(s *suite) {
 		s.records(unknown, journal.Recorded{Overtaken: true})
 		s.is(decided)
 		s.none("was resolved")
-		if id == "b" { // even if the payment will be sent again
+		if id == "b" { // the success is recorded even after a retry was decided
 			s.decides(id, retry)
 		}
 		s.records(s.ends(h, "t", nil), journal.Recorded{Written: true, Overtaken: true})

@@ -3,7 +3,7 @@
 //	client rows ADDRESS COUNT  reads the rows of a report
 //	client file ADDRESS COUNT  copies a report to a file
 //	client start ADDRESS -     makes a client, reads an account, and prints its ID at once
-//	client plain ADDRESS -     does what "raw start" does: its additional time is the cost of the larger program
+//	client plain ADDRESS -     runs the code of "raw start": the additional time is the cost of the larger program
 package main
 
 import (

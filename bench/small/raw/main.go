@@ -1,4 +1,4 @@
-// Program raw does the work of program client with the standard library. At the end, rows, strings and file print the memory
+// Program raw does the work of program client with the standard library. At the end, the tasks rows, strings and file print the memory
 // that Linux reports for the process. After an error, the program exits with 1.
 //
 //	raw rows ADDRESS COUNT     reads the rows of a report
@@ -103,7 +103,7 @@ func readRows(body io.Reader) (n int, err error) {
 // row is assigned so that the compiler does not omit the strings.
 var row string //nolint:unused // written only
 
-// makeStrings ends each string at the letter r, which each row of the benchmark's report has once: in its \r.
+// makeStrings ends each string at the letter r: each row of the benchmark's report contains one, in the JSON escape \r.
 func makeStrings(body io.Reader) (n int, err error) {
 	in := bufio.NewReaderSize(body, 64<<10)
 	for {

@@ -123,7 +123,7 @@ func TestHistory(t *testing.T) {
 }
 
 func limits(config prepaid.Config) prepaid.Config {
-	config.Retry.MaxAttempts = 3 // per call; only the operation decides whether it may be repeated
+	config.Retry.MaxAttempts = 3 // per call; the operation decides whether a call may be repeated
 	config.RateShare = 0.25      // four processes share one address and its 1,000 requests per 10 s
 	return config
 }
@@ -144,7 +144,7 @@ func TestLimits(t *testing.T) {
 
 func receiver(keys webhook.StaticKeys, book func(context.Context, *prepaid.Message) error) (http.Handler, error) {
 	return webhook.NewHandler(webhook.Config{
-		Verifier: webhook.HMAC{ // ask the operator for the form of the signature
+		Verifier: webhook.HMAC{ // ask the service's operator for the form
 			Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded, Keys: keys,
 		},
 		Claims:        webhook.Memory(0, 0), // for one process; several need a shared store

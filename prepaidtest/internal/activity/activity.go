@@ -1,8 +1,8 @@
 // Package activity counts the running work of an emulator, so that Close can wait for this work and WaitIdle returns when
 // no work is left.
 //
-// Handlers call Enter and Leave; Run and Start run background work; Begin and End count messages and continuing
-// requests. After Close no new work begins. No other lock is taken while an Activity's lock is held.
+// Handlers call Enter and Leave; Run and Start run background work; Begin and End count messages, and requests that
+// outlive their handler. After Close no new work begins. No other lock is taken while an Activity's lock is held.
 package activity
 
 import (
@@ -18,7 +18,7 @@ type Activity struct {
 
 	mu      sync.Mutex
 	closed  bool
-	pending int // messages queued or in flight, and continuing requests
+	pending int // messages queued or in flight, and requests that outlive their handler
 	idle    []chan struct{}
 }
 
@@ -52,8 +52,8 @@ func (a *Activity) Start(f func()) bool {
 	return !a.closed
 }
 
-// Begin counts n messages or requests as under way. After Close, Begin returns false: messages are kept unsent, and
-// requests delay only Wait, not WaitIdle.
+// Begin counts n messages or requests as under way. After Close, Begin counts nothing and returns false:
+// a message then stays unsent, and a request delays Wait but not WaitIdle.
 func (a *Activity) Begin(n int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

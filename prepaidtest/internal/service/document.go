@@ -44,7 +44,7 @@ type stateDocument struct {
 type savedIDs struct {
 	Transaction int64  `json:"transaction"`
 	PolicyRule  int64  `json:"policy_rule"`
-	Source      []byte `json:"source,omitzero"` // of a seeded server
+	Source      []byte `json:"source,omitzero"` // state of the random source, with RandomSeed
 }
 
 type savedCompany struct {

@@ -93,7 +93,7 @@ func (w *writer) prepare() {
 	case w.field("AuthorizationID").IsValid() && w.field("AuthorizationID").String() != "" && w.request.Template != "/simulation/transact" && w.succeeded():
 		w.prepareAuthorization()
 	case w.request.Replayed && !w.paidEarlier():
-		// Another client pays, since another program may have paid.
+		// Another client makes the earlier payment, because another program may have made it.
 		w.before = append(w.before, "// The payment was made before, with the same request ID.",
 			"if _, err := "+w.call.text("server.Client()")+"; err != nil { t.Fatal(err) }")
 	}
@@ -103,7 +103,7 @@ const failOn = "if err != nil { t.Fatal(err) }"
 
 // prepareAuthorization makes the purchase that the request refers to.
 func (w *writer) prepareAuthorization() {
-	params, _ := w.call.arguments[0].Interface().(prepaid.SimulateParams) // as in every call with this field
+	params, _ := w.call.arguments[0].Interface().(prepaid.SimulateParams) // every call with this field has these params
 	params.AuthorizationID = ""
 	params.BankName, params.Location, params.LocationCode, params.CurrencyCode = "Example Bank", "Sydney", "NSW", "AUD"
 	w.before = append(w.before, "authorised, err := client.Simulation.Transact(t.Context(), "+literal(reflect.ValueOf(params))+")", failOn)
@@ -238,7 +238,7 @@ func (w *writer) searched(known []prepaid.AccountID, companies map[prepaid.Compa
 	return found
 }
 
-// found returns the first request of the story about an account. plenty means that the account needs more than its
+// found returns the test's first request about an account. plenty means that the account needs more than its
 // balance at that request: money arrived between the requests, or the test makes an earlier payment again.
 func (s *story) found(id prepaid.AccountID) (first *prepaidtest.Request, plenty bool) {
 	var before prepaid.Amount

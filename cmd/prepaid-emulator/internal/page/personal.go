@@ -11,8 +11,8 @@ import (
 // concealed replaces personal data, which only an account's page shows.
 const concealed = "[personal]"
 
-// readable indents JSON, and redacts personal data and the query of a webhook's address, which may hold a secret. Other text
-// stays, unless it was cut and may hold such data.
+// readable indents JSON, and redacts personal data and the query of a webhook's address, which may hold a secret. Text that is
+// no JSON stays unchanged. But if it may be truncated JSON with personal data, a message replaces it.
 func readable(text string) string {
 	shown, problem := open(text)
 	if problem != "" {
