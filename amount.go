@@ -106,7 +106,7 @@ func (a Amount) Mul(n int64) (Amount, error) {
 	if err != nil {
 		return Amount{}, ErrAmountRange // the library's message shows the values
 	}
-	// A product that was too long has lost decimals, which must have been zeros.
+	// A product that was too long has lost decimals. It is exact only if they were zeros.
 	if lost := a.value.Scale() - product.Scale(); lost > 0 {
 		factor := uint64(n)
 		if n < 0 {

@@ -74,7 +74,7 @@ type Overrides struct {
 	// Retry bounds the attempts of one call. InFlightWait and TokenHold must be zero or those of the client.
 	Retry RetryPolicy
 	// AttemptTimeout limits one attempt. If longer than the client's, it also lengthens the pause before a transfer is sent again. A shorter
-	// one does not shorten that pause: the service needs no less time for a transfer. The pause of the client that sent the transfer counts.
+	// one does not shorten that pause: the service needs no less time for a transfer. The client that sent the transfer sets the pause.
 	AttemptTimeout time.Duration
 	// Logger replaces the log. For no log, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger
@@ -159,7 +159,7 @@ func (c *Client) Close() error {
 // Token returns the access token that a call would use now. Treat it as a secret. Errors: *[TokenError]. Safety: repeated. API: POST
 // /token.
 func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
-	if err := c.ended(ctx); errors.Is(err, ErrClosed) { // any other end does not matter for a known token
+	if err := c.ended(ctx); errors.Is(err, ErrClosed) { // a known token is returned even after ctx has ended
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
 	}
 	current, err := c.tokens(ctx, nil)
@@ -193,8 +193,8 @@ type CheckResult struct {
 
 // Check verifies a deployment without changing anything: address, TLS, credentials, address whitelist, media type and clock. Run it at
 // startup or as a readiness probe. It obtains a token and reads one merchant category. Errors: *[TokenError] if the credentials or the
-// token address are wrong, *[TransportError] if the service is unreachable, [ErrUnauthorized] or [ErrForbidden] if this address may not
-// call it, *[DecodeError] if something else responds. Safety: read. API: POST /token, GET /policy/mccodes.
+// token address are wrong, *[TransportError] if the service is unreachable, [ErrUnauthorized] or [ErrForbidden] if it refuses your
+// address, *[DecodeError] if something else responds. Safety: read. API: POST /token, GET /policy/mccodes.
 func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	current, err := c.Token(ctx)
 	if err != nil {

@@ -79,8 +79,8 @@ func (s *SimulationService) Reverse(ctx context.Context, params SimulateParams) 
 	return s.simulate(ctx, opSimulationReverse, params, true, true)
 }
 
-// Clear clears a transaction some time after the response: a credit back (1117) and a clearing (1115) or, if no authorisation matches, a
-// forced-post clearing (1115). Safety: as Transact. API: POST /simulation/clear.
+// Clear makes a credit back (1117) and a clearing (1115) or, if no authorisation matches, a forced-post clearing (1115), some time after
+// the response. Safety: as Transact. API: POST /simulation/clear.
 func (s *SimulationService) Clear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationClear, params, false, true)
 }

@@ -20,7 +20,7 @@ type baselineClient struct {
 	base string
 }
 
-// baselineOf returns the type with the members of T in plain types, in any depth. A json.Number keeps money exact.
+// baselineOf returns T with the types of all members, nested ones too, replaced by plain types. A json.Number keeps money exact.
 func baselineOf[T any]() reflect.Type { return inPlainTypes(reflect.TypeFor[T]()) }
 
 func inPlainTypes(t reflect.Type) reflect.Type {

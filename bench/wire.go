@@ -86,7 +86,7 @@ func (m *memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	return m.response(req, m.body), nil
 }
 
-// respond returns the response to req with another body.
+// respond returns the response to req with the given body instead of m.body.
 func (m *memory) respond(req *http.Request, body string) *http.Response {
 	return m.response(req, []byte(body))
 }

@@ -54,8 +54,8 @@ func (d *Decoder) unescape(dst []byte, rows *Counter) (n int, closed bool, err e
 	return n, false, nil
 }
 
-// copyFallback is copyText for any src. It stores each word before it examines the word, so dst may also be changed after
-// the text that is counted as written.
+// copyFallback does the work of copyText for any src. It stores each word before it examines the word, so it may change bytes of
+// dst past the written ones.
 func copyFallback(dst, src []byte, rows *Counter) (written, read int) {
 	w, r := 0, 0
 	for {

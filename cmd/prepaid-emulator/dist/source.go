@@ -58,7 +58,7 @@ func sourceFiles(ctx context.Context, root string) ([]zip.File, error) {
 	var files []zip.File
 	for name := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
 		file := sourceFile{root, name}
-		if _, err := file.Lstat(); !errors.Is(err, fs.ErrNotExist) { // not deleted since
+		if _, err := file.Lstat(); !errors.Is(err, fs.ErrNotExist) { // git also lists deleted files
 			files = append(files, file)
 		}
 	}

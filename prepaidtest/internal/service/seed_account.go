@@ -17,7 +17,7 @@ type seedAccount struct {
 	wallet  []ledger.WalletToken
 }
 
-// defaultCompany is the owner of an account without one.
+// defaultCompany is the company of an account that names none.
 const defaultCompany = 42
 
 // seedItem is a transaction of a document.

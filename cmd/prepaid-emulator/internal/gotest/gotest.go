@@ -161,7 +161,7 @@ func (s *story) file(blocks []string) string {
 	return "package emulator_test\n\nimport (\n" + imports.String() + ")\n\n// " + about + ".\n" + body
 }
 
-// once makes the clients of a story. Each sends its request once, as in the log, whatever the earlier clients did.
+// once makes the clients of a story, one for each request: each sends once, as in the log, and remembers no earlier request.
 const once = `once := func() *prepaid.Client { // repeats nothing
 	config := server.Config()
 	config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 1, time.Nanosecond

@@ -63,7 +63,7 @@ func chartOf(items []prepaidtest.Transaction) chart {
 	if c.All == c.Shown && c.All > 2 {
 		balances = balances[1:] // skip the initial zero: it would flatten the chart
 	}
-	first := len(items) - len(balances) // index of a movement, -1 before the first
+	first := len(items) - len(balances) // index of the first slot's movement; -1 for the opening balance
 	low, high, step := scale(balances)
 	height := func(balance float64) float64 {
 		return chartMargin + (high-balance)/(high-low)*(chartHeight-2*chartMargin)

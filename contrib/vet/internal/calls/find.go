@@ -21,7 +21,7 @@ type Call struct {
 	In *ssa.Function
 	// Callee is the function or method, nil for a value of function type.
 	Callee *types.Func
-	// Wrapper is false for a call of the SDK, or of an interface in its place.
+	// Wrapper is false for a call of the SDK, also through an interface or a value of function type.
 	Wrapper bool
 }
 
@@ -140,7 +140,7 @@ func (r *Result) in(fn *ssa.Function) []*Call {
 	return found
 }
 
-// Find returns an instruction as a money call, or nil. The compiler may have added the function that contains the instruction.
+// Find returns the money call of an instruction, or nil. The instruction may be in a function that the compiler added.
 func (r *Result) Find(instr ssa.CallInstruction) *Call {
 	for _, call := range r.Calls {
 		if call.Instr == instr {
