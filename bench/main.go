@@ -1,82 +1,153 @@
-// Program bench measures the cost of the client. Each case has a baseline: the same work without the client. The program prints
-// one table. Without -counts, it exits with 0 even if a goal is not met.
+// Program bench prints the cost of the client next to the cost of the same work without it, in one table with goals. The benchmarks
+// are in the tests of this package; each of their runs measures all sides, and the table has the medians of the runs. Without
+// -counts, the program exits with 0 even if a goal is not met.
 //
 //	go run . -quick            under two minutes
 //	go run . -only account     only the cases whose names contain the word
 //	go run . -counts           only allocations, bytes and pages; exits with 1 if a goal is not met
+//
+// To compare without goals, run the benchmarks alone:
+//
+//	go test -run '^$' -bench 'Account|Transfer' -benchtime 900x -count 10 . | benchstat -col /side -
 package main
 
 import (
+	"bytes"
+	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
 )
 
-// benchCase is a group of rows. The number of rounds is at least 1; quick runs have fewer rounds.
-type benchCase struct {
-	name string
-	run  func(rounds int) ([]row, error)
-	// Number of rounds of a full run and of a quick run.
-	full, quick int
-	counts      bool // the case has rows that are counts
-}
-
-func cases() []benchCase {
-	return []benchCase{
-		{"account", accountRows, 40, 12, true},
-		{"accounts page", accountPageRows, 30, 8, true},
-		{"transactions page", transactionPageRows, 30, 8, true},
-		{"transfer", transferRows, 40, 12, true},
-		{"loopback", loopbackRows, 20, 6, false},
-		{"pages", pageRows, 3, 1, true},
-		{"report", reportRows, 5, 1, false},
-		{"start", startRows, 150, 30, false},
-		{"token", tokenRows, 5, 1, true},
-		{"limiter", limiterRows, 7, 3, true},
-		{"size", sizeRows, 1, 1, true},
-	}
-}
-
 func main() {
-	quick := flag.Bool("quick", false, "fewer rounds")
-	counts := flag.Bool("counts", false, "quick, without times; ends with 1 if a goal is not met")
+	quick := flag.Bool("quick", false, "fewer runs")
+	counts := flag.Bool("counts", false, "quick, without times; exits with 1 if a goal is not met")
 	only := flag.String("only", "", "run only the cases whose names contain this")
-	child := flag.String("child", "", "task of a child process of this program")
 	flag.Parse()
-	if *child != "" {
-		if err := runChild(*child, flag.Args()); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+	rows, err := measure(*only, *quick || *counts, *counts)
+	if err == nil {
+		err = printTable(os.Stdout, rows)
 	}
-	var rows []row
-	for _, c := range cases() {
-		if !strings.Contains(c.name, *only) || *counts && !c.counts {
-			continue
-		}
-		rounds := c.full
-		if *quick || *counts {
-			rounds = c.quick
-		}
-		fmt.Fprintln(os.Stderr, "measuring:", c.name)
-		more, err := c.run(rounds)
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "%s: %v\n", c.name, err)
-			os.Exit(1)
-		}
-		rows = append(rows, more...)
-	}
-	if *counts {
-		rows = slices.DeleteFunc(rows, func(r row) bool { return !r.count })
-	}
-	if err := printTable(os.Stdout, rows); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if *counts && slices.ContainsFunc(rows, func(r row) bool { return !r.met }) {
+	if *counts && slices.ContainsFunc(rows, func(r row) bool { return r.met == no }) {
 		os.Exit(1)
 	}
 }
+
+// measure runs the benchmarks of the cases whose names contain only, and returns their rows. If counts is set, these are the rows
+// that are no times.
+func measure(only string, quick, counts bool) ([]row, error) {
+	directory, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(directory) }()
+	values := &measurements{values: map[string][]float64{}}
+	measured := slices.DeleteFunc(cases(), func(c benchCase) bool { return !strings.Contains(c.name, only) || counts && !c.counts })
+	for _, c := range measured {
+		fmt.Fprintln(os.Stderr, "measuring:", c.name)
+		if err := c.run(directory, quick, values); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	var rows []row
+	for _, c := range measured {
+		if c.rows != nil {
+			rows = append(rows, c.rows(values)...)
+		}
+	}
+	if len(values.missing) > 0 {
+		return nil, fmt.Errorf("not measured: %s", strings.Join(values.missing, ", "))
+	}
+	if counts {
+		rows = slices.DeleteFunc(rows, func(r row) bool { return !r.count })
+	}
+	return rows, nil
+}
+
+// run builds the test program, unless directory has it, and adds what the benchmarks report to values. No process measures all
+// runs, so that machine drift affects all sides.
+func (c benchCase) run(directory string, quick bool, values *measurements) error {
+	program, packageOf := filepath.Join(directory, "bench.test"), "."
+	if strings.HasPrefix(c.benchmark, slotsPrefix) {
+		program, packageOf = filepath.Join(directory, "slots.test"), "github.com/cardprograms/prepaid/internal/slots"
+	}
+	if _, err := os.Stat(program); err != nil {
+		if _, err := output("go", "test", "-c", "-o", program, packageOf); err != nil {
+			return err
+		}
+	}
+	runs := c.full
+	if quick {
+		runs = c.quick
+	}
+	for range runs {
+		out, err := output(program, "-test.run=^$", "-test.bench=^Benchmark"+c.benchmark+"$",
+			"-test.benchtime="+c.time, "-test.count="+strconv.Itoa(c.count))
+		if err != nil {
+			return err
+		}
+		reader := benchfmt.NewReader(bytes.NewReader(out), c.name)
+		for reader.Scan() {
+			if result, ok := reader.Result().(*benchfmt.Result); ok {
+				values.add(result)
+			}
+		}
+		if err := reader.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func output(program string, arguments ...string) ([]byte, error) {
+	out, err := exec.CommandContext(context.Background(), program, arguments...).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return out, nil
+}
+
+// measurements has one value for each run, by the name of the benchmark, a space and the unit. Package benchfmt changes
+// nanoseconds to seconds.
+type measurements struct {
+	values  map[string][]float64
+	missing []string
+}
+
+func (m *measurements) add(result *benchfmt.Result) {
+	name, _, _ := strings.Cut(string(result.Name.Full()), "-") // without the number of cores
+	for _, value := range result.Values {
+		key := name + " " + value.Unit
+		m.values[key] = append(m.values[key], value.Value)
+	}
+}
+
+func (m *measurements) all(key string) []float64 {
+	if len(m.values[key]) == 0 {
+		m.missing = append(m.missing, key)
+		return []float64{math.NaN()}
+	}
+	return m.values[key]
+}
+
+func (m *measurements) median(key string) float64 {
+	sample := benchmath.NewSample(m.all(key), &benchmath.DefaultThresholds)
+	return benchmath.AssumeNothing.Summary(sample, 0.95).Center
+}
+
+func (m *measurements) least(key string) float64 { return slices.Min(m.all(key)) }
+
+func (m *measurements) most(key string) float64 { return slices.Max(m.all(key)) }

@@ -14,7 +14,7 @@ type row struct {
 	ours     string
 	ratio    string
 	goal     string
-	met      bool
+	met      string
 	count    bool   // ours is not a time: a busy machine does not change it
 	why      string // printed if the goal is missed
 }
@@ -37,45 +37,52 @@ func (r row) counted() row {
 	return r
 }
 
+// Values of row.met. A row without a goal has none in both columns.
+const (
+	yes  = "yes"
+	no   = "NO"
+	none = "-"
+)
+
+// shown returns a row without a goal: the cost is unavoidable.
+func shown(name string, baseline, ours float64, unit func(float64) string) row {
+	return row{name: name, baseline: unit(baseline), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/baseline), goal: none, met: none}
+}
+
 // atMost returns a row: the goal is met if ours <= limit times baseline.
 func atMost(name string, baseline, ours, limit float64, unit func(float64) string) row {
-	return row{
-		name: name, baseline: unit(baseline), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/baseline),
-		goal: fmt.Sprintf("<= %.2f", limit), met: ours <= limit*baseline,
-	}
+	return shown(name, baseline, ours, unit).with(fmt.Sprintf("<= %.2f", limit), ours <= limit*baseline)
 }
 
 // atLeast returns a row of throughputs: the goal is met if ours >= limit times baseline.
 func atLeast(name string, baseline, ours, limit float64, unit func(float64) string) row {
-	return row{
-		name: name, baseline: unit(baseline), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/baseline),
-		goal: fmt.Sprintf(">= %.2f", limit), met: ours >= limit*baseline,
-	}
+	return shown(name, baseline, ours, unit).with(fmt.Sprintf(">= %.2f", limit), ours >= limit*baseline)
 }
-
-// shown returns a row without a goal: the cost is unavoidable.
-func shown(name string, baseline, least float64, unit func(float64) string) row {
-	return row{name: name, baseline: unit(baseline), ours: unit(least), ratio: fmt.Sprintf("%.2f", least/baseline), goal: noGoal, met: true}
-}
-
-// noGoal is the text in the column "goal" of a row without a goal.
-const noGoal = "-"
 
 // bounded returns a row without a baseline: the goal is met if ours <= limit.
 func bounded(name string, ours, limit float64, unit func(float64) string) row {
-	return row{name: name, baseline: "-", ours: unit(ours), ratio: "-", goal: "<= " + unit(limit), met: ours <= limit}
+	return row{name: name, baseline: none, ours: unit(ours), ratio: none}.with("<= "+unit(limit), ours <= limit)
 }
 
-func nanoseconds(n float64) string {
-	switch {
-	case n < 1e3:
-		return fmt.Sprintf("%.1f ns", n)
-	case n < 1e6:
-		return fmt.Sprintf("%.2f us", n/1e3)
-	case n < 1e9:
-		return fmt.Sprintf("%.2f ms", n/1e6)
+// with returns r with a goal.
+func (r row) with(goal string, met bool) row {
+	r.goal, r.met = goal, no
+	if met {
+		r.met = yes
 	}
-	return fmt.Sprintf("%.2f s", n/1e9)
+	return r
+}
+
+func seconds(s float64) string {
+	switch {
+	case s < 1e-6:
+		return fmt.Sprintf("%.1f ns", s*1e9)
+	case s < 1e-3:
+		return fmt.Sprintf("%.2f us", s*1e6)
+	case s < 1:
+		return fmt.Sprintf("%.2f ms", s*1e3)
+	}
+	return fmt.Sprintf("%.2f s", s)
 }
 
 func kilobytes(n float64) string { return fmt.Sprintf("%.1f KB", n/1e3) }
@@ -91,28 +98,18 @@ func decimals(n float64) string { return fmt.Sprintf("%.1f", n) }
 // printTable writes the rows as one table.
 func printTable(w io.Writer, rows []row) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, strings.Join([]string{"case", "baseline", "ours", "ratio", "goal", "met"}, "\t"))
-	goals, met := 0, 0
+	fmt.Fprintln(table, "case\tbaseline\tours\tratio\tgoal\tmet")
+	decisions := map[string]int{}
 	for _, r := range rows {
-		verdict := "yes"
-		switch {
-		case r.goal == noGoal:
-			verdict = noGoal
-		case r.met:
-			goals++
-			met++
-		default:
-			verdict = "NO"
-			goals++
-		}
-		fmt.Fprintln(table, strings.Join([]string{r.name, r.baseline, r.ours, r.ratio, r.goal, verdict}, "\t"))
+		decisions[r.met]++
+		fmt.Fprintln(table, strings.Join([]string{r.name, r.baseline, r.ours, r.ratio, r.goal, r.met}, "\t"))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%d of %d goals met\n", met, goals)
+	fmt.Fprintf(w, "\n%d of %d goals met\n", decisions[yes], decisions[yes]+decisions[no])
 	for _, r := range rows {
-		if !r.met && r.why != "" {
+		if r.met == no && r.why != "" {
 			fmt.Fprintf(w, "%s: %s\n", r.name, r.why)
 		}
 	}

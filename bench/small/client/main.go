@@ -8,9 +8,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 
@@ -18,14 +16,9 @@ import (
 	"github.com/cardprograms/prepaid/bench/small/plain"
 )
 
-func main() {
-	if err := run(context.Background(), os.Args[1], os.Args[2], os.Args[3]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { plain.Main(run) }
 
-func run(ctx context.Context, task, address, rows string) error {
+func run(task, address, rows string) error {
 	if task == "plain" {
 		return plain.Start(address, false)
 	}
@@ -36,6 +29,7 @@ func run(ctx context.Context, task, address, rows string) error {
 	if err != nil {
 		return err
 	}
+	ctx := context.Background()
 	if task == "start" {
 		account, err := client.Accounts.Get(ctx, "EAID7")
 		if err != nil {
@@ -50,19 +44,9 @@ func run(ctx context.Context, task, address, rows string) error {
 	}
 	defer reader.Close()
 	if task == "rows" {
-		err = readRows(reader, rows)
-	} else {
-		err = copyToFile(reader)
+		return readRows(reader, rows)
 	}
-	if err != nil {
-		return err
-	}
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return err
-	}
-	_, err = os.Stdout.Write(status)
-	return err
+	return plain.CopyToFile(reader)
 }
 
 func readRows(reader *prepaid.ReportReader, want string) error {
@@ -77,13 +61,4 @@ func readRows(reader *prepaid.ReportReader, want string) error {
 		return fmt.Errorf("%d rows instead of %s", n, want)
 	}
 	return nil
-}
-
-func copyToFile(reader *prepaid.ReportReader) error {
-	file, err := os.CreateTemp("", "report-*.csv")
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, reader)
-	return errors.Join(err, file.Close(), os.Remove(file.Name()))
 }

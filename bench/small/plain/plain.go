@@ -5,12 +5,38 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 )
+
+// Main runs the task with the arguments of the program, then prints the memory that Linux reports for the process. After an error,
+// the program exits with 1.
+func Main(run func(task, address, rows string) error) {
+	err := run(os.Args[1], os.Args[2], os.Args[3])
+	if err == nil {
+		var status []byte
+		status, err = os.ReadFile("/proc/self/status")
+		_, _ = os.Stdout.Write(status)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// CopyToFile copies a report to a temporary file.
+func CopyToFile(report io.Reader) error {
+	file, err := os.CreateTemp("", "report-*.csv")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, report)
+	return errors.Join(err, file.Close(), os.Remove(file.Name()))
+}
 
 // Start requests a token and an account with the standard library, and prints that account's ID. If twice is set, each request has
 // its own connection.

@@ -1,5 +1,4 @@
-// Program raw does the work of program client with the standard library. At the end, the tasks rows, strings and file print the memory
-// that Linux reports for the process. After an error, the program exits with 1.
+// Program raw does the work of program client with the standard library.
 //
 //	raw rows ADDRESS COUNT     reads the rows of a report
 //	raw strings ADDRESS COUNT  makes a string of each row, and does nothing else with it
@@ -10,92 +9,56 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/cardprograms/prepaid/bench/small/plain"
 )
 
-func main() {
-	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { plain.Main(run) }
 
 func run(task, address, rows string) error {
-	var read func(io.Reader) (int, error)
-	switch task {
-	case "start", "start2":
+	if strings.HasPrefix(task, "start") {
 		return plain.Start(address, task == "start2")
+	}
+	response, err := http.Get(address + "reporting/templates/daily/reports/" + rows) //nolint:noctx // the benchmark's own server
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	switch task {
 	case "rows":
-		read = readRows
+		return readRows(response.Body, rows)
 	case "strings":
-		read = makeStrings
-	case "file":
-		read = copyToFile
+		return makeStrings(response.Body)
 	}
-	body, err := get(address + "reporting/templates/daily/reports/" + rows)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = body.Close() }()
-	want, err := strconv.Atoi(rows)
-	if err != nil {
-		return err
-	}
-	if n, err := read(body); err != nil {
-		return err
-	} else if n >= 0 && n != want {
-		return fmt.Errorf("%d rows instead of %d", n, want)
-	}
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return err
-	}
-	_, err = os.Stdout.Write(status)
-	return err
+	return plain.CopyToFile(response.Body)
 }
 
-func get(address string) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, http.NoBody) //nolint:gosec // the benchmark's own server
-	if err != nil {
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(req) //nolint:gosec // the same
-	if err != nil {
-		return nil, err
-	}
-	return response.Body, nil
-}
-
-func readRows(body io.Reader) (n int, err error) {
+func readRows(body io.Reader, want string) error {
 	all, err := io.ReadAll(body)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	var report struct {
 		Data  string `json:"reportdata"`
 		Total int    `json:"totalrecords"`
 	}
 	if err := json.Unmarshal(all, &report); err != nil {
-		return 0, err
+		return err
 	}
 	reader := csv.NewReader(strings.NewReader(report.Data))
 	reader.ReuseRecord = true
-	for ; ; n++ {
-		if _, err := reader.Read(); err == io.EOF {
-			return n, nil
+	for n := 0; ; n++ {
+		if _, err := reader.Read(); err == io.EOF && strconv.Itoa(n) == want {
+			return nil
 		} else if err != nil {
-			return n, err
+			return fmt.Errorf("%w after %d of %s rows", err, n, want)
 		}
 	}
 }
@@ -104,24 +67,15 @@ func readRows(body io.Reader) (n int, err error) {
 var row string //nolint:unused // written only
 
 // makeStrings ends each string at the letter r: each row of the benchmark's report contains one, in the JSON escape \r.
-func makeStrings(body io.Reader) (n int, err error) {
+func makeStrings(body io.Reader) error {
 	in := bufio.NewReaderSize(body, 64<<10)
 	for {
 		line, err := in.ReadSlice('r')
 		if err == io.EOF {
-			return -1, nil
+			return nil
 		} else if err != nil {
-			return 0, err
+			return err
 		}
 		row = string(line)
 	}
-}
-
-func copyToFile(body io.Reader) (int, error) {
-	file, err := os.CreateTemp("", "report-*.csv")
-	if err != nil {
-		return 0, err
-	}
-	_, err = io.Copy(file, body)
-	return -1, errors.Join(err, file.Close(), os.Remove(file.Name()))
 }

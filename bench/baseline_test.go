@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"net/url"
 	"reflect"
 	"time"
 
@@ -20,8 +24,8 @@ type baselineClient struct {
 	base string
 }
 
-// baselineOf returns T with the types of all members, nested ones too, replaced by plain types. A json.Number keeps money exact.
-func baselineOf[T any]() reflect.Type { return inPlainTypes(reflect.TypeFor[T]()) }
+// plainOf returns T with the types of all members, nested ones too, replaced by plain types. A json.Number keeps money exact.
+func plainOf[T any]() reflect.Type { return inPlainTypes(reflect.TypeFor[T]()) }
 
 func inPlainTypes(t reflect.Type) reflect.Type {
 	switch {
@@ -49,7 +53,7 @@ func inPlainTypes(t reflect.Type) reflect.Type {
 	return reflect.StructOf(members)
 }
 
-type baselineTransfer struct {
+type plainTransfer struct {
 	RequestID            string      `json:"request_id"`
 	Amount               json.Number `json:"amount"`
 	SourceReference      string      `json:"source_reference"`
@@ -58,13 +62,8 @@ type baselineTransfer struct {
 	Type                 int         `json:"transaction_type"`
 }
 
-type baselineTransferResult struct {
-	TransactionID int64  `json:"transaction_id"`
-	CorrelationID string `json:"correlation_id"`
-}
-
 // call makes one call. body may be nil.
-func (f *baselineClient) call(ctx context.Context, method, path string, body, out any) error {
+func (c *baselineClient) call(ctx context.Context, method, path string, body, out any) error {
 	var reader io.Reader
 	if body != nil {
 		encoded, err := json.Marshal(body)
@@ -73,7 +72,7 @@ func (f *baselineClient) call(ctx context.Context, method, path string, body, ou
 		}
 		reader = bytes.NewReader(encoded)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, f.base+path, reader)
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, reader)
 	if err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func (f *baselineClient) call(ctx context.Context, method, path string, body, ou
 	if body != nil {
 		req.Header.Set("Content-Type", mediaType)
 	}
-	response, err := f.http.Do(req)
+	response, err := c.http.Do(req)
 	if err != nil {
 		return err
 	}
@@ -95,4 +94,40 @@ func (f *baselineClient) call(ctx context.Context, method, path string, body, ou
 		return fmt.Errorf("status %d", response.StatusCode)
 	}
 	return json.Unmarshal(content, out)
+}
+
+var errLimit = errors.New("time limit")
+
+// least returns a call that does only the work that no client with the same guarantees can avoid. It sends the request
+// over the same transport, with a time limit, and watches the connection. It hashes a payment's body and reads the response
+// into a buffer. It gets an encoded body and does not decode the response.
+func least(transport http.RoundTripper, method, path string, body []byte) func() error {
+	values := []string{mediaType}
+	var received bytes.Buffer
+	return func() error {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		timer := time.AfterFunc(30*time.Second, func() { cancel(errLimit) })
+		defer func() {
+			timer.Stop()
+			cancel(nil)
+		}()
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { timer.Reset(time.Second) }})
+		header := http.Header{"User-Agent": values, "Accept": values, "Authorization": values}
+		address := &url.URL{Scheme: "https", Host: "api.example.com", Path: path}
+		request := (&http.Request{Method: method, URL: address, Host: address.Host, Header: header}).WithContext(ctx)
+		if body != nil {
+			_ = sha256.Sum256(body)
+			header["Content-Type"] = values
+			request.ContentLength = int64(len(body))
+			request.Body = io.NopCloser(bytes.NewReader(body))
+			request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		}
+		response, err := transport.RoundTrip(request)
+		if err != nil {
+			return err
+		}
+		received.Reset()
+		_, err = received.ReadFrom(response.Body)
+		return errors.Join(err, response.Body.Close())
+	}
 }
