@@ -198,11 +198,8 @@ func TestCanariesOfAllOperations(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "all")
 	wire := newTap()
 	options := prepaidvcr.Options{Mode: prepaidvcr.ModeRecord, Transport: wire, ReportColumns: []string{"cardholder", "amount"}}
-	recorder, err := prepaidvcr.New(path, options)
-	require.NoError(t, err)
 	w.AddApplication((&journey{word: word}).uuid("App"), (&journey{word: word}).uuid("AppKey"))
-	client, err := prepaid.NewClient(recorder.Config(w.Config()))
-	require.NoError(t, err)
+	recorder, client := open(t, path, options, w.Config())
 	recorded := w.journey(t, client, word).run()
 	require.NoError(t, client.Close())
 	require.NoError(t, recorder.Stop())
@@ -218,10 +215,7 @@ func TestCanariesOfAllOperations(t *testing.T) {
 	require.NoError(t, w.Close())
 
 	options.Mode, options.Transport = prepaidvcr.ModeReplay, nil
-	replay, err := prepaidvcr.New(path, options)
-	require.NoError(t, err)
-	again, err := prepaid.NewClient(replay.Config(prepaid.Config{TestEnvironment: true}))
-	require.NoError(t, err)
+	replay, again := open(t, path, options, prepaid.Config{TestEnvironment: true})
 	made := &journey{
 		t: t, client: again, word: other, company: 99, template: "other_report", from: "EA00000000007777", to: "somebody",
 		uri: "https://hooks.example.org/x", pin: w.PINCertificate(), otp: func(string) string { return "123456" }, undo: func() {},

@@ -196,6 +196,9 @@ func (c *checker) lines(content string) {
 	}
 }
 
+// plainTags are the tags of values without explicit tags.
+var plainTags = []string{"", "!!map", "!!seq", "!!str", "!!int", "!!bool", "!!float", "!!null"}
+
 // plain reports YAML elements that can hide text: comments, anchors, tags.
 func (c *checker) plain(node *yaml.Node) {
 	if node.HeadComment != "" || node.LineComment != "" || node.FootComment != "" {
@@ -204,17 +207,12 @@ func (c *checker) plain(node *yaml.Node) {
 	if node.Anchor != "" || node.Alias != nil {
 		c.find(node.Line, "an anchor or alias")
 	}
-	if node.Style&yaml.TaggedStyle != 0 || node.Tag != "" && !slices.Contains(plainTags(), node.Tag) {
+	if node.Style&yaml.TaggedStyle != 0 || !slices.Contains(plainTags, node.Tag) {
 		c.find(node.Line, "a tag")
 	}
 	for _, inner := range node.Content {
 		c.plain(inner)
 	}
-}
-
-// plainTags are the tags of values without explicit tags.
-func plainTags() []string {
-	return []string{"!!map", "!!seq", "!!str", "!!int", "!!bool", "!!float", "!!null"}
 }
 
 func (c *checker) interaction(node *yaml.Node) {

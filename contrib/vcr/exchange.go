@@ -2,6 +2,7 @@ package prepaidvcr
 
 import (
 	"bytes"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -119,14 +120,7 @@ func (s *scrubber) pairs(where, raw string, known map[string]*shape) string {
 	return strings.Join(out, "&")
 }
 
-func sortedKeys[V any](values map[string]V) []string {
-	names := make([]string, 0, len(values))
-	for name := range values {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func sortedKeys[V any](values map[string]V) []string { return slices.Sorted(maps.Keys(values)) }
 
 // body scrubs a body. One pseudonym replaces a body that is not JSON.
 func (s *scrubber) body(where string, body []byte, known *shape, kind bodyKind) string {

@@ -19,12 +19,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-type tokenSource string
-
-func (s tokenSource) Token(context.Context, *oauth2.Token) (*oauth2.Token, error) {
-	return &oauth2.Token{AccessToken: string(s), TokenType: "bearer"}, nil
-}
-
 func redeem(t *testing.T, c *prepaid.Client, id prepaid.AccountID) error {
 	t.Helper()
 	_, err := c.Funding.Redeem(t.Context(), prepaid.RedeemFundingParams{
@@ -136,12 +130,11 @@ func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
 	})}, func(c *prepaid.Client) { require.NoError(t, simulate(c)) })
 
 	path := filepath.Join(t.TempDir(), "cassette")
-	recorder, err := prepaidvcr.New(path, prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
-	require.NoError(t, err)
 	config := srv.Config()
-	config.TokenSource = tokenSource(token).Token
-	client, err := prepaid.NewClient(recorder.Config(config))
-	require.NoError(t, err)
+	config.TokenSource = func(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+		return &oauth2.Token{AccessToken: token, TokenType: "bearer"}, nil
+	}
+	recorder, client := open(t, path, recording, config)
 	require.NoError(t, simulate(client))
 	require.NoError(t, client.Close())
 	require.NoError(t, recorder.Stop())
@@ -150,10 +143,7 @@ func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
 	require.NotContains(t, string(content), "/token")
 
 	for _, path := range []string{first, path} {
-		recorder, err := prepaidvcr.New(path, prepaidvcr.Options{})
-		require.NoError(t, err)
-		client, err := prepaid.NewClient(recorder.Config(prepaid.Config{}))
-		require.NoError(t, err)
+		recorder, client := open(t, path, prepaidvcr.Options{}, prepaid.Config{})
 		require.NoError(t, simulate(client))
 		require.NoError(t, client.Close())
 		require.NoError(t, recorder.Stop())
@@ -206,10 +196,7 @@ func TestReplayOfALostTransferIsShort(t *testing.T) {
 		35 * time.Second:                 {AttemptTimeout: 30 * time.Second, Retry: prepaid.RetryPolicy{InFlightWait: 5 * time.Second}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			recorder, err := prepaidvcr.New(path, prepaidvcr.Options{})
-			require.NoError(t, err)
-			client, err := prepaid.NewClient(recorder.Config(config))
-			require.NoError(t, err)
+			recorder, client := open(t, path, prepaidvcr.Options{}, config)
 			began := time.Now()
 			require.NoError(t, pay(t.Context(), client))
 			require.InDelta(t, want, time.Since(began), float64(time.Millisecond))
@@ -217,9 +204,9 @@ func TestReplayOfALostTransferIsShort(t *testing.T) {
 			require.NoError(t, recorder.Stop())
 		})
 	}
-	recording, err := prepaidvcr.New(path, prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
+	recorder, err := prepaidvcr.New(path, recording)
 	require.NoError(t, err)
-	config := recording.Config(prepaid.Config{})
+	config := recorder.Config(prepaid.Config{})
 	require.Zero(t, config.AttemptTimeout, "the service needs its time")
 	require.Zero(t, config.Retry)
 }

@@ -34,17 +34,9 @@ func (p parts) equal(other parts) bool { return maps.EqualFunc(p, other, slices.
 
 // differing returns the places in which p and other differ, in order.
 func (p parts) differing(other parts) []string {
-	places := map[string]bool{}
-	for where, values := range p {
-		if !slices.Equal(values, other[where]) {
-			places[where] = true
-		}
-	}
-	for where := range other {
-		if _, ok := p[where]; !ok {
-			places[where] = true
-		}
-	}
+	places := maps.Clone(p)
+	maps.Copy(places, other)
+	maps.DeleteFunc(places, func(where string, _ []string) bool { return slices.Equal(p[where], other[where]) })
 	return slices.Sorted(maps.Keys(places))
 }
 
@@ -185,8 +177,6 @@ func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cas
 		failure.Recorded++
 		if i.WasReplayed() {
 			failure.Used++
-		}
-		if i.WasReplayed() {
 			continue
 		}
 		if alike(i) {

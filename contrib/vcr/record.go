@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"testing/iotest"
 
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 
@@ -25,10 +26,8 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 		return nil, stoppedError{}
 	}
 	out := req.WithContext(req.Context())
-	if len(body) > 0 {
+	if req.Body != nil && req.Body != http.NoBody { // even an empty one: the client requires a body that cannot be read twice
 		out.Body = io.NopCloser(bytes.NewReader(body))
-	} else if req.Body != nil && req.Body != http.NoBody {
-		out.Body = unreadBody{} // the client requires a body that cannot be read twice
 	}
 	response, err := next.RoundTrip(out)
 	if err != nil {
@@ -40,9 +39,9 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 	received, err := io.ReadAll(io.LimitReader(response.Body, maxRecorded+1))
 	switch {
 	case err != nil:
-		response.Body = rest(received, failing{err}, response.Body)
+		response.Body = rest(received, iotest.ErrReader(err), response.Body)
 		r.keepLost(place, req, body)
-		return response, nil //nolint:nilerr // the client meets it in the body
+		return response, nil // the client meets the error in the body
 	case len(received) > maxRecorded:
 		response.Body = rest(received, response.Body, response.Body)
 		r.fail(&CassetteError{Path: r.file(), Rule: "a response is longer than a cassette may hold"})
@@ -53,18 +52,6 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 	r.keep(place, req, body, response, received)
 	return response, nil
 }
-
-// unreadBody is an empty body that net/http does not recognise as empty.
-type unreadBody struct{}
-
-func (unreadBody) Read([]byte) (int, error) { return 0, io.EOF }
-
-func (unreadBody) Close() error { return nil }
-
-// failing is the end of a body that broke off.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // rest returns a body whose beginning was already read.
 func rest(read []byte, next io.Reader, closer io.Closer) io.ReadCloser {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -20,12 +21,6 @@ import (
 
 // transportFunc is a transport that a test writes.
 type transportFunc func(*http.Request) (*http.Response, error)
-
-type tokenSource string
-
-func (s tokenSource) Token(context.Context, *oauth2.Token) (*oauth2.Token, error) {
-	return &oauth2.Token{AccessToken: string(s), TokenType: "bearer"}, nil
-}
 
 func (f transportFunc) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
@@ -46,7 +41,9 @@ func clientOn(t *testing.T, transport http.RoundTripper) *prepaid.Client {
 	t.Helper()
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: "https://cards.invalid/3.0/", Vendor: "vendor", Transport: transport,
-		TokenSource: tokenSource("token").Token,
+		TokenSource: func(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+			return &oauth2.Token{AccessToken: "token", TokenType: "bearer"}, nil
+		},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
@@ -95,6 +92,7 @@ func TestTimesAreNotCompared(t *testing.T) {
 	missing, ok := errors.AsType[*UnrecordedError](err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, []string{"query page_size"}, missing.Differing)
+	require.Equal(t, []string{"one", "other"}, parts{"one": {"1"}}.differing(parts{"other": {"1"}}))
 	require.NoError(t, window(clientOn(t, player), day.AddDate(0, 5, 0), 10))
 	require.NoError(t, player.Stop())
 }
@@ -125,7 +123,7 @@ func TestRequestsThatEndEarly(t *testing.T) {
 		return answering("{}")(req)
 	})})
 	require.NoError(t, err)
-	broken := io.NopCloser(failing{errors.New("broken")})
+	broken := io.NopCloser(iotest.ErrReader(errors.New("broken")))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://cards.invalid/3.0/hooks", broken)
 	require.NoError(t, err)
 	_, err = recorder.RoundTrip(req) //nolint:bodyclose // there is none

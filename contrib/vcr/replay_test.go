@@ -20,18 +20,28 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+// recording are the options of a recording.
+var recording = prepaidvcr.Options{Mode: prepaidvcr.ModeRecord}
+
+// open returns a recorder and a client on it.
+func open(t *testing.T, path string, options prepaidvcr.Options, config prepaid.Config) (*prepaidvcr.Recorder, *prepaid.Client) {
+	t.Helper()
+	recorder, err := prepaidvcr.New(path, options)
+	require.NoError(t, err)
+	client, err := prepaid.NewClient(recorder.Config(config))
+	require.NoError(t, err)
+	return recorder, client
+}
+
 // record runs calls against an emulator and returns the path of the cassette.
 func record(t *testing.T, srv *prepaidtest.Server, options prepaidvcr.Options, calls func(c *prepaid.Client)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "made", "cassette")
 	options.Mode = prepaidvcr.ModeRecord
-	recorder, err := prepaidvcr.New(path, options)
-	require.NoError(t, err)
-	require.True(t, recorder.Recording())
 	config := srv.Config()
 	config.ShowDescriptions = false // which are not kept
-	client, err := prepaid.NewClient(recorder.Config(config))
-	require.NoError(t, err)
+	recorder, client := open(t, path, options, config)
+	require.True(t, recorder.Recording())
 	calls(client)
 	require.NoError(t, client.Close())
 	require.NoError(t, recorder.Stop())
@@ -42,15 +52,11 @@ func record(t *testing.T, srv *prepaidtest.Server, options prepaidvcr.Options, c
 // replay opens a cassette and returns a client on it, without any configuration of the recording.
 func replay(t *testing.T, path string, options prepaidvcr.Options) (*prepaidvcr.Recorder, *prepaid.Client) {
 	t.Helper()
-	recorder, err := prepaidvcr.New(path+".yaml", options)
-	require.NoError(t, err)
-	require.False(t, recorder.Recording())
-	config := recorder.Config(prepaid.Config{
+	recorder, client := open(t, path+".yaml", options, prepaid.Config{
 		BaseURL: "https://gateway.example.org/cards/3.0/", Vendor: "somebody", TestEnvironment: true,
 		ClientID: "x", ClientSecret: prepaid.NewSecret("y"),
 	})
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
+	require.False(t, recorder.Recording())
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	return recorder, client
 }
@@ -245,7 +251,7 @@ func TestRecordingTooLong(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	path := filepath.Join(t.TempDir(), "long")
-	recorder, err := prepaidvcr.New(path, prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
+	recorder, err := prepaidvcr.New(path, recording)
 	require.NoError(t, err)
 	response, err := (&http.Client{Transport: recorder}).Get(server.URL)
 	require.NoError(t, err)
@@ -272,7 +278,7 @@ func TestRecordingOfUnknownOperations(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	path := filepath.Join(t.TempDir(), "strange")
-	recorder, err := prepaidvcr.New(path, prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
+	recorder, err := prepaidvcr.New(path, recording)
 	require.NoError(t, err)
 	send := func(base string, through http.RoundTripper) string {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/leaked/3.0/leaked%2Fx?leaked=leaked&%zz", strings.NewReader("leaked"))

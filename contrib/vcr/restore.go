@@ -1,6 +1,9 @@
 package prepaidvcr
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // sentValues are the caller's values by pseudonym, and by the label of the place in which each was sent.
 type sentValues map[string]map[string][]string
@@ -36,10 +39,7 @@ func sentIn(request, recorded *scrubbedRequest) sentValues {
 
 // labelOf returns the label of a place: the kind of its ID or, if it has no ID, its name.
 func labelOf(op *operation, where string) string {
-	if kind := kindOf(op, where); kind != "" {
-		return kind
-	}
-	return nameOf(where)
+	return cmp.Or(kindOf(op, where), nameOf(where))
 }
 
 // restorer puts the caller's values into a response: programs that compare sent with received values must

@@ -2,6 +2,7 @@ package prepaidvcr
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -84,27 +85,27 @@ func (checkedFile) WriteFile(name string, data []byte) error {
 	if err := Check(bytes.NewReader(data), CheckOptions{}); err != nil {
 		return at(name, err)
 	}
-	directory := filepath.Dir(name)
-	if err := os.MkdirAll(directory, 0o750); err != nil {
-		return &CassetteError{Path: name, Rule: "cannot be written", Err: err}
-	}
-	temporary, err := os.CreateTemp(directory, ".cassette-*")
-	if err != nil {
-		return &CassetteError{Path: name, Rule: "cannot be written", Err: err}
-	}
-	_, err = temporary.Write(data)
-	if closing := temporary.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Chmod(temporary.Name(), 0o644) //nolint:gosec // it is to be committed
-	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(temporary.Name())
+	if err := replace(name, data); err != nil {
 		return &CassetteError{Path: name, Rule: "cannot be written", Err: err}
 	}
 	return nil
+}
+
+// replace writes a temporary file and renames it, so that no reader finds a part of the content.
+func replace(name string, data []byte) error {
+	directory := filepath.Dir(name)
+	if err := os.MkdirAll(directory, 0o750); err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(directory, ".cassette-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(temporary.Name()) }() // after an error
+	_, err = temporary.Write(data)
+	err = errors.Join(err, temporary.Close(), os.Chmod(temporary.Name(), 0o644)) //nolint:gosec // it is to be committed
+	if err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), name)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,11 +112,8 @@ func (s *scrubber) value(where string, in *jsontext.Decoder, out *jsontext.Encod
 	}
 	token = token.Clone()
 	end := in.InputOffset()
-	switch token.Kind() {
-	case '{', '[':
-		if in.StackDepth() > maxDepth {
-			return errDeep
-		}
+	if in.StackDepth() > maxDepth {
+		return errDeep
 	}
 	switch token.Kind() {
 	case '{':
@@ -245,12 +243,7 @@ func (c columns) header(text string) []string {
 const byteOrderMark = "\ufeff"
 
 func contains(names []string, name string) bool {
-	for _, one := range names {
-		if strings.EqualFold(one, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(one string) bool { return strings.EqualFold(one, name) })
 }
 
 // nextCell returns the value of the first cell of text, and the cell's length in text. After a quote without an end,

@@ -102,11 +102,8 @@ func TestStopKeepsTheOldCassette(t *testing.T) {
 	file := filepath.Join(directory, "file")
 	require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
 	for _, path := range []string{filepath.Join(file, "cassette"), directory + "/x\x00y"} {
-		recorder, err := prepaidvcr.New(path, prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
-		require.NoError(t, err)
-		client, err := prepaid.NewClient(recorder.Config(srv.Config()))
-		require.NoError(t, err)
-		_, err = client.Accounts.Get(t.Context(), id)
+		recorder, client := open(t, path, recording, srv.Config())
+		_, err := client.Accounts.Get(t.Context(), id)
 		require.NoError(t, err)
 		require.NoError(t, client.Close())
 		failed, ok := errors.AsType[*prepaidvcr.CassetteError](recorder.Stop())
