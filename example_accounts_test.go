@@ -21,10 +21,7 @@ func ExampleAccountsService_Get() {
 	}})
 
 	account, err := client.Accounts.Get(context.Background(), "EA52174568995001", prepaid.IncludeCardholder)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(account.ID, account.Status, account.Balance, account.ProductType)
 	fmt.Println(account.Cardholder.FirstName, account.Cardholder.DateOfBirth, account.FreeText == nil)
 	// Output:
@@ -56,10 +53,7 @@ func ExampleAccountsService_Summary() {
 	srv.SetStatus(id, "suspected_fraud")
 
 	account, err := client.Accounts.Summary(context.Background(), id)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(account.Status, account.Balance, account.PlasticEnabled)
 	if account.Status != prepaid.AccountStatusActive {
 		fmt.Println("do not pay to this card")
@@ -72,10 +66,9 @@ func ExampleAccountsService_Summary() {
 // Setting the same state twice does no harm, so the client repeats it if a response is lost. The only exceptions are
 // the states active and pre_active.
 func ExampleAccountsService_SetStatus_responseLost() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
+	id := seed(srv, "100.00")
 
 	srv.Inject("PUT /accounts/{id}/status", prepaidtest.CommitThenDrop())
 	fmt.Println(client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}), srv.Status(id))
@@ -84,10 +77,7 @@ func ExampleAccountsService_SetStatus_responseLost() {
 	err := client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}) // could lift a newer block: not repeated
 	fmt.Println(prepaid.OutcomeOf(err))
 	account, err := client.Accounts.Summary(ctx, id) // read it back instead
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(account.Status)
 	// Output:
 	// <nil> closed
@@ -97,24 +87,14 @@ func ExampleAccountsService_SetStatus_responseLost() {
 
 // Plastic must be enabled for shops, online card details and the simulator. Transfers do not need it.
 func ExampleAccountsService_SetPlasticEnabled() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
+	id := seed(srv, "100.00")
 
 	for _, enabled := range []bool{false, true} {
-		if err := client.Accounts.SetPlasticEnabled(ctx, id, prepaid.SetPlasticEnabledParams{Enabled: enabled}); err != nil {
-			fmt.Println(err)
-			return
-		}
-		bought, err := client.Simulation.Transact(ctx, prepaid.SimulateParams{
-			Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
-			AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
-		})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(client.Accounts.SetPlasticEnabled(ctx, id, prepaid.SetPlasticEnabledParams{Enabled: enabled}))
+		bought, err := client.Simulation.Transact(ctx, purchase(id))
+		check(err)
 		fmt.Println(enabled, bought.Success, bought.Message)
 	}
 	// Output:
@@ -143,10 +123,7 @@ func ExampleAccountsService_Update() {
 	fmt.Println(move(context.Background(), id, "Melbourne", "Victoria"))
 	fmt.Println(move(context.Background(), id, "Melbourne", "VIC"))
 	account, err := client.Accounts.Get(context.Background(), id, prepaid.IncludeCardholder)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(account.Cardholder.PrimaryAddress.City, account.Cardholder.PrimaryAddress.State)
 	// Output:
 	// prepaid: Accounts.Update: rejected: invalid input: registration.primary_address.state must be at most 6 characters
@@ -167,10 +144,7 @@ func ExampleAccountsService_TransactionsPage() {
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 3}}
 	for params.Paging.Page = 1; ; params.Paging.Page++ {
 		page, err := client.Accounts.TransactionsPage(context.Background(), id, params)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		fmt.Printf("page %d of %d\n", page.Number, page.TotalPages)
 		for _, tx := range page.Items {
 			fmt.Println(tx.Type, tx.Amount, tx.RunningBalance)
@@ -200,10 +174,7 @@ func ExampleAccountsService_Transactions_break() {
 
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 3}}
 	for tx, err := range client.Accounts.Transactions(context.Background(), id, params) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		if tx.RunningBalance.Sign() < 0 {
 			fmt.Println("overdrawn on", prepaid.DateOf(tx.OccurredAt), "by", tx.RunningBalance.Abs())
 			break
@@ -273,10 +244,7 @@ func ExampleAccountsService_SearchPage() {
 	page, err := client.Accounts.SearchPage(context.Background(), prepaid.SearchAccountsParams{
 		ProgramClientID: "acme", ClientAccountKey: "emp-7", Paging: prepaid.Paging{Page: 3, Size: 2},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	for _, account := range page.Items {
 		fmt.Println(account.Status, account.Balance)
 	}
@@ -288,20 +256,13 @@ func ExampleAccountsService_SearchPage() {
 
 // A card that was reported lost is blocked and keeps its money.
 func ExampleAccountsService_SetStatus() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
+	id := seed(srv, "100.00")
 
-	if err := client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
 	account, err := client.Accounts.Summary(ctx, id)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(account.Status, account.Balance)
 	// Output: lost_or_stolen 100.00
 }
@@ -329,10 +290,7 @@ func ExampleAccountsService_Transactions() {
 		if err == nil {
 			fees, err = fees.Add(tx.FeeAmount)
 		}
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		fmt.Println(tx.OccurredAt.In(sydney).Format(time.DateTime), tx.Type, tx.Amount, tx.RunningBalance)
 	}
 	fmt.Println("fees", fees)
@@ -360,9 +318,8 @@ func ExampleCollect() {
 // Unless the account was created for certain, Issue is run again after an error, with Again: it then looks for the account for
 // up to VisibleWithin before it creates anything.
 func ExampleIssueParams_again() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	issue := func(params prepaid.IssueParams) (*prepaid.Issued, error) {
 		params.VisibleWithin = time.Second // keep the default of 30 s for the real service
 		return client.Accounts.Issue(ctx, params)
@@ -381,10 +338,7 @@ func ExampleIssueParams_again() {
 	if err != nil && prepaid.OutcomeOf(err) != prepaid.OutcomeApplied { // a second account is worse than a wait of half a minute
 		issued, err = issue(prepaid.IssueParams{Account: account, ProgramClientID: "acme", Again: true})
 	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(issued.Account.ID != "", issued.Created, len(srv.AccountIDs()))
 	// Output: true false 1
 }

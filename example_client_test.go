@@ -29,10 +29,7 @@ func ExampleClient_Token() {
 	defer srv.Close()
 
 	token, err := srv.Client().Token(context.Background())
-	if err != nil { // a *TokenError
-		fmt.Println(err)
-		return
-	}
+	check(err) // a *TokenError
 	fmt.Println(token.Type(), time.Until(token.Expiry).Round(time.Minute))
 	// Output: Bearer 1h0m0s
 }
@@ -41,10 +38,7 @@ func ExampleClient_Token() {
 func ExampleConfig_transport() {
 	var certificate tls.Certificate // from tls.LoadX509KeyPair
 	egress, err := url.Parse("http://egress.example:3128")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	config := prepaid.Config{
 		BaseURL:  "https://service.example/3.0/",
 		Vendor:   "vendor",
@@ -56,10 +50,7 @@ func ExampleConfig_transport() {
 	base.Proxy = http.ProxyURL(egress)
 	config.Transport = base
 	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer base.CloseIdleConnections() // the client closes only those of its own transport
 	defer client.Close()
 	fmt.Println(base.MaxIdleConnsPerHost, base.ForceAttemptHTTP2)
@@ -68,17 +59,13 @@ func ExampleConfig_transport() {
 
 // An access token that the service no longer accepts is renewed once, and the call is sent again.
 func ExampleClient_Token_rejected() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
+	id := seed(srv, "100.00")
 
 	for range 2 {
 		account, err := client.Accounts.Summary(ctx, id)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		fmt.Println(account.Balance)
 		srv.RevokeTokens()
 	}
@@ -102,10 +89,7 @@ func ExampleTokenError() {
 	config := srv.Config()
 	config.ClientSecret = prepaid.NewSecret("an old one")
 	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer client.Close()
 
 	_, err = client.Accounts.Summary(context.Background(), "EA1")
@@ -194,16 +178,10 @@ func ExampleConfig_tokenSource() {
 	config.ClientID, config.ClientSecret = "", prepaid.Secret{}
 	config.TokenSource = sharedTokens{shared.TokenSource(context.Background())}.Token
 	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer client.Close()
 	account, err := client.Accounts.Summary(context.Background(), id)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(account.Balance)
 	// Output: 100.00
 }
@@ -223,10 +201,7 @@ func ExampleConfig_limiter() {
 	config := srv.Config()
 	config.Limiter = closedLimiter{}
 	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer client.Close()
 
 	_, err = client.Accounts.Summary(context.Background(), "EA1")
@@ -347,10 +322,7 @@ func Example_start() {
 	id, seen := seed(srv, "100.00"), &counters{}
 
 	client, err := start(context.Background(), srv.Config(), slog.New(slog.DiscardHandler), seen)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer client.Close()
 	fmt.Println("ready")
 
@@ -415,10 +387,7 @@ func Example_deadline() {
 	config := srv.Config()
 	config.Retry.InFlightWait = 10 * time.Second // the default
 	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer client.Close()
 
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())

@@ -97,10 +97,7 @@ func ExampleProvesNotApplied() {
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
 	died := time.Now().Add(-time.Hour)
-	if err := client.Accounts.AwaitRepeat(context.Background(), from, died); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(client.Accounts.AwaitRepeat(context.Background(), from, died))
 	again := func() error { // a payment that another process sent before it died
 		_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
 			RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,

@@ -11,10 +11,9 @@ import (
 // Part of a redemption is refunded. ParentTransactionID links the refund to it, so that no more than the redemption can
 // be refunded.
 func ExampleFundingService_Refund() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
+	id := seed(srv, "100.00")
 
 	redeemed, err := client.Funding.Redeem(ctx, prepaid.RedeemFundingParams{
 		Amount: prepaid.MustAmount("60.00"), AccountID: id, Exception: prepaid.FundingExceptionNone,
@@ -31,10 +30,7 @@ func ExampleFundingService_Refund() {
 			MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900002, Currency: "036", CardAcceptorID: "QUICKMART",
 			CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 		})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		fmt.Println(refunded.Outcome, srv.Balance(id))
 	}
 	// Output:
@@ -44,10 +40,9 @@ func ExampleFundingService_Refund() {
 
 // A reversal undoes a complete redemption, identified by the transaction ID that it returned.
 func ExampleFundingService_Reverse() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
+	id := seed(srv, "100.00")
 
 	redemption := prepaid.RedeemFundingParams{
 		Amount: prepaid.MustAmount("60.00"), AccountID: id, Exception: prepaid.FundingExceptionNone,
@@ -76,10 +71,9 @@ func ExampleFundingService_Reverse() {
 
 // The response to a redemption was lost: the history around the time of the call shows whether the money was taken.
 func ExampleFundingService_Redeem_unknown() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
+	id := seed(srv, "100.00")
 
 	params := prepaid.RedeemFundingParams{
 		Amount: prepaid.MustAmount("60.00"), AccountID: id, Exception: prepaid.FundingExceptionNone,
@@ -95,10 +89,7 @@ func ExampleFundingService_Redeem_unknown() {
 	finding, err := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
 		AccountID: id, Amount: params.Amount, CardAcceptorID: params.CardAcceptorID, TerminalID: params.TerminalID,
 	}.Around(err))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(len(finding.Transactions), finding.Transactions[0].Amount)
 	// Output: 1 -60.00
 }
@@ -115,10 +106,7 @@ func ExampleFundingService_Redeem() {
 			MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
 			CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 		})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		fmt.Println(result.Outcome, result.Approved(), srv.Balance(id))
 	}
 	// Output:

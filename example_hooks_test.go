@@ -24,9 +24,17 @@ func hookParams(uri string) prepaid.CreateHookParams {
 	}
 }
 
+// withHook starts an emulator with a hook. Close it at the end.
+func withHook() (*prepaidtest.Server, prepaid.HookID) {
+	srv := emulator(prepaidtest.Options{})
+	created, err := srv.Client().Hooks.Create(context.Background(), hookParams("https://cards.example.com/hooks"))
+	check(err)
+	return srv, created
+}
+
 // missedMessages starts an emulator with a hook whose receiver responds to the ping and then goes down while the service
 // sends it count transactions. Close the emulator at the end.
-func missedMessages(count int) (srv *prepaidtest.Server, hook prepaid.HookID, err error) {
+func missedMessages(count int) (srv *prepaidtest.Server, hook prepaid.HookID) {
 	var down atomic.Bool
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if down.Load() {
@@ -34,41 +42,34 @@ func missedMessages(count int) (srv *prepaidtest.Server, hook prepaid.HookID, er
 		}
 	}))
 	defer receiver.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(receiver.Certificate())
-	srv = emulator(prepaidtest.Options{WebhookRoots: roots})
+	srv = emulator(prepaidtest.Options{WebhookRoots: rootsOf(receiver)})
 	params := hookParams(receiver.URL)
 	params.Enabled = true
 	created, err := srv.Client().Hooks.Create(context.Background(), params)
-	if err == nil {
-		down.Store(true)
-		for range count {
-			seed(srv, "25.50") // a load, of which the hook is notified
-		}
-		err = srv.WaitIdle(context.Background())
+	check(err)
+	down.Store(true)
+	for range count {
+		seed(srv, "25.50") // a load, of which the hook is notified
 	}
-	if err != nil {
-		return nil, "", errors.Join(err, srv.Close())
-	}
-	return srv, created, nil
+	check(srv.WaitIdle(context.Background()))
+	return srv, created
+}
+
+// rootsOf returns a pool with the certificate of a test server.
+func rootsOf(server *httptest.Server) *x509.CertPool {
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	return roots
 }
 
 // Get returns a hook. The secret of its key is never returned.
 func ExampleHooksService_Get() {
-	srv := emulator(prepaidtest.Options{})
+	srv, created := withHook()
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
-	created, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/hooks"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 
 	hook, err := client.Hooks.Get(ctx, created)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(hook.URI, hook.Scope, hook.FilterSpec, hook.Enabled, hook.ReliabilityMode, hook.HMACKeyID)
 	fmt.Println("missed anything:", hook.LastUndeliverable != "")
 	// Output:
@@ -80,9 +81,7 @@ func ExampleHooksService_Get() {
 func ExampleHooksService_Create_noResponse() {
 	receiver := httptest.NewTLSServer(http.NotFoundHandler()) // not the right path
 	defer receiver.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(receiver.Certificate())
-	srv := emulator(prepaidtest.Options{WebhookRoots: roots})
+	srv := emulator(prepaidtest.Options{WebhookRoots: rootsOf(receiver)})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -99,19 +98,15 @@ func ExampleHooksService_Create_noResponse() {
 
 // The list resolves a creation of unknown outcome: is the address there?
 func ExampleHooksService_List() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 
 	params := hookParams("https://cards.example.com/hooks")
 	srv.Inject("POST /hooks", prepaidtest.CommitThenDrop())
 	_, err := client.Hooks.Create(ctx, params)
 	fmt.Println(prepaid.OutcomeOf(err))
 	for hook, err := range client.Hooks.List(ctx, prepaid.Paging{}) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		if hook.URI == params.URI {
 			fmt.Println("registered", hook.ID != "")
 		}
@@ -123,9 +118,8 @@ func ExampleHooksService_List() {
 
 // One page of the hooks, and the number of all hooks.
 func ExampleHooksService_ListPage() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	for _, name := range []string{"a", "b", "c"} {
 		if _, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/"+name)); err != nil {
 			fmt.Println(err)
@@ -134,38 +128,24 @@ func ExampleHooksService_ListPage() {
 	}
 
 	page, err := client.Hooks.ListPage(ctx, prepaid.Paging{Page: 2, Size: 2})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(len(page.Items), "of", page.TotalItems, page.Items[0].URI, page.Last())
 	// Output: 1 of 3 https://cards.example.com/c true
 }
 
 // Fields that are not set do not change. To rotate a key, send its ID and secret together.
 func ExampleHooksService_Update() {
-	srv := emulator(prepaidtest.Options{})
+	srv, created := withHook()
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
-	created, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/hooks"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 
-	if err := client.Hooks.Update(ctx, created, prepaid.UpdateHookParams{
+	check(client.Hooks.Update(ctx, created, prepaid.UpdateHookParams{
 		HMACKeyID: "k2", HMACKeySecret: prepaid.NewSecret(strings.Repeat("1e", 32)),
-	}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	err = client.Hooks.Update(ctx, created, prepaid.UpdateHookParams{URI: "http://cards.example.com/hooks"})
+	}))
+	err := client.Hooks.Update(ctx, created, prepaid.UpdateHookParams{URI: "http://cards.example.com/hooks"})
 	fmt.Println(err)
 	hook, err := client.Hooks.Get(ctx, created)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(hook.URI, hook.HMACKeyID)
 	// Output:
 	// prepaid: Hooks.Update: rejected: invalid input: uri must be an https address
@@ -174,17 +154,12 @@ func ExampleHooksService_Update() {
 
 // Deleting is safe to repeat, and the client repeats it if a response is lost.
 func ExampleHooksService_Delete() {
-	srv := emulator(prepaidtest.Options{})
+	srv, created := withHook()
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
-	created, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/hooks"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 
 	srv.Inject("DELETE /hooks/{id}", prepaidtest.CommitThenDrop())
-	err = client.Hooks.Delete(ctx, created)
+	err := client.Hooks.Delete(ctx, created)
 	fmt.Println(prepaid.OutcomeOf(err))
 	_, err = client.Hooks.Get(ctx, created)
 	fmt.Println("gone:", errors.Is(err, prepaid.CodeInvalidHookID))
@@ -195,25 +170,15 @@ func ExampleHooksService_Delete() {
 
 // Messages that cannot be delivered are stored if the hook says so, and are returned as they were sent.
 func ExampleHooksService_Undeliverable() {
-	srv, hook, err := missedMessages(2)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	srv, hook := missedMessages(2)
 	defer srv.Close()
 
 	for message, err := range srv.Client().Hooks.Undeliverable(context.Background(), hook, prepaid.Paging{}) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		var body struct { // the operator specifies the format; this is the emulator's
 			Transaction prepaid.Transaction `json:"transaction"`
 		}
-		if err := message.Decode(&body); err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(message.Decode(&body))
 		fmt.Println(message.Type, message.HookID == hook, body.Transaction.Amount)
 	}
 	// Output:
@@ -223,18 +188,11 @@ func ExampleHooksService_Undeliverable() {
 
 // The number of stored messages, from one small page.
 func ExampleHooksService_UndeliverablePage() {
-	srv, hook, err := missedMessages(3)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	srv, hook := missedMessages(3)
 	defer srv.Close()
 
 	page, err := srv.Client().Hooks.UndeliverablePage(context.Background(), hook, prepaid.Paging{Size: 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(page.TotalItems, "messages wait, the first of type", page.Items[0].Type)
 	// Output: 3 messages wait, the first of type transaction
 }
@@ -242,20 +200,13 @@ func ExampleHooksService_UndeliverablePage() {
 // Dismiss handled messages, always from the first page: dismissing while iterating would shift the pages. Package
 // webhook's Drain does this for you.
 func ExampleHooksService_Dismiss() {
-	srv, hook, err := missedMessages(3)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	srv, hook := missedMessages(3)
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
 	for {
 		page, err := client.Hooks.UndeliverablePage(ctx, hook, prepaid.Paging{Size: 2})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		if len(page.Items) == 0 {
 			break
 		}
@@ -279,19 +230,13 @@ func ExampleMessage() {
 	var message prepaid.Message
 	err := message.UnmarshalJSON([]byte(
 		`{"id":"m-1","hook_id":"h-1","timestamp":"2026-11-20T01:02:03Z","type":"transaction","transaction":{"amount":-9.50}}`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	var body struct {
 		Transaction struct {
 			Amount prepaid.Amount `json:"amount"`
 		} `json:"transaction"`
 	}
-	if err := message.Decode(&body); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(message.Decode(&body))
 	fmt.Println(message.ID, message.Type, message.Timestamp, body.Transaction.Amount)
 	// Output: m-1 transaction 2026-11-20 01:02:03 +0000 UTC -9.50
 }
@@ -308,15 +253,10 @@ func ExampleHooksService_Create() {
 			return nil
 		},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	receiver := httptest.NewTLSServer(handler)
 	defer receiver.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(receiver.Certificate())
-	srv := emulator(prepaidtest.Options{WebhookRoots: roots})
+	srv := emulator(prepaidtest.Options{WebhookRoots: rootsOf(receiver)})
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
@@ -324,10 +264,7 @@ func ExampleHooksService_Create() {
 		URI: receiver.URL, Scope: []prepaid.CompanyID{42}, FilterSpec: prepaid.FilterAll, Enabled: true,
 		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "k1", HMACKeySecret: key,
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println("registered", created != "")
 	seed(srv, "25.50") // a load, of which the hook is notified
 	fmt.Println(srv.WaitIdle(ctx))

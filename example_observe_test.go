@@ -32,10 +32,7 @@ func ExampleConfig_logger() {
 	config := srv.Config()
 	config.Logger = printLogger()
 	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer client.Close()
 
 	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, ""))
@@ -59,10 +56,7 @@ func ExampleTrace() {
 		},
 	}
 	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer client.Close()
 
 	for _, account := range []prepaid.AccountID{id, "EA00000000000000", id} {
@@ -89,10 +83,7 @@ func ExampleWithTrace_pauses() {
 		},
 	})
 	account, err := client.Accounts.Summary(ctx, id)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(account.Balance)
 	// Output:
 	// 1 503 true true
@@ -121,10 +112,7 @@ func ExampleTrace_response() {
 	var extra struct {
 		Region string `json:"region"`
 	}
-	if err := json.Unmarshal(body, &extra); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(json.Unmarshal(body, &extra))
 	fmt.Println(extra.Region)
 	// Output: apac
 }
@@ -168,10 +156,7 @@ func ExampleTrace_Join() {
 		fmt.Println(op.Name, c.Outcome)
 	}})
 	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer client.Close()
 
 	srv.Inject("POST /funding/refunds", prepaidtest.CommitThenDrop())

@@ -37,12 +37,22 @@ func ExamplePINService_Initiate() {
 		OperationID string `json:"operation_id"`
 		Status      string `json:"status"`
 	}
-	if err := started.Decode(&response); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(started.Decode(&response))
 	fmt.Println(started.StatusCode, response.Status, len(srv.OTP(response.OperationID)), "digits sent")
 	// Output: 200 initiated 6 digits sent
+}
+
+// initiated starts an operation as ExamplePINService_Initiate does, and returns its ID.
+func initiated(client *prepaid.Client, id prepaid.AccountID) string {
+	started, err := client.PIN.Initiate(context.Background(), prepaid.InitiatePINParams{
+		AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7", CommunicationMethod: "sms",
+	})
+	check(err)
+	var response struct {
+		OperationID string `json:"operation_id"`
+	}
+	check(started.Decode(&response))
+	return response.OperationID
 }
 
 // Validate checks the one-time password before the PIN is set. Each attempt needs a new envelope.
@@ -50,30 +60,12 @@ func ExamplePINService_Validate() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "0")
-	ctx := context.Background()
-
-	started, err := client.PIN.Initiate(ctx, prepaid.InitiatePINParams{
-		AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7", CommunicationMethod: "sms",
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var response struct {
-		OperationID string `json:"operation_id"`
-	}
-	if err := started.Decode(&response); err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, otp := range []string{"wrong", srv.OTP(response.OperationID)} {
+	operation := initiated(client, id)
+	for _, otp := range []string{"wrong", srv.OTP(operation)} {
 		envelope, err := sealOnDevice(srv.PINCertificate(), otp, "4921")
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		_, err = client.PIN.Validate(ctx, prepaid.SealedPINParams{
-			OperationID: response.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
+		check(err)
+		_, err = client.PIN.Validate(context.Background(), prepaid.SealedPINParams{
+			OperationID: operation, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
 		})
 		fmt.Println(err)
 	}
@@ -89,30 +81,12 @@ func ExamplePINService_Execute() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "0")
-	ctx := context.Background()
-
-	started, err := client.PIN.Initiate(ctx, prepaid.InitiatePINParams{
-		AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7", CommunicationMethod: "sms",
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var response struct {
-		OperationID string `json:"operation_id"`
-	}
-	if err := started.Decode(&response); err != nil {
-		fmt.Println(err)
-		return
-	}
+	operation := initiated(client, id)
 	for range 2 {
-		envelope, err := sealOnDevice(srv.PINCertificate(), srv.OTP(response.OperationID), "4921")
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		_, err = client.PIN.Execute(ctx, prepaid.SealedPINParams{
-			OperationID: response.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
+		envelope, err := sealOnDevice(srv.PINCertificate(), srv.OTP(operation), "4921")
+		check(err)
+		_, err = client.PIN.Execute(context.Background(), prepaid.SealedPINParams{
+			OperationID: operation, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
 		})
 		fmt.Println(err, srv.PINOf(id) == "4921")
 	}
@@ -127,10 +101,7 @@ func ExampleNewPINKey() {
 	defer srv.Close()
 
 	key, err := prepaid.NewPINKey(srv.PINCertificate(), prepaid.PINKeyOptions{Hash: prepaid.PINHashSHA512})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	if time.Until(key.NotAfter()) < 30*24*time.Hour {
 		fmt.Println("ask the operator for a new certificate")
 	}
@@ -154,15 +125,9 @@ func ExamplePINKey_Seal() {
 	defer srv.Close()
 
 	key, err := prepaid.NewPINKey(srv.PINCertificate(), prepaid.PINKeyOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret("123456"), PIN: prepaid.NewSecret("4921")})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(envelope.OAEPHashingAlgorithm, len(envelope.IV), envelope.PublicKeyFingerprint == key.Fingerprint())
 	// Output: SHA256 32 true
 }
@@ -224,10 +189,7 @@ func ExampleAccountsService_WalletTokens() {
 	})
 
 	tokens, err := client.Accounts.WalletTokens(context.Background(), id)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	for _, token := range tokens {
 		fmt.Println(token.TokenSuffix, token.Device.Type, token.Status, token.Status == prepaid.WalletTokenStatusActive)
 	}
@@ -238,16 +200,12 @@ func ExampleAccountsService_WalletTokens() {
 
 // The data to return to the wallet app on the phone. Two of the three wallets need no input.
 func ExampleAccountsService_ProvisionWallet() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	id := seed(srv, "100.00")
 
 	wallet, err := client.Accounts.ProvisionWallet(ctx, id, "googlepay", prepaid.ProvisionWalletParams{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(wallet.Provider, wallet.ProductType, wallet.IssuerInitiatedDigitizationData != "")
 	fmt.Println(wallet.PANLastFour != "", wallet.Cardholder.EmailAddress != "") // neither appears in a log
 	// Output:
@@ -258,19 +216,15 @@ func ExampleAccountsService_ProvisionWallet() {
 // The third wallet sends a nonce, its signature and certificates. A 404 may mean bad input here, so it is not
 // ErrNotFound.
 func ExampleAccountsService_ProvisionWallet_certificates() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	id := seed(srv, "100.00")
 
 	params := prepaid.ProvisionWalletParams{ // from the wallet app
 		Nonce: "bm9uY2U=", NonceSignature: "c2lnbmF0dXJl", Certificates: []string{"bGVhZg==", "cm9vdA=="},
 	}
 	wallet, err := client.Accounts.ProvisionWallet(ctx, id, "applepay", params)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(wallet.ActivationData != "", wallet.EncryptedPassData != "", wallet.EphemeralPublicKey != "")
 
 	_, err = client.Accounts.ProvisionWallet(ctx, id, "leatherwallet", params)
@@ -282,9 +236,8 @@ func ExampleAccountsService_ProvisionWallet_certificates() {
 
 // The ephemeral key is 256 random bits for one call: after an unknown outcome make a new one.
 func ExampleAccountsService_ExchangeKey() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	id := seed(srv, "100.00")
 	srv.AddApplication("11111111-2222-4333-8444-555555555555", "66666666-7777-4888-9999-aaaaaaaaaaaa")
 
@@ -293,10 +246,7 @@ func ExampleAccountsService_ExchangeKey() {
 		EphemeralKey: prepaid.NewEphemeralKey(),
 	}
 	exchanged, err := client.Accounts.ExchangeKey(ctx, id, params)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(len(exchanged.Body) > 0, len(params.EphemeralKey.Bytes()), params.EphemeralKey)
 
 	_, err = client.Accounts.ExchangeKey(ctx, id, params)

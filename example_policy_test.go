@@ -11,20 +11,13 @@ import (
 
 // The complete policy of a program. The default action determines whether rules allow or block.
 func ExamplePolicyService_Get() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
 
-	if err := client.Policy.ChangeCategories(ctx, 7, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"5411"}}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(client.Policy.ChangeCategories(ctx, 7, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"5411"}}))
 	policy, err := client.Policy.Get(ctx, 7)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(policy.DefaultAction, "but for the rules:")
 	fmt.Println(len(policy.Categories), "category,", len(policy.Merchants), "merchants,", len(policy.Terminals), "terminals")
 	// Output:
@@ -45,19 +38,12 @@ func ExamplePolicyService_Get_none() {
 
 // The categories that have a rule. Codes keep their leading zeros.
 func ExamplePolicyService_Categories() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 
-	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0742", "7995"}}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0742", "7995"}}))
 	policy, err := client.Policy.Categories(ctx, 42)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	for _, rule := range policy.Categories {
 		fmt.Println(rule.MerchantCategoryCode)
 	}
@@ -71,18 +57,14 @@ func ExamplePolicyService_Categories() {
 // A change has no request ID and is not repeated. After an unknown outcome read the policy back and send the
 // missing rules.
 func ExamplePolicyService_ChangeCategories_unknown() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 
 	srv.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
 	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
 	fmt.Println(prepaid.OutcomeOf(err))
 	policy, err := client.Policy.Categories(ctx, 42)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(policy.Categories)
 	// Output:
 	// outcome unknown
@@ -91,21 +73,14 @@ func ExamplePolicyService_ChangeCategories_unknown() {
 
 // The service gives each merchant rule an internal ID, which is never sent back.
 func ExamplePolicyService_Merchants() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 
-	if err := client.Policy.ChangeMerchants(ctx, 42, prepaid.ChangeRulesParams[prepaid.MerchantRule]{
+	check(client.Policy.ChangeMerchants(ctx, 42, prepaid.ChangeRulesParams[prepaid.MerchantRule]{
 		Add: []prepaid.MerchantRule{{AcquirerID: 100001, CardAcceptorID: "CASINO", Description: "Casino of Sydney"}},
-	}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	}))
 	policy, err := client.Policy.Merchants(ctx, 42)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	for _, rule := range policy.Merchants {
 		fmt.Println(rule.AcquirerID, rule.CardAcceptorID, rule.Description, rule.ID != 0)
 	}
@@ -114,9 +89,8 @@ func ExamplePolicyService_Merchants() {
 
 // A closed program becomes usable at one merchant, then at none. The reason is stored with each change.
 func ExamplePolicyService_ChangeMerchants() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
 	id := srv.AddAccount(prepaidtest.SeedAccount{CompanyID: 7, Balance: "100.00"})
 
@@ -124,18 +98,11 @@ func ExamplePolicyService_ChangeMerchants() {
 		{Reason: "canteen opens", Add: []prepaid.MerchantRule{{AcquirerID: 100001, CardAcceptorID: "CANTEEN", Description: "Canteen"}}},
 		{Reason: "canteen closes", Remove: []prepaid.MerchantRule{{AcquirerID: 100001, CardAcceptorID: "CANTEEN"}}},
 	} {
-		if err := client.Policy.ChangeMerchants(ctx, 7, change); err != nil {
-			fmt.Println(err)
-			return
-		}
-		bought, err := client.Simulation.Transact(ctx, prepaid.SimulateParams{
-			Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("9.50"),
-			AcquirerID: "100001", MerchantID: "CANTEEN", TerminalID: "T0000001", MerchantCategoryCode: "5812",
-		})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(client.Policy.ChangeMerchants(ctx, 7, change))
+		meal := purchase(id)
+		meal.Amount, meal.MerchantID = prepaid.MustAmount("9.50"), "CANTEEN"
+		bought, err := client.Simulation.Transact(ctx, meal)
+		check(err)
 		fmt.Println(change.Reason+":", bought.Message, srv.Balance(id))
 	}
 	// Output:
@@ -145,21 +112,14 @@ func ExamplePolicyService_ChangeMerchants() {
 
 // The terminals with a rule.
 func ExamplePolicyService_Terminals() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 
-	if err := client.Policy.ChangeTerminals(ctx, 42, prepaid.ChangeRulesParams[prepaid.TerminalRule]{
+	check(client.Policy.ChangeTerminals(ctx, 42, prepaid.ChangeRulesParams[prepaid.TerminalRule]{
 		Add: []prepaid.TerminalRule{{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T9", Description: "bottle shop"}},
-	}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	}))
 	policy, err := client.Policy.Terminals(ctx, 42)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	for _, rule := range policy.Terminals {
 		fmt.Println(rule.CardAcceptorID, rule.TerminalID, rule.Description)
 	}
@@ -168,9 +128,8 @@ func ExamplePolicyService_Terminals() {
 
 // One terminal of a merchant is replaced by another in a single change. Faults name the field and never the value.
 func ExamplePolicyService_ChangeTerminals() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 
 	t1 := prepaid.TerminalRule{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T1"}
 	t2 := prepaid.TerminalRule{AcquirerID: 100001, CardAcceptorID: "QUICKMART"}
@@ -182,10 +141,7 @@ func ExamplePolicyService_ChangeTerminals() {
 	fmt.Println(client.Policy.ChangeTerminals(ctx, 42, swap))
 
 	policy, err := client.Policy.Terminals(ctx, 42)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(len(policy.Terminals), policy.Terminals[0].TerminalID)
 	// Output:
 	// <nil>
@@ -196,19 +152,12 @@ func ExamplePolicyService_ChangeTerminals() {
 
 // The old format of a policy, for programs that still read it. It has no merchant rules: prefer Get.
 func ExamplePolicyService_Restrictions() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
-	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}}))
 
 	rules, err := client.Policy.Restrictions(ctx, 42)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(rules.Type, rules.CategoryRules)
 	// Output: open [{must_block 7995}]
 }
@@ -219,10 +168,7 @@ func ExamplePolicyService_MerchantCategoryCodes() {
 	defer srv.Close()
 
 	for code, err := range srv.Client().Policy.MerchantCategoryCodes(context.Background(), prepaid.Paging{}) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		if code.Code < "1000" || code.Code == "5411" {
 			fmt.Println(code.Code, code.Description)
 		}
@@ -240,10 +186,7 @@ func ExamplePolicyService_MerchantCategoryCodesPage() {
 	defer srv.Close()
 
 	page, err := srv.Client().Policy.MerchantCategoryCodesPage(context.Background(), prepaid.Paging{Page: 2, Size: 2})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println("page", page.Number, "size", page.Size, "last", page.Last())
 	fmt.Println(page.Items[0].Code, page.Items[0].Description)
 	// Output:
@@ -253,22 +196,15 @@ func ExamplePolicyService_MerchantCategoryCodesPage() {
 
 // In an open loop, adding a category blocks it; in a closed loop, it allows it.
 func ExamplePolicyService_ChangeCategories() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 
 	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{
 		Reason: "no gambling", Add: []prepaid.MCC{"7995", "0742"}, Remove: []prepaid.MCC{"0742"},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	policy, err := client.Policy.Categories(ctx, 42)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(policy.DefaultAction, policy.Categories)
 	// Output: allow [{7995}]
 }
@@ -276,9 +212,8 @@ func ExamplePolicyService_ChangeCategories() {
 // The merchants that must be blocked, at every start of a program: the second run finds nothing to send. The description of an
 // existing rule stays, since a rule can only be replaced by removing it first.
 func ExamplePolicyService_EnsureMerchants() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 
 	want := prepaid.EnsureRulesParams[prepaid.MerchantRule]{
 		DefaultAction: prepaid.PolicyActionAllow, // rules block
@@ -290,10 +225,7 @@ func ExamplePolicyService_EnsureMerchants() {
 	srv.Inject("POST /policy/{id}/merchants", prepaidtest.CommitThenDrop()) // read back, not sent again
 	for range 2 {
 		result, err := client.Policy.EnsureMerchants(ctx, 42, want)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		fmt.Println(len(result.Added), "added,", len(result.Unchanged), "as wanted")
 	}
 	// Output:
@@ -303,21 +235,14 @@ func ExamplePolicyService_EnsureMerchants() {
 
 // A dry run. With RemoveOthers the list is the whole policy: other categories have no rule afterwards.
 func ExamplePolicyService_EnsureCategories_dryRun() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
-	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"5933", "7995"}}); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"5933", "7995"}}))
 
 	plan, err := client.Policy.EnsureCategories(ctx, 42, prepaid.EnsureRulesParams[prepaid.MCC]{
 		DefaultAction: prepaid.PolicyActionAllow, Rules: []prepaid.MCC{"7995", "5993"}, RemoveOthers: true, DryRun: true,
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println("add", plan.Added, "remove", plan.Removed, "keep", plan.Unchanged)
 	// Output: add [5993] remove [5933] keep [7995]
 }

@@ -39,10 +39,7 @@ func ExampleClient_Do() {
 		BaseURL: service.URL + "/3.0/", Vendor: "vendor", TestEnvironment: true,
 		ClientID: "id", ClientSecret: prepaid.NewSecret("secret"),
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer client.Close()
 
 	type expiry struct {
@@ -94,10 +91,7 @@ func ExampleClient_With() {
 		Lane:  ratelimit.Bulk,
 		Retry: prepaid.RetryPolicy{MaxAttempts: 6, MaxThrottleWait: 10 * time.Minute},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 
 	id := seed(srv, "100.00")
 	srv.Inject("GET /accounts/{id}", prepaidtest.Respond(503, "unavailable").Times(5))
@@ -106,10 +100,7 @@ func ExampleClient_With() {
 		fmt.Println("users:", failure.Outcome, "after", failure.Attempts)
 	}
 	account, err := nightly.Accounts.Get(context.Background(), id)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println("nightly:", account.Balance)
 	// Output:
 	// users: not processed after 2

@@ -18,18 +18,12 @@ import (
 // A template has one run at a time: a second start before the first has finished is a conflict.
 func ExampleReportingService_Start() {
 	srv, err := prepaidtest.Start(prepaidtest.Options{ReportDelay: time.Minute})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 
 	run, err := client.Reporting.Start(ctx, prepaidtest.DailySettlement, prepaid.StartReportParams{IncludeColumnHeaders: true})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(run.Template, run.ID != "", run.ColumnHeaders)
 	_, err = client.Reporting.Start(ctx, prepaidtest.DailySettlement, prepaid.StartReportParams{})
 	fmt.Println(errors.Is(err, prepaid.ErrConflict), err)
@@ -41,27 +35,18 @@ func ExampleReportingService_Start() {
 // Result requests a report once, for callers with their own schedule.
 func ExampleReportingService_Result() {
 	srv, err := prepaidtest.Start(prepaidtest.Options{ReportDelay: time.Minute})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,0.00\n")
 
 	run, err := client.Reporting.Start(ctx, "balances", prepaid.StartReportParams{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	_, err = client.Reporting.Result(ctx, *run)
 	fmt.Println(errors.Is(err, prepaid.ErrReportNotReady))
 	srv.Advance(time.Minute)
 	report, err := client.Reporting.Result(ctx, *run)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(report.TotalRecords)
 	fmt.Print(report.Data)
 	// Output:
@@ -73,37 +58,21 @@ func ExampleReportingService_Result() {
 
 // Another process can open a stored run until four hours after its start.
 func ExampleReportingService_Open() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,0.00\n")
 
 	started, err := client.Reporting.Start(ctx, "balances", prepaid.StartReportParams{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	stored, err := json.Marshal(started)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	var run prepaid.ReportRun
-	if err := json.Unmarshal(stored, &run); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(json.Unmarshal(stored, &run))
 	report, err := client.Reporting.Open(ctx, run, prepaid.WaitOptions{})
-	if err != nil { // ErrReportFailed: start another
-		fmt.Println(err)
-		return
-	}
+	check(err) // ErrReportFailed: start another
 	defer report.Close()
 	for row, err := range report.Rows() {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		fmt.Println(row[0], row[1])
 	}
 	// Output:
@@ -113,9 +82,8 @@ func ExampleReportingService_Open() {
 
 // If the template has an unfinished run, perhaps of another process, Run waits for it.
 func ExampleReportingService_Run_waitForPrevious() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\n")
 	srv.Inject("GET /reporting/templates/{templatename}", prepaidtest.Respond(409, "duplicate_request").Times(2))
 
@@ -123,16 +91,10 @@ func ExampleReportingService_Run_waitForPrevious() {
 		WaitForPrevious: true,
 		Wait:            prepaid.WaitOptions{Interval: time.Millisecond}, // the default grows from 1 s to 15 s
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer report.Close()
 	whole, err := report.Report() // Rows and Read use constant memory instead
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(whole.TotalRecords, len(whole.Data))
 	fmt.Println(whole) // without its data
 	// Output:
@@ -143,9 +105,8 @@ func ExampleReportingService_Run_waitForPrevious() {
 // Rows are valid only when the loop ends without an error: the service counts the records, and another number of rows
 // is an error at the end.
 func ExampleReportReader_Rows() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
 
 	sum := func() (total prepaid.Amount, err error) {
@@ -185,10 +146,7 @@ func ExampleReportReader_Read() {
 	defer srv.Close()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
 	report, err := srv.Client().Reporting.Run(context.Background(), "balances", prepaid.RunReportParams{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer report.Close()
 
 	var text strings.Builder
@@ -199,10 +157,7 @@ func ExampleReportReader_Read() {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil { // the report is incomplete
-			fmt.Println(err)
-			return
-		}
+		check(err) // the report is incomplete
 	}
 	fmt.Print(text.String())
 	// Output:
@@ -216,10 +171,7 @@ func ExampleReportReader_WriteTo() {
 	defer srv.Close()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
 	report, err := srv.Client().Reporting.Run(context.Background(), "balances", prepaid.RunReportParams{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer report.Close()
 
 	written, err := report.WriteTo(os.Stdout) // in a program, a temporary file
@@ -237,10 +189,7 @@ func ExampleReportingService_Run() {
 	client := srv.Client()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,0.00\n")
 	folder, err := os.MkdirTemp("", "")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer func() { _ = os.RemoveAll(folder) }()
 
 	fetch := func(ctx context.Context, path string) error {
@@ -267,10 +216,7 @@ func ExampleReportingService_Run() {
 		return os.Rename(path+".part", path)
 	}
 	path := filepath.Join(folder, "balances.csv")
-	if err := fetch(context.Background(), path); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(fetch(context.Background(), path))
 	text, err := os.ReadFile(path)
 	fmt.Print(string(text), err)
 	// Output:

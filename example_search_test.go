@@ -22,10 +22,7 @@ func ExampleAccountsService_Search() {
 	for account, err := range client.Accounts.Search(context.Background(), prepaid.SearchAccountsParams{
 		ProgramClientID: "acme", ClientAccountKey: "emp-7",
 	}) {
-		if err != nil { // always in the last iteration
-			fmt.Println(err)
-			return
-		}
+		check(err) // always in the last iteration
 		fmt.Println(account.ClientAccountKey, account.Status, account.Balance)
 	}
 	// Output:
@@ -51,10 +48,7 @@ func ExampleAccountsService_SearchCompany() {
 		if err == nil {
 			held, err = held.Add(account.Balance)
 		}
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		count++
 	}
 	fmt.Println(count, "active accounts hold", held)
@@ -76,10 +70,7 @@ func ExampleAccountsService_SearchCompanyPage() {
 	page, err := client.Accounts.SearchCompanyPage(context.Background(), 42, prepaid.SearchCompanyParams{
 		FirstName: "Grace", Include: []prepaid.Include{prepaid.IncludeCardholder},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	for _, account := range page.Items {
 		fmt.Println(account.ClientAccountKey, account.Cardholder.FirstName)
 	}
@@ -92,9 +83,8 @@ func ExampleAccountsService_SearchCompanyPage() {
 // The response of Create has no account ID, so most callers need Issue instead. An invalid registration is refused
 // before it is sent, with all faults at once.
 func ExampleAccountsService_Create() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 
 	person := &prepaid.Cardholder{FirstName: "Ada", PrimaryAddress: prepaid.Address{State: "NSW", Country: "Australia"}}
 	_, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{CompanyID: 42, Cardholder: person})
@@ -109,10 +99,7 @@ func ExampleAccountsService_Create() {
 	made, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{
 		CompanyID: 42, Cardholder: person, InitialLoadAmount: prepaid.MustAmount("25.50"), ClientAccountKey: "emp-7",
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(made.Status, made.Balance, made.ExternalAccountID != "")
 	// Output:
 	// registration.last_name is required
@@ -123,25 +110,18 @@ func ExampleAccountsService_Create() {
 
 // A lost or stolen card is replaced by a new account. The old one keeps its state until the new card is activated.
 func ExampleAccountsService_Create_replacement() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	old := srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Status: "lost_or_stolen"})
 
 	account, err := client.Accounts.Get(ctx, old, prepaid.IncludeCardholder)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	made, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{
 		CompanyID: account.CompanyID, Cardholder: account.Cardholder, ClientAccountKey: account.ClientAccountKey,
 		RequestType: prepaid.RequestTypeReplace, AccountIDToReplace: old,
 		CorrespondingAccountID: old, // so that activation closes the old card if its balance is zero
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println("new card:", made.Status)
 	fmt.Println("old card:", srv.Status(old))
 	// Output:
@@ -151,9 +131,8 @@ func ExampleAccountsService_Create_replacement() {
 
 // If the response to a creation is lost, look for the account by its key: never create it again blindly.
 func ExampleAccountsService_FindCreated() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
 	params := prepaid.CreateAccountParams{
 		CompanyID: 42, ClientAccountKey: "emp-7",
 		Cardholder: &prepaid.Cardholder{
@@ -171,10 +150,7 @@ func ExampleAccountsService_FindCreated() {
 	account, err := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{
 		ProgramClientID: "acme", ClientAccountKey: params.ClientAccountKey,
 	})
-	if err != nil { // ErrNotSeen does not prove that no account exists
-		fmt.Println(err)
-		return
-	}
+	check(err) // ErrNotSeen does not prove that no account exists
 	fmt.Println("found:", account.ID != "", account.Status)
 	// Output:
 	// outcome unknown
@@ -199,10 +175,7 @@ func ExampleAccountsService_Issue_responseLost() {
 			},
 		},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(issued.Account.ID == srv.AccountIDs()[0], issued.Created, len(srv.AccountIDs()))
 	// Output: true true 1
 }

@@ -16,6 +16,22 @@ func printHistory(srv *prepaidtest.Server, id prepaid.AccountID) {
 	}
 }
 
+// purchase describes a purchase of 30.00 in a shop.
+func purchase(id prepaid.AccountID) prepaid.SimulateParams {
+	return prepaid.SimulateParams{
+		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
+		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
+	}
+}
+
+// authorised makes a purchase, and returns its params with the ID of the authorisation.
+func authorised(client *prepaid.Client, params prepaid.SimulateParams) prepaid.SimulateParams {
+	result, err := client.Simulation.Transact(context.Background(), params)
+	check(err)
+	params.AuthorizationID = result.AuthorizationID
+	return params
+}
+
 // A cash withdrawal needs an ATM category such as 6011.
 func ExampleSimulationService_Transact_withdrawal() {
 	srv := emulator(prepaidtest.Options{})
@@ -27,10 +43,7 @@ func ExampleSimulationService_Transact_withdrawal() {
 			Type: prepaid.SimulatedTypeWithdrawal, AccountID: id, Amount: prepaid.MustAmount("50.00"),
 			AcquirerID: "100001", MerchantID: "BANK", TerminalID: "ATM00001", MerchantCategoryCode: category,
 		})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		fmt.Println(result.Success, result.Message)
 	}
 	// Output:
@@ -54,23 +67,11 @@ func ExampleSimulationService_Advise() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
 
-	stay := prepaid.SimulateParams{
-		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
-		AcquirerID: "100001", MerchantID: "HOTEL", TerminalID: "T0000001", MerchantCategoryCode: "3501",
-	}
-	authorised, err := client.Simulation.Transact(ctx, stay)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	stay.Amount, stay.AuthorizationID = prepaid.MustAmount("42.00"), authorised.AuthorizationID
-	advised, err := client.Simulation.Advise(ctx, stay)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	stay := authorised(client, purchase(id))
+	stay.Amount = prepaid.MustAmount("42.00")
+	advised, err := client.Simulation.Advise(context.Background(), stay)
+	check(err)
 	fmt.Println(advised.Success, advised.Message)
 	printHistory(srv, id)
 	// Output:
@@ -86,24 +87,12 @@ func ExampleSimulationService_Reverse() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
 
-	purchase := prepaid.SimulateParams{
-		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
-		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
-	}
-	authorised, err := client.Simulation.Transact(ctx, purchase)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, authorisation := range []string{authorised.AuthorizationID, "000000000000"} {
-		purchase.AuthorizationID = authorisation
-		reversed, err := client.Simulation.Reverse(ctx, purchase)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+	cancelled, other := authorised(client, purchase(id)), purchase(id)
+	other.AuthorizationID = "000000000000"
+	for _, params := range []prepaid.SimulateParams{cancelled, other} {
+		reversed, err := client.Simulation.Reverse(context.Background(), params)
+		check(err)
 		fmt.Println(reversed.Success, reversed.Message, srv.Balance(id))
 	}
 	// Output:
@@ -116,23 +105,9 @@ func ExampleSimulationService_Clear() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
 
-	purchase := prepaid.SimulateParams{
-		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
-		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
-	}
-	authorised, err := client.Simulation.Transact(ctx, purchase)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	purchase.AuthorizationID = authorised.AuthorizationID
-	cleared, err := client.Simulation.Clear(ctx, purchase)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	cleared, err := client.Simulation.Clear(context.Background(), authorised(client, purchase(id)))
+	check(err)
 	fmt.Println(cleared.Success, cleared.Message)
 	printHistory(srv, id)
 	// Output:
@@ -148,20 +123,14 @@ func ExampleSimulationService_ReverseClear() {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	ctx := context.Background()
 
-	posting := prepaid.SimulateParams{
-		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"), AuthorizationID: "000000000007",
-		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
-	}
+	posting := purchase(id)
+	posting.AuthorizationID = "000000000007"
 	for _, step := range []func(context.Context, prepaid.SimulateParams) (*prepaid.SimulationResult, error){
 		client.Simulation.Clear, client.Simulation.ReverseClear,
 	} {
-		result, err := step(ctx, posting)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		result, err := step(context.Background(), posting)
+		check(err)
 		fmt.Println(result.Success, srv.Balance(id))
 	}
 	printHistory(srv, id)
@@ -184,10 +153,7 @@ func ExampleSimulationService_Transact() {
 			Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount(amount),
 			AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
 		})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		fmt.Println(result.Success, result.Message, srv.Balance(id))
 	}
 	// Output:

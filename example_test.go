@@ -15,10 +15,21 @@ import (
 func emulator(options prepaidtest.Options) *prepaidtest.Server {
 	options.ReportDelay, options.SimulationDelay = -1, -1
 	srv, err := prepaidtest.Start(options)
+	check(err)
+	return srv
+}
+
+// service starts the emulator without options, and returns it with a client. Close it at the end.
+func service() (*prepaidtest.Server, *prepaid.Client, context.Context) {
+	srv := emulator(prepaidtest.Options{})
+	return srv, srv.Client(), context.Background()
+}
+
+// check ends an example that fails. Your program handles the error instead.
+func check(err error) {
 	if err != nil {
 		panic(err)
 	}
-	return srv
 }
 
 // seed adds an active account of company 42.

@@ -24,10 +24,7 @@ func ExampleAccountsService_Transfer_responseLost() {
 		SourceReference: "invoice 7", DestinationReference: "invoice 7",
 	}
 	result, err := client.Accounts.Transfer(context.Background(), from, params)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(result.TransactionID != "", result.RequestID == params.RequestID)
 	fmt.Println(srv.Balance(from), srv.Balance(to), "moved", srv.Movements(params.RequestID), "time")
 	// Output:
@@ -38,26 +35,19 @@ func ExampleAccountsService_Transfer_responseLost() {
 // To resolve an unknown outcome, send the same params again within three weeks. Store them before the first call: a new
 // request ID would be a second payment.
 func ExampleAccountsService_Transfer_unknown() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
-	ctx := context.Background()
+	from, to := seed(srv, "100.00"), seed(srv, "0")
 
 	stored, err := json.Marshal(prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
 		SourceReference: "invoice 7", DestinationReference: "invoice 7",
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	for range 2 { // the second time may be after a restart
 		var params prepaid.TransferParams
-		if err := json.Unmarshal(stored, &params); err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(json.Unmarshal(stored, &params))
 		_, err := client.Accounts.Transfer(ctx, from, params)
 		fmt.Println(prepaid.OutcomeOf(err), srv.Balance(to))
 	}
@@ -90,9 +80,9 @@ func ExampleAccountsService_Transfer_refused() {
 
 // The service gives no reason for a transfer that failed. The accounts as they are now may show one.
 func ExampleAccountsService_DiagnoseTransfer() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	ctx, client, from, to := context.Background(), srv.Client(), seed(srv, "10.00"), seed(srv, "0")
+	from, to := seed(srv, "10.00"), seed(srv, "0")
 
 	params := prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
@@ -101,10 +91,7 @@ func ExampleAccountsService_DiagnoseTransfer() {
 	_, err := client.Accounts.Transfer(ctx, from, params)
 	if errors.Is(err, prepaid.ErrTransferFailed) {
 		payer, receiver, err := client.Accounts.DiagnoseTransfer(ctx, from, params)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		fmt.Println(payer.Status, receiver.Status)
 		fmt.Println("too little money:", payer.Balance.Compare(params.Amount) < 0)
 	}
@@ -204,10 +191,7 @@ func ExampleAccountsService_NotBefore() {
 	config := srv.Config()
 	config.AttemptTimeout, config.Retry.InFlightWait = 0, 0 // the defaults, 30 s and 10 s
 	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer client.Close()
 
 	lockTaken := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC) // after the process that sent it died

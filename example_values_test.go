@@ -15,10 +15,7 @@ import (
 func ExampleDate() {
 	born := prepaid.Date{Year: 1990, Month: time.May, Day: 1}
 	wire, err := json.Marshal(born)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(born, string(wire), born.Before(prepaid.Date{Year: 2008, Month: time.November, Day: 21}))
 	// Output: 1990-05-01 "1990-05-01T00:00:00Z" true
 }
@@ -55,10 +52,7 @@ func ExampleDate_Time() {
 func ExampleDate_UnmarshalText() {
 	var born prepaid.Date
 	for _, text := range []string{"1990-05-01", "1990-05-01T00:00:00Z", "1990-05-01T23:30:00+10:00"} {
-		if err := born.UnmarshalText([]byte(text)); err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(born.UnmarshalText([]byte(text)))
 		fmt.Println(born)
 	}
 	// Output:
@@ -127,10 +121,7 @@ func ExampleRequestID_Date() {
 // A value that the reference does not list is kept as received, and can be distinguished.
 func ExampleAccountStatus_Known() {
 	var account prepaid.AccountSummary
-	if err := json.Unmarshal([]byte(`{"status": "frozen", "balance": 1.00}`), &account); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(json.Unmarshal([]byte(`{"status": "frozen", "balance": 1.00}`), &account))
 	switch {
 	case account.Status == prepaid.AccountStatusActive:
 		fmt.Println("pay")
@@ -158,10 +149,7 @@ func ExampleAmount() {
 	var total prepaid.Amount
 	for range 10 {
 		sum, err := total.Add(prepaid.MustAmount("0.10"))
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		total = sum
 	}
 	seen := map[prepaid.Amount]bool{prepaid.Cents(100): true}
@@ -186,10 +174,7 @@ func ExampleAmount_Sub() {
 	left := prepaid.MustAmount("100.00")
 	for _, spent := range []prepaid.Amount{prepaid.MustAmount("60.00"), prepaid.Cents(250)} {
 		rest, err := left.Sub(spent)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		check(err)
 		left = rest
 	}
 	fmt.Println(left)
@@ -225,10 +210,7 @@ func ExampleAmount_Cents() {
 // In JSON an amount is a number that always has a point, which shows the service that it is decimal.
 func ExampleAmount_MarshalJSON() {
 	text, err := json.Marshal(map[string]prepaid.Amount{"amount": prepaid.Cents(1000)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	fmt.Println(string(text))
 	var back struct {
 		Amount prepaid.Amount `json:"amount"`
@@ -243,10 +225,7 @@ func ExampleAmount_MarshalJSON() {
 // An amount from a NUMERIC column, which drivers return as text. A float may have been rounded and is refused.
 func ExampleAmount_Scan() {
 	var balance prepaid.Amount
-	if err := balance.Scan("25.5000"); err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(balance.Scan("25.5000"))
 	fmt.Println(balance)
 	fmt.Println(balance.Scan(25.5))
 	// Output:
