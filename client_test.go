@@ -34,26 +34,23 @@ func TestCheck(t *testing.T) {
 		"no date":        {nil, 0},
 		"a bad date":     {[]string{"Date: today"}, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				service := harness.Split{
-					Tokens: harness.NewScript(harness.After(time.Second, harness.Grant(1, "3600"))),
-					Calls:  harness.NewScript(harness.After(2*time.Second, harness.Respond(200, "application/json; charset=utf-8", oneCategory, tc.headers...))),
-				}
-				result, err := harness.NewClient(t, harness.CredentialsConfig(service)).Check(t.Context())
-				require.NoError(t, err)
-				require.Len(t, result.Warnings, 2, "a Script has no connections, and the media type is not the service's")
-				result.Warnings = nil
-				require.Equal(t, &prepaid.CheckResult{
-					TokenLifetime: time.Hour - 2*time.Second, ClockSkew: tc.skew, RoundTrip: 2 * time.Second,
-					MediaType: "application/json; charset=utf-8",
-				}, result)
-				request := service.Calls.Requests()[0]
-				require.Equal(t, "/3.0/policy/mccodes?page_number=1&page_size=1", request.Target)
-				require.Equal(t, http.MethodGet, request.Method)
-				require.Len(t, service.Calls.Requests(), 1)
-			})
+		bubble(t, name, func(t *testing.T) {
+			service := harness.Split{
+				Tokens: harness.NewScript(harness.After(time.Second, harness.Grant(1, "3600"))),
+				Calls:  harness.NewScript(harness.After(2*time.Second, harness.Respond(200, "application/json; charset=utf-8", oneCategory, tc.headers...))),
+			}
+			result, err := harness.NewClient(t, harness.CredentialsConfig(service)).Check(t.Context())
+			require.NoError(t, err)
+			require.Len(t, result.Warnings, 2, "a Script has no connections, and the media type is not the service's")
+			result.Warnings = nil
+			require.Equal(t, &prepaid.CheckResult{
+				TokenLifetime: time.Hour - 2*time.Second, ClockSkew: tc.skew, RoundTrip: 2 * time.Second,
+				MediaType: "application/json; charset=utf-8",
+			}, result)
+			request := service.Calls.Requests()[0]
+			require.Equal(t, "/3.0/policy/mccodes?page_number=1&page_size=1", request.Target)
+			require.Equal(t, http.MethodGet, request.Method)
+			require.Len(t, service.Calls.Requests(), 1)
 		})
 	}
 }
@@ -61,9 +58,7 @@ func TestCheck(t *testing.T) {
 // An empty list is a good response, and a token may have no known lifetime.
 func TestCheckWithoutDetails(t *testing.T) {
 	t.Parallel()
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Respond(204, "", ""))
-	result, err := harness.NewClient(t, config).Check(t.Context())
+	result, err := harness.NewClient(t, scripted(harness.NewScript(harness.Respond(204, "", "")))).Check(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, result.TokenLifetime)
 	require.Zero(t, result.ClockSkew)
@@ -100,14 +95,12 @@ func TestCheckFailures(t *testing.T) {
 		"wrong credentials": {harness.Split{Tokens: harness.NewScript(harness.ServiceError(401, "invalid_client")), Calls: harness.NewScript(harness.Respond(200, harness.VendorJSON, oneCategory))}, func(t *testing.T, err error) {
 			t.Helper()
 			require.ErrorIs(t, err, prepaid.ErrUnauthorized)
-			_, ok := errors.AsType[*prepaid.TokenError](err)
-			require.True(t, ok)
+			require.ErrorAs(t, err, new(*prepaid.TokenError))
 		}},
 		"wrong address": {harness.Split{Tokens: harness.NewScript(harness.Respond(404, "text/html", harness.HTMLPage)), Calls: nil}, func(t *testing.T, err error) {
 			t.Helper()
 			require.ErrorIs(t, err, prepaid.ErrNotFound)
-			_, ok := errors.AsType[*prepaid.TokenError](err)
-			require.True(t, ok)
+			require.ErrorAs(t, err, new(*prepaid.TokenError))
 		}},
 		"no way there": {harness.Split{Tokens: harness.NewScript(harness.Unreachable(syscall.EHOSTUNREACH)), Calls: nil}, func(t *testing.T, err error) {
 			t.Helper()
@@ -119,23 +112,18 @@ func TestCheckFailures(t *testing.T) {
 		"refused":              {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.ServiceError(401, "unauthorized"))}, is(prepaid.ErrUnauthorized)},
 		"something else responds": {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.Respond(200, "text/html", harness.HTMLPage))}, func(t *testing.T, err error) {
 			t.Helper()
-			_, ok := errors.AsType[*prepaid.DecodeError](err)
-			require.True(t, ok)
+			require.ErrorAs(t, err, new(*prepaid.DecodeError))
 		}},
 		"something else gives tokens": {harness.Split{Tokens: harness.NewScript(harness.Respond(200, "text/html", harness.HTMLPage)), Calls: nil}, func(t *testing.T, err error) {
 			t.Helper()
-			_, ok := errors.AsType[*prepaid.DecodeError](err)
-			require.True(t, ok)
+			require.ErrorAs(t, err, new(*prepaid.DecodeError))
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				result, err := harness.NewClient(t, harness.CredentialsConfig(tc.service)).Check(t.Context())
-				require.Nil(t, result)
-				require.NotEqual(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
-				tc.check(t, err)
-			})
+		bubble(t, name, func(t *testing.T) {
+			result, err := harness.NewClient(t, harness.CredentialsConfig(tc.service)).Check(t.Context())
+			require.Nil(t, result)
+			require.NotEqual(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+			tc.check(t, err)
 		})
 	}
 }
@@ -143,12 +131,10 @@ func TestCheckFailures(t *testing.T) {
 // If the caller's source returns nothing, the check fails and does not crash.
 func TestCheckWithEmptySource(t *testing.T) {
 	t.Parallel()
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, oneCategory))
+	config := scripted(harness.NewScript(harness.Respond(200, harness.VendorJSON, oneCategory)))
 	config.TokenSource = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return nil, nil }) //nolint:nilnil // the fault
 	_, err := harness.NewClient(t, config).Check(t.Context())
-	_, ok := errors.AsType[*prepaid.TokenError](err)
-	require.True(t, ok)
+	require.ErrorAs(t, err, new(*prepaid.TokenError))
 }
 
 // After Close no operation sends anything. Close may be called again, also concurrently.

@@ -26,8 +26,7 @@ func TestCanaryUndecodable(t *testing.T) {
 			asJSON, err := json.Marshal(inner)
 			require.NotContains(t, fmt.Sprintf("%v %+v %#v %s %q %s %v", inner, inner, inner, inner, inner, asJSON, err), canary)
 		}
-		_, ok := errors.AsType[*DecodeError](failure)
-		require.True(t, ok)
+		require.ErrorAs(t, failure, new(*DecodeError))
 	}
 	require.ErrorIs(t, a.undecodable(&jsonv2.SemanticError{Err: fmt.Errorf("%w: %w", text, errAmountSyntax)}), errAmountSyntax)
 }

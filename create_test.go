@@ -103,29 +103,26 @@ func TestIssue(t *testing.T) {
 		"a proxy":    func(harness.Step) harness.Step { return harness.Respond(201, "text/html", harness.HTMLPage) },
 	} {
 		for _, delay := range []time.Duration{0, 9 * time.Second} {
-			t.Run(fmt.Sprint(name, " ", delay), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					service := &register{t: t, delay: delay, response: response, noTwice: true}
-					began := time.Now()
-					issued, err := issue(t, service, nil)
-					require.NoError(t, err)
-					require.True(t, issued.Created)
-					require.EqualValues(t, "acc-1", issued.Account.ID)
-					require.GreaterOrEqual(t, time.Since(began), delay)
-					require.Less(t, time.Since(began), delay+6*time.Second)
-					for _, search := range service.searches {
-						if strings.HasPrefix(search, "/3.0/accounts/company/7?") {
-							continue
-						}
-						require.Contains(t, search, "/accounts?client_account_key=emp-7&client_id=acme&page_number=1&page_size=100")
+			bubble(t, fmt.Sprint(name, " ", delay), func(t *testing.T) {
+				service := &register{t: t, delay: delay, response: response, noTwice: true}
+				began := time.Now()
+				issued, err := issue(t, service, nil)
+				require.NoError(t, err)
+				require.True(t, issued.Created)
+				require.EqualValues(t, "acc-1", issued.Account.ID)
+				require.GreaterOrEqual(t, time.Since(began), delay)
+				require.Less(t, time.Since(began), delay+6*time.Second)
+				for _, search := range service.searches {
+					if strings.HasPrefix(search, "/3.0/accounts/company/7?") {
+						continue
 					}
+					require.Contains(t, search, "/accounts?client_account_key=emp-7&client_id=acme&page_number=1&page_size=100")
+				}
 
-					issued, err = issue(t, service, nil)
-					require.NoError(t, err)
-					require.False(t, issued.Created, "it was there before")
-					require.EqualValues(t, "acc-1", issued.Account.ID)
-				})
+				issued, err = issue(t, service, nil)
+				require.NoError(t, err)
+				require.False(t, issued.Created, "it was there before")
+				require.EqualValues(t, "acc-1", issued.Account.ID)
 			})
 		}
 	}
@@ -142,14 +139,11 @@ func TestIssueRefused(t *testing.T) {
 		"400":         {harness.ServiceError(400, "invalid_request"), prepaid.OutcomeRejected},
 		"unreachable": {harness.Unreachable(harness.ErrCut), prepaid.OutcomeNotProcessed},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				service := &register{t: t, delay: time.Hour, response: func(harness.Step) harness.Step { return tc.response }}
-				_, err := issue(t, service, nil)
-				require.Equal(t, tc.outcome, harness.CallError(t, err).Outcome)
-				require.Len(t, service.searches, 1)
-			})
+		bubble(t, name, func(t *testing.T) {
+			service := &register{t: t, delay: time.Hour, response: func(harness.Step) harness.Step { return tc.response }}
+			_, err := issue(t, service, nil)
+			require.Equal(t, tc.outcome, harness.CallError(t, err).Outcome)
+			require.Len(t, service.searches, 1)
 		})
 	}
 }
@@ -165,24 +159,21 @@ func TestIssueNotSeen(t *testing.T) {
 		"lost":       {func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }, prepaid.OutcomeUnknown},
 	} {
 		for within, looked := range map[time.Duration]time.Duration{0: 30 * time.Second, time.Minute: time.Minute} {
-			t.Run(fmt.Sprint(name, " ", within), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					service := &register{t: t, delay: time.Hour, response: tc.response, noTwice: true}
-					began := time.Now()
-					_, err := issue(t, service, func(p *prepaid.IssueParams) { p.VisibleWithin = within })
-					failure := harness.CallError(t, err)
-					require.Equal(t, tc.outcome == prepaid.OutcomeApplied, errors.Is(err, prepaid.ErrNotSeen), "created for certain")
-					require.Equal(t, "Accounts.Issue", failure.Operation)
-					require.Equal(t, tc.outcome, failure.Outcome)
-					require.ErrorContains(t, err, `client_id "acme" of company 7`)
-					require.Equal(t, looked, time.Since(began))
-					if name == "lost" {
-						require.ErrorIs(t, err, harness.ErrCut)
-						require.Equal(t, 1, failure.Attempts)
-						require.Equal(t, began, failure.FirstSent, "for a later search")
-					}
-				})
+			bubble(t, fmt.Sprint(name, " ", within), func(t *testing.T) {
+				service := &register{t: t, delay: time.Hour, response: tc.response, noTwice: true}
+				began := time.Now()
+				_, err := issue(t, service, func(p *prepaid.IssueParams) { p.VisibleWithin = within })
+				failure := harness.CallError(t, err)
+				require.Equal(t, tc.outcome == prepaid.OutcomeApplied, errors.Is(err, prepaid.ErrNotSeen), "created for certain")
+				require.Equal(t, "Accounts.Issue", failure.Operation)
+				require.Equal(t, tc.outcome, failure.Outcome)
+				require.ErrorContains(t, err, `client_id "acme" of company 7`)
+				require.Equal(t, looked, time.Since(began))
+				if name == "lost" {
+					require.ErrorIs(t, err, harness.ErrCut)
+					require.Equal(t, 1, failure.Attempts)
+					require.Equal(t, began, failure.FirstSent, "for a later search")
+				}
 			})
 		}
 	}
@@ -221,26 +212,23 @@ func TestIssueCreatesNothing(t *testing.T) {
 			outcome: prepaid.OutcomeRejected,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				service := tc.service
-				_, err := issue(t, service, tc.adjust)
-				failure := harness.CallError(t, err)
-				require.Equal(t, "Accounts.Issue", failure.Operation)
-				require.Equal(t, tc.outcome, failure.Outcome)
-				require.Zero(t, service.created)
-				if tc.is != nil {
-					require.ErrorIs(t, err, tc.is)
-					return
-				}
-				invalid, ok := errors.AsType[*prepaid.ValidationError](err)
-				require.True(t, ok)
-				require.Equal(t, []prepaid.Fault{
-					{Field: "program_client_id", Rule: "is required"}, {Field: "client_account_key", Rule: "is required"},
-				}, invalid.Faults)
-				require.Empty(t, service.searches)
-			})
+		bubble(t, name, func(t *testing.T) {
+			service := tc.service
+			_, err := issue(t, service, tc.adjust)
+			failure := harness.CallError(t, err)
+			require.Equal(t, "Accounts.Issue", failure.Operation)
+			require.Equal(t, tc.outcome, failure.Outcome)
+			require.Zero(t, service.created)
+			if tc.is != nil {
+				require.ErrorIs(t, err, tc.is)
+				return
+			}
+			invalid, ok := errors.AsType[*prepaid.ValidationError](err)
+			require.True(t, ok)
+			require.Equal(t, []prepaid.Fault{
+				{Field: "program_client_id", Rule: "is required"}, {Field: "client_account_key", Rule: "is required"},
+			}, invalid.Faults)
+			require.Empty(t, service.searches)
 		})
 	}
 }
@@ -252,22 +240,19 @@ func TestIssueReplacement(t *testing.T) {
 		p.Account.RequestType, p.Account.AccountIDToReplace = prepaid.RequestTypeReplace, "acc-1"
 	}
 	for _, status := range []string{"lost_or_stolen", "replaced", "closed"} {
-		t.Run(status, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				service := &register{t: t, accounts: []registered{{row: row(1, status)}}, noTwice: true, response: func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }}
-				issued, err := issue(t, service, replace)
-				require.NoError(t, err)
-				require.True(t, issued.Created)
-				require.EqualValues(t, "acc-2", issued.Account.ID)
-				issued, err = issue(t, service, replace)
-				require.NoError(t, err)
-				require.False(t, issued.Created)
+		bubble(t, status, func(t *testing.T) {
+			service := &register{t: t, accounts: []registered{{row: row(1, status)}}, noTwice: true, response: func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }}
+			issued, err := issue(t, service, replace)
+			require.NoError(t, err)
+			require.True(t, issued.Created)
+			require.EqualValues(t, "acc-2", issued.Account.ID)
+			issued, err = issue(t, service, replace)
+			require.NoError(t, err)
+			require.False(t, issued.Created)
 
-				issued, err = issue(t, &register{accounts: []registered{{row: row(1, status)}}}, nil)
-				require.NoError(t, err, "without a replacement it is the account of that key")
-				require.EqualValues(t, "acc-1", issued.Account.ID)
-			})
+			issued, err = issue(t, &register{accounts: []registered{{row: row(1, status)}}}, nil)
+			require.NoError(t, err, "without a replacement it is the account of that key")
+			require.EqualValues(t, "acc-1", issued.Account.ID)
 		})
 	}
 }
@@ -338,24 +323,21 @@ func TestFindCreated(t *testing.T) {
 			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-9", VisibleWithin: 10 * time.Second}, "", "", prepaid.ErrNotSeen,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				service := &register{accounts: []registered{{row: row(1, "lost_or_stolen")}, {row: row(2, "replaced")}, {row: row(3, "active")}}}
-				account, err := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindCreated(t.Context(), tc.params)
-				require.Zero(t, service.created)
-				if tc.target != "" {
-					require.Equal(t, []string{tc.target}, service.searches)
-				}
-				if tc.is != nil {
-					require.ErrorIs(t, err, tc.is)
-					require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome, "a look proves nothing")
-					require.Nil(t, account)
-					return
-				}
-				require.NoError(t, err)
-				require.Equal(t, tc.found, account.ID)
-			})
+		bubble(t, name, func(t *testing.T) {
+			service := &register{accounts: []registered{{row: row(1, "lost_or_stolen")}, {row: row(2, "replaced")}, {row: row(3, "active")}}}
+			account, err := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindCreated(t.Context(), tc.params)
+			require.Zero(t, service.created)
+			if tc.target != "" {
+				require.Equal(t, []string{tc.target}, service.searches)
+			}
+			if tc.is != nil {
+				require.ErrorIs(t, err, tc.is)
+				require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome, "a look proves nothing")
+				require.Nil(t, account)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, tc.found, account.ID)
 		})
 	}
 }
@@ -379,22 +361,6 @@ func TestFindCreatedEndsWithContext(t *testing.T) {
 		_, err = client.Accounts.FindCreated(ctx, params)
 		require.ErrorIs(t, err, prepaid.ErrNotSeen)
 		require.Equal(t, time.Second, time.Since(began))
-	})
-}
-
-// Issue with Again does not create an account twice if the first response was lost and the account becomes visible
-// late.
-func TestIssueAgainLooksFirst(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := &register{accounts: []registered{{row: row(2, "active"), seen: time.Now().Add(20 * time.Second)}}}
-		client := harness.NewClient(t, harness.ClockConfig(service))
-		issued, err := client.Accounts.Issue(t.Context(), prepaid.IssueParams{
-			Account: harness.NewCardParams(), ProgramClientID: "acme", Again: true,
-		})
-		require.NoError(t, err)
-		require.False(t, issued.Created)
-		require.Zero(t, service.created)
 	})
 }
 

@@ -143,25 +143,10 @@ func TestErrorCodes(t *testing.T) {
 	require.False(t, prepaid.ErrorCode("").Known())
 }
 
-// A test can build every error of a call, and it behaves as the real one.
-func TestErrorsCanBeBuilt(t *testing.T) {
-	t.Parallel()
-	err := fmt.Errorf("payroll: %w", &prepaid.CallError{
-		Operation: "Accounts.Transfer", AccountID: "acc-1", RequestID: "pay-1", Attempts: 2, Err: &prepaid.TransportError{Sent: true, Err: io.EOF},
-	})
-	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-	require.ErrorIs(t, err, io.EOF)
-	call, ok := errors.AsType[*prepaid.CallError](err)
-	require.True(t, ok)
-	require.EqualValues(t, "pay-1", call.RequestID)
-}
-
 // Funding names the correlation id that was sent, also when it failed.
 func TestCallErrorNamesCorrelationID(t *testing.T) {
 	t.Parallel()
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.ServiceError(400, "invalid_request"))
-	require.Equal(t, "mine-1", harness.CallError(t, harness.OpRedeem().Call(t.Context(), harness.NewClient(t, config))).CorrelationID)
+	require.Equal(t, "mine-1", harness.CallError(t, harness.OpRedeem().Call(t.Context(), harness.NewClient(t, scripted(harness.NewScript(harness.ServiceError(400, "invalid_request")))))).CorrelationID)
 }
 
 // A slog record of an error has its parts as attributes, without request data or the service's text.

@@ -29,21 +29,6 @@ func ExampleAccountsService_Get() {
 	// Ada 1990-05-01 true
 }
 
-// An unknown account is ErrNotFound.
-func ExampleAccountsService_Get_notFound() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-
-	_, err := srv.Client().Accounts.Get(context.Background(), "EA00000000000000")
-	if errors.Is(err, prepaid.ErrNotFound) {
-		fmt.Println("no such account")
-	}
-	fmt.Println(err)
-	// Output:
-	// no such account
-	// prepaid: Accounts.Get: rejected: status 404 (account_not_found): the account does not exist
-}
-
 // Summary is a short Get, for state and balance.
 func ExampleAccountsService_Summary() {
 	srv := emulator(prepaidtest.Options{})
@@ -162,36 +147,6 @@ func ExampleAccountsService_TransactionsPage() {
 	// 3900 -3.00 94.00
 }
 
-// Leaving the loop stops reading: later pages are never requested.
-func ExampleAccountsService_Transactions_break() {
-	srv := emulator(prepaidtest.Options{FrozenClock: true, StartAt: time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	for range 10 {
-		srv.Advance(24 * time.Hour)
-		srv.Adjust(id, "-15.00")
-	}
-
-	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 3}}
-	for tx, err := range client.Accounts.Transactions(context.Background(), id, params) {
-		check(err)
-		if tx.RunningBalance.Sign() < 0 {
-			fmt.Println("overdrawn on", prepaid.DateOf(tx.OccurredAt), "by", tx.RunningBalance.Abs())
-			break
-		}
-	}
-	pages := 0
-	for _, request := range srv.Requests() {
-		if request.Template == "/accounts/{id}/transactions" {
-			pages++
-		}
-	}
-	fmt.Println(pages, "of 4 pages read")
-	// Output:
-	// overdrawn on 2026-10-08 by 5.00
-	// 3 of 4 pages read
-}
-
 // Issue creates a card and returns its account ID. It can be run again after any error.
 func ExampleAccountsService_Issue() {
 	srv := emulator(prepaidtest.Options{})
@@ -301,18 +256,21 @@ func ExampleAccountsService_Transactions() {
 	// fees 0.00
 }
 
-// A list of limited length in one slice, instead of a loop.
+// A list of limited length in one slice, instead of a loop. A filter that matches too much does not fill the memory.
 func ExampleCollect() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client := srv.Client()
 	for range 3 {
 		seed(srv, "10.00")
 	}
 
-	accounts, err := prepaid.Collect(client.Accounts.SearchCompany(context.Background(), 42, prepaid.SearchCompanyParams{}), 1000)
-	fmt.Println(len(accounts), err)
-	// Output: 3 <nil>
+	for _, limit := range []int{1000, 2} {
+		accounts, err := prepaid.Collect(client.Accounts.SearchCompany(ctx, 42, prepaid.SearchCompanyParams{}), limit)
+		fmt.Println(len(accounts), errors.Is(err, prepaid.ErrTooMany))
+	}
+	// Output:
+	// 3 false
+	// 2 true
 }
 
 // Unless the account was created for certain, Issue is run again after an error, with Again: it then looks for the account for

@@ -57,31 +57,6 @@ func ExampleConfig_transport() {
 	// Output: 128 true
 }
 
-// An access token that the service no longer accepts is renewed once, and the call is sent again.
-func ExampleClient_Token_rejected() {
-	srv, client, ctx := service()
-	defer srv.Close()
-	id := seed(srv, "100.00")
-
-	for range 2 {
-		account, err := client.Accounts.Summary(ctx, id)
-		check(err)
-		fmt.Println(account.Balance)
-		srv.RevokeTokens()
-	}
-	tokens := 0
-	for _, request := range srv.Requests() {
-		if request.Template == "/token" {
-			tokens++
-		}
-	}
-	fmt.Println(tokens, "tokens")
-	// Output:
-	// 100.00
-	// 100.00
-	// 2 tokens
-}
-
 // With wrong credentials the call is never sent.
 func ExampleTokenError() {
 	srv := emulator(prepaidtest.Options{})
@@ -113,19 +88,6 @@ func ExampleClient_Close() {
 	// Output:
 	// <nil>
 	// true not processed
-}
-
-// Check reports a fault in a deployment: here another program responds at the address.
-func ExampleClient_Check_notTheService() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-
-	srv.Inject("GET /policy/mccodes", prepaidtest.ProxyPage(http.StatusOK))
-	_, err := srv.Client().Check(context.Background())
-	if wrong, ok := errors.AsType[*prepaid.DecodeError](err); ok {
-		fmt.Println(wrong.StatusCode, wrong.MediaType)
-	}
-	// Output: 200 text/html
 }
 
 // Validate reports all faults of a configuration at once, for example in CI.

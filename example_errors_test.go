@@ -53,42 +53,6 @@ func ExampleAPIError() {
 	// category 7995 is not for this program
 }
 
-// The context limits a call with all its attempts and pauses. A wait that would outlast it is not started.
-func ExampleOutcomeOf_deadline() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	srv.Inject("GET /accounts/{id}/status", prepaidtest.TooManyRequests(2*time.Second).Always())
-	_, err := client.Accounts.Summary(ctx, id)
-	fmt.Println(errors.Is(err, prepaid.ErrRateLimited), prepaid.OutcomeOf(err))
-	if apiError, ok := errors.AsType[*prepaid.APIError](err); ok {
-		fmt.Println("come back in", apiError.RetryAfter)
-	}
-	// Output:
-	// true not processed
-	// come back in 2s
-}
-
-// A test of your payment code can make an error of any outcome without a service.
-func ExampleCallError_inTests() {
-	pay := func(transfer func() error) string {
-		if prepaid.OutcomeOf(transfer()) == prepaid.OutcomeUnknown {
-			return "send the same params again"
-		}
-		return "settled"
-	}
-	fmt.Println(pay(func() error {
-		return &prepaid.CallError{Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeUnknown}
-	}))
-	fmt.Println(pay(func() error { return nil }))
-	// Output:
-	// send the same params again
-	// settled
-}
-
 // A refusal resolves an outcome that another process has left unknown only if the service itself refuses the same
 // params, sent when the first request can no longer be in flight. A gateway's refusal proves nothing: the service never
 // received the request.

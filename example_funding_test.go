@@ -69,31 +69,6 @@ func ExampleFundingService_Reverse() {
 	// reversal approved, left: 100.00
 }
 
-// The response to a redemption was lost: the history around the time of the call shows whether the money was taken.
-func ExampleFundingService_Redeem_unknown() {
-	srv, client, ctx := service()
-	defer srv.Close()
-	id := seed(srv, "100.00")
-
-	params := prepaid.RedeemFundingParams{
-		Amount: prepaid.MustAmount("60.00"), AccountID: id, Exception: prepaid.FundingExceptionNone,
-		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
-		CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
-	}
-	srv.Inject("POST /funding/redemptions", prepaidtest.CommitThenDrop())
-	_, err := client.Funding.Redeem(ctx, params)
-	if prepaid.OutcomeOf(err) != prepaid.OutcomeUnknown {
-		fmt.Println(err)
-		return
-	}
-	finding, err := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
-		AccountID: id, Amount: params.Amount, CardAcceptorID: params.CardAcceptorID, TerminalID: params.TerminalID,
-	}.Around(err))
-	check(err)
-	fmt.Println(len(finding.Transactions), finding.Transactions[0].Amount)
-	// Output: 1 -60.00
-}
-
 // A decline is a result, not an error.
 func ExampleFundingService_Redeem() {
 	srv := emulator(prepaidtest.Options{})

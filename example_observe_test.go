@@ -70,28 +70,6 @@ func ExampleTrace() {
 	// map[Accounts.Summary applied:2 Accounts.Summary rejected:1 Token applied:1]
 }
 
-// Why a call is slow: each attempt of one call, with the pause after it.
-func ExampleWithTrace_pauses() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, "").Times(2))
-
-	ctx := prepaid.WithTrace(context.Background(), &prepaid.Trace{
-		AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
-			fmt.Println(a.Number, a.StatusCode, a.WillWait > 0, a.WillWait < time.Second)
-		},
-	})
-	account, err := client.Accounts.Summary(ctx, id)
-	check(err)
-	fmt.Println(account.Balance)
-	// Output:
-	// 1 503 true true
-	// 2 503 true true
-	// 3 200 false true
-	// 100.00
-}
-
 // An unknown member can be read from the body of the response.
 func ExampleTrace_response() {
 	srv := emulator(prepaidtest.Options{})

@@ -54,23 +54,6 @@ func ExamplePolicyService_Categories() {
 	// true
 }
 
-// A change has no request ID and is not repeated. After an unknown outcome read the policy back and send the
-// missing rules.
-func ExamplePolicyService_ChangeCategories_unknown() {
-	srv, client, ctx := service()
-	defer srv.Close()
-
-	srv.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
-	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
-	fmt.Println(prepaid.OutcomeOf(err))
-	policy, err := client.Policy.Categories(ctx, 42)
-	check(err)
-	fmt.Println(policy.Categories)
-	// Output:
-	// outcome unknown
-	// [{7995}]
-}
-
 // The service gives each merchant rule an internal ID, which is never sent back.
 func ExamplePolicyService_Merchants() {
 	srv, client, ctx := service()

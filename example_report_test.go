@@ -80,28 +80,6 @@ func ExampleReportingService_Open() {
 	// EA2 0.00
 }
 
-// If the template has an unfinished run, perhaps of another process, Run waits for it.
-func ExampleReportingService_Run_waitForPrevious() {
-	srv, client, ctx := service()
-	defer srv.Close()
-	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\n")
-	srv.Inject("GET /reporting/templates/{templatename}", prepaidtest.Respond(409, "duplicate_request").Times(2))
-
-	report, err := client.Reporting.Run(ctx, "balances", prepaid.RunReportParams{
-		WaitForPrevious: true,
-		Wait:            prepaid.WaitOptions{Interval: time.Millisecond}, // the default grows from 1 s to 15 s
-	})
-	check(err)
-	defer report.Close()
-	whole, err := report.Report() // Rows and Read use constant memory instead
-	check(err)
-	fmt.Println(whole.TotalRecords, len(whole.Data))
-	fmt.Println(whole) // without its data
-	// Output:
-	// 1 10
-	// Report{Data: 10 bytes, TotalRecords: 1}
-}
-
 // Rows are valid only when the loop ends without an error: the service counts the records, and another number of rows
 // is an error at the end.
 func ExampleReportReader_Rows() {

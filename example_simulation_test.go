@@ -32,25 +32,6 @@ func authorised(client *prepaid.Client, params prepaid.SimulateParams) prepaid.S
 	return params
 }
 
-// A cash withdrawal needs an ATM category such as 6011.
-func ExampleSimulationService_Transact_withdrawal() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-
-	for _, category := range []prepaid.MCC{"5411", "6011"} {
-		result, err := client.Simulation.Transact(context.Background(), prepaid.SimulateParams{
-			Type: prepaid.SimulatedTypeWithdrawal, AccountID: id, Amount: prepaid.MustAmount("50.00"),
-			AcquirerID: "100001", MerchantID: "BANK", TerminalID: "ATM00001", MerchantCategoryCode: category,
-		})
-		check(err)
-		fmt.Println(result.Success, result.Message)
-	}
-	// Output:
-	// false A withdrawal needs an ATM merchant category
-	// true Approved
-}
-
 // In production every simulator call fails before anything is sent.
 func ExampleSimulationService_Transact_production() {
 	srv := emulator(prepaidtest.Options{Production: true})

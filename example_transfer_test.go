@@ -11,27 +11,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// If the response is lost, the client sends the same bytes again, and the service responds to the known request ID with
-// the first result: the money moves once.
-func ExampleAccountsService_Transfer_responseLost() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
-
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
-	params := prepaid.TransferParams{
-		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
-		SourceReference: "invoice 7", DestinationReference: "invoice 7",
-	}
-	result, err := client.Accounts.Transfer(context.Background(), from, params)
-	check(err)
-	fmt.Println(result.TransactionID != "", result.RequestID == params.RequestID)
-	fmt.Println(srv.Balance(from), srv.Balance(to), "moved", srv.Movements(params.RequestID), "time")
-	// Output:
-	// true true
-	// 74.50 25.50 moved 1 time
-}
-
 // To resolve an unknown outcome, send the same params again within three weeks. Store them before the first call: a new
 // request ID would be a second payment.
 func ExampleAccountsService_Transfer_unknown() {
@@ -152,36 +131,6 @@ func ExampleDirectEntryOutParams() {
 	}
 	fmt.Println(params.Destination)
 	// Output: BankAccount{BSB:062000 AccountNumber:[REDACTED] AccountName:[REDACTED]}
-}
-
-// A search never proves absence: a history can be late. After ErrNotSeen a person decides; do not repeat the
-// movement.
-func ExampleAccountsService_FindMovement_unseen() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "100.00")
-	for range 2 {
-		srv.Adjust(id, "-12.30")
-	}
-
-	for _, amount := range []string{"12.30", "45.60"} {
-		finding, err := client.Accounts.FindMovement(context.Background(), prepaid.FindMovementParams{
-			AccountID: id, Amount: prepaid.MustAmount(amount),
-			From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Minute),
-			VisibleWithin: time.Millisecond, // keep the default of 2 min for the real service
-		})
-		switch {
-		case errors.Is(err, prepaid.ErrNotSeen):
-			fmt.Println(amount, "not seen up to now:", !finding.To.IsZero())
-		case errors.Is(err, prepaid.ErrAmbiguous):
-			fmt.Println(amount, "several match:", len(finding.Transactions))
-		default:
-			fmt.Println(amount, err)
-		}
-	}
-	// Output:
-	// 12.30 several match: 2
-	// 45.60 not seen up to now: true
 }
 
 // A program with its own store waits before it repeats a payment of unknown outcome.

@@ -51,15 +51,12 @@ func TestIssueAndLoadCardSeenLate(t *testing.T) {
 	for delay, want := range map[time.Duration]error{
 		time.Second: prepaid.ErrForbidden, 5 * time.Minute: prepaid.ErrForbidden, time.Hour: prepaid.ErrNotSeen,
 	} {
-		t.Run(fmt.Sprint(delay), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				service := &lateCard{delay: delay}
-				err := issueAndLoad(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), "float", prepaid.DateOf(time.Now()), false)
-				require.ErrorIs(t, err, want)
-				require.Len(t, service.created, 1)
-				require.Equal(t, want == prepaid.ErrForbidden, service.transfers == 1)
-			})
+		bubble(t, fmt.Sprint(delay), func(t *testing.T) {
+			service := &lateCard{delay: delay}
+			err := issueAndLoad(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), "float", prepaid.DateOf(time.Now()), false)
+			require.ErrorIs(t, err, want)
+			require.Len(t, service.created, 1)
+			require.Equal(t, want == prepaid.ErrForbidden, service.transfers == 1)
 		})
 	}
 }

@@ -54,10 +54,8 @@ func TestCapture(t *testing.T) {
 // A response prints without header and body.
 func TestCapturedResponseIsRedacted(t *testing.T) {
 	t.Parallel()
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, harness.AccountJSON, "X-Secret: CANARY"))
 	var seen harness.Capture
-	require.NoError(t, harness.OpGet().Call(seen.In(t.Context()), harness.NewClient(t, config)))
+	require.NoError(t, harness.OpGet().Call(seen.In(t.Context()), harness.NewClient(t, scripted(harness.NewScript(harness.Respond(200, harness.VendorJSON, harness.AccountJSON, "X-Secret: CANARY"))))))
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("seen", "response", *seen.Last())
 	for _, text := range []string{fmt.Sprintf("%v %+v %#v %s", *seen.Last(), *seen.Last(), *seen.Last(), seen.Last()), log.String()} {
@@ -228,9 +226,7 @@ func TestTracePanics(t *testing.T) {
 // A hook that observes may be added to a context that others share.
 func TestTracesOfSiblingContexts(t *testing.T) {
 	t.Parallel()
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
-	client := harness.NewClient(t, config)
+	client := harness.NewClient(t, scripted(harness.NewScript(harness.Succeed(harness.OpGet()))))
 	var common, left, right journal
 	parent := t.Context()
 	for range 3 { // enough that a slice has spare capacity
@@ -253,8 +249,7 @@ func TestCallStart(t *testing.T) {
 		mark, _ := ctx.Value(traceMark{}).(string)
 		return mark
 	}
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.ServiceError(503, ""), harness.Succeed(harness.OpTransfer()))
+	config := scripted(harness.NewScript(harness.ServiceError(503, ""), harness.Succeed(harness.OpTransfer())))
 	config.AttemptTimeout = 500 * time.Millisecond
 	config.Trace = &prepaid.Trace{
 		CallStart: func(ctx context.Context, op prepaid.Operation) context.Context {
@@ -295,8 +290,7 @@ func TestCallStartThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := harness.Config("https://cards.example")
-			config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
+			config := scripted(harness.NewScript(harness.Succeed(harness.OpGet())))
 			config.Trace = &prepaid.Trace{CallStart: hook}
 			require.NoError(t, harness.OpGet().Call(t.Context(), harness.NewClient(t, config)))
 		})
@@ -312,8 +306,7 @@ func TestTraceJoin(t *testing.T) {
 	}
 	broken := &prepaid.Trace{CallDone: func(context.Context, prepaid.Operation, prepaid.CallSummary) { panic("CANARY") }}
 	inner := called("B").Join(nil, broken, called("C"))
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
+	config := scripted(harness.NewScript(harness.Succeed(harness.OpGet())))
 	config.Trace = called("A").Join(inner, (*prepaid.Trace)(nil).Join(), called("D"))
 	ctx := prepaid.WithTrace(t.Context(), called("E").Join(called("F")))
 	require.NoError(t, harness.OpGet().Call(ctx, harness.NewClient(t, config)))
@@ -324,8 +317,7 @@ func TestTraceJoin(t *testing.T) {
 func TestTraceOfWhatWasWithheld(t *testing.T) {
 	t.Parallel()
 	var j journal
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript()
+	config := scripted(harness.NewScript())
 	config.Trace = &prepaid.Trace{
 		CallStart: func(ctx context.Context, op prepaid.Operation) context.Context {
 			j.note("start %s", op.Name)

@@ -91,37 +91,34 @@ func TestLogRecords(t *testing.T) {
 		"unknown":         {harness.OpCreate(), []harness.Step{harness.Broken(harness.ErrCut)}, "ERROR", "outcome unknown", 0, 0},
 		"unknown at last": {harness.OpTransfer(), []harness.Step{harness.Respond(502, "", ""), harness.ServiceError(403, "forbidden")}, "ERROR", "outcome unknown", 403, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var log recordingHandler
-				config := harness.ClockConfig(harness.NewScript(tc.steps...))
-				config.Logger, config.Retry.MaxAttempts = log.logger(), 3
-				err := tc.op.Call(t.Context(), harness.NewClient(t, config))
-				records := slices.DeleteFunc(log.records(t), func(record map[string]any) bool { return record["operation"] == "Accounts.Summary" }) // before the repeat
-				require.Len(t, records, tc.again+1)
-				for i, record := range records[:tc.again] {
-					require.Equal(t, "prepaid: attempt failed", record["msg"])
-					require.Equal(t, "WARN", record["level"])
-					require.EqualValues(t, i+1, record["attempt"])
-					require.Equal(t, tc.op.Name, record["operation"])
-					require.Positive(t, record["wait"])
-					require.NotEmpty(t, record["error"])
-				}
-				last := records[tc.again]
-				require.Equal(t, "prepaid: call", last["msg"])
-				require.Equal(t, tc.level, last["level"])
-				require.Equal(t, tc.outcome, last["outcome"])
-				require.Equal(t, tc.op.Name, last["operation"])
-				require.Contains(t, last["path"], "/accounts")
-				require.NotContains(t, last["path"], "acc-1", "the template")
-				if tc.status == 0 {
-					require.NotContains(t, last, "status")
-				} else {
-					require.Equal(t, tc.status, last["status"])
-				}
-				require.Equal(t, err != nil, last["error"] != nil)
-			})
+		bubble(t, name, func(t *testing.T) {
+			var log recordingHandler
+			config := harness.ClockConfig(harness.NewScript(tc.steps...))
+			config.Logger, config.Retry.MaxAttempts = log.logger(), 3
+			err := tc.op.Call(t.Context(), harness.NewClient(t, config))
+			records := slices.DeleteFunc(log.records(t), func(record map[string]any) bool { return record["operation"] == "Accounts.Summary" }) // before the repeat
+			require.Len(t, records, tc.again+1)
+			for i, record := range records[:tc.again] {
+				require.Equal(t, "prepaid: attempt failed", record["msg"])
+				require.Equal(t, "WARN", record["level"])
+				require.EqualValues(t, i+1, record["attempt"])
+				require.Equal(t, tc.op.Name, record["operation"])
+				require.Positive(t, record["wait"])
+				require.NotEmpty(t, record["error"])
+			}
+			last := records[tc.again]
+			require.Equal(t, "prepaid: call", last["msg"])
+			require.Equal(t, tc.level, last["level"])
+			require.Equal(t, tc.outcome, last["outcome"])
+			require.Equal(t, tc.op.Name, last["operation"])
+			require.Contains(t, last["path"], "/accounts")
+			require.NotContains(t, last["path"], "acc-1", "the template")
+			if tc.status == 0 {
+				require.NotContains(t, last, "status")
+			} else {
+				require.Equal(t, tc.status, last["status"])
+			}
+			require.Equal(t, err != nil, last["error"] != nil)
 		})
 	}
 }
@@ -165,12 +162,12 @@ func TestLogHoldsNoContent(t *testing.T) {
 		} {
 			config := harness.CredentialsConfig(harness.Split{Tokens: harness.NewScript(harness.Grant(1, "600")), Calls: harness.NewScript(fault)})
 			config.Logger = log.logger()
-			_, _ = collected(harness.NewClient(t, config).Accounts.SearchCompany(t.Context(), 77123, prepaid.SearchCompanyParams{
+			_, _ = collected(harness.NewClient(t, config).Accounts.SearchCompany(t.Context(), 771239055120463, prepaid.SearchCompanyParams{
 				FirstName: "CANARY", LastName: "CANARY", Mobile: "CANARY", ProgramClientID: "CANARY",
 			}))
 		}
 		text := log.text()
-		for _, hidden := range []string{"CANARY", "77123", "issued-", "s3cret", "Bearer", "Basic", "cards.example", "first_name"} {
+		for _, hidden := range []string{"CANARY", "771239055120463", "issued-", "s3cret", "Bearer", "Basic", "cards.example", "first_name"} {
 			require.NotContains(t, text, hidden)
 		}
 		require.Contains(t, text, "/accounts/company/{companyid}")
@@ -181,8 +178,7 @@ func TestLogHoldsNoContent(t *testing.T) {
 func TestLogLevel(t *testing.T) {
 	t.Parallel()
 	var log recordingHandler
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Respond(503, "", ""), harness.Succeed(harness.OpGet()))
+	config := scripted(harness.NewScript(harness.Respond(503, "", ""), harness.Succeed(harness.OpGet())))
 	config.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
 	require.NoError(t, harness.OpGet().Call(context.WithoutCancel(t.Context()), harness.NewClient(t, config)))
 	require.Empty(t, log.text())

@@ -175,35 +175,17 @@ func TestPageNumberIgnored(t *testing.T) {
 					told := strings.ReplaceAll(headers, "counted", strconv.Itoa(249+calls))
 					return harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", pagingHeaders(told)...)(r)
 				})
-				config := harness.Config("https://cards.example")
-				config.Transport = service
-				got, err := collected(searchCompany(t.Context(), harness.NewClient(t, config), prepaid.Paging{Size: 5, Prefetch: prefetch}))
+				got, err := collected(searchCompany(t.Context(), harness.NewClient(t, scripted(service)), prepaid.Paging{Size: 5, Prefetch: prefetch}))
 				require.True(t, isIncomplete(err), "%q %v: %v", headers, grows, err)
+				if headers == "" && !grows && prefetch == 0 { // the balances alone differ
+					require.ErrorContains(t, err, "prepaid: Accounts.SearchCompany: not processed: list incomplete: 5 items seen, and a page repeats")
+					require.Len(t, service.Requests(), 2)
+				}
 				require.LessOrEqual(t, len(got), 60)
 				require.LessOrEqual(t, len(service.Requests()), 60)
 			}
 		}
 	}
-}
-
-// An iteration over a company of 100 accounts ends after 100, even if the service's pages never end.
-func TestPageNumberIgnoredWhileBalancesChange(t *testing.T) {
-	t.Parallel()
-	calls := 0
-	service := harness.NewScript(func(r *http.Request) (*http.Response, error) {
-		calls++
-		var rows []string
-		for n := range 100 {
-			rows = append(rows, `{"account_id":"acc-`+strconv.Itoa(n)+`","company_id":7,"balance":`+strconv.Itoa(calls)+`,"status":"active"}`)
-		}
-		return harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]")(r)
-	})
-	config := harness.Config("https://cards.example")
-	config.Transport = service
-	got, err := collected(searchCompany(t.Context(), harness.NewClient(t, config), prepaid.Paging{}))
-	require.EqualError(t, err, "prepaid: Accounts.SearchCompany: not processed: list incomplete: 100 items seen, and a page repeats earlier ones")
-	require.Len(t, got, 100)
-	require.Len(t, service.Requests(), 2)
 }
 
 // countedPages responds with count pages of one account each, each page faster than the last, so that later ones
@@ -233,33 +215,30 @@ func (l *lanes) Acquire(_ context.Context, lane ratelimit.Lane) (ratelimit.Slot,
 func TestPrefetchWindow(t *testing.T) {
 	t.Parallel()
 	for _, prefetch := range []int{1, 2, 4, 8, 100} {
-		t.Run(fmt.Sprint(prefetch), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const count = 20
-				service := harness.NewScript(countedPages(count))
-				config := harness.ClockConfig(service)
-				limiter := &lanes{}
-				config.Limiter = limiter
-				client := harness.NewClient(t, config)
-				var ahead []int
-				got, taken := []string{}, 0
-				for account, err := range searchCompany(t.Context(), client, prepaid.Paging{Prefetch: prefetch}) {
-					require.NoError(t, err)
-					synctest.Wait()
-					got = append(got, string(account.ID))
-					taken++
-					ahead = append(ahead, len(service.Requests())-taken)
-				}
-				require.Equal(t, ids(1, count), got)
-				require.Len(t, service.Requests(), count, "each page once, and none beyond the last")
-				for i, pages := range ahead {
-					require.Equal(t, min(prefetch, count-i-1), pages, "ahead after page %d", i+1)
-				}
-				require.LessOrEqual(t, service.Most, prefetch+1)
-				require.Equal(t, ratelimit.Call, limiter.seen[0], "what the caller waits for")
-				require.Contains(t, limiter.seen, ratelimit.Bulk, "what is fetched ahead stands back")
-			})
+		bubble(t, fmt.Sprint(prefetch), func(t *testing.T) {
+			const count = 20
+			service := harness.NewScript(countedPages(count))
+			config := harness.ClockConfig(service)
+			limiter := &lanes{}
+			config.Limiter = limiter
+			client := harness.NewClient(t, config)
+			var ahead []int
+			got, taken := []string{}, 0
+			for account, err := range searchCompany(t.Context(), client, prepaid.Paging{Prefetch: prefetch}) {
+				require.NoError(t, err)
+				synctest.Wait()
+				got = append(got, string(account.ID))
+				taken++
+				ahead = append(ahead, len(service.Requests())-taken)
+			}
+			require.Equal(t, ids(1, count), got)
+			require.Len(t, service.Requests(), count, "each page once, and none beyond the last")
+			for i, pages := range ahead {
+				require.Equal(t, min(prefetch, count-i-1), pages, "ahead after page %d", i+1)
+			}
+			require.LessOrEqual(t, service.Most, prefetch+1)
+			require.Equal(t, ratelimit.Call, limiter.seen[0], "what the caller waits for")
+			require.Contains(t, limiter.seen, ratelimit.Bulk, "what is fetched ahead stands back")
 		})
 	}
 }
@@ -268,22 +247,19 @@ func TestPrefetchWindow(t *testing.T) {
 func TestPrefetchRounds(t *testing.T) {
 	t.Parallel()
 	for prefetch, rounds := range map[int]int{0: 100, 1: 51, 3: 26, 7: 14, 15: 8, 98: 2, 1000: 2} {
-		t.Run(fmt.Sprint(prefetch), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const count, latency = 100, time.Second
-				var list []harness.Step
-				for number := 1; number <= count; number++ {
-					list = append(list, harness.After(latency, pageOf(number, number, "1 100 100")))
-				}
-				service := harness.NewScript(pages(list...))
-				began := time.Now()
-				got, err := collected(searchCompany(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), prepaid.Paging{Prefetch: prefetch}))
-				require.NoError(t, err)
-				require.Equal(t, ids(1, count), got)
-				require.Equal(t, time.Duration(rounds)*latency, time.Since(began))
-				require.Len(t, service.Requests(), count)
-			})
+		bubble(t, fmt.Sprint(prefetch), func(t *testing.T) {
+			const count, latency = 100, time.Second
+			var list []harness.Step
+			for number := 1; number <= count; number++ {
+				list = append(list, harness.After(latency, pageOf(number, number, "1 100 100")))
+			}
+			service := harness.NewScript(pages(list...))
+			began := time.Now()
+			got, err := collected(searchCompany(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), prepaid.Paging{Prefetch: prefetch}))
+			require.NoError(t, err)
+			require.Equal(t, ids(1, count), got)
+			require.Equal(t, time.Duration(rounds)*latency, time.Since(began))
+			require.Len(t, service.Requests(), count)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,11 +48,26 @@ func pages(list ...harness.Step) harness.Step {
 	}
 }
 
+// scripted returns the configuration of a client that transport serves.
+func scripted(transport http.RoundTripper) prepaid.Config {
+	config := harness.Config("https://cards.example")
+	config.Transport = transport
+	return config
+}
+
+// bubble runs a parallel subtest in a synctest bubble.
+func bubble(t *testing.T, name string, test func(*testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, test)
+	})
+}
+
 func pagedClient(t *testing.T, list ...harness.Step) (*prepaid.Client, *harness.Script) {
 	t.Helper()
 	service := harness.NewScript(pages(list...))
-	config := harness.Config("https://cards.example")
-	config.Transport = service
+	config := scripted(service)
 	config.Retry.MaxAttempts = 1
 	return harness.NewClient(t, config), service
 }
@@ -172,9 +188,7 @@ func TestPagedOperations(t *testing.T) {
 		},
 	} {
 		service := harness.NewScript(harness.Respond(204, "", ""))
-		config := harness.Config("https://cards.example")
-		config.Transport = service
-		require.NoError(t, call(t.Context(), harness.NewClient(t, config)))
+		require.NoError(t, call(t.Context(), harness.NewClient(t, scripted(service))))
 		require.Equal(t, "/3.0"+want, service.Requests()[0].Target)
 	}
 }
@@ -200,8 +214,7 @@ func TestPageForms(t *testing.T) {
 		client, _ := pagedClient(t, harness.Respond(200, harness.VendorJSON, body))
 		page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{})
 		if want < 0 {
-			_, ok := errors.AsType[*prepaid.DecodeError](err)
-			require.True(t, ok, body)
+			require.ErrorAs(t, err, new(*prepaid.DecodeError), body)
 			require.Nil(t, page)
 			continue
 		}
@@ -284,8 +297,7 @@ func TestIterationEnds(t *testing.T) {
 				require.Equal(t, tc.ids, got)
 				switch {
 				case name == "nonsense in the middle":
-					_, ok := errors.AsType[*prepaid.DecodeError](err)
-					require.True(t, ok)
+					require.ErrorAs(t, err, new(*prepaid.DecodeError))
 				case tc.is != nil:
 					require.True(t, tc.is == errIncomplete && isIncomplete(err) || errors.Is(err, tc.is), "%v", err)
 					require.Equal(t, "Accounts.SearchCompany", harness.CallError(t, err).Operation)
@@ -357,8 +369,7 @@ func TestIterationOfInvalidRequest(t *testing.T) {
 			failures = append(failures, err)
 		}
 		require.Len(t, failures, 1)
-		_, ok := errors.AsType[*prepaid.ValidationError](failures[0])
-		require.True(t, ok)
+		require.ErrorAs(t, failures[0], new(*prepaid.ValidationError))
 		require.Empty(t, service.Requests())
 	}
 }

@@ -21,8 +21,7 @@ func TestPropagate(t *testing.T) {
 			return next(r)
 		}
 	}
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(seen(harness.Succeed(harness.OpTransfer())), seen(harness.Succeed(harness.OpTransfer())))
+	config := scripted(harness.NewScript(seen(harness.Succeed(harness.OpTransfer())), seen(harness.Succeed(harness.OpTransfer()))))
 	plain := harness.NewClient(t, config)
 	require.NoError(t, harness.OpTransfer().Call(t.Context(), plain))
 	want := sent[0].Clone()
@@ -54,8 +53,7 @@ func TestPropagateNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := harness.Config("https://cards.example")
-			config.Transport = harness.NewScript(harness.Succeed(harness.OpTransfer()))
+			config := scripted(harness.NewScript(harness.Succeed(harness.OpTransfer())))
 			config.Propagate = hook
 			require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
 		})

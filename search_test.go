@@ -76,30 +76,27 @@ func TestFindMovement(t *testing.T) {
 		"another merchant":  {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.CardAcceptorID = "m-2" }, prepaid.ErrNotSeen},
 		"another terminal":  {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.TerminalID = "x-2" }, prepaid.ErrNotSeen},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				service := &ledger{}
-				for _, text := range tc.rows {
-					service.entries = append(service.entries, entry{time.Now(), time.Now(), text})
-				}
-				query := prepaid.FindMovementParams{
-					AccountID: "acc-1", Amount: prepaid.MustAmount("25.50"), From: time.Now().Add(-time.Hour), To: time.Now().Add(-time.Minute + time.Hour),
-				}
-				if tc.adjust != nil {
-					tc.adjust(&query)
-				}
-				finding, err := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindMovement(t.Context(), query)
-				require.ErrorIs(t, err, tc.failure)
-				if err != nil {
-					require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
-					require.Equal(t, query.AccountID, harness.CallError(t, err).AccountID)
-				}
-				want := map[error]int{nil: 1, prepaid.ErrAmbiguous: 2}[tc.failure]
-				require.Len(t, finding.Transactions, want)
-				require.Equal(t, query.From.Add(-2*time.Second), finding.From)
-				require.False(t, finding.To.After(query.To))
-			})
+		bubble(t, name, func(t *testing.T) {
+			service := &ledger{}
+			for _, text := range tc.rows {
+				service.entries = append(service.entries, entry{time.Now(), time.Now(), text})
+			}
+			query := prepaid.FindMovementParams{
+				AccountID: "acc-1", Amount: prepaid.MustAmount("25.50"), From: time.Now().Add(-time.Hour), To: time.Now().Add(-time.Minute + time.Hour),
+			}
+			if tc.adjust != nil {
+				tc.adjust(&query)
+			}
+			finding, err := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindMovement(t.Context(), query)
+			require.ErrorIs(t, err, tc.failure)
+			if err != nil {
+				require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+				require.Equal(t, query.AccountID, harness.CallError(t, err).AccountID)
+			}
+			want := map[error]int{nil: 1, prepaid.ErrAmbiguous: 2}[tc.failure]
+			require.Len(t, finding.Transactions, want)
+			require.Equal(t, query.From.Add(-2*time.Second), finding.From)
+			require.False(t, finding.To.After(query.To))
 		})
 	}
 }
@@ -197,9 +194,7 @@ func TestSearchesSettleNothing(t *testing.T) {
 func TestFindMovementErrors(t *testing.T) {
 	t.Parallel()
 	service := harness.NewScript(harness.ServiceError(404, "not_found"))
-	config := harness.Config("https://cards.example")
-	config.Transport = service
-	client := harness.NewClient(t, config)
+	client := harness.NewClient(t, scripted(service))
 	_, err := client.Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{AccountID: "a/../b"})
 	failure := harness.CallError(t, err)
 	require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
@@ -263,10 +258,8 @@ func TestFindMovementInIncompleteHistory(t *testing.T) {
 			harness.Respond(200, harness.VendorJSON, "["+movementRow2+"]", "X-TotalPages: 2", "X-TotalItems: 2"),
 			harness.Respond(200, harness.VendorJSON, "[]", "X-TotalPages: 2", "X-TotalItems: 2")),
 	} {
-		config := harness.Config("https://cards.example")
-		config.Transport = service
 		now := time.Now()
-		finding, err := harness.NewClient(t, config).Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{
+		finding, err := harness.NewClient(t, scripted(service)).Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{
 			AccountID: "acc-1", Amount: prepaid.MustAmount("25.50"), From: now.Add(-time.Hour), To: now.Add(-time.Second),
 		})
 		require.True(t, isIncomplete(err), name)
