@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/ratelimit"
 )
 
@@ -141,12 +140,6 @@ func TestErrorCodes(t *testing.T) {
 	}
 	require.False(t, prepaid.ErrorCode("insufficient_funds").Known())
 	require.False(t, prepaid.ErrorCode("").Known())
-}
-
-// Funding names the correlation id that was sent, also when it failed.
-func TestCallErrorNamesCorrelationID(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "mine-1", harness.CallError(t, harness.OpRedeem().Call(t.Context(), harness.NewClient(t, scripted(harness.NewScript(harness.ServiceError(400, "invalid_request")))))).CorrelationID)
 }
 
 // A slog record of an error has its parts as attributes, without request data or the service's text.

@@ -282,13 +282,7 @@ func ExampleIssueParams_again() {
 		params.VisibleWithin = time.Second // keep the default of 30 s for the real service
 		return client.Accounts.Issue(ctx, params)
 	}
-	account := prepaid.CreateAccountParams{
-		CompanyID: 42, ClientAccountKey: "emp-7",
-		Cardholder: &prepaid.Cardholder{
-			FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
-			PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
-		},
-	}
+	account := prepaid.CreateAccountParams{CompanyID: 42, ClientAccountKey: "emp-7", Cardholder: ada()}
 
 	srv.Inject("POST /accounts", prepaidtest.CommitThenDrop())
 	srv.Inject("GET /accounts", prepaidtest.Fault{}, prepaidtest.Respond(400, "invalid_request")) // the second search fails

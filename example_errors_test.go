@@ -63,10 +63,7 @@ func ExampleProvesNotApplied() {
 	died := time.Now().Add(-time.Hour)
 	check(client.Accounts.AwaitRepeat(context.Background(), from, died))
 	again := func() error { // a payment that another process sent before it died
-		_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
-			RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
-			SourceReference: "invoice 7", DestinationReference: "invoice 7",
-		})
+		_, err := client.Accounts.Transfer(context.Background(), from, invoice(to, "25.50"))
 		return err
 	}
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(403))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
@@ -97,10 +96,7 @@ func ExampleTrace_response() {
 
 // Values with personal data log which fields are set, never their content.
 func ExampleCardholder_LogValue() {
-	person := prepaid.Cardholder{
-		FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
-		PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
-	}
+	person := ada()
 	printLogger().Info("registered", "cardholder", person)
 	fmt.Printf("%+v\n", person.PrimaryAddress)
 	// Output:

@@ -133,13 +133,7 @@ func ExampleAccountsService_Create_replacement() {
 func ExampleAccountsService_FindCreated() {
 	srv, client, ctx := service()
 	defer srv.Close()
-	params := prepaid.CreateAccountParams{
-		CompanyID: 42, ClientAccountKey: "emp-7",
-		Cardholder: &prepaid.Cardholder{
-			FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
-			PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
-		},
-	}
+	params := prepaid.CreateAccountParams{CompanyID: 42, ClientAccountKey: "emp-7", Cardholder: ada()}
 
 	srv.Inject("POST /accounts", prepaidtest.CommitThenDrop())
 	_, err := client.Accounts.Create(ctx, params)

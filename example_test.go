@@ -25,6 +25,22 @@ func service() (*prepaidtest.Server, *prepaid.Client, context.Context) {
 	return srv, srv.Client(), context.Background()
 }
 
+// invoice describes a payment with a new request ID.
+func invoice(to prepaid.AccountID, amount string) prepaid.TransferParams {
+	return prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount(amount), DestinationAccountID: to,
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	}
+}
+
+// ada is a cardholder with the required members.
+func ada() *prepaid.Cardholder {
+	return &prepaid.Cardholder{
+		FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
+		PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
+	}
+}
+
 // check ends an example that fails. Your program handles the error instead.
 func check(err error) {
 	if err != nil {
@@ -100,10 +116,7 @@ func ExampleOutcomeOf() {
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 
 	pay := func(amount string) error {
-		_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
-			RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount(amount), DestinationAccountID: to,
-			SourceReference: "invoice 7", DestinationReference: "invoice 7",
-		})
+		_, err := client.Accounts.Transfer(context.Background(), from, invoice(to, amount))
 		return err
 	}
 	decide := func(err error) string {

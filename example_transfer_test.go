@@ -18,10 +18,7 @@ func ExampleAccountsService_Transfer_unknown() {
 	defer srv.Close()
 	from, to := seed(srv, "100.00"), seed(srv, "0")
 
-	stored, err := json.Marshal(prepaid.TransferParams{
-		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
-		SourceReference: "invoice 7", DestinationReference: "invoice 7",
-	})
+	stored, err := json.Marshal(invoice(to, "25.50"))
 	check(err)
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	for range 2 { // the second time may be after a restart
@@ -42,10 +39,7 @@ func ExampleAccountsService_Transfer_refused() {
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
 
-	_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
-		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
-		SourceReference: "invoice 7", DestinationReference: "invoice 7",
-	})
+	_, err := client.Accounts.Transfer(context.Background(), from, invoice(to, "25.50"))
 	fmt.Println(errors.Is(err, prepaid.ErrTransferFailed), prepaid.OutcomeOf(err))
 	if failed, ok := errors.AsType[*prepaid.CallError](err); ok {
 		fmt.Println("for the operator's support:", failed.CorrelationID != "")
@@ -63,10 +57,7 @@ func ExampleAccountsService_DiagnoseTransfer() {
 	defer srv.Close()
 	from, to := seed(srv, "10.00"), seed(srv, "0")
 
-	params := prepaid.TransferParams{
-		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
-		SourceReference: "invoice 7", DestinationReference: "invoice 7",
-	}
+	params := invoice(to, "25.50")
 	_, err := client.Accounts.Transfer(ctx, from, params)
 	if errors.Is(err, prepaid.ErrTransferFailed) {
 		payer, receiver, err := client.Accounts.DiagnoseTransfer(ctx, from, params)

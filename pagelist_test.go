@@ -243,27 +243,6 @@ func TestPrefetchWindow(t *testing.T) {
 	}
 }
 
-// n pages take 1 + ceil((n-1) / (Prefetch+1)) rounds, and each is requested once.
-func TestPrefetchRounds(t *testing.T) {
-	t.Parallel()
-	for prefetch, rounds := range map[int]int{0: 100, 1: 51, 3: 26, 7: 14, 15: 8, 98: 2, 1000: 2} {
-		bubble(t, fmt.Sprint(prefetch), func(t *testing.T) {
-			const count, latency = 100, time.Second
-			var list []harness.Step
-			for number := 1; number <= count; number++ {
-				list = append(list, harness.After(latency, pageOf(number, number, "1 100 100")))
-			}
-			service := harness.NewScript(pages(list...))
-			began := time.Now()
-			got, err := collected(searchCompany(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), prepaid.Paging{Prefetch: prefetch}))
-			require.NoError(t, err)
-			require.Equal(t, ids(1, count), got)
-			require.Equal(t, time.Duration(rounds)*latency, time.Since(began))
-			require.Len(t, service.Requests(), count)
-		})
-	}
-}
-
 // stingyLimiter admits calls, but no bulk requests: they wait or, if refuses is set, are refused.
 type stingyLimiter struct{ refuses bool }
 

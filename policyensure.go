@@ -57,7 +57,7 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureRulesParams[MCC]) (*EnsuredRules[MCC], error) {
 	set := ruleSet[MCC, MCC]{
-		name: "Policy.EnsureCategories", list: "categories", removeOthers: params.RemoveOthers, dryRun: params.DryRun,
+		name: "Policy.EnsureCategories", list: "categories", params: params,
 		key:   func(code MCC) MCC { return code },
 		check: (*validator).categoryRule,
 		read:  s.Categories,
@@ -68,76 +68,69 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 			}
 			return codes
 		},
-		change: func(add, remove []MCC) error {
-			return s.ChangeCategories(ctx, company, ChangeRulesParams[MCC]{Reason: params.Reason, Add: add, Remove: remove})
-		},
+		change: s.ChangeCategories,
 	}
-	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
+	return set.ensure(ctx, company)
 }
 
 // EnsureMerchants is EnsureCategories for merchants. Texts are replaced before permitting changes. Errors and safety: as there. API: GET
 // /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
 	set := ruleSet[merchantKey, MerchantRule]{
-		name: "Policy.EnsureMerchants", list: "merchants",
-		removeOthers: params.RemoveOthers, replaceTexts: params.ReplaceTexts, dryRun: params.DryRun,
+		name: "Policy.EnsureMerchants", list: "merchants", params: params,
 		key: MerchantRule.key, check: (*validator).merchantRule, plain: MerchantRule.withoutID,
-		read:  s.Merchants,
-		rules: func(p *Policy) []MerchantRule { return p.Merchants },
-		change: func(add, remove []MerchantRule) error {
-			return s.ChangeMerchants(ctx, company, ChangeRulesParams[MerchantRule]{Reason: params.Reason, Add: add, Remove: remove})
-		},
+		read:   s.Merchants,
+		rules:  func(p *Policy) []MerchantRule { return p.Merchants },
+		change: s.ChangeMerchants,
 	}
-	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
+	return set.ensure(ctx, company)
 }
 
 // EnsureTerminals is EnsureMerchants for terminals. Errors and safety: as there. API: GET /policy/{id}/terminals, POST
 // /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureRulesParams[TerminalRule]) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[terminalKey, TerminalRule]{
-		name: "Policy.EnsureTerminals", list: "terminals",
-		removeOthers: params.RemoveOthers, replaceTexts: params.ReplaceTexts, dryRun: params.DryRun,
+		name: "Policy.EnsureTerminals", list: "terminals", params: params,
 		key: TerminalRule.key, check: (*validator).terminalRule, plain: TerminalRule.withoutID,
-		read:  s.Terminals,
-		rules: func(p *Policy) []TerminalRule { return p.Terminals },
-		change: func(add, remove []TerminalRule) error {
-			return s.ChangeTerminals(ctx, company, ChangeRulesParams[TerminalRule]{Reason: params.Reason, Add: add, Remove: remove})
-		},
+		read:   s.Terminals,
+		rules:  func(p *Policy) []TerminalRule { return p.Terminals },
+		change: s.ChangeTerminals,
 	}
-	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Rules)
+	return set.ensure(ctx, company)
 }
 
 // ruleSet is one list of a policy, with the differences of the three Ensure methods.
 type ruleSet[K, R comparable] struct {
-	name, list                         string
-	removeOthers, replaceTexts, dryRun bool
+	name, list string
+	params     EnsureRulesParams[R]
 
 	key    func(R) K // identifies a rule
 	check  func(v *validator, at string, i int, rule R)
 	read   func(context.Context, CompanyID) (*Policy, error)
 	rules  func(*Policy) []R
 	plain  func(R) R // removes the service's ID; nil for none
-	change func(add, remove []R) error
+	change func(context.Context, CompanyID, ChangeRulesParams[R]) error
 }
 
 // ruleChange is one call. It adds or removes, never both: the reference does not say which the service does first, nor whether
 // it applies a part of a refused change.
 type ruleChange[R any] struct{ add, remove []R }
 
-func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID, action PolicyAction, reason string, wanted []R) (*EnsuredRules[R], error) {
-	if faults := s.faults(company, action, reason, wanted); len(faults) > 0 {
+func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID) (*EnsuredRules[R], error) {
+	if faults := s.faults(company); len(faults) > 0 {
 		return nil, s.failed(OutcomeRejected, &ValidationError{Faults: faults})
 	}
-	wanted = s.withoutIDs(wanted)
-	read := func() ([]R, error) { return s.current(ctx, company, action) }
+	wanted := s.withoutIDs(s.params.Rules)
+	read := func() ([]R, error) { return s.current(ctx, company) }
 	before, err := read()
 	if err != nil {
 		return nil, err
 	}
-	changes, expected := s.changes(action, before, wanted), before
+	changes, expected := s.changes(before, wanted), before
 	for i, change := range changes {
-		if !s.dryRun {
-			switch failure := s.change(change.add, change.remove); OutcomeOf(failure) {
+		if !s.params.DryRun {
+			params := ChangeRulesParams[R]{Reason: s.params.Reason, Add: change.add, Remove: change.remove}
+			switch failure := s.change(ctx, company, params); OutcomeOf(failure) {
 			case OutcomeApplied: // also if the response cannot be read
 			case OutcomeUnknown:
 				now, seen, err := look(ctx, expected, read, func(now []R) bool { return s.shows(now, change) })
@@ -156,7 +149,7 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID, action Po
 		}
 		expected = s.after(expected, change)
 	}
-	if s.dryRun || len(changes) == 0 {
+	if s.params.DryRun || len(changes) == 0 {
 		return s.compare(before, expected, wanted), nil
 	}
 	now, seen, err := look(ctx, expected, read, func(now []R) bool { return s.same(expected, now, wanted) })
@@ -170,11 +163,12 @@ func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID, action Po
 }
 
 // faults checks the wanted rules, even those that exist already and are not sent.
-func (s *ruleSet[K, R]) faults(company CompanyID, action PolicyAction, reason string, wanted []R) []Fault {
+func (s *ruleSet[K, R]) faults(company CompanyID) []Fault {
+	action, wanted := s.params.DefaultAction, s.params.Rules
 	var v validator
 	v.companyID("company", company)
 	v.requiredOneOf("default_action", string(action), action.values())
-	if wanted == nil && s.removeOthers {
+	if wanted == nil && s.params.RemoveOthers {
 		v.fault(s.list, "is required to remove others; an empty list that is not nil removes all")
 	}
 	first := make(map[K]bool, len(wanted))
@@ -185,7 +179,7 @@ func (s *ruleSet[K, R]) faults(company CompanyID, action PolicyAction, reason st
 		}
 		first[s.key(rule)] = true
 	}
-	v.text("reason", reason, 0)
+	v.text("reason", s.params.Reason, 0)
 	return v.faults
 }
 
@@ -194,12 +188,12 @@ func (s *ruleSet[K, R]) failed(outcome Outcome, err error) error {
 }
 
 // current reads the rules.
-func (s *ruleSet[K, R]) current(ctx context.Context, company CompanyID, action PolicyAction) ([]R, error) {
+func (s *ruleSet[K, R]) current(ctx context.Context, company CompanyID) ([]R, error) {
 	policy, err := s.read(ctx, company)
 	if err != nil {
 		return nil, err
 	}
-	if policy.DefaultAction != action {
+	if policy.DefaultAction != s.params.DefaultAction {
 		rule := "must be the policy's, or the rules would do the opposite"
 		if policy.DefaultAction.Known() {
 			rule += ": " + string(policy.DefaultAction)
@@ -232,25 +226,25 @@ func (s *ruleSet[K, R]) byKey(rules []R) map[K]R {
 }
 
 // changes returns the calls that turn before into wanted: first those that restrict, last those that permit.
-func (s *ruleSet[K, R]) changes(action PolicyAction, before, wanted []R) []ruleChange[R] {
+func (s *ruleSet[K, R]) changes(before, wanted []R) []ruleChange[R] {
 	var add, again, other []R
 	there, stays := s.byKey(before), s.byKey(wanted)
 	for _, rule := range wanted {
 		switch old, listed := there[s.key(rule)]; {
 		case !listed:
 			add = append(add, rule)
-		case old != rule && s.replaceTexts:
+		case old != rule && s.params.ReplaceTexts:
 			again = append(again, rule)
 		}
 	}
 	for _, rule := range before {
-		if _, listed := stays[s.key(rule)]; !listed && s.removeOthers {
+		if _, listed := stays[s.key(rule)]; !listed && s.params.RemoveOthers {
 			other = append(other, rule)
 		}
 	}
 	adds, removes := ruleChange[R]{add: add}, ruleChange[R]{remove: other}
 	changes := []ruleChange[R]{adds, {remove: again}, {add: again}, removes}
-	if action == PolicyActionDeny {
+	if s.params.DefaultAction == PolicyActionDeny {
 		changes[0], changes[3] = removes, adds
 	}
 	return slices.DeleteFunc(changes, func(c ruleChange[R]) bool { return len(c.add)+len(c.remove) == 0 })
@@ -282,7 +276,7 @@ func (s *ruleSet[K, R]) same(expected, now, wanted []R) bool {
 	return len(expected) == len(now) && !slices.ContainsFunc(expected, func(rule R) bool {
 		found, listed := there[s.key(rule)]
 		_, our := ours[s.key(rule)]
-		return !listed || found != rule && (!our || s.replaceTexts)
+		return !listed || found != rule && (!our || s.params.ReplaceTexts)
 	})
 }
 

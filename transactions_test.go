@@ -231,46 +231,6 @@ func TestHistoryBoundsWithFraction(t *testing.T) {
 	}
 }
 
-// A prefetched page is read again if an item was added after it was served and moved others to the end of its
-// predecessor.
-func TestHistoryRefetchesAnOvertakenPage(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := &archive{less: newestFirst, least: 1, most: 2, latency: func() time.Duration { return 0 }}
-		for range 8 {
-			time.Sleep(time.Second)
-			service.add(time.Now())
-		}
-		slow := func(r *http.Request) (*http.Response, error) {
-			switch r.URL.Query().Get("page_number") {
-			case "2":
-				time.Sleep(2 * time.Second) // served after page 3, which is fetched ahead
-			case "3":
-				time.Sleep(500 * time.Millisecond)
-				response, err := service.serve(r)
-				service.mu.Lock()
-				defer service.mu.Unlock()
-				service.add(time.Now())
-				return response, err
-			}
-			return service.serve(r)
-		}
-		script := harness.NewScript(slow)
-		client := harness.NewClient(t, harness.ClockConfig(script))
-		seen := map[prepaid.TransactionID]int{}
-		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: 3}}
-		for item, err := range client.Accounts.Transactions(t.Context(), "acc-1", params) {
-			require.NoError(t, err)
-			if seen[item.ID]++; len(seen) == 2 {
-				time.Sleep(10 * time.Millisecond)
-			}
-		}
-		for n := range 8 {
-			require.Equal(t, 1, seen[prepaid.TransactionID(fmt.Sprint("t-", n))], n)
-		}
-	})
-}
-
 // history is a page of transactions at the given moments, whose ids begin with the first of them.
 func history(headers []string, moments ...string) harness.Step {
 	var rows []string

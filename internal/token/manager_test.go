@@ -80,18 +80,6 @@ func mustToken(t *testing.T, m *Manager, rejected *oauth2.Token) *oauth2.Token {
 	return token
 }
 
-func TestTokenIsReusedWhileValid(t *testing.T) {
-	e := &endpoint{life: time.Hour}
-	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		first := mustToken(t, m, nil)
-		for range 49 {
-			time.Sleep(time.Minute)
-			require.Same(t, first, mustToken(t, m, nil))
-		}
-		require.EqualValues(t, 1, e.count.Load())
-	})
-}
-
 func TestTokenRenewalStartsAt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ life, at time.Duration }{

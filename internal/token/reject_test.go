@@ -2,7 +2,6 @@ package token
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -29,14 +28,6 @@ func TestThousandParallelRejectionsMakeOneRenewal(t *testing.T) {
 		}
 		callers.Wait()
 		require.EqualValues(t, 2, e.count.Load())
-	})
-}
-
-func TestRejectionOfAFreshlyFetchedTokenRenewsAtOnce(t *testing.T) {
-	e := &endpoint{life: time.Hour}
-	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		first := mustToken(t, m, nil)
-		require.NotSame(t, first, mustToken(t, m, first))
 	})
 }
 
@@ -68,23 +59,6 @@ func TestSameTextAfterARefusal(t *testing.T) {
 		require.NotSame(t, second, third)
 		require.Equal(t, delay/2+delay, time.Since(began))
 		require.Equal(t, 4, count)
-	})
-}
-
-func TestCallersDoNotGetARejectedToken(t *testing.T) {
-	e := &endpoint{life: time.Hour, fail: func(n int64) error {
-		if n == 2 {
-			return errors.New("down")
-		}
-		return nil
-	}}
-	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		first := mustToken(t, m, nil)
-		_, err := m.Token(t.Context(), first)
-		require.EqualError(t, err, "down")
-		token, err := m.Token(t.Context(), nil)
-		require.NoError(t, err)
-		require.Equal(t, "secret-3", token.AccessToken)
 	})
 }
 

@@ -120,10 +120,10 @@ func TestItems(t *testing.T) {
 	list, ok := ReadItems([]byte(` [ {"id":"a"} , {"note":"b"}, {"id":"c"} ] `), (*thing).read)
 	require.True(t, ok)
 	require.Equal(t, []thing{{ID: "a"}, {Note: "b"}, {ID: "c"}}, list)
-	list, ok = ReadItems([]byte(`[]`), (*thing).read)
+	list, ok = ReadItems([]byte(` [ ] `), (*thing).read)
 	require.True(t, ok)
 	require.Equal(t, []thing{}, list)
-	for _, body := range []string{``, `[`, `[1]`, `[{}`, `[{},]`, `[{}]]`, `{}`} {
+	for _, body := range []string{``, `[`, `[1]`, `[{}`, `[{},]`, `[{}]]`, `{}`, `[null]`} {
 		_, ok := ReadItems([]byte(body), (*thing).read)
 		require.False(t, ok, body)
 	}
