@@ -43,8 +43,7 @@ func TestCloseDuringAnExchange(t *testing.T) {
 				require.Zero(t, time.Since(began))
 				require.Nil(t, m.pending, "Close waits for the exchange to end")
 				callers.Wait()
-				_, err := m.Token(t.Context(), nil)
-				require.ErrorIs(t, err, ErrClosed)
+				mustFail(t.Context(), t, m, nil, ErrClosed)
 				m.Close()
 				require.Len(t, seen.errs, before, "an exchange cut off is not reported")
 			})
@@ -71,16 +70,14 @@ func TestCloseWaitsForASlowExchange(t *testing.T) {
 		m.Close()
 		require.Equal(t, time.Second, time.Since(began))
 		caller.Wait()
-		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, ErrClosed, "the late token is not kept")
+		mustFail(t.Context(), t, m, nil, ErrClosed, "the late token is not kept")
 	})
 }
 
 func TestCloseDuringAHoldOff(t *testing.T) {
 	e := &endpoint{life: time.Hour, fail: failing(1, 1, errDown)}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, errDown)
+		mustFail(t.Context(), t, m, nil, errDown)
 		var caller sync.WaitGroup
 		caller.Go(func() {
 			if _, err := m.Token(t.Context(), nil); !errors.Is(err, ErrClosed) {
@@ -100,8 +97,7 @@ func TestCloseOfAnIdleManager(t *testing.T) {
 		token := mustToken(t, m, nil)
 		m.Close()
 		for _, rejected := range []*oauth2.Token{nil, token} {
-			_, err := m.Token(t.Context(), rejected)
-			require.ErrorIs(t, err, ErrClosed)
+			mustFail(t.Context(), t, m, rejected, ErrClosed)
 		}
 	})
 }

@@ -75,8 +75,7 @@ func TestFailedEarlyRenewalFailsNoCall(t *testing.T) {
 			require.InDelta(t, want[i]*time.Second+e.delay, gap, float64(50*time.Millisecond))
 		}
 		began := time.Now() // expired now: no hold-off from early failures
-		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, errDown)
+		mustFail(t.Context(), t, m, nil, errDown)
 		require.Equal(t, e.delay, time.Since(began))
 
 		synctest.Wait()
@@ -142,8 +141,7 @@ func TestExpiryDuringAnEarlyRenewalWaitsForIt(t *testing.T) {
 		mustToken(t, m, nil)
 		time.Sleep(5 * time.Second)
 		began := time.Now()
-		token, err := m.Token(t.Context(), nil)
-		require.NoError(t, err)
+		token := await(t, m, nil)
 		require.Equal(t, "secret-2", token.AccessToken)
 		require.Equal(t, 3*time.Second, time.Since(began))
 	})
@@ -153,20 +151,17 @@ func TestRefusedCredentialIsRemembered(t *testing.T) {
 	e := &endpoint{life: time.Hour, delay: 100 * time.Millisecond, fail: failing(1, 2, errRefused)}
 	withManager(t, e, new(reports).options(), func(t *testing.T, m *Manager) {
 		for round := range int64(2) {
-			_, err := m.Token(t.Context(), nil)
-			require.ErrorIs(t, err, errRefused)
+			mustFail(t.Context(), t, m, nil, errRefused)
 			refused := time.Now()
 			for time.Since(refused) < DefaultHold {
 				began := time.Now()
-				_, err = m.Token(t.Context(), nil)
-				require.ErrorIs(t, err, errRefused)
+				mustFail(t.Context(), t, m, nil, errRefused)
 				require.Zero(t, time.Since(began))
 				time.Sleep(100 * time.Millisecond)
 			}
 			require.Equal(t, round+1, e.count.Load())
 		}
-		token, err := m.Token(t.Context(), nil)
-		require.NoError(t, err)
+		token := await(t, m, nil)
 		require.Equal(t, "secret-3", token.AccessToken)
 	})
 }
@@ -179,8 +174,7 @@ func TestRefusedCredentialSparesAValidToken(t *testing.T) {
 		for end := time.Now().Add(DefaultHold / 2); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			require.Same(t, first, mustToken(t, m, nil))
 		}
-		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, errRefused, "remembered over the expiry")
+		mustFail(t.Context(), t, m, nil, errRefused, "remembered over the expiry")
 		require.EqualValues(t, 2, e.count.Load())
 	})
 }
@@ -207,11 +201,9 @@ func TestFailureIsSharedAndHeldOff(t *testing.T) {
 		}
 		// A success forgets the failures.
 		e.fail = failing(9, 9, errDown)
-		_, err := m.Token(t.Context(), mustToken(t, m, nil))
-		require.ErrorIs(t, err, errDown)
+		mustFail(t.Context(), t, m, mustToken(t, m, nil), errDown)
 		began := time.Now()
-		_, err = m.Token(t.Context(), nil)
-		require.NoError(t, err)
+		await(t, m, nil)
 		require.Equal(t, failedHold+e.delay, time.Since(began))
 	})
 }
@@ -220,15 +212,13 @@ func TestDeadlineBeforeTheEndOfAHoldOffIsNotWaitedFor(t *testing.T) {
 	e := &endpoint{life: time.Hour, fail: failing(1, 3, errDown)}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		for range 3 {
-			_, err := m.Token(t.Context(), nil)
-			require.ErrorIs(t, err, errDown)
+			mustFail(t.Context(), t, m, nil, errDown)
 		}
 		hasty := func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond) // the hold is 1 s
 			defer cancel()
 			began := time.Now()
-			_, err := m.Token(ctx, nil)
-			require.ErrorIs(t, err, errDown)
+			mustFail(ctx, t, m, nil, errDown)
 			require.Zero(t, time.Since(began))
 		}
 		hasty()
@@ -249,15 +239,12 @@ func TestDeadlineBeforeTheEndOfAHoldOffIsNotWaitedFor(t *testing.T) {
 func TestOldFailureIsForgotten(t *testing.T) {
 	e := &endpoint{life: time.Millisecond, fail: failing(1, 1, errDown)}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, errDown)
-		_, err = m.Token(t.Context(), nil)
-		require.NoError(t, err)
+		mustFail(t.Context(), t, m, nil, errDown)
+		await(t, m, nil)
 		time.Sleep(e.life)
 		ctx, cancel := context.WithTimeout(t.Context(), minRenewalGap/2)
 		defer cancel()
-		_, err = m.Token(ctx, nil)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
+		mustFail(ctx, t, m, nil, context.DeadlineExceeded)
 	})
 }
 
@@ -312,8 +299,7 @@ func TestEndedContext(t *testing.T) {
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := m.Token(ctx, nil)
-		require.ErrorIs(t, err, context.Canceled)
+		mustFail(ctx, t, m, nil, context.Canceled)
 		synctest.Wait()
 		require.Zero(t, e.count.Load(), "starts nothing")
 		first := mustToken(t, m, nil)
@@ -327,22 +313,18 @@ func TestExchangeHasItsOwnTimeout(t *testing.T) {
 	e := &endpoint{life: time.Hour, delay: time.Hour}
 	withManager(t, e, Options{Timeout: 3 * time.Second}, func(t *testing.T, m *Manager) {
 		began := time.Now()
-		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
+		mustFail(t.Context(), t, m, nil, context.DeadlineExceeded)
 		require.Equal(t, 3*time.Second, time.Since(began))
 		e.delay = 0
-		_, err = m.Token(t.Context(), nil)
-		require.NoError(t, err)
+		await(t, m, nil)
 	})
 }
 
 func TestHoldOffIsNotPartOfTheTimeout(t *testing.T) {
 	e := &endpoint{life: time.Hour, delay: 200 * time.Millisecond, fail: failing(1, 1, errDown)}
 	withManager(t, e, Options{Timeout: 201 * time.Millisecond}, func(t *testing.T, m *Manager) {
-		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, errDown)
-		_, err = m.Token(t.Context(), nil)
-		require.NoError(t, err)
+		mustFail(t.Context(), t, m, nil, errDown)
+		await(t, m, nil)
 	})
 }
 
@@ -380,10 +362,8 @@ func TestExchangeThatNeverReturns(t *testing.T) {
 					return &oauth2.Token{AccessToken: "a", Expiry: time.Now().Add(time.Hour)}, nil
 				}, seen.options())
 				defer m.Close()
-				_, err := m.Token(t.Context(), nil)
-				require.ErrorIs(t, err, errNoResult)
-				token, err := m.Token(t.Context(), nil)
-				require.NoError(t, err)
+				mustFail(t.Context(), t, m, nil, errNoResult)
+				token := await(t, m, nil)
 				require.Equal(t, "a", token.AccessToken)
 				synctest.Wait()
 				require.NotContains(t, seen.log.String(), "secret")

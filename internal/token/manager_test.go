@@ -70,12 +70,26 @@ func withManager(t *testing.T, e *endpoint, opts Options, test func(t *testing.T
 	})
 }
 
+// await returns the manager's token, for which it may have to wait.
+func await(t *testing.T, m *Manager, rejected *oauth2.Token) *oauth2.Token {
+	t.Helper()
+	token, err := m.Token(t.Context(), rejected)
+	require.NoError(t, err)
+	return token
+}
+
+// mustFail fails the test unless Token returns the error want.
+func mustFail(ctx context.Context, t *testing.T, m *Manager, rejected *oauth2.Token, want error, about ...any) {
+	t.Helper()
+	_, err := m.Token(ctx, rejected)
+	require.ErrorIs(t, err, want, about...)
+}
+
 // mustToken returns the manager's token, which must need no waiting.
 func mustToken(t *testing.T, m *Manager, rejected *oauth2.Token) *oauth2.Token {
 	t.Helper()
 	began := time.Now()
-	token, err := m.Token(t.Context(), rejected)
-	require.NoError(t, err)
+	token := await(t, m, rejected)
 	require.Zero(t, time.Since(began), "waited")
 	return token
 }
@@ -179,8 +193,7 @@ func TestShortTokensDoNotStorm(t *testing.T) {
 			e := &endpoint{life: c.life}
 			withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 				for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-					_, err := m.Token(t.Context(), nil)
-					require.NoError(t, err)
+					await(t, m, nil)
 				}
 				require.GreaterOrEqual(t, e.count.Load(), c.min)
 				require.LessOrEqual(t, e.count.Load(), c.max)
@@ -192,8 +205,7 @@ func TestShortTokensDoNotStorm(t *testing.T) {
 func TestExpiredTokenIsFetchedOnceForAll(t *testing.T) {
 	e := &endpoint{life: time.Hour, delay: 200 * time.Millisecond}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		_, err := m.Token(t.Context(), nil)
-		require.NoError(t, err)
+		await(t, m, nil)
 		for round := range int64(3) {
 			time.Sleep(time.Hour) // exactly its life
 			var callers sync.WaitGroup
@@ -239,9 +251,8 @@ func TestIdleManagerHasNoGoroutine(t *testing.T) { // serial: it counts goroutin
 		return nil
 	}}
 	m := NewManager(e.fetch, Options{}) // never closed
-	token, err := m.Token(t.Context(), nil)
-	require.NoError(t, err)
-	_, err = m.Token(t.Context(), token)
+	token := await(t, m, nil)
+	_, err := m.Token(t.Context(), token)
 	require.Error(t, err)
 	goleak.VerifyNone(t, before)
 	runtime.KeepAlive(m)

@@ -14,8 +14,7 @@ import (
 func TestThousandParallelRejectionsMakeOneRenewal(t *testing.T) {
 	e := &endpoint{life: time.Hour, delay: 200 * time.Millisecond}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		first, err := m.Token(t.Context(), nil)
-		require.NoError(t, err)
+		first := await(t, m, nil)
 		var callers sync.WaitGroup
 		for i := range 1000 {
 			callers.Go(func() {
@@ -54,8 +53,7 @@ func TestSameTextAfterARefusal(t *testing.T) {
 		require.Same(t, second, mustToken(t, m, nil), "an early renewal begins")
 		time.Sleep(delay / 2)
 		began := time.Now()
-		third, err := m.Token(t.Context(), second)
-		require.NoError(t, err)
+		third := await(t, m, second)
 		require.NotSame(t, second, third)
 		require.Equal(t, delay/2+delay, time.Since(began))
 		require.Equal(t, 4, count)
@@ -88,18 +86,15 @@ func TestRejectionDuringAnEarlyRenewalJoinsIt(t *testing.T) {
 		require.Same(t, first, mustToken(t, m, nil))
 		time.Sleep(400 * time.Millisecond)
 		began := time.Now()
-		token, err := m.Token(t.Context(), first)
-		require.NoError(t, err)
+		token := await(t, m, first)
 		require.Equal(t, 600*time.Millisecond, time.Since(began))
 		require.Equal(t, "secret-2", token.AccessToken)
 		require.EqualValues(t, 2, e.count.Load())
-		next, err := m.Token(t.Context(), token)
-		require.NoError(t, err)
+		next := await(t, m, token)
 		require.NotSame(t, token, next)
 		require.Equal(t, 600*time.Millisecond+e.delay, time.Since(began))
 		began = time.Now()
-		_, err = m.Token(t.Context(), next)
-		require.NoError(t, err)
+		await(t, m, next)
 		require.Equal(t, DefaultHold+e.delay, time.Since(began), "it counted as fetched for a 401")
 	})
 }
@@ -109,10 +104,8 @@ func TestRejectionDuringAnEarlyRenewalJoinsIt(t *testing.T) {
 func TestRevokedAgainWithinASecond(t *testing.T) {
 	e := &endpoint{life: 24 * time.Hour, delay: 100 * time.Millisecond}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		first, err := m.Token(t.Context(), nil)
-		require.NoError(t, err)
-		token, err := m.Token(t.Context(), first)
-		require.NoError(t, err)
+		first := await(t, m, nil)
+		token := await(t, m, first)
 		for round := range int64(5) {
 			var callers sync.WaitGroup
 			began, next := time.Now(), make([]*oauth2.Token, 500)
@@ -155,8 +148,7 @@ func TestRevokedAgainWithANearDeadline(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		for _, rejected := range []*oauth2.Token{token, nil} {
-			_, err := m.Token(ctx, rejected)
-			require.ErrorIs(t, err, ErrRefused)
+			mustFail(ctx, t, m, rejected, ErrRefused)
 		}
 		require.Nil(t, m.Current(token))
 		require.Zero(t, time.Since(began))
@@ -173,10 +165,8 @@ func TestRevokedAgainAndRenewalFails(t *testing.T) {
 	e := &endpoint{life: 24 * time.Hour, fail: failing(3, 3, errDown)}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		token := mustToken(t, m, mustToken(t, m, nil))
-		_, err := m.Token(t.Context(), token)
-		require.ErrorIs(t, err, errDown)
-		next, err := m.Token(t.Context(), nil)
-		require.NoError(t, err)
+		mustFail(t.Context(), t, m, token, errDown)
+		next := await(t, m, nil)
 		require.Equal(t, "secret-4", next.AccessToken)
 	})
 }

@@ -24,8 +24,7 @@ func mustSpare(t *testing.T, m *Manager, suspect *oauth2.Token) *oauth2.Token {
 func TestSpareServesAllForASecond(t *testing.T) {
 	e := &endpoint{life: time.Hour, delay: 100 * time.Millisecond}
 	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		first, err := m.Token(t.Context(), nil)
-		require.NoError(t, err)
+		first := await(t, m, nil)
 		var callers sync.WaitGroup
 		for range 100 {
 			callers.Go(func() {
@@ -98,7 +97,6 @@ func TestSpareFails(t *testing.T) {
 		_, err = m.Spare(t.Context(), first)
 		require.ErrorIs(t, err, ErrClosed)
 		m.Adopt(first, first)
-		_, err = m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, ErrClosed)
+		mustFail(t.Context(), t, m, nil, ErrClosed)
 	})
 }
