@@ -138,8 +138,27 @@ func TestErrorCodes(t *testing.T) {
 		require.True(t, prepaid.ErrorCode(code).Known(), code)
 		require.EqualError(t, &prepaid.APIError{StatusCode: 400, Code: prepaid.ErrorCode(code)}, "prepaid: status 400 ("+code+")")
 	}
-	require.False(t, prepaid.ErrorCode("insufficient_funds").Known())
-	require.False(t, prepaid.ErrorCode("").Known())
+}
+
+// The values of the reference are known; the default, another spelling and an unlisted value are not.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	type listed interface{ Known() bool }
+	known := []listed{prepaid.RequestType("new"), prepaid.RequestType("replace"), prepaid.PINHashSHA256, prepaid.PINHashSHA512}
+	for _, code := range []prepaid.TransactionType{"1115", "1116", "1117", "1118", "1120", "1125", "1141", "2950"} {
+		known = append(known, code)
+	}
+	for _, value := range known {
+		require.True(t, value.Known(), value)
+	}
+	for _, value := range []listed{
+		prepaid.RequestType(""), prepaid.RequestType("NEW"), prepaid.RequestType("renew"),
+		prepaid.TransactionType(""), prepaid.TransactionType("1119"), prepaid.TransactionType("2951"), prepaid.TransactionType("02950"),
+		prepaid.TransactionType("9999"), prepaid.ErrorCode("insufficient_funds"), prepaid.ErrorCode(""),
+		prepaid.PINHash(""), prepaid.PINHash("SHA1"), prepaid.PINHash("sha256"), prepaid.PINHash("SHA-256"), prepaid.PINHash("SHA384"),
+	} {
+		require.False(t, value.Known(), value)
+	}
 }
 
 // A slog record of an error has its parts as attributes, without request data or the service's text.

@@ -281,19 +281,24 @@ func TestCallStart(t *testing.T) {
 	require.Equal(t, []string{"start Accounts.Get", "rejected in call"}, j.lines)
 }
 
-// A CallStart that panics or returns nil leaves the context unchanged.
-func TestCallStartThatFails(t *testing.T) {
+// A CallStart or Propagate hook that panics or returns nil does not affect the call.
+func TestHooksThatFail(t *testing.T) {
 	t.Parallel()
-	for name, hook := range map[string]func(context.Context, prepaid.Operation) context.Context{
-		"panic": func(context.Context, prepaid.Operation) context.Context { panic("CANARY") },
-		"nil":   func(context.Context, prepaid.Operation) context.Context { return nil }, //nolint:nilnil // the fault
+	type start = func(context.Context, prepaid.Operation) context.Context
+	for name, set := range map[string]func(*prepaid.Config, start){
+		"CallStart": func(c *prepaid.Config, hook start) { c.Trace = &prepaid.Trace{CallStart: hook} },
+		"Propagate": func(c *prepaid.Config, hook start) {
+			c.Propagate = func(ctx context.Context) http.Header { hook(ctx, prepaid.Operation{}); return nil }
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			config := scripted(harness.NewScript(harness.Succeed(harness.OpGet())))
-			config.Trace = &prepaid.Trace{CallStart: hook}
-			require.NoError(t, harness.OpGet().Call(t.Context(), harness.NewClient(t, config)))
-		})
+		for _, hook := range []start{
+			func(context.Context, prepaid.Operation) context.Context { panic("CANARY") },
+			func(context.Context, prepaid.Operation) context.Context { return nil }, //nolint:nilnil // the fault
+		} {
+			config := scripted(harness.NewScript(harness.Succeed(harness.OpTransfer())))
+			set(&config, hook)
+			require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)), name)
+		}
 	}
 }
 

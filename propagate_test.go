@@ -43,19 +43,3 @@ func TestPropagate(t *testing.T) {
 	require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
 	require.Equal(t, want, sent[1])
 }
-
-// A hook that panics or returns nothing does not affect the call.
-func TestPropagateNothing(t *testing.T) {
-	t.Parallel()
-	for name, hook := range map[string]func(context.Context) http.Header{
-		"panic": func(context.Context) http.Header { panic("CANARY") },
-		"nil":   func(context.Context) http.Header { return nil },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			config := scripted(harness.NewScript(harness.Succeed(harness.OpTransfer())))
-			config.Propagate = hook
-			require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
-		})
-	}
-}

@@ -279,20 +279,3 @@ func TestTransactionsWithTwoEnds(t *testing.T) {
 	require.Equal(t, "before", invalid.Faults[0].Field)
 	require.Empty(t, service.Requests())
 }
-
-// The values of the reference are known; the default, another spelling and an unlisted code are not.
-func TestRequestAndTransactionTypesKnown(t *testing.T) {
-	t.Parallel()
-	for _, value := range []prepaid.RequestType{"new", "replace"} {
-		require.True(t, value.Known(), string(value))
-	}
-	for _, value := range []prepaid.RequestType{"", "NEW", "renew"} {
-		require.False(t, value.Known(), string(value))
-	}
-	for _, code := range []prepaid.TransactionType{"1115", "1116", "1117", "1118", "1120", "1125", "1141", "2950"} {
-		require.True(t, code.Known(), string(code))
-	}
-	for _, code := range []prepaid.TransactionType{"", "1119", "2951", "02950", "9999"} {
-		require.False(t, code.Known(), string(code))
-	}
-}
