@@ -92,48 +92,23 @@ func FuzzAmountJSON(f *testing.F) {
 }
 
 func BenchmarkAmount(b *testing.B) {
-	text, number := "12345.67", []byte("12345.67")
-	b.Run("Parse", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := ParseAmount(text); err != nil {
-				b.Fatal(err)
+	text, number, x, y := "12345.67", []byte("12345.67"), MustAmount("12345.67"), MustAmount("0.5")
+	var a Amount
+	buffer := make([]byte, 0, 32)
+	for name, operation := range map[string]func() error{
+		"Parse":         func() error { _, err := ParseAmount(text); return err },
+		"UnmarshalJSON": func() error { return a.UnmarshalJSON(number) },
+		"MarshalJSON":   func() error { _, err := x.MarshalJSON(); return err },
+		"AppendText":    func() (err error) { buffer, err = x.AppendText(buffer[:0]); return err },
+		"Add":           func() error { _, err := x.Add(y); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := operation(); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
-	b.Run("UnmarshalJSON", func(b *testing.B) {
-		b.ReportAllocs()
-		var a Amount
-		for b.Loop() {
-			if err := a.UnmarshalJSON(number); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("MarshalJSON", func(b *testing.B) {
-		b.ReportAllocs()
-		a := MustAmount(text)
-		for b.Loop() {
-			if _, err := a.MarshalJSON(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("AppendText", func(b *testing.B) {
-		b.ReportAllocs()
-		a := MustAmount(text)
-		buffer := make([]byte, 0, 32)
-		for b.Loop() {
-			buffer, _ = a.AppendText(buffer[:0])
-		}
-	})
-	b.Run("Add", func(b *testing.B) {
-		b.ReportAllocs()
-		x, y := MustAmount(text), MustAmount("0.5")
-		for b.Loop() {
-			if _, err := x.Add(y); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+		})
+	}
 }

@@ -27,13 +27,8 @@ func Example() {
 	// the response of the next transfer gets lost
 }
 
-// setEnvironment sets the environment that ConfigFromEnv reads, for the emulator. The returned function removes it.
-func setEnvironment(srv *prepaidtest.Server) func() {
-	config := srv.Config()
-	variables := map[string]string{
-		"PREPAID_BASE_URL": config.BaseURL, "PREPAID_VENDOR": config.Vendor, "PREPAID_ENVIRONMENT": "test",
-		"PREPAID_CLIENT_ID": config.ClientID, "PREPAID_CLIENT_SECRET": config.ClientSecret.Reveal(),
-	}
+// setEnvironment sets the environment that ConfigFromEnv reads. The returned function removes it.
+func setEnvironment(variables map[string]string) func() {
 	for name, value := range variables {
 		_ = os.Setenv(name, value)
 	}
@@ -47,7 +42,11 @@ func setEnvironment(srv *prepaidtest.Server) func() {
 func storyStart(ctx context.Context) error {
 	srv := emulator(prepaidtest.Options{})
 	defer srv.Close()
-	restore := setEnvironment(srv)
+	test := srv.Config()
+	restore := setEnvironment(map[string]string{
+		"PREPAID_BASE_URL": test.BaseURL, "PREPAID_VENDOR": test.Vendor, "PREPAID_ENVIRONMENT": "test",
+		"PREPAID_CLIENT_ID": test.ClientID, "PREPAID_CLIENT_SECRET": test.ClientSecret.Reveal(),
+	})
 	defer restore()
 	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "25.50"})
 

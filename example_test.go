@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -77,18 +76,11 @@ func ExampleNewClient() {
 
 // Read the configuration from the environment, as in a container. The secret never prints.
 func ExampleConfigFromEnv() {
-	environment := map[string]string{
+	restore := setEnvironment(map[string]string{
 		"PREPAID_BASE_URL": "https://test.example.com/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
 		"PREPAID_CLIENT_ID": "acme", "PREPAID_CLIENT_SECRET": "s3cret", // better: PREPAID_CLIENT_SECRET_FILE
-	}
-	for name, value := range environment {
-		_ = os.Setenv(name, value)
-	}
-	defer func() {
-		for name := range environment {
-			_ = os.Unsetenv(name)
-		}
-	}()
+	})
+	defer restore()
 	config, err := prepaid.ConfigFromEnv()
 	fmt.Println(config.BaseURL, config.TestEnvironment, config.ClientSecret, err)
 	// Output: https://test.example.com/3.0/ true [REDACTED] <nil>

@@ -14,7 +14,11 @@ import (
 
 // readCSVRows reads text in chunks of the given size, and clones the rows.
 func readCSVRows(text string, chunk int) (rows [][]string, c *Rows, err error) {
-	c = NewRows(chunkReader{strings.NewReader(text), chunk})
+	return collectRows(NewRows(chunkReader{strings.NewReader(text), chunk}))
+}
+
+// collectRows clones the rows of c, which it returns too.
+func collectRows(c *Rows) (rows [][]string, _ *Rows, err error) {
 	for {
 		row, err := c.Next()
 		if err == io.EOF {

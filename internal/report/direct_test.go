@@ -11,17 +11,7 @@ import (
 
 // readReportRows reads the rows of a body in chunks of the given size, and clones them.
 func readReportRows(body string, chunk int) (rows [][]string, r *Rows, err error) {
-	r = NewRows(NewDecoder(chunkReader{strings.NewReader(body), chunk}))
-	for {
-		row, err := r.Next()
-		if err == io.EOF {
-			return rows, r, nil
-		}
-		if err != nil {
-			return rows, r, err
-		}
-		rows = append(rows, append([]string{}, row...))
-	}
+	return collectRows(NewRows(NewDecoder(chunkReader{strings.NewReader(body), chunk})))
 }
 
 // requireSameRows compares rows cut from a JSON string with those of its text.
