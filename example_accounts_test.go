@@ -50,7 +50,7 @@ func ExampleAccountsService_Summary() {
 
 // Setting the same state twice does no harm, so the client repeats it if a response is lost. The only exceptions are
 // the states active and pre_active.
-func ExampleAccountsService_SetStatus_responseLost() {
+func ExampleAccountsService_SetStatus() {
 	srv, client, ctx := service()
 	defer srv.Close()
 	id := seed(srv, "100.00")
@@ -207,19 +207,6 @@ func ExampleAccountsService_SearchPage() {
 	// Output:
 	// active 10.00
 	// page 3 of 3, 5 accounts in all
-}
-
-// A card that was reported lost is blocked and keeps its money.
-func ExampleAccountsService_SetStatus() {
-	srv, client, ctx := service()
-	defer srv.Close()
-	id := seed(srv, "100.00")
-
-	check(client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
-	account, err := client.Accounts.Summary(ctx, id)
-	check(err)
-	fmt.Println(account.Status, account.Balance)
-	// Output: lost_or_stolen 100.00
 }
 
 // A month in the program's own time zone, with prefetched pages.

@@ -32,25 +32,6 @@ func ExampleAccountsService_Transfer_unknown() {
 	// applied 25.50
 }
 
-// The service refuses a transfer with a 200 that has no transaction ID. The client returns it as an error: nothing
-// moved, and that is final.
-func ExampleAccountsService_Transfer_refused() {
-	srv := emulator(prepaidtest.Options{})
-	defer srv.Close()
-	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
-
-	_, err := client.Accounts.Transfer(context.Background(), from, invoice(to, "25.50"))
-	fmt.Println(errors.Is(err, prepaid.ErrTransferFailed), prepaid.OutcomeOf(err))
-	if failed, ok := errors.AsType[*prepaid.CallError](err); ok {
-		fmt.Println("for the operator's support:", failed.CorrelationID != "")
-	}
-	fmt.Println(srv.Balance(from))
-	// Output:
-	// true rejected
-	// for the operator's support: true
-	// 10.00
-}
-
 // The service gives no reason for a transfer that failed. The accounts as they are now may show one.
 func ExampleAccountsService_DiagnoseTransfer() {
 	srv, client, ctx := service()
