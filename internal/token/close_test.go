@@ -19,8 +19,9 @@ func TestCloseDuringAnExchange(t *testing.T) {
 			var seen reports
 			e := &endpoint{life: time.Hour}
 			withManager(t, e, seen.options(), func(t *testing.T, m *Manager) {
+				var token *oauth2.Token
 				if early {
-					mustToken(t, m, nil)
+					token = mustToken(t, m, nil)
 					time.Sleep(55 * time.Minute)
 				}
 				e.delay = time.Minute
@@ -44,6 +45,7 @@ func TestCloseDuringAnExchange(t *testing.T) {
 				require.Nil(t, m.pending, "Close waits for the exchange to end")
 				callers.Wait()
 				mustFail(t.Context(), t, m, nil, ErrClosed)
+				mustFail(t.Context(), t, m, token, ErrClosed)
 				m.Close()
 				require.Len(t, seen.errs, before, "an exchange cut off is not reported")
 			})
@@ -88,16 +90,5 @@ func TestCloseDuringAHoldOff(t *testing.T) {
 		m.Close()
 		caller.Wait()
 		require.EqualValues(t, 1, e.count.Load(), "nothing is sent after Close")
-	})
-}
-
-func TestCloseOfAnIdleManager(t *testing.T) {
-	e := &endpoint{life: time.Hour}
-	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
-		token := mustToken(t, m, nil)
-		m.Close()
-		for _, rejected := range []*oauth2.Token{nil, token} {
-			mustFail(t.Context(), t, m, rejected, ErrClosed)
-		}
 	})
 }

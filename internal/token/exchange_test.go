@@ -350,26 +350,23 @@ func TestExchangeThatNeverReturns(t *testing.T) {
 		"panic":  func() { panic("secret") },
 		"goexit": runtime.Goexit,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var seen reports
-				var count atomic.Int64
-				m := NewManager(func(context.Context) (*oauth2.Token, error) {
-					if count.Add(1) == 1 {
-						end()
-					}
-					return &oauth2.Token{AccessToken: "a", Expiry: time.Now().Add(time.Hour)}, nil
-				}, seen.options())
-				defer m.Close()
-				mustFail(t.Context(), t, m, nil, errNoResult)
-				token := await(t, m, nil)
-				require.Equal(t, "a", token.AccessToken)
-				synctest.Wait()
-				require.NotContains(t, seen.log.String(), "secret")
-				require.Equal(t, name == "panic", bytes.Contains(seen.log.Bytes(), []byte(`"msg":"prepaid: token exchange panicked","type":"string","stack":`)))
-				require.Len(t, seen.errs, 2)
-			})
+		synctest.Test(t, func(t *testing.T) {
+			var seen reports
+			var count atomic.Int64
+			m := NewManager(func(context.Context) (*oauth2.Token, error) {
+				if count.Add(1) == 1 {
+					end()
+				}
+				return &oauth2.Token{AccessToken: "a", Expiry: time.Now().Add(time.Hour)}, nil
+			}, seen.options())
+			defer m.Close()
+			mustFail(t.Context(), t, m, nil, errNoResult)
+			token := await(t, m, nil)
+			require.Equal(t, "a", token.AccessToken)
+			synctest.Wait()
+			require.NotContains(t, seen.log.String(), "secret")
+			require.Equal(t, name == "panic", bytes.Contains(seen.log.Bytes(), []byte(`"msg":"prepaid: token exchange panicked","type":"string","stack":`)))
+			require.Len(t, seen.errs, 2)
 		})
 	}
 }
@@ -395,15 +392,12 @@ func TestUnusableTokens(t *testing.T) {
 		"no expiry":       func() *oauth2.Token { return &oauth2.Token{AccessToken: "a"} },
 		"expired":         func() *oauth2.Token { return &oauth2.Token{AccessToken: "a", Expiry: time.Now()} },
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				m := NewManager(func(context.Context) (*oauth2.Token, error) { return token(), nil }, Options{})
-				defer m.Close()
-				got, err := m.Token(t.Context(), nil)
-				require.Nil(t, got)
-				require.ErrorIs(t, err, errUnusable)
-			})
+		synctest.Test(t, func(t *testing.T) {
+			m := NewManager(func(context.Context) (*oauth2.Token, error) { return token(), nil }, Options{})
+			defer m.Close()
+			got, err := m.Token(t.Context(), nil)
+			require.Nil(t, got, name)
+			require.ErrorIs(t, err, errUnusable, name)
 		})
 	}
 }
