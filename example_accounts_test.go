@@ -12,15 +12,14 @@ import (
 
 // Groups such as the cardholder are returned only on request.
 func ExampleAccountsService_Get() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client := srv.Client()
 	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "100.00", Cardholder: &prepaidtest.Cardholder{
 		FirstName: "Ada", LastName: "Lovelace", DateOfBirth: "1990-05-01T00:00:00Z",
 		PrimaryAddress: prepaidtest.Address{State: "NSW", Country: "AU"},
 	}})
 
-	account, err := client.Accounts.Get(context.Background(), "EA52174568995001", prepaid.IncludeCardholder)
+	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludeCardholder)
 	check(err)
 	fmt.Println(account.ID, account.Status, account.Balance, account.ProductType)
 	fmt.Println(account.Cardholder.FirstName, account.Cardholder.DateOfBirth, account.FreeText == nil)
@@ -149,9 +148,8 @@ func ExampleAccountsService_TransactionsPage() {
 
 // Issue creates a card and returns its account ID. It can be run again after any error.
 func ExampleAccountsService_Issue() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client := srv.Client()
 
 	params := prepaid.IssueParams{
 		ProgramClientID: "acme",
@@ -169,12 +167,12 @@ func ExampleAccountsService_Issue() {
 			},
 		},
 	}
-	_, err := client.Accounts.Issue(context.Background(), params)
+	_, err := client.Accounts.Issue(ctx, params)
 	fmt.Println(err)
 
 	params.Account.NameOnCard = "A.LOVELACE"
 	for range 2 {
-		issued, err := client.Accounts.Issue(context.Background(), params)
+		issued, err := client.Accounts.Issue(ctx, params)
 		if err != nil {
 			fmt.Println(err, prepaid.OutcomeOf(err))
 			return
@@ -189,14 +187,13 @@ func ExampleAccountsService_Issue() {
 
 // One page of the accounts with your key, and the number of accounts on all pages.
 func ExampleAccountsService_SearchPage() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client := srv.Client()
 	for range 5 {
 		srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Balance: "10.00"})
 	}
 
-	page, err := client.Accounts.SearchPage(context.Background(), prepaid.SearchAccountsParams{
+	page, err := client.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{
 		ProgramClientID: "acme", ClientAccountKey: "emp-7", Paging: prepaid.Paging{Page: 3, Size: 2},
 	})
 	check(err)

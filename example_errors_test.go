@@ -35,13 +35,12 @@ func ExampleCallError() {
 
 // The service's description may repeat request data, so it is in a field and not in the text of the error.
 func ExampleAPIError() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client := srv.Client()
 	srv.Inject("POST /policy/{id}/categories", prepaidtest.RespondBody(400, "application/vnd.vendor+json",
 		`{"error": "invalid_request", "error_description": "category 7995 is not for this program"}`))
 
-	err := client.Policy.ChangeCategories(context.Background(), 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
+	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
 	fmt.Println(err)
 	if apiError, ok := errors.AsType[*prepaid.APIError](err); ok {
 		fmt.Println(apiError.StatusCode, apiError.Code, apiError.Code.Known())

@@ -75,9 +75,8 @@ func ExampleClient_Do_known() {
 // A service for users and a nightly job in one process: two policies, one allowance, and one memory of request IDs. Calls for
 // users fail soon; the job has time, and its calls wait until calls for users have a slot.
 func ExampleClient_With() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client := srv.Client()
 
 	users, err := client.With(prepaid.Overrides{
 		AttemptTimeout: 5 * time.Second,
@@ -95,11 +94,11 @@ func ExampleClient_With() {
 
 	id := seed(srv, "100.00")
 	srv.Inject("GET /accounts/{id}", prepaidtest.Respond(503, "unavailable").Times(5))
-	_, err = users.Accounts.Get(context.Background(), id)
+	_, err = users.Accounts.Get(ctx, id)
 	if failure, ok := errors.AsType[*prepaid.CallError](err); ok {
 		fmt.Println("users:", failure.Outcome, "after", failure.Attempts)
 	}
-	account, err := nightly.Accounts.Get(context.Background(), id)
+	account, err := nightly.Accounts.Get(ctx, id)
 	check(err)
 	fmt.Println("nightly:", account.Balance)
 	// Output:

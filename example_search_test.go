@@ -1,7 +1,6 @@
 package prepaid_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -12,14 +11,13 @@ import (
 
 // Search finds accounts by your own key. The service does not promise that a key is unique.
 func ExampleAccountsService_Search() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client := srv.Client()
 	srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Balance: "10.00", Status: "replaced"})
 	srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Balance: "25.50"})
 	srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-8", Balance: "99.00"})
 
-	for account, err := range client.Accounts.Search(context.Background(), prepaid.SearchAccountsParams{
+	for account, err := range client.Accounts.Search(ctx, prepaid.SearchAccountsParams{
 		ProgramClientID: "acme", ClientAccountKey: "emp-7",
 	}) {
 		check(err) // always in the last iteration
@@ -32,16 +30,15 @@ func ExampleAccountsService_Search() {
 
 // All active accounts of a program, read in pages of two with the next page prefetched.
 func ExampleAccountsService_SearchCompany() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client := srv.Client()
 	for i, status := range []string{"active", "closed", "active", "active"} {
 		srv.AddAccount(prepaidtest.SeedAccount{Balance: fmt.Sprintf("%d.10", i+1), Status: status})
 	}
 
 	var held prepaid.Amount
 	count := 0
-	for account, err := range client.Accounts.SearchCompany(context.Background(), 42, prepaid.SearchCompanyParams{
+	for account, err := range client.Accounts.SearchCompany(ctx, 42, prepaid.SearchCompanyParams{
 		Status: prepaid.AccountStatusActive,
 		Paging: prepaid.Paging{Size: 2, Prefetch: 1},
 	}) {
@@ -57,9 +54,8 @@ func ExampleAccountsService_SearchCompany() {
 
 // The filters of the company search. Names and numbers in filters never appear in logs and errors.
 func ExampleAccountsService_SearchCompanyPage() {
-	srv := emulator(prepaidtest.Options{})
+	srv, client, ctx := service()
 	defer srv.Close()
-	client := srv.Client()
 	for _, name := range []string{"Ada", "Grace"} {
 		srv.AddAccount(prepaidtest.SeedAccount{Key: "key of " + name, Cardholder: &prepaidtest.Cardholder{
 			FirstName: name, LastName: "Example", DateOfBirth: "1990-05-01T00:00:00Z",
@@ -67,7 +63,7 @@ func ExampleAccountsService_SearchCompanyPage() {
 		}})
 	}
 
-	page, err := client.Accounts.SearchCompanyPage(context.Background(), 42, prepaid.SearchCompanyParams{
+	page, err := client.Accounts.SearchCompanyPage(ctx, 42, prepaid.SearchCompanyParams{
 		FirstName: "Grace", Include: []prepaid.Include{prepaid.IncludeCardholder},
 	})
 	check(err)
