@@ -1,6 +1,9 @@
 package conformance
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+)
 
 // Case is one check.
 type Case struct {
@@ -32,18 +35,13 @@ func with(section, name, operation string, check func(*probe), needs ...string) 
 
 // lacking returns the reason why c cannot run against t; empty if it can.
 func (c *Case) lacking(t *Target) string {
-	settings := map[string]bool{
-		"CompanyID": t.CompanyID != 0, "AccountID": t.AccountID != "", "SecondAccountID": t.SecondAccountID != "",
-		"ProgramClientID": t.ProgramClientID != "", "AccountKey": t.AccountKey != "", "ReportTemplate": t.ReportTemplate != "",
-		"WalletProvider": t.WalletProvider != "", "HookReceiver": t.HookReceiver != "", "ApplicationID": t.ApplicationID != "",
-		"KeyID": t.KeyID != "", "PayOutBSB": t.PayOutBSB != "", "PayOutNumber": t.PayOutNumber != "", "PayOutName": t.PayOutName != "",
-	}
+	allow, settings := reflect.ValueOf(t.Allow), reflect.ValueOf(*t)
 	for _, need := range c.Needs {
-		if permission := t.Allow.allowed(need); permission != nil {
-			if !*permission {
+		if permission := allow.FieldByName(need); permission.IsValid() {
+			if !permission.Bool() {
 				return "Allow." + need + " is not set"
 			}
-		} else if !settings[need] {
+		} else if settings.FieldByName(need).IsZero() {
 			return "Target." + need + " is not set"
 		}
 	}

@@ -248,7 +248,7 @@ func (a *response) refused(status int, codes ...string) { a.refusedAs([]int{stat
 
 func (a *response) refusedAs(statuses []int, codes ...string) {
 	body := a.status(statuses...).object(errorShape())
-	if code, ok := body["error"].(string); ok && len(codes) > 0 && !contains(codes, code) {
+	if code, ok := body["error"].(string); ok && len(codes) > 0 && !slices.Contains(codes, code) {
 		a.fail("error", "must be "+strings.Join(codes, " or "))
 	}
 }

@@ -35,8 +35,6 @@ func members(required bool, r rule, names []string) []member {
 	return list
 }
 
-func contains(words []string, word string) bool { return slices.Contains(words, word) }
-
 // object returns the rule for an object that has only the listed members.
 func object(section string, groups ...[]member) rule {
 	return shape(section, false, slices.Concat(groups...))
@@ -146,10 +144,4 @@ func orNull(r rule) rule {
 			r(section, field, value, report)
 		}
 	}
-}
-
-// is reports whether value is the boolean want.
-func is(value any, want bool) bool {
-	got, ok := value.(bool)
-	return ok && got == want
 }

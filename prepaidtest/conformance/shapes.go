@@ -1,5 +1,7 @@
 package conformance
 
+import "slices"
+
 // The tables of section 2, and the two responses that 4.4 describes in addition.
 
 func statuses() []string {
@@ -18,19 +20,11 @@ func tokenShape() rule {
 func productType() rule { return oneOf("reloadable", "gift", "loyalty") }
 
 func reducedMembers() []member {
-	return join(
+	return slices.Concat(
 		req(number, "balance"), req(text, "card_number", "external_account_id"), req(integer, "company_id"),
 		req(dateTime, "plastic_expiry"), req(productType(), "product_type"), req(oneOf(statuses()...), "status"),
 		req(boolean, "is_plastic_enabled"),
 	)
-}
-
-func join(groups ...[]member) []member {
-	var all []member
-	for _, group := range groups {
-		all = append(all, group...)
-	}
-	return all
 }
 
 func statusShape() rule { return object("2.2", reducedMembers()) }
@@ -41,7 +35,7 @@ func createdShape() rule {
 
 // updatedMembers are the members of an account that an update can have, in addition to the registration.
 func updatedMembers() []member {
-	return join(
+	return slices.Concat(
 		opt(text, "display_name"),
 		opt(matching(`^[\x20-\x7e]{0,255}$`, "at most 255 ASCII characters from 0x20 to 0x7E"), "client_account_key"),
 		opt(object("2.7", req(text, "client_id", "program_id", "cardholder_id")), "portal_identifier"),
@@ -59,7 +53,7 @@ func accountShape(groups ...[]member) rule {
 
 func addressShape(primary bool) rule {
 	country := matching(`^[A-Z]{2}$`, "an ISO 3166 alpha-2 code")
-	list := join(
+	list := slices.Concat(
 		opt(upTo(50), "address_line1", "address_line2", "city"),
 		opt(matching(`^[0-9A-Za-z]{0,30}$`, "alphanumeric with at most 30 characters"), "postcode"),
 	)
@@ -155,7 +149,7 @@ func policyShape(lists ...string) rule {
 		"categories": object("2.10", req(text, "merchant_category_code")),
 		"merchants":  object("2.10", req(integer, "acquirer_id", "id"), req(text, "card_acceptor_id", "description")),
 	}
-	all := join(req(oneOf("allow", "deny"), "default_action"), req(text, "description"))
+	all := slices.Concat(req(oneOf("allow", "deny"), "default_action"), req(text, "description"))
 	for _, name := range lists {
 		all = append(all, opt(listOf(rules[name]), name)...)
 	}

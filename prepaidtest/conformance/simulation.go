@@ -24,14 +24,13 @@ func simulationCases() []Case {
 		chain("purchase_and_reverse", "POST /simulation/reverse", step{"reverse", []string{"1120"}}),
 		chain("purchase_and_clear", "POST /simulation/clear", step{"clear", []string{"1115", "1117"}},
 			step{"reverse_clear", []string{"1125"}}),
-		with("4.6", "purchase_clear_and_reverse_clear", "POST /simulation/reverse_clear", func(p *probe) {
-			p.simulate(base(p.target.AccountID), []step{{"transact", []string{"1118"}}, {"clear", []string{"1115", "1117"}}, {"reverse_clear", []string{"1125"}}})
-		}, "AccountID", "Simulate"),
+		chain("purchase_clear_and_reverse_clear", "POST /simulation/reverse_clear", step{"clear", []string{"1115", "1117"}},
+			step{"reverse_clear", []string{"1125"}}),
 		with("4.6", "unknown_account_is_no_success", "POST /simulation/transact", func(p *probe) {
 			a := p.post("simulation/transact", base(noAccount))
 			if a.code != 200 {
 				a.refusedAs([]int{400, 404})
-			} else if got := a.object(openObject("2.15", req(boolean, "success"), req(text, "message"))); is(got["success"], true) {
+			} else if got := a.object(openObject("2.15", req(boolean, "success"), req(text, "message"))); got["success"] == true {
 				p.fail("success", "must be false for an invalid account")
 			}
 		}, "Simulate"),
@@ -53,7 +52,7 @@ func (p *probe) simulate(body map[string]any, steps []step) {
 			"transact": {"transaction_reference", "authorization_id"}, "advice": {"authorization_id"}, "reverse": {"authorization_id"},
 		}[s.operation]
 		got := p.post("simulation/"+s.operation, body).status(200).object(simulatedShape(fields...))
-		if !is(got["success"], true) {
+		if got["success"] != true {
 			p.fail("success", s.operation+" must be true")
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -87,15 +88,6 @@ func (t Target) Format(state fmt.State, _ rune) {
 	fmt.Fprint(state, "conformance.Target(", t.BaseURL, ")")
 }
 
-// allowed finds a permission by its name.
-func (a *Allow) allowed(name string) *bool {
-	return map[string]*bool{
-		"MoveMoney": &a.MoveMoney, "PayOut": &a.PayOut, "CreateAccounts": &a.CreateAccounts, "ChangeAccounts": &a.ChangeAccounts,
-		"ChangePolicy": &a.ChangePolicy, "RunReports": &a.RunReports, "Simulate": &a.Simulate, "Funding": &a.Funding,
-		"ChangeHooks": &a.ChangeHooks, "SpendRateLimit": &a.SpendRateLimit,
-	}[name]
-}
-
 func (t *Target) validate() error {
 	var faults []error
 	for name, value := range map[string]string{"ClientID": t.ClientID, "ClientSecret": t.ClientSecret, "Vendor": t.Vendor} {
@@ -145,8 +137,8 @@ func TargetFromEnv() (Target, bool, error) {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
-		if permission := t.Allow.allowed(name); permission != nil {
-			*permission = true
+		if permission := reflect.ValueOf(&t.Allow).Elem().FieldByName(name); permission.IsValid() {
+			permission.SetBool(true)
 		} else {
 			refuse("ALLOW", "must list fields of Allow")
 		}
