@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -8,11 +9,6 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
-
-func (p *Page) accessRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /access", p.access)
-	mux.HandleFunc("POST /access/revoke", p.revoke)
-}
 
 type accessData struct {
 	Tokens  []prepaidtest.AccessToken
@@ -74,11 +70,5 @@ func span(d time.Duration) string {
 
 // runTone is the colour of the state of a report run.
 func runTone(state string) string {
-	switch state {
-	case prepaidtest.ReportReady:
-		return "good"
-	case prepaidtest.ReportProcessing:
-		return "calm"
-	}
-	return "dull"
+	return cmp.Or(map[string]string{prepaidtest.ReportReady: "good", prepaidtest.ReportProcessing: "calm"}[state], "dull")
 }

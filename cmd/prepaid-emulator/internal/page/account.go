@@ -11,15 +11,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func (p *Page) accountPageRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /accounts/{id}", p.account)
-	mux.HandleFunc("POST /accounts/{id}/status", p.setStatus)
-	mux.HandleFunc("POST /accounts/{id}/adjust", p.adjust)
-	mux.HandleFunc("POST /accounts/{id}/activate", p.activate)
-	mux.HandleFunc("POST /accounts/{id}/simulate", p.simulate)
-	mux.HandleFunc("GET /pin-certificate.pem", p.pinCertificate)
-}
-
 type accountData struct {
 	Account prepaidtest.AccountState
 	Chart   chart
@@ -64,23 +55,19 @@ const (
 	accountOpen     = 3
 )
 
-func (p *Page) account(w http.ResponseWriter, r *http.Request) {
-	p.showAccount(w, r, http.StatusOK, accountForm{Card: usualCard()}, "")
+func (p *Page) account(w http.ResponseWriter, r *http.Request, id prepaid.AccountID) {
+	p.showAccount(w, r, id, http.StatusOK, accountForm{Card: usualCard()}, "")
 }
 
 // refuse shows the account with the refused input and the reason.
-func (p *Page) refuse(w http.ResponseWriter, r *http.Request, entered accountForm, problem string) {
+func (p *Page) refuse(w http.ResponseWriter, r *http.Request, id prepaid.AccountID, entered accountForm, problem string) {
 	if entered.Card == (cardForm{}) {
 		entered.Card = usualCard()
 	}
-	p.showAccount(w, r, http.StatusUnprocessableEntity, entered, problem)
+	p.showAccount(w, r, id, http.StatusUnprocessableEntity, entered, problem)
 }
 
-func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, entered accountForm, problem string) {
-	id, ok := p.known(w, r)
-	if !ok {
-		return
-	}
+func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, id prepaid.AccountID, status int, entered accountForm, problem string) {
 	server := p.server.Load()
 	state, items := server.Account(id), server.Transactions(id)
 	data := accountData{
@@ -144,24 +131,22 @@ func noCard(a prepaidtest.AccountState) string {
 
 func accountPath(id prepaid.AccountID) string { return "/accounts/" + url.PathEscape(string(id)) }
 
-// known returns the account of the path. If there is none, known sends the response.
-func (p *Page) known(w http.ResponseWriter, r *http.Request) (prepaid.AccountID, bool) {
-	id := prepaid.AccountID(r.PathValue("id"))
-	if !slices.Contains(p.server.Load().AccountIDs(), id) {
-		p.notFound(w, r, "There is no such account.")
-		return "", false
+// onAccount calls a handler with the account of the path, if there is one.
+func (p *Page) onAccount(handle func(http.ResponseWriter, *http.Request, prepaid.AccountID)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id := prepaid.AccountID(r.PathValue("id"))
+		if !slices.Contains(p.server.Load().AccountIDs(), id) {
+			p.notFound(w, r, "There is no such account.")
+			return
+		}
+		handle(w, r, id)
 	}
-	return id, true
 }
 
-func (p *Page) setStatus(w http.ResponseWriter, r *http.Request) {
-	id, ok := p.known(w, r)
-	if !ok {
-		return
-	}
+func (p *Page) setStatus(w http.ResponseWriter, r *http.Request, id prepaid.AccountID) {
 	status := r.PostFormValue("status")
 	if !slices.Contains(prepaidtest.AccountStatuses(), status) {
-		p.refuse(w, r, accountForm{Status: status}, "Choose one of the eleven statuses.")
+		p.refuse(w, r, id, accountForm{Status: status}, "Choose one of the eleven statuses.")
 		return
 	}
 	p.server.Load().SetStatus(id, status)
@@ -188,34 +173,26 @@ func decimal(entered string) (string, bool) {
 	return sign + amount, len(digits) <= 19
 }
 
-func (p *Page) adjust(w http.ResponseWriter, r *http.Request) {
-	id, ok := p.known(w, r)
-	if !ok {
-		return
-	}
+func (p *Page) adjust(w http.ResponseWriter, r *http.Request, id prepaid.AccountID) {
 	entered := strings.TrimSpace(r.PostFormValue("amount"))
 	amount, ok := decimal(entered)
 	if !ok {
-		p.refuse(w, r, accountForm{Adjust: entered}, "The amount must be a number such as 25, 12.50 or -3.00.")
+		p.refuse(w, r, id, accountForm{Adjust: entered}, "The amount must be a number such as 25, 12.50 or -3.00.")
 		return
 	}
 	server := p.server.Load()
 	before := server.Account(id).Transactions
 	server.Adjust(id, amount)
 	if server.Account(id).Transactions == before {
-		p.refuse(w, r, accountForm{Adjust: entered}, "The balance would be out of its range.")
+		p.refuse(w, r, id, accountForm{Adjust: entered}, "The balance would be out of its range.")
 		return
 	}
 	done(w, r, accountPath(id), "adjust", accountOf(p.server.Load(), id))
 }
 
-func (p *Page) activate(w http.ResponseWriter, r *http.Request) {
-	id, ok := p.known(w, r)
-	if !ok {
-		return
-	}
+func (p *Page) activate(w http.ResponseWriter, r *http.Request, id prepaid.AccountID) {
 	if !p.server.Load().Account(id).Activatable {
-		p.refuse(w, r, accountForm{}, "Only a new card can be activated: one that is pre active, inactive or active.")
+		p.refuse(w, r, id, accountForm{}, "Only a new card can be activated: one that is pre active, inactive or active.")
 		return
 	}
 	p.server.Load().ActivateThroughPortal(id)

@@ -9,10 +9,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func (p *Page) accountRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /accounts", p.accounts)
-}
-
 type accountsData struct {
 	Accounts []prepaidtest.AccountState
 	Statuses []string

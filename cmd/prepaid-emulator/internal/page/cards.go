@@ -12,11 +12,7 @@ import (
 )
 
 // simulate uses the card: a purchase, a refund, or the reversal or clearing of a purchase.
-func (p *Page) simulate(w http.ResponseWriter, r *http.Request) {
-	id, ok := p.known(w, r)
-	if !ok {
-		return
-	}
+func (p *Page) simulate(w http.ResponseWriter, r *http.Request, id prepaid.AccountID) {
 	do := r.PostFormValue("do")
 	switch do {
 	case "purchase", "refund":
@@ -24,7 +20,7 @@ func (p *Page) simulate(w http.ResponseWriter, r *http.Request) {
 	case "reverse", "clear":
 		p.follow(w, r, id, do)
 	default:
-		p.refuse(w, r, accountForm{}, "Choose purchase, refund, reverse or clear.")
+		p.refuse(w, r, id, accountForm{}, "Choose purchase, refund, reverse or clear.")
 	}
 }
 
@@ -53,10 +49,10 @@ func (p *Page) useCard(w http.ResponseWriter, r *http.Request, id prepaid.Accoun
 		problem = "A field of the merchant is too long."
 	}
 	if problem != "" {
-		p.refuse(w, r, accountForm{Card: form}, problem)
+		p.refuse(w, r, id, accountForm{Card: form}, problem)
 		return
 	}
-	p.carryOut(w, r, do, accountForm{Card: form}, prepaidtest.Simulation{
+	p.carryOut(w, r, id, do, accountForm{Card: form}, prepaidtest.Simulation{
 		AccountID: id, Type: map[string]string{"purchase": "Purchase", "refund": "PosCredit"}[do], Amount: amount, Location: form.Place,
 		MerchantCategoryCode: form.Category, CardAcceptorID: form.Merchant, TerminalID: form.Terminal, AcquirerID: form.Acquirer,
 	})
@@ -70,23 +66,23 @@ func (p *Page) follow(w http.ResponseWriter, r *http.Request, id prepaid.Account
 	made := p.server.Load().Authorizations(id)
 	i := slices.IndexFunc(made, func(a prepaidtest.Authorization) bool { return a.ID == entered.Authorization })
 	if i < 0 {
-		p.refuse(w, r, entered, "The account has no such authorisation.")
+		p.refuse(w, r, id, entered, "The account has no such authorisation.")
 		return
 	}
 	amount, ok := decimal(cmp.Or(entered.Part, made[i].Amount))
 	if !ok || strings.HasPrefix(amount, "-") || strings.Trim(amount, "0.") == "" {
-		p.refuse(w, r, entered, "The amount must be a number above zero, such as "+made[i].Amount+".")
+		p.refuse(w, r, id, entered, "The amount must be a number above zero, such as "+made[i].Amount+".")
 		return
 	}
-	p.carryOut(w, r, do, entered, prepaidtest.Simulation{Operation: do, AuthorizationID: entered.Authorization, Amount: amount})
+	p.carryOut(w, r, id, do, entered, prepaidtest.Simulation{Operation: do, AuthorizationID: entered.Authorization, Amount: amount})
 }
 
 // carryOut runs the requested operation, or shows why the simulator refuses it.
-func (p *Page) carryOut(w http.ResponseWriter, r *http.Request, do string, entered accountForm, wanted prepaidtest.Simulation) {
-	server, id := p.server.Load(), prepaid.AccountID(r.PathValue("id"))
+func (p *Page) carryOut(w http.ResponseWriter, r *http.Request, id prepaid.AccountID, do string, entered accountForm, wanted prepaidtest.Simulation) {
+	server := p.server.Load()
 	result := server.Simulate(wanted)
 	if !result.Success {
-		p.refuse(w, r, entered, whyNot(result.Message, server.Account(id)))
+		p.refuse(w, r, id, entered, whyNot(result.Message, server.Account(id)))
 		return
 	}
 	done(w, r, accountPath(id), do, accountOf(server, id))

@@ -6,11 +6,6 @@ import (
 	"time"
 )
 
-func (p *Page) clockRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /clock", p.clock)
-	mux.HandleFunc("POST /clock", p.advance)
-}
-
 type clockData struct{ Entered string }
 
 func (p *Page) clock(w http.ResponseWriter, r *http.Request) {

@@ -8,11 +8,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func (p *Page) companyRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /companies", p.companies)
-	mux.HandleFunc("GET /companies/{id}", p.company)
-}
-
 // companyState is a company with its policy and the number of its accounts.
 type companyState struct {
 	prepaidtest.Company

@@ -9,12 +9,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func (p *Page) faultRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /faults", p.faults)
-	mux.HandleFunc("POST /faults", p.arm)
-	mux.HandleFunc("POST /faults/clear", p.clearFaults)
-}
-
 type faultsData struct {
 	Armed      []prepaidtest.ArmedFault
 	Operations []string

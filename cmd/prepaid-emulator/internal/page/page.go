@@ -68,21 +68,44 @@ func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
 	static, _ := fs.Sub(files, "static") // an embedded directory
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(static)))
-	mux.HandleFunc("GET /{$}", p.overview)
-	p.requestRoutes(mux)
-	p.accountRoutes(mux)
-	p.accountPageRoutes(mux)
-	p.companyRoutes(mux)
-	p.transferRoutes(mux)
-	p.reportRoutes(mux)
-	p.accessRoutes(mux)
-	p.webhookRoutes(mux)
-	p.sendRoutes(mux)
-	p.faultRoutes(mux)
-	p.clockRoutes(mux)
-	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		p.notFound(w, r, "There is no such page.")
-	})
+	for pattern, handler := range map[string]http.HandlerFunc{
+		"GET /{$}":                     p.overview,
+		"GET /requests":                p.requests,
+		"GET /requests/{number}":       p.request,
+		"POST /requests/{number}/send": p.sendAgain,
+		"GET /requests/test":           p.story,
+		"GET /accounts":                p.accounts,
+		"GET /accounts/{id}":           p.onAccount(p.account),
+		"POST /accounts/{id}/status":   p.onAccount(p.setStatus),
+		"POST /accounts/{id}/adjust":   p.onAccount(p.adjust),
+		"POST /accounts/{id}/activate": p.onAccount(p.activate),
+		"POST /accounts/{id}/simulate": p.onAccount(p.simulate),
+		"GET /pin-certificate.pem":     p.pinCertificate,
+		"GET /companies":               p.companies,
+		"GET /companies/{id}":          p.company,
+		"GET /transfers":               p.transfers,
+		"POST /transfers/hold":         p.hold,
+		"GET /reports":                 p.reports,
+		"GET /reports/{id}":            p.download,
+		"GET /webhooks":                p.webhooks,
+		"GET /webhooks/{id}":           p.webhook,
+		"GET /webhooks/{id}/message":   p.message,
+		"POST /webhooks/{id}/send":     p.sendMessage,
+		"POST /webhooks/faults":        p.armHook,
+		"POST /webhooks/faults/clear":  p.clearHookFaults,
+		"GET /faults":                  p.faults,
+		"POST /faults":                 p.arm,
+		"POST /faults/clear":           p.clearFaults,
+		"GET /access":                  p.access,
+		"POST /access/revoke":          p.revoke,
+		"GET /clock":                   p.clock,
+		"POST /clock":                  p.advance,
+		"GET /": func(w http.ResponseWriter, r *http.Request) {
+			p.notFound(w, r, "There is no such page.")
+		},
+	} {
+		mux.HandleFunc(pattern, handler)
+	}
 	return mux
 }
 

@@ -90,7 +90,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name str
 	if l.Live == "" {
 		l.Live = liveAddress(r, l.Section)
 	}
-	l.Notice = notice(r.URL.Query().Get("done"))
+	l.Notice = notices()[r.URL.Query().Get("done")]
 	root := "layout"
 	if r.URL.Query().Get("live") == "1" {
 		root = "live"
@@ -137,38 +137,24 @@ func done(w http.ResponseWriter, r *http.Request, back, what string, state any) 
 	http.Redirect(w, r, back+"?done="+what, http.StatusSeeOther) //nolint:gosec // G710: a path of this page
 }
 
-func notice(word string) string {
-	switch word {
-	case "status":
-		return "The status is set."
-	case "adjust":
-		return "The adjustment is booked."
-	case "activate":
-		return "The card is activated."
-	case "purchase":
-		return "The purchase is authorised."
-	case "refund":
-		return "The refund is booked."
-	case "reverse":
-		return "The purchase is reversed."
-	case "clear":
-		return "The clearing is accepted, and is booked after the simulator's delay."
-	case "held":
-		return "The next one is held: it gets a 502, and is carried out later."
-	case "revoked":
-		return "All tokens are revoked."
-	case "sent":
-		return "It is sent."
-	case "queued":
-		return "The message is on its way."
-	case "armed":
-		return "The fault is armed."
-	case "cleared":
-		return "The faults are cleared."
-	case "clock":
-		return "The clock has moved."
+// notices are the notes on the actions.
+func notices() map[string]string {
+	return map[string]string{
+		"status":   "The status is set.",
+		"adjust":   "The adjustment is booked.",
+		"activate": "The card is activated.",
+		"purchase": "The purchase is authorised.",
+		"refund":   "The refund is booked.",
+		"reverse":  "The purchase is reversed.",
+		"clear":    "The clearing is accepted, and is booked after the simulator's delay.",
+		"held":     "The next one is held: it gets a 502, and is carried out later.",
+		"revoked":  "All tokens are revoked.",
+		"sent":     "It is sent.",
+		"queued":   "The message is on its way.",
+		"armed":    "The fault is armed.",
+		"cleared":  "The faults are cleared.",
+		"clock":    "The clock has moved.",
 	}
-	return ""
 }
 
 // tone is the colour of an account status.

@@ -8,11 +8,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func (p *Page) reportRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /reports", p.reports)
-	mux.HandleFunc("GET /reports/{id}", p.download)
-}
-
 type reportsData struct {
 	Templates []reportTemplate
 	Runs      []prepaidtest.ReportRun

@@ -2,6 +2,7 @@ package page
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/cardprograms/prepaid/prepaidtest"
@@ -47,37 +48,22 @@ func tokens(text string) []token {
 			list = append(list, token{kind, part})
 		}
 	}
-	for text != "" {
-		end := strings.IndexByte(text, '"')
-		if end < 0 {
-			add("", text)
-			break
-		}
-		add("", text[:end])
-		text = text[end:]
-		end = stringEnd(text)
+	end := 0
+	for _, at := range jsonString.FindAllStringIndex(text, -1) {
+		add("", text[end:at[0]])
+		end = at[1]
 		kind := "text"
 		if strings.HasPrefix(text[end:], ":") {
 			kind = "name"
 		}
-		if masked := text[1:max(end-1, 1)]; masked == "[REDACTED]" || masked == concealed {
+		if masked := strings.Trim(text[at[0]:end], `"`); masked == redacted || masked == concealed {
 			kind = "masked"
 		}
-		add(kind, text[:end])
-		text = text[end:]
+		add(kind, text[at[0]:end])
 	}
+	add("", text[end:])
 	return list
 }
 
-// stringEnd is the length of the JSON string that text begins with.
-func stringEnd(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
-}
+// jsonString is a string in a JSON text, the last one perhaps without its end.
+var jsonString = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*["\\]?`)

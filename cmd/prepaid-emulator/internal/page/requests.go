@@ -15,12 +15,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func (p *Page) requestRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /requests", p.requests)
-	mux.HandleFunc("GET /requests/{number}", p.request)
-	mux.HandleFunc("GET /requests/test", p.story)
-}
-
 // requestFunctions are the functions of the request templates.
 func requestFunctions() template.FuncMap {
 	return template.FuncMap{
@@ -75,11 +69,23 @@ func (f requestFilter) Query() string {
 	return "?" + query.Encode()
 }
 
-// outcomes are the filter values and their labels.
-func outcomes() [][2]string {
-	return [][2]string{
-		{"", "any"}, {"ok", "succeeded"}, {"failed", "refused, failed or cut"}, {"refused", "refused (4xx or declined)"},
-		{"error", "failed (5xx)"}, {"cut", "cut without a response"}, {"repeat", "repeat of a request ID"}, {"twice", "paid more than once"}, {"fault", "met a fault"},
+// outcome is a value of the filter, with its label and the requests that it selects.
+type outcome struct {
+	Value, Label string
+	fits         func(r prepaidtest.Request, twice bool) bool
+}
+
+func outcomes() []outcome {
+	return []outcome{
+		{"", "any", func(prepaidtest.Request, bool) bool { return true }},
+		{"ok", "succeeded", func(r prepaidtest.Request, _ bool) bool { return !failed(r) }},
+		{"failed", "refused, failed or cut", func(r prepaidtest.Request, _ bool) bool { return failed(r) }},
+		{"refused", "refused (4xx or declined)", func(r prepaidtest.Request, _ bool) bool { return r.Status/100 == 4 || refusal(r) != "" }},
+		{"error", "failed (5xx)", func(r prepaidtest.Request, _ bool) bool { return r.Status >= http.StatusInternalServerError }},
+		{"cut", "cut without a response", func(r prepaidtest.Request, _ bool) bool { return r.Status == 0 }},
+		{"repeat", "repeat of a request ID", func(r prepaidtest.Request, _ bool) bool { return r.RepeatOf != 0 }},
+		{"twice", "paid more than once", func(_ prepaidtest.Request, twice bool) bool { return twice }},
+		{"fault", "met a fault", func(r prepaidtest.Request, _ bool) bool { return r.Fault }},
 	}
 }
 
@@ -87,37 +93,8 @@ func (f requestFilter) fits(r prepaidtest.Request, twice map[prepaid.RequestID]b
 	if f.Operation != "" && r.Method+" "+r.Template != f.Operation {
 		return false
 	}
-	switch f.Outcome {
-	case "ok":
-		if failed(r) {
-			return false
-		}
-	case "failed":
-		if !failed(r) {
-			return false
-		}
-	case "refused":
-		if (r.Status < 400 || r.Status >= 500) && refusal(r) == "" {
-			return false
-		}
-	case "error":
-		if r.Status < 500 {
-			return false
-		}
-	case "cut":
-		if r.Status != 0 {
-			return false
-		}
-	case "repeat":
-		if r.RepeatOf == 0 {
-			return false
-		}
-	case "twice":
-		if !twice[r.RequestID] {
-			return false
-		}
-	case "fault":
-		if !r.Fault {
+	for _, known := range outcomes() {
+		if known.Value == f.Outcome && !known.fits(r, twice[r.RequestID]) {
 			return false
 		}
 	}
@@ -154,7 +131,7 @@ type requestsData struct {
 	Table      requestsTable
 	Filter     requestFilter
 	Operations []string
-	Outcomes   [][2]string
+	Outcomes   []outcome
 	All        int
 	Pager      pager
 }

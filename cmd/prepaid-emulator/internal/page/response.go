@@ -77,16 +77,24 @@ type pinChangeJSON struct {
 	ExpiresAt   time.Time `json:"expires_at"`
 }
 
+// each converts a list, which is never null in JSON.
+func each[From, To any](list []From, convert func(From) To) []To {
+	converted := make([]To, len(list))
+	for i, one := range list {
+		converted[i] = convert(one)
+	}
+	return converted
+}
+
 func accountOf(server *prepaidtest.Server, id prepaid.AccountID) accountJSON {
 	a := server.Account(id)
-	state := accountJSON{a.ID, a.Status, json.Number(a.Balance), a.PINSet, []pinChangeJSON{}, []authorizationJSON{}}
-	for _, made := range server.Authorizations(id) {
-		state.Authorizations = append(state.Authorizations, authorizationJSON{made.ID, made.Type, json.Number(made.Amount), made.State})
+	return accountJSON{
+		a.ID, a.Status, json.Number(a.Balance), a.PINSet,
+		each(server.PINChanges(id), func(change prepaidtest.PINChange) pinChangeJSON { return pinChangeJSON(change) }),
+		each(server.Authorizations(id), func(made prepaidtest.Authorization) authorizationJSON {
+			return authorizationJSON{made.ID, made.Type, json.Number(made.Amount), made.State}
+		}),
 	}
-	for _, change := range server.PINChanges(id) {
-		state.PINChanges = append(state.PINChanges, pinChangeJSON(change))
-	}
-	return state
 }
 
 type faultsJSON struct {
@@ -104,14 +112,9 @@ type faultJSON struct {
 }
 
 func faultsOf(server *prepaidtest.Server) faultsJSON {
-	state := faultsJSON{Faults: []faultJSON{}, DeliveryFaults: []faultJSON{}}
-	for _, a := range server.Faults() {
-		state.Faults = append(state.Faults, faultOf(a))
-	}
-	for _, a := range server.DeliveryFaults() {
-		state.DeliveryFaults = append(state.DeliveryFaults, faultJSON{HookID: a.HookID, Fault: a.Fault.String(), Used: a.Used, Left: a.Left})
-	}
-	return state
+	return faultsJSON{each(server.Faults(), faultOf), each(server.DeliveryFaults(), func(a prepaidtest.ArmedDeliveryFault) faultJSON {
+		return faultJSON{HookID: a.HookID, Fault: a.Fault.String(), Used: a.Used, Left: a.Left}
+	})}
 }
 
 func faultOf(a prepaidtest.ArmedFault) faultJSON {
@@ -139,14 +142,10 @@ type windowJSON struct {
 }
 
 func accessOf(server *prepaidtest.Server) accessJSON {
-	state := accessJSON{[]tokenJSON{}, []windowJSON{}}
-	for _, token := range server.AccessTokens() {
-		state.Tokens = append(state.Tokens, tokenJSON(token))
+	return accessJSON{
+		each(server.AccessTokens(), func(token prepaidtest.AccessToken) tokenJSON { return tokenJSON(token) }),
+		each(server.RateWindows(), func(window prepaidtest.RateWindow) windowJSON { return windowJSON(window) }),
 	}
-	for _, window := range server.RateWindows() {
-		state.Windows = append(state.Windows, windowJSON(window))
-	}
-	return state
 }
 
 type transfersJSON struct {
@@ -165,12 +164,8 @@ type runningJSON struct {
 }
 
 func transfersOf(server *prepaidtest.Server) transfersJSON {
-	state := transfersJSON{[]faultJSON{}, []runningJSON{}, append([]prepaid.RequestID{}, server.PaidTwice()...)}
-	for _, a := range transferFaults(server) {
-		state.Armed = append(state.Armed, faultOf(a))
-	}
-	for _, r := range server.RunningTransfers() {
-		state.Running = append(state.Running, runningJSON{r.Operation, r.RequestID, r.AccountID, r.Age.Milliseconds(), r.Left.Milliseconds()})
-	}
-	return state
+	running := each(server.RunningTransfers(), func(r prepaidtest.RunningTransfer) runningJSON {
+		return runningJSON{r.Operation, r.RequestID, r.AccountID, r.Age.Milliseconds(), r.Left.Milliseconds()}
+	})
+	return transfersJSON{each(transferFaults(server), faultOf), running, append([]prepaid.RequestID{}, server.PaidTwice()...)}
 }

@@ -17,12 +17,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func (p *Page) sendRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("POST /requests/{number}/send", p.sendAgain)
-	mux.HandleFunc("GET /webhooks/{id}/message", p.message)
-	mux.HandleFunc("POST /webhooks/{id}/send", p.sendMessage)
-}
-
 // sendForm is a request to send, unchanged or edited.
 type sendForm struct {
 	Method, Target, Type, Body string

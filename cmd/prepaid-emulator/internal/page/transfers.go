@@ -9,11 +9,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func (p *Page) transferRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /transfers", p.transfers)
-	mux.HandleFunc("POST /transfers/hold", p.hold)
-}
-
 // payment is the state of a request id: its running requests and its movements.
 type payment struct {
 	RequestID prepaid.RequestID

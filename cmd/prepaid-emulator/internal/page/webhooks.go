@@ -9,13 +9,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func (p *Page) webhookRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /webhooks", p.webhooks)
-	mux.HandleFunc("GET /webhooks/{id}", p.webhook)
-	mux.HandleFunc("POST /webhooks/faults", p.armHook)
-	mux.HandleFunc("POST /webhooks/faults/clear", p.clearHookFaults)
-}
-
 type webhooksData struct {
 	Hooks      []prepaidtest.HookState
 	Deliveries []prepaidtest.Delivery
