@@ -63,7 +63,7 @@ func (p *process) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if through.after {
 		_ = http.NewResponseController(w).Flush() // nothing to flush if a fault has cut the connection
 		if p.kill("KILLED with the response just sent") {
-			p.run.count(func(c *Counts) { c.Kills++ })
+			p.run.count(&p.run.counts.Kills)
 		}
 	}
 }
@@ -249,28 +249,28 @@ func (r *run) act(through *passage, next step) {
 	switch next.act {
 	case actKill:
 		if through.process.kill("KILLED with the request in flight") {
-			r.count(func(c *Counts) { c.Kills++ })
+			r.count(&r.counts.Kills)
 		}
 	case actKillAfter:
 		through.after = true
 	case actFreeze:
 		if through.process.freeze(r.options.Freeze) {
-			r.count(func(c *Counts) { c.Freezes++ })
+			r.count(&r.counts.Freezes)
 		}
 	case actCut:
 		through.process.database.cut()
 		r.note(event{process: through.process, text: "DATABASE CUT OFF for " + outage.String()})
-		r.count(func(c *Counts) { c.Cuts++ })
+		r.count(&r.counts.Cuts)
 	case actNetwork:
 		if r.shut(&through.process.network, next.lasts, event{process: through.process, text: "NETWORK CUT"}, "the network is back") {
-			r.count(func(c *Counts) { c.NetworkCuts++ })
+			r.count(&r.counts.NetworkCuts)
 		}
 		if next.kill && through.process.kill("KILLED while the network is cut") {
-			r.count(func(c *Counts) { c.Kills++ })
+			r.count(&r.counts.Kills)
 		}
 	case actService:
 		if r.shut(&r.service, next.lasts, event{text: "SERVICE FROZEN"}, "the service continues") {
-			r.count(func(c *Counts) { c.ServiceFreezes++ })
+			r.count(&r.counts.ServiceFreezes)
 		}
 	case actClockMoves:
 		const by = time.Hour
@@ -279,7 +279,7 @@ func (r *run) act(through *passage, next step) {
 		r.server.Advance(by)
 		r.mu.Unlock()
 		r.note(event{text: fmt.Sprintf("the emulator's clock moves on by %s", by)})
-		r.count(func(c *Counts) { c.ClockMoves++ })
+		r.count(&r.counts.ClockMoves)
 	}
 }
 
@@ -293,10 +293,11 @@ func (r *run) shut(b *barrier, lasts time.Duration, e event, opened string) bool
 	return true
 }
 
-func (r *run) count(do func(*Counts)) {
+// count counts an event in a field of counts.
+func (r *run) count(events *int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	do(&r.counts)
+	*events++
 }
 
 // note records an event.

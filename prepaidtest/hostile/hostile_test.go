@@ -54,69 +54,64 @@ func together(list ...func()) {
 	wait.Wait()
 }
 
-// withSeeds runs the leased worker with ten seeds. A short run, with the race detector, has two: twenty such processes are too
-// slow on two cores. Only the lease matters: other tests cover other bugs.
-func withSeeds(t *testing.T, is mutation) []*hostile.Report {
-	t.Helper()
-	seeds := 10
-	if testing.Short() {
-		seeds = 2
+// withSeeds runs the leased worker with two seeds, or with ten at full scale. Only the lease matters: other tests cover other bugs.
+func withSeeds(t *testing.T, one func(hostile.Options)) {
+	t.Parallel()
+	runs := make([]func(), 2)
+	if *longPayments > 0 {
+		runs = make([]func(), 10)
 	}
-	reports, runs := make([]*hostile.Report, seeds), make([]func(), seeds)
 	for i := range runs {
 		runs[i] = func() {
-			o := hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1, Refused: -1} //nolint:gosec // at most 10
-			if is == correct {
-				reports[i] = run(t, is, o)
-			} else {
-				reports[i] = caught(t, is, o, overtaken)
-			}
+			one(hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1, Refused: -1}) //nolint:gosec // at most 10
 		}
 	}
 	for some := range slices.Chunk(runs, 5) {
 		together(some...)
 	}
-	return reports
 }
 
 func TestNaiveLeasePaysTwiceWithEachSeed(t *testing.T) {
-	t.Parallel()
-	withSeeds(t, naiveLease)
+	withSeeds(t, func(o hostile.Options) { caught(t, naiveLease, o, overtaken) })
 }
 
 func TestLongLeasePaysOnceWithTheSameSeeds(t *testing.T) {
-	t.Parallel()
-	for _, report := range withSeeds(t, correct) {
-		require.True(t, report.OK(), "%s", report)
-	}
+	withSeeds(t, func(o hostile.Options) {
+		report := run(t, correct, o)
+		assert.True(t, report.OK(), "%s", report)
+	})
 }
 
 func TestHalfTheWaitPaysTwiceWithEachSeed(t *testing.T) {
-	t.Parallel()
-	withSeeds(t, halfWait)
+	withSeeds(t, func(o hostile.Options) { caught(t, halfWait, o, overtaken) })
+}
+
+// compared runs a correct worker, which is safe, and at the same time a worker with a bug, which pays twice.
+func compared(t *testing.T, is mutation, o hostile.Options) (safe, wrong *hostile.Report) {
+	t.Helper()
+	together(func() { safe = run(t, correct, o) }, func() { wrong = caught(t, is, o, twice) })
+	require.True(t, safe.OK(), "%s", safe)
+	require.False(t, t.Failed())
+	return safe, wrong
 }
 
 // gone has only cuts of the network and freezes of the service.
-func gone(seed uint64, cuts, freezes int) hostile.Options {
+func gone(cuts, freezes int) hostile.Options {
 	return hostile.Options{
-		Seed: seed, Payments: 24, Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: cuts, ServiceFreezes: freezes, ClockMoves: -1, Refused: -1,
+		Seed: 3, Payments: 24, Faults: -1, Kills: -1, Freezes: -1, NetworkCuts: cuts, ServiceFreezes: freezes, ClockMoves: -1, Refused: -1,
 	}
 }
 
 func TestTimeDoesNotShowThatAServiceHasContinued(t *testing.T) {
 	t.Parallel()
-	var safe, wrong *hostile.Report
-	together(func() { safe = run(t, correct, gone(3, -1, 2)) }, func() { wrong = caught(t, onlyTime, gone(3, -1, 2), twice) })
-	require.True(t, safe.OK(), "%s", safe)
+	safe, wrong := compared(t, onlyTime, gone(-1, 2))
 	require.Positive(t, safe.ServiceFreezes)
 	require.Regexp(t, "SERVICE FROZEN for (1.5|3|6|12|24)s", strings.Join(wrong.Double[0].Timeline, "\n"))
 }
 
 func TestKernelSendsAfterACutWhatWasNotDiscarded(t *testing.T) {
 	t.Parallel()
-	var safe, wrong *hostile.Report
-	together(func() { safe = run(t, correct, gone(3, 6, -1)) }, func() { wrong = caught(t, noLinger, gone(3, 6, -1), twice) })
-	require.True(t, safe.OK(), "%s", safe)
+	safe, wrong := compared(t, noLinger, gone(6, -1))
 	require.Positive(t, safe.NetworkCuts)
 	require.Contains(t, strings.Join(wrong.Double[0].Timeline, "\n"), "NETWORK CUT for ")
 }
@@ -133,17 +128,13 @@ func TestEachMutationIsCaught(t *testing.T) {
 		{paidEarly, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
 		{ignoresResult, func(r *hostile.Report) []hostile.Finding { return r.Claims }},
 	}
-	reports, runs := make([]*hostile.Report, len(cases)), make([]func(), len(cases))
-	for i, c := range cases {
-		runs[i] = func() {
-			reports[i] = caught(t, c.is, hostile.Options{Seed: 2, Payments: 40, Kills: 2, Freezes: 1}, c.expected)
-		}
-	}
-	together(runs...)
-	for i, c := range cases {
-		require.NotEmpty(t, c.expected(reports[i])[0].Timeline)
-		require.False(t, reports[i].OK())
-		t.Logf("%s: %s", c.is, reports[i])
+	for _, c := range cases {
+		t.Run(string(c.is), func(t *testing.T) {
+			t.Parallel()
+			report := caught(t, c.is, hostile.Options{Seed: 2, Payments: 40, Kills: 2, Freezes: 1}, c.expected)
+			require.False(t, report.OK())
+			require.NotEmpty(t, c.expected(report)[0].Timeline)
+		})
 	}
 }
 
@@ -162,20 +153,23 @@ func TestLongRun(t *testing.T) {
 	}
 	o := longRun()
 	o.Copies = 3
-	var safe, naive *hostile.Report
-	together(func() { safe = run(t, correct, o) }, func() { naive = caught(t, naiveLease, o, twice) })
+	safe, naive := compared(t, naiveLease, o)
 	t.Log(safe)
 	t.Log(naive)
-	require.True(t, safe.OK())
+}
+
+// fromEnv makes the client of a worker.
+func fromEnv() (*prepaid.Client, error) {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return nil, err
+	}
+	return prepaid.NewClient(config)
 }
 
 // journaled pays with a journal.
 func journaled(ctx context.Context, job hostile.Job) error {
-	config, err := prepaid.ConfigFromEnv()
-	if err != nil {
-		return err
-	}
-	client, err := prepaid.NewClient(config)
+	client, err := fromEnv()
 	if err != nil {
 		return err
 	}

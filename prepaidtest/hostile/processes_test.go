@@ -63,9 +63,7 @@ func ended(pid int) bool {
 func TestFrozenBeyondTheLease(t *testing.T) {
 	t.Parallel()
 	o := hostile.Options{Seed: 2, Payments: 24, Copies: 3, Faults: -1, Kills: -1, Freezes: 1, Freeze: 3 * time.Second, NetworkCuts: -1, Refused: -1}
-	var safe, naive *hostile.Report
-	together(func() { safe = run(t, correct, o) }, func() { naive = caught(t, naiveLease, o, twice) })
-	require.True(t, safe.OK(), "%s", safe)
+	safe, naive := compared(t, naiveLease, o)
 	require.Positive(t, safe.Freezes)
 	require.Contains(t, strings.Join(naive.Double[0].Timeline, "\n"), "FROZEN for 3s")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,11 +32,7 @@ func sloppy(ctx context.Context, job hostile.Job) error {
 	if pids := os.Getenv("SLOPPY_PIDS"); pids != "" {
 		return linger(ctx, pids)
 	}
-	config, err := prepaid.ConfigFromEnv()
-	if err != nil {
-		return err
-	}
-	client, err := prepaid.NewClient(config)
+	client, err := fromEnv()
 	if err != nil {
 		return err
 	}
@@ -46,7 +43,7 @@ func sloppy(ctx context.Context, job hostile.Job) error {
 			continue
 		}
 		if is == "one ID" { // one client refuses it; the process closes them
-			if client, err = prepaid.NewClient(config); err != nil {
+			if client, err = fromEnv(); err != nil {
 				return err
 			}
 		}
@@ -248,23 +245,19 @@ func TestWorkerThatSendsForEver(t *testing.T) {
 
 func TestErrorsOfARun(t *testing.T) {
 	t.Parallel()
-	o := calm("")
-	o.Command = []string{filepath.Join(t.TempDir(), "missing")}
-	_, err := hostile.Run(t.Context(), o)
-	require.ErrorContains(t, err, "hostile: the worker cannot be started: ")
-
-	broken := errors.New("broken")
-	o = calm("")
-	o.Prepare = func(context.Context, hostile.Job) error { return broken }
-	_, err = hostile.Run(t.Context(), o)
-	require.ErrorIs(t, err, broken)
-	require.ErrorContains(t, err, "hostile: Prepare: ")
-
-	o = calm("fails")
-	o.Enqueue = func(context.Context, hostile.Job) error { return broken }
-	_, err = hostile.Run(t.Context(), o)
-	require.ErrorIs(t, err, broken)
-	require.ErrorContains(t, err, "hostile: Enqueue: ")
+	missing, prepare, enqueue := calm(""), calm(""), calm("fails")
+	broken := func(context.Context, hostile.Job) error { return fs.ErrInvalid }
+	missing.Command, prepare.Prepare, enqueue.Enqueue = []string{filepath.Join(t.TempDir(), "missing")}, broken, broken
+	for says, c := range map[string]struct {
+		options hostile.Options
+		is      error
+	}{
+		"the worker cannot be started: ": {missing, fs.ErrNotExist}, "Prepare: ": {prepare, fs.ErrInvalid}, "Enqueue: ": {enqueue, fs.ErrInvalid},
+	} {
+		_, err := hostile.Run(t.Context(), c.options)
+		require.ErrorIs(t, err, c.is)
+		require.ErrorContains(t, err, "hostile: "+says)
+	}
 }
 
 // recorder is a test that may fail.

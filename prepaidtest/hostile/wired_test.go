@@ -57,11 +57,7 @@ func notes(t *testing.T) string {
 
 // wired pays one payment after another, and ends when it loses its database.
 func wired(ctx context.Context, job hostile.Job) error {
-	config, err := prepaid.ConfigFromEnv()
-	if err != nil {
-		return err
-	}
-	client, err := prepaid.NewClient(config)
+	client, err := fromEnv()
 	if err != nil {
 		return err
 	}
