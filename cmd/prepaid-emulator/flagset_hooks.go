@@ -12,15 +12,18 @@ import (
 func (s *settings) hookFlags(f *flag.FlagSet) {
 	f.StringVar(&s.hookRoots, "hook-roots", "", "PEM `file` of the certificate authorities for webhook receivers; default those of the system")
 	f.BoolVar(&s.AllowHTTPOnLoopback, "allow-http-hooks", false, "accept http webhook addresses on loopback, from callers that send one; this SDK's client does not, and needs -hook-roots")
-	f.Func("hook-retries", "`pauses` before further attempts to deliver a message, such as 1s,10s,1m (default one attempt)", s.readRetries)
+	f.Func("hook-retries", "`pauses` before further attempts to deliver a message, such as 1s,10s,1m (default one attempt)", list(&s.DeliveryRetries, "must be durations such as 1s,10s,1m", func(one string) (time.Duration, bool) {
+		pause, err := time.ParseDuration(one)
+		return pause, err == nil && pause >= 0
+	}))
 	f.DurationVar(&s.AlertEvery, "alert-every", time.Hour, "`duration` between alerts while undeliverable messages remain")
 	f.DurationVar(&s.DeliveryTimeout, "hook-timeout", 5*time.Second, "`duration` of one attempt to deliver, in real time")
 	s.Signature = new(prepaidtest.Signature)
 	f.StringVar(&s.Signature.Header, "signature-header", "X-Signature", "`name` of the header with the HMAC-SHA256 of a message; empty sends none")
 	f.StringVar(&s.Signature.KeyIDHeader, "signature-key-id-header", "X-Hmac-Key-Id", "`name` of the header with hmac_key_id; empty sends none")
 	f.StringVar(&s.Signature.Prefix, "signature-prefix", "", "prefix `text` of the signature, such as sha256=")
-	f.Func("signature-encoding", "`hex` or base64 (default hex)", choice(&s.Signature.Base64, "hex", "base64"))
-	f.Func("signature-key", "the key: the 32 `bytes` that hmac_key_secret encodes, or its 64 characters as text (default bytes)", choice(&s.Signature.KeyText, "bytes", "text"))
+	f.Func("signature-encoding", "`hex` or base64 (default hex)", oneOf(&s.Signature.Base64, map[string]bool{"hex": false, "base64": true}))
+	f.Func("signature-key", "the key: the 32 `bytes` that hmac_key_secret encodes, or its 64 characters as text (default bytes)", oneOf(&s.Signature.KeyText, map[string]bool{"bytes": false, "text": true}))
 	f.Func("hook-fault", "arm a `fault` for deliveries to any webhook; may be repeated (in the environment: separated by semicolons)", func(text string) error {
 		fault, err := prepaidtest.ParseDeliveryFault(strings.TrimSpace(text))
 		if err == nil {
@@ -28,25 +31,6 @@ func (s *settings) hookFlags(f *flag.FlagSet) {
 		}
 		return err
 	})
-}
-
-// choice reads one of two words.
-func choice(into *bool, off, on string) func(string) error {
-	return func(text string) error {
-		if text != off && text != on {
-			return errors.New("must be " + off + " or " + on)
-		}
-		*into = text == on
-		return nil
-	}
-}
-
-func (s *settings) readRetries(text string) (err error) {
-	s.DeliveryRetries, err = list(text, "must be durations such as 1s,10s,1m", func(one string) (time.Duration, bool) {
-		pause, err := time.ParseDuration(one)
-		return pause, err == nil && pause >= 0
-	})
-	return err
 }
 
 func (s *settings) checkSignature() error {

@@ -17,8 +17,10 @@ import (
 
 // serviceFlags are the flags for behaviour that the reference leaves open.
 func (s *settings) serviceFlags(f *flag.FlagSet) {
-	f.Func("permitted-companies", "`ids` of the companies whose policy and webhooks the client may change, separated by commas (default all)", s.readCompanies)
-	f.Func("allowed-addresses", "`addresses` or prefixes that may call, separated by commas, none of IPv4 larger than /29 (default all)", s.readAddresses)
+	f.Func("permitted-companies", "`ids` of the companies whose policy and webhooks the client may change, separated by commas (default all)",
+		list(&s.PermittedCompanies, "must be company ids such as 42,77", readCompany))
+	f.Func("allowed-addresses", "`addresses` or prefixes that may call, separated by commas, none of IPv4 larger than /29 (default all)",
+		list(&s.AllowedAddresses, "must be addresses or prefixes such as 192.0.2.8/29,127.0.0.1, none of IPv4 larger than /29", readPrefix))
 	statuses := make(map[string]string)
 	for _, status := range prepaidtest.AccountStatuses() {
 		statuses[status] = status
@@ -62,44 +64,42 @@ func oneOf[T any](into *T, values map[string]T) func(string) error {
 }
 
 // list reads values separated by commas. If read rejects a value, the text of the error is rule.
-func list[T any](text, rule string, read func(one string) (value T, ok bool)) ([]T, error) {
-	var values []T
-	for one := range strings.SplitSeq(text, ",") {
-		value, ok := read(strings.TrimSpace(one))
-		if !ok {
-			return nil, errors.New(rule)
+func list[T any](into *[]T, rule string, read func(one string) (value T, ok bool)) func(string) error {
+	return func(text string) error {
+		var values []T
+		for one := range strings.SplitSeq(text, ",") {
+			value, ok := read(strings.TrimSpace(one))
+			if !ok {
+				return errors.New(rule)
+			}
+			values = append(values, value)
 		}
-		values = append(values, value)
+		*into = values
+		return nil
 	}
-	return values, nil
 }
 
-func (s *settings) readCompanies(text string) (err error) {
-	s.PermittedCompanies, err = list(text, "must be company ids such as 42,77", func(one string) (prepaid.CompanyID, bool) {
-		id, err := strconv.ParseInt(one, 10, 64)
-		return prepaid.CompanyID(id), err == nil && id > 0
-	})
-	return err
+func readCompany(text string) (prepaid.CompanyID, bool) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	return prepaid.CompanyID(id), err == nil && id > 0
 }
 
-func (s *settings) readAddresses(text string) (err error) {
-	const rule = "must be addresses or prefixes such as 192.0.2.8/29,127.0.0.1, none of IPv4 larger than /29"
-	s.AllowedAddresses, err = list(text, rule, func(one string) (netip.Prefix, bool) {
-		prefix, err := netip.ParsePrefix(one)
-		if address, alone := netip.ParseAddr(one); alone == nil && address.Zone() == "" {
-			prefix, err = netip.PrefixFrom(address, address.BitLen()), nil
-		}
-		return prefix, err == nil && (!prefix.Addr().Is4() || prefix.Bits() >= 29)
-	})
-	return err
+// readPrefix reads a prefix, or an address as the prefix of it alone.
+func readPrefix(text string) (netip.Prefix, bool) {
+	prefix, err := netip.ParsePrefix(text)
+	if address, alone := netip.ParseAddr(text); alone == nil && address.Zone() == "" {
+		prefix, err = netip.PrefixFrom(address, address.BitLen()), nil
+	}
+	return prefix, err == nil && (!prefix.Addr().Is4() || prefix.Bits() >= 29)
 }
 
 func (s *settings) readPageSizes(text string) error {
 	const rule = "must be three increasing numbers, such as 1,50,500"
-	sizes, err := list(text, rule, func(one string) (int, bool) {
+	var sizes []int
+	err := list(&sizes, rule, func(one string) (int, bool) {
 		size, err := strconv.Atoi(one)
 		return size, err == nil && size > 0
-	})
+	})(text)
 	if err != nil || len(sizes) != 3 || !slices.IsSorted(sizes) {
 		return errors.New(rule)
 	}
@@ -114,7 +114,8 @@ var walletName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 func (s *settings) readWallets(text string) error {
 	const rule = "must be three different names of letters, digits, dot, hyphen and underscore, such as applepay,googlepay,samsungpay"
-	names, err := list(text, rule, func(one string) (string, bool) { return one, walletName.MatchString(one) })
+	var names []string
+	err := list(&names, rule, func(one string) (string, bool) { return one, walletName.MatchString(one) })(text)
 	if err != nil || len(names) != 3 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != 3 {
 		return errors.New(rule)
 	}

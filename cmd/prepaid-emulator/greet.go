@@ -96,22 +96,14 @@ func (s *settings) overruled() string {
 	if !s.StartAt.IsZero() {
 		names = append(names, "-start-at")
 	}
-	text := strings.Join(names, " and ")
-	switch len(names) {
-	case 1:
-		text += " has no effect"
-	case 2:
-		text += " have no effect"
-	}
-	if s.RandomSeed == nil {
+	text := strings.Join(names, " and ") + []string{"", " has no effect", " have no effect"}[len(names)]
+	switch {
+	case s.RandomSeed == nil:
 		return text
+	case text == "":
+		return "-deterministic has no effect unless the state was started without it"
 	}
-	if text == "" {
-		text = "-deterministic has no effect"
-	} else {
-		text += ", nor has -deterministic"
-	}
-	return text + " unless the state was started without it"
+	return text + ", nor has -deterministic unless the state was started without it"
 }
 
 // describe describes a company and its first accounts.

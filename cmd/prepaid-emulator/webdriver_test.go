@@ -175,12 +175,19 @@ func (b *browser) text(selector string) string {
 	return its[string](b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
 }
 
-// shows waits until an element has all texts: the effect of a click takes a moment.
+// shows waits until an element has all texts: the effect of a click takes a moment. It does not wait for the next live update, but
+// asks for one, as a page does that becomes visible.
 func (b *browser) shows(selector string, texts ...string) {
 	b.t.Helper()
+	asked := false
 	b.becomes(func() bool {
 		shown := b.text(selector)
-		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(shown, text) })
+		lacking := slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(shown, text) })
+		if lacking && !asked {
+			b.eval(`document.dispatchEvent(new Event("visibilitychange"))`, nil)
+			asked = true
+		}
+		return !lacking
 	}, "%s does not show %q", selector, texts)
 }
 
