@@ -15,44 +15,26 @@ import (
 
 // fillIn replaces personal data and masked values by fictional ones, so that the SDK can read the body.
 func fillIn(body string) []byte {
-	decoder := json.NewDecoder(strings.NewReader(body))
-	decoder.UseNumber()
-	var members map[string]any
-	if decoder.Decode(&members) != nil {
+	members, err := personal.Decode(body)
+	if err != nil {
 		return []byte(body)
 	}
-	filled, _ := json.Marshal(replaced(members)) // decoded JSON
+	filled, _ := json.Marshal(personal.Replace(members, func(name string, value any) (any, bool) { // decoded JSON
+		text, isText := value.(string)
+		known, named := fictional()[name]
+		switch {
+		case named:
+			return known, true
+		case text == "[REDACTED]":
+			return "fictional", true
+		case !personal.Hidden(name) || isText && text == "":
+			return nil, false
+		case isText:
+			return "Fictional", true
+		}
+		return nil, true
+	}))
 	return filled
-}
-
-func replaced(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for name, member := range value {
-			value[name] = replacedMember(name, member)
-		}
-	case []any:
-		for i, element := range value {
-			value[i] = replaced(element)
-		}
-	}
-	return value
-}
-
-func replacedMember(name string, value any) any {
-	text, isText := value.(string)
-	known, named := fictional()[name]
-	switch {
-	case named:
-		return known
-	case text == "[REDACTED]":
-		return "fictional"
-	case !personal.Hidden(name) || isText && text == "":
-		return replaced(value)
-	case isText:
-		return "Fictional"
-	}
-	return nil
 }
 
 // fictional returns values for the members that the SDK checks.

@@ -43,39 +43,26 @@ func open(text string) (shown, problem string) {
 	if !hidden {
 		return text, ""
 	}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
+	value, err := personal.Decode(text)
+	if err != nil {
 		return "", "It holds what is not shown here, and is too long to leave that out."
 	}
 	var plain bytes.Buffer
 	encoder := json.NewEncoder(&plain)
 	encoder.SetEscapeHTML(false)
-	if encoder.Encode(conceal(value)) != nil {
+	if encoder.Encode(personal.Replace(value, conceal)) != nil {
 		return "", concealed
 	}
 	return strings.TrimSuffix(plain.String(), "\n"), ""
 }
 
-func conceal(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for name, member := range value {
-			address, isText := member.(string)
-			switch {
-			case personal.Hidden(name) && member != "[REDACTED]": // a secret, masked already
-				value[name] = concealed
-			case personal.Marks()[name] == "user" && isText:
-				value[name] = plain(address)
-			default:
-				value[name] = conceal(member)
-			}
-		}
-	case []any:
-		for i, element := range value {
-			value[i] = conceal(element)
-		}
+func conceal(name string, member any) (any, bool) {
+	address, isText := member.(string)
+	switch {
+	case personal.Hidden(name) && member != redacted: // a secret, masked already
+		return concealed, true
+	case personal.Marks()[name] == "user" && isText:
+		return plain(address), true
 	}
-	return value
+	return nil, false
 }

@@ -1,22 +1,18 @@
 package page
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/personal"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // membersOf are a JSON object's members; nil for any other text. Numbers stay as written.
 func membersOf(text string) map[string]any {
-	if !strings.HasPrefix(text, "{") {
-		return nil
-	}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var members map[string]any
-	if decoder.Decode(&members) != nil {
+	value, err := personal.Decode(text)
+	members, ok := value.(map[string]any)
+	if err != nil || !ok {
 		return nil
 	}
 	return members

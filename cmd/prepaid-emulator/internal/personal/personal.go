@@ -2,6 +2,7 @@
 package personal
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"sync"
@@ -18,6 +19,33 @@ var marks = sync.OnceValue(func() map[string]string { return marksOf(reflect.Typ
 
 // Hidden reports whether the value of a member or parameter is never shown.
 func Hidden(name string) bool { return marks()[name] == "personal" || marks()[name] == "content" }
+
+// Decode decodes JSON, with numbers as they are written.
+func Decode(text string) (value any, err error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	err = decoder.Decode(&value)
+	return value, err
+}
+
+// Replace replaces the members of all objects in decoded JSON. If member returns false for one, its own members follow.
+func Replace(value any, member func(name string, value any) (with any, replaced bool)) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			with, replaced := member(name, inner)
+			if !replaced {
+				with = Replace(inner, member)
+			}
+			value[name] = with
+		}
+	case []any:
+		for i, element := range value {
+			value[i] = Replace(element, member)
+		}
+	}
+	return value
+}
 
 // marksOf reads the tags of all types that the methods of a client's services take and return.
 func marksOf(client reflect.Type) map[string]string {
