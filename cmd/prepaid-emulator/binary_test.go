@@ -40,24 +40,6 @@ func TestSignalsEndTheProgram(t *testing.T) {
 	}
 }
 
-// The program prints the document to standard output alone, and does not listen.
-func TestOpenAPIOfTheProgram(t *testing.T) {
-	t.Parallel()
-	printed, err := process(t, "-openapi", "-listen", "127.0.0.1:1").CombinedOutput()
-	require.NoError(t, err, string(printed))
-	committed, err := os.ReadFile("../../api/openapi.json")
-	require.NoError(t, err)
-	require.Equal(t, string(committed), string(printed))
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip("no /dev/full on this system")
-	}
-	command := process(t, "-openapi")
-	command.Stdout = full
-	require.ErrorContains(t, command.Run(), "exit status 1")
-	require.NoError(t, full.Close())
-}
-
 // process is a run of main in a process.
 func process(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()

@@ -45,19 +45,6 @@ func TestControlAnswersInJSON(t *testing.T) {
 		require.Equal(t, []any{http.StatusOK, "application/json"}, []any{got.status, got.header.Get("Content-Type")}, step.path)
 		require.Equal(t, step.want+"\n", got.body)
 	}
-	for _, wrong := range [][2]string{
-		{"/clock", "by=soon"}, {account + "/status", "status=happy"}, {account + "/adjust", "amount=much"}, {"/faults", "operation=*&fault=explode"},
-		{"/webhooks/faults", "fault=explode"}, {"/webhooks/faults", "fault=lose-response&hook=none"},
-	} {
-		got := p.control(wrong[0], wrong[1])
-		require.Equal(t, http.StatusUnprocessableEntity, got.status, wrong)
-		var problem struct{ Error string }
-		require.NoError(t, json.Unmarshal([]byte(got.body), &problem), got.body)
-		require.NotEmpty(t, problem.Error)
-	}
-	missing := p.control("/accounts/EA404/activate", "")
-	require.Equal(t, http.StatusNotFound, missing.status)
-	require.Contains(t, missing.body, `{"error":"There is no such account."}`)
 	require.Equal(t, http.StatusSeeOther, p.send("POST", p.page+"clock", "by=1h", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}).status)
 	require.Contains(t, p.send("GET", p.page+"clock", "", http.Header{"Accept": {"application/json"}}).body, `{"now":"2030-01-31T10:00:00Z"}`)
 }
@@ -142,19 +129,4 @@ func TestABalanceStaysInItsRange(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, got.status)
 	require.Contains(t, got.body, "out of its range")
 	require.Contains(t, p.control("/accounts/full/adjust", "amount=-0.25").body, `"balance":99999999999999999.00`)
-}
-
-// A transfer that is repeated while it is running is paid twice. The log says so without the request id.
-func TestAnEarlyRepeatPaysTwice(t *testing.T) {
-	t.Parallel()
-	p := launch(t, "-fault", "POST /accounts/{id}/transfer=proxy-page 502 commit-after 1s")
-	send := func() reply {
-		return p.call("POST", "accounts/"+ada+"/transfer", `{"request_id":"lunch-1","amount":25.50,"destination_account_id":"`+grace+`",
-			"transaction_type":1,"source_reference":"a","destination_reference":"b"}`)
-	}
-	require.Equal(t, http.StatusBadGateway, send().status)
-	require.Equal(t, http.StatusOK, send().status)
-	require.Eventually(t, func() bool { return strings.Contains(p.problems.String(), "one request_id made another movement") }, 10*time.Second, 5*time.Millisecond)
-	require.Contains(t, p.control("/accounts/"+ada+"/adjust", "amount=0.01").body, `"balance":1199.41`)
-	require.NotContains(t, p.problems.String(), "lunch-1")
 }

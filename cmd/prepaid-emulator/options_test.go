@@ -19,8 +19,15 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func TestWrongOptionsEndWithTwo(t *testing.T) {
+func TestWrongFlagsEndWithTwo(t *testing.T) {
 	t.Parallel()
+	refused := func(says string, environment map[string]string, arguments ...string) {
+		code, out, problems := once(t, environment, arguments...)
+		require.Equal(t, []any{2, ""}, []any{code, out}, arguments)
+		require.Contains(t, problems, says, arguments)
+		require.True(t, strings.HasPrefix(problems, "prepaid-emulator: see -h: "), problems)
+		require.Equal(t, 1, strings.Count(problems, "\n"), "one line: %s", problems)
+	}
 	for flag, values := range map[string][]string{
 		"-permitted-companies": {"", "42,", "0", "acme"}, "-allowed-addresses": {"", "here", "192.0.2.0/28", "fe80::1%lo"},
 		"-initial-status": {"happy"}, "-page-sizes": {"1,2", "3,2,1", "0,1,2", "1,2,3,4", "a,b,c"}, "-failed-transfer": {"", "nil"}, "-category-without-merchant": {"", "12", "12345", "abcd"},
@@ -28,32 +35,49 @@ func TestWrongOptionsEndWithTwo(t *testing.T) {
 		"-dip-key": {"", application, application + "=1", "1=" + application}, "-hook-retries": {"", "1s,", "-1s", "soon"},
 		"-alert-every": {"0s"}, "-hook-timeout": {"0s", "-1s"}, "-signature-header": {"X Y", "X:"}, "-signature-key-id-header": {"Ä"},
 		"-signature-encoding": {"octal"}, "-signature-key": {"both"}, "-signature-prefix": {"a b", "a\nb"}, "-hook-fault": {"explode", "lose-message x0"},
-		"-start-at": {"2201-01-01T00:00:00Z", "1969-12-31T00:00:00Z"},
+		"-start-at": {"2201-01-01T00:00:00Z", "1969-12-31T00:00:00Z", "tomorrow"}, "-fault": {"GET /accounts=explode"}, "-deterministic": {"-1"},
+		"-rate-limit": {"0"}, "-token-lifetime": {"0s"}, "-report-delay": {"-1s"},
 	} {
 		for _, value := range values {
-			code, out, problems := once(t, nil, flag, value)
-			require.Equal(t, []any{2, ""}, []any{code, out}, "%s %q", flag, value)
-			require.Contains(t, problems, flag, value)
+			refused(flag, nil, flag, value)
 		}
 	}
+	refused("flag provided but not defined: -no-such-flag", nil, "-no-such-flag")
+	refused("there is an argument that is not a flag", nil, "serve")
+	refused("host:port", nil, "-listen", "8480")
+	for _, address := range []string{"0.0.0.0:0", ":0", "emulator.example:0"} {
+		refused("-allow-remote", nil, "-listen", address)
+	}
+	refused("-log must be", nil, "-log", "xml")
+	refused("OPERATION=FAULT", nil, "-fault", "commit-then-drop")
+	refused("no such operation", nil, "-fault", "GET /nowhere=commit-then-drop")
+	refused("-log must be", map[string]string{"PREPAID_EMULATOR_LOG": "xml"})
+	refused("PREPAID_EMULATOR_START_AT", map[string]string{"PREPAID_EMULATOR_START_AT": "tomorrow"})
 }
 
-const application, otherUUID = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
-
-func TestListsInTheEnvironment(t *testing.T) {
+func TestEnvironmentStandsInForFlags(t *testing.T) {
 	t.Parallel()
 	environment := map[string]string{
+		"PREPAID_EMULATOR_VENDOR": "acme", "PREPAID_EMULATOR_CLIENT_ID": "from-environment", "PREPAID_EMULATOR_LENIENT": "true",
+		"PREPAID_EMULATOR_FAULT": "GET /accounts=respond 503; *=delay 1ms", "PREPAID_EMULATOR_LOG": "",
 		"PREPAID_EMULATOR_HOOK_FAULT": "lose-response x2; lose-message", "PREPAID_EMULATOR_DIP_KEY": application + "=" + otherUUID + " ; " + otherUUID + "=" + application,
 		"PREPAID_EMULATOR_HOOK_RETRIES": "1s, 10s,1m", "PREPAID_EMULATOR_PAGE_SIZES": "1,2,3", "PREPAID_EMULATOR_RETRY_AFTER": "true",
+		"PREPAID_EMULATOR_HOOK_TIMEOUT": "50ms",
 	}
-	s, err := parse(nil, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
+	s, err := parse([]string{"-client-id", "from-flag"}, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
 	require.NoError(t, err)
+	require.Equal(t, []any{"acme", "from-flag", true, "text"}, []any{s.Vendor, s.ClientID, s.Lenient, s.log})
+	require.Len(t, s.faults, 2)
+	require.Equal(t, []string{"GET /accounts", "*"}, []string{s.faults[0].operation, s.faults[1].operation})
 	require.Equal(t, []dipKey{{application, otherUUID}, {otherUUID, application}}, s.keys)
 	require.Equal(t, []prepaidtest.DeliveryFault{prepaidtest.LoseResponse().Times(2), prepaidtest.LoseMessage()}, s.hookFaults)
 	require.Equal(t, []time.Duration{time.Second, 10 * time.Second, time.Minute}, s.DeliveryRetries)
+	require.Equal(t, 50*time.Millisecond, s.DeliveryTimeout)
 	require.Equal(t, prepaidtest.PageSizes{Least: 1, Normal: 2, Most: 3}, s.PageSizes)
 	require.True(t, s.RetryAfter)
 }
+
+const application, otherUUID = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 
 func TestOptionsOfTheServiceHaveAnEffect(t *testing.T) {
 	t.Parallel()
@@ -141,24 +165,6 @@ func TestOptionsOfWebhooksHaveAnEffect(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(p.get("/webhooks").body, `class="number minus">1<`) }, 10*time.Second, 10*time.Millisecond)
 	p.press("/clock", "by=10s")
 	next("undeliverable_alert")
-}
-
-func TestAReceiverThatStandsStillIsGivenUp(t *testing.T) {
-	t.Parallel()
-	release := make(chan struct{})
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case <-release:
-		case <-r.Context().Done():
-		}
-	}))
-	t.Cleanup(receiver.Close)
-	t.Cleanup(func() { close(release) })
-	p := launch(t, "-log", "off", "-allow-http-hooks", "-hook-timeout", "50ms")
-	began := time.Now()
-	require.Contains(t, p.call("POST", "hooks", `{"uri":"`+receiver.URL+`","scope":[42],"filter_spec":"*","enabled":true,
-		"reliability_mode":"none","hmac_key_id":"k","hmac_key_secret":"`+strings.Repeat("ab", 32)+`"}`).body, "no_response")
-	require.Less(t, time.Since(began), 4*time.Second)
 }
 
 func TestFlagsThatAStateOverrulesAreNamed(t *testing.T) {

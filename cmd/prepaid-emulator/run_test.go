@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"flag"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -35,55 +36,6 @@ func TestHelpTellsEveryFlag(t *testing.T) {
 	code, out, _ = once(t, nil, "-version")
 	require.Equal(t, 0, code)
 	require.Regexp(t, `^prepaid-emulator \S+\n$`, out)
-}
-
-func TestWrongFlagsEndWithTwo(t *testing.T) {
-	t.Parallel()
-	for _, wrong := range []struct {
-		says      string
-		arguments []string
-	}{
-		{"flag provided but not defined: -no-such-flag", []string{"-no-such-flag"}},
-		{"there is an argument that is not a flag", []string{"serve"}},
-		{"host:port", []string{"-listen", "8480"}},
-		{"-allow-remote", []string{"-listen", "0.0.0.0:0"}},
-		{"-allow-remote", []string{"-listen", ":0"}},
-		{"-allow-remote", []string{"-listen", "emulator.example:0"}},
-		{"-log must be", []string{"-log", "xml"}},
-		{"OPERATION=FAULT", []string{"-fault", "commit-then-drop"}},
-		{"no such operation", []string{"-fault", "GET /nowhere=commit-then-drop"}},
-		{"-fault", []string{"-fault", "GET /accounts=explode"}},
-		{"-start-at", []string{"-start-at", "tomorrow"}},
-		{"-deterministic", []string{"-deterministic", "-1"}},
-		{"-rate-limit", []string{"-rate-limit", "0"}},
-		{"-token-lifetime", []string{"-token-lifetime", "0s"}},
-		{"-report-delay", []string{"-report-delay", "-1s"}},
-	} {
-		code, out, problems := once(t, nil, wrong.arguments...)
-		require.Equal(t, []any{2, ""}, []any{code, out}, wrong.arguments)
-		require.Contains(t, problems, wrong.says)
-		require.True(t, strings.HasPrefix(problems, "prepaid-emulator: see -h: "), problems)
-		require.Equal(t, 1, strings.Count(problems, "\n"), "one line: %s", problems)
-	}
-	code, _, problems := once(t, map[string]string{"PREPAID_EMULATOR_LOG": "xml"})
-	require.Equal(t, 2, code)
-	require.Contains(t, problems, "-log must be")
-	code, _, problems = once(t, map[string]string{"PREPAID_EMULATOR_START_AT": "tomorrow"})
-	require.Equal(t, 2, code)
-	require.Contains(t, problems, "PREPAID_EMULATOR_START_AT")
-}
-
-func TestEnvironmentStandsInForFlags(t *testing.T) {
-	t.Parallel()
-	environment := map[string]string{
-		"PREPAID_EMULATOR_VENDOR": "acme", "PREPAID_EMULATOR_CLIENT_ID": "from-environment", "PREPAID_EMULATOR_LENIENT": "true",
-		"PREPAID_EMULATOR_FAULT": "GET /accounts=respond 503; *=delay 1ms", "PREPAID_EMULATOR_LOG": "",
-	}
-	s, err := parse([]string{"-client-id", "from-flag"}, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
-	require.NoError(t, err)
-	require.Equal(t, []any{"acme", "from-flag", true, "text"}, []any{s.Vendor, s.ClientID, s.Lenient, s.log})
-	require.Len(t, s.faults, 2)
-	require.Equal(t, []string{"GET /accounts", "*"}, []string{s.faults[0].operation, s.faults[1].operation})
 }
 
 func TestWhatCannotStartEndsWithOne(t *testing.T) {
@@ -165,13 +117,6 @@ func TestDeterministicAndFrozen(t *testing.T) {
 	require.Contains(t, first.press("clock", "by=36h").body, "2030-02-01 20:00:00")
 }
 
-func TestProduction(t *testing.T) {
-	t.Parallel()
-	p := launch(t, "-production", "-no-rate-limit", "-lenient")
-	require.Equal(t, http.StatusNotFound, p.call("POST", "simulation/transact", "{}").status)
-	require.Contains(t, p.out.String(), "PREPAID_ENVIRONMENT='production'")
-}
-
 func TestSeedOfTheDocumentation(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/emulator.md")
@@ -204,7 +149,7 @@ func TestFrozenClockHasNoRateLimitUnlessAsked(t *testing.T) {
 // The document reflects the flags that change the service.
 func TestOpenAPIIsPrinted(t *testing.T) {
 	t.Parallel()
-	code, out, problems := once(t, nil, "-openapi")
+	code, out, problems := once(t, nil, "-openapi", "-listen", "127.0.0.1:1") // where it does not listen
 	require.Equal(t, []any{0, ""}, []any{code, problems})
 	committed, err := os.ReadFile("../../api/openapi.json")
 	require.NoError(t, err)
@@ -216,4 +161,7 @@ func TestOpenAPIIsPrinted(t *testing.T) {
 	code, out, problems = once(t, nil, "-openapi", "-vendor", "two words")
 	require.Equal(t, []any{1, ""}, []any{code, out})
 	require.Contains(t, problems, "Vendor: must be one word")
+	unread, closed := io.Pipe()
+	require.NoError(t, unread.Close())
+	require.Equal(t, 1, run(t.Context(), []string{"-openapi"}, noEnvironment, closed, io.Discard), "nobody gets it")
 }

@@ -152,16 +152,6 @@ func TestTheRateLimitIsShown(t *testing.T) {
 	require.Contains(t, p.get("/access").body, "no window is open")
 }
 
-func TestOtherPagesCannotUseTheCard(t *testing.T) {
-	t.Parallel()
-	p := launch(t, "-log", "off")
-	for _, path := range []string{"accounts/" + ada + "/simulate", "transfers/hold", "access/revoke"} {
-		got := p.send("POST", p.page+path, "do=purchase&amount=1", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {"https://foreign.example"}})
-		require.Equal(t, http.StatusForbidden, got.status, path)
-	}
-	require.Equal(t, http.StatusNotFound, p.press("/accounts/EA404/simulate", "do=purchase&amount=1").status)
-}
-
 func TestReportsAreDownloaded(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-report-delay", "1m", "-log", "off")

@@ -95,6 +95,8 @@ func (b *browser) in(t *testing.T, form browserForm) *browser {
 	t.Helper()
 	part := *b
 	part.t = t
+	part.visit("about:blank") // the part before has ended, with the program that its page asks for updates
+	part.console()
 	part.emulates("ScriptExecutionDisabled", map[string]any{"value": form.noJavaScript})
 	part.emulates("TouchEmulationEnabled", map[string]any{"enabled": form.phone})
 	part.isWide(1280)

@@ -225,16 +225,6 @@ func TestWorkerThatGetsNoToken(t *testing.T) {
 	require.False(t, report.OK())
 }
 
-func TestRunEndsWithTimeout(t *testing.T) {
-	t.Parallel()
-	o := calm("")
-	o.Env = []string{"SLOPPY_PIDS=" + filepath.Join(t.TempDir(), "pids")}
-	o.Timeout = 300 * time.Millisecond
-	report, err := hostile.Run(t.Context(), o)
-	require.NoError(t, err)
-	require.Equal(t, "the run has taken 300ms, and no worker has requested a token", report.Unfinished)
-}
-
 // A worker must not send one payment forever.
 func TestWorkerThatSendsForEver(t *testing.T) {
 	t.Parallel()
