@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/page"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -40,13 +41,13 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 		row("Note", "continuing the state file: "+overruled)
 	}
 	fmt.Fprintf(out, "\nTry:\n\n  TOKEN=$(curl -s -u %s -d grant_type=client_credentials %s | sed 's/.*\"access_token\":\"\\([^\"]*\\)\".*/\\1/')\n",
-		quote(s.ClientID+":"+s.ClientSecret), quote(base+"token"))
+		page.Quote(s.ClientID+":"+s.ClientSecret), page.Quote(base+"token"))
 	path := "policy/mccodes?page_size=5"
 	if len(accounts) > 0 {
 		path = "accounts/" + url.PathEscape(string(firstActive(server, accounts)))
 	}
-	fmt.Fprintf(out, "  curl -s -H \"Authorization: Bearer $TOKEN\" %s\n\n", quote(base+path))
-	export := func(name, value string) { fmt.Fprintf(out, "  export %s=%s\n", name, quote(value)) }
+	fmt.Fprintf(out, "  curl -s -H \"Authorization: Bearer $TOKEN\" %s\n\n", page.Quote(base+path))
+	export := func(name, value string) { fmt.Fprintf(out, "  export %s=%s\n", name, page.Quote(value)) }
 	fmt.Fprint(out, "For a program that uses prepaid.ConfigFromEnv:\n\n")
 	export("PREPAID_BASE_URL", base)
 	export("PREPAID_VENDOR", s.Vendor)
@@ -145,9 +146,4 @@ func reachable(base string) string {
 		parsed.Host = net.JoinHostPort("127.0.0.1", parsed.Port())
 	}
 	return parsed.String()
-}
-
-// quote quotes a text as one word for a POSIX shell.
-func quote(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/page"
 )
 
 // once runs the program with flags that make it end by itself.
@@ -89,7 +91,7 @@ func TestPrintedCommandsWork(t *testing.T) {
 		require.Contains(t, p.problems.String(), "template=/accounts/{id} status=200")
 		return
 	}
-	require.Contains(t, lines[0][1], quote("emulator-client:it's a $ecret"))
+	require.Contains(t, lines[0][1], page.Quote("emulator-client:it's a $ecret"))
 	address := regexp.MustCompile(`'(http[^']*)'$`).FindStringSubmatch(lines[1][1])
 	p.token = p.newToken("emulator-client", "it's a $ecret")
 	require.Contains(t, p.call("GET", strings.TrimPrefix(address[1], p.page+"3.0/"), "").body, `"account_id":"`+ada+`"`)

@@ -192,7 +192,9 @@ func (r *run) supervise(ctx context.Context, number int) error {
 			return nil
 		}
 		r.restarts.Add(1)
-		r.setLast(p)
+		r.mu.Lock()
+		r.last = p
+		r.mu.Unlock()
 		pause := restartPause
 		if p.payments.Load() == 0 && p.cmd.ProcessState.Exited() { // another copy may have the lock
 			pause = 10 * restartPause

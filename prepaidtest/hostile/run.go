@@ -202,12 +202,6 @@ func (r *run) close() {
 	}
 }
 
-func (r *run) setLast(p *process) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last = p
-}
-
 // since is the time since the start.
 func (r *run) since() time.Duration { return time.Since(r.began) }
 

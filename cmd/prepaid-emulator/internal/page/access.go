@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"html/template"
 	"net/http"
 	"strconv"
 	"time"
@@ -31,25 +30,6 @@ func (p *Page) revoke(w http.ResponseWriter, r *http.Request) {
 	server := p.server.Load()
 	server.RevokeTokens()
 	done(w, r, "/access", "revoked", accessOf(server))
-}
-
-// stateFunctions are the template functions for the emulator's state.
-func stateFunctions() template.FuncMap {
-	return template.FuncMap{
-		"grouped": grouped, "span": span, "until": func(at, now time.Time) time.Duration { return at.Sub(now) }, "runTone": runTone,
-		"held": func(operation string) string {
-			if operation == heldOperations()[0] {
-				return "transfer"
-			}
-			return "direct entry out"
-		},
-	}
-}
-
-// grouped is a count in groups of three digits.
-func grouped(n int) string {
-	whole := money(strconv.Itoa(n) + ".")
-	return whole[:len(whole)-1]
 }
 
 // span is a duration, rounded for display.

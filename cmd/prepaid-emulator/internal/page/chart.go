@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
@@ -141,12 +142,7 @@ func amountLabel(amount, step float64) string {
 	if step < 1 {
 		decimals = int(math.Ceil(-math.Log10(step)))
 	}
-	text := strconv.FormatFloat(math.Round(amount/step)*step+0, 'f', max(decimals, 0), 64)
-	if decimals == 0 {
-		whole := money(text + ".")
-		return whole[:len(whole)-1]
-	}
-	return money(text)
+	return strings.TrimSuffix(money(strconv.FormatFloat(math.Round(amount/step)*step+0, 'f', max(decimals, 0), 64)), ".")
 }
 
 // number is an amount, exact enough for a picture.

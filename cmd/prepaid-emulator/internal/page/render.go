@@ -33,18 +33,24 @@ type layout struct {
 
 // functions are the template functions.
 func functions() template.FuncMap {
-	all := template.FuncMap{
+	return template.FuncMap{
 		"when": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05") },
 		"iso":  func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 		"day":  func(at time.Time) string { return at.UTC().Format("2 Jan 2006") },
 		"tone": tone, "words": words, "statusTone": statusTone, "negative": func(amount string) bool { return strings.HasPrefix(amount, "-") },
 		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date },
 		"path": func(id any) string { return url.PathEscape(fmt.Sprint(id)) }, "short": func(id any) string { return short(fmt.Sprint(id)) }, "args": func(values ...any) []any { return values },
-		"plural": plural, "entries": entries, "assets": assets,
+		"plural": plural, "entries": entries, "assets": assets, "segments": segments, "took": took, "refusal": refusal, "outcomeTone": outcomeTone,
+		"clock": clockTime, "tokens": tokens, "amount": shownAmount, "repeated": repeated, "destination": destination, "span": span, "runTone": runTone,
+		"grouped": func(n int) string { return strings.TrimSuffix(money(strconv.Itoa(n)), ".") },
+		"until":   func(at, now time.Time) time.Duration { return at.Sub(now) },
+		"held": func(operation string) string {
+			if operation == heldOperations()[0] {
+				return "transfer"
+			}
+			return "direct entry out"
+		},
 	}
-	maps.Copy(all, requestFunctions())
-	maps.Copy(all, stateFunctions())
-	return all
 }
 
 // assets are the static files of a kind, the shared style first.

@@ -179,12 +179,12 @@ func curl(base string, r prepaidtest.Request) string {
 		text.WriteString(` -H "Authorization: Bearer $TOKEN"`)
 	}
 	if kind := r.Header.Get("Content-Type"); kind != "" && r.Body != "" {
-		text.WriteString(" \\\n  -H " + quoteShell("Content-Type: "+kind))
+		text.WriteString(" \\\n  -H " + Quote("Content-Type: "+kind))
 	}
 	if r.Body != "" {
-		text.WriteString(" \\\n  --data-raw " + quoteShell(compact(r.Body)))
+		text.WriteString(" \\\n  --data-raw " + Quote(compact(r.Body)))
 	}
-	text.WriteString(" \\\n  " + quoteShell(strings.TrimSuffix(base, "/3.0/")+target(r.Path, shownQuery(r.Query))))
+	text.WriteString(" \\\n  " + Quote(strings.TrimSuffix(base, "/3.0/")+target(r.Path, shownQuery(r.Query))))
 	return text.String()
 }
 
@@ -199,5 +199,5 @@ func shownQuery(query url.Values) url.Values {
 	return shown
 }
 
-// quoteShell quotes a text as one shell word.
-func quoteShell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// Quote quotes a text as one word for a POSIX shell.
+func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

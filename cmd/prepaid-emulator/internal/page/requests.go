@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,13 +13,6 @@ import (
 	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/gotest"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
-
-// requestFunctions are the functions of the request templates.
-func requestFunctions() template.FuncMap {
-	return template.FuncMap{
-		"segments": segments, "took": took, "refusal": refusal, "outcomeTone": outcomeTone, "clock": clockTime, "tokens": tokens, "amount": shownAmount, "repeated": repeated, "destination": destination,
-	}
-}
 
 // requestsTable is the data of the template with that name.
 type requestsTable struct {

@@ -34,24 +34,18 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	_ = encoder.Encode(value) // fails if the reader has gone away
 }
 
-type problemJSON struct {
-	Error string `json:"error"`
-}
-
 // fail responds with a reason: in JSON to a program, else in plain text.
 func fail(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	if wantsJSON(r) {
-		writeJSON(w, status, problemJSON{problem})
+		writeJSON(w, status, map[string]string{"error": problem})
 		return
 	}
 	http.Error(w, problem, status)
 }
 
-type clockJSON struct {
-	Now time.Time `json:"now"`
+func clockOf(server *prepaidtest.Server) map[string]time.Time {
+	return map[string]time.Time{"now": server.Now().UTC()}
 }
-
-func clockOf(server *prepaidtest.Server) clockJSON { return clockJSON{server.Now().UTC()} }
 
 type accountJSON struct {
 	ID         prepaid.AccountID `json:"account_id"`

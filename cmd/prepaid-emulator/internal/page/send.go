@@ -258,10 +258,6 @@ func (p *Page) sendMessage(w http.ResponseWriter, r *http.Request) {
 	case p.server.Load().Deliver(data.Hook.ID, body) != nil:
 		p.showMessage(w, r, http.StatusUnprocessableEntity, data, "The message must be a JSON object with the texts id and type.")
 	default:
-		done(w, r, "/webhooks/"+url.PathEscape(string(data.Hook.ID)), "queued", messageJSON{data.ID})
+		done(w, r, "/webhooks/"+url.PathEscape(string(data.Hook.ID)), "queued", map[string]prepaid.MessageID{"message_id": data.ID})
 	}
-}
-
-type messageJSON struct {
-	ID prepaid.MessageID `json:"message_id"`
 }
