@@ -90,7 +90,7 @@ func TestEmulatorConforms(t *testing.T) {
 	t.Parallel()
 	for _, cleared := range []bool{true, false} {
 		s, done := newSession(emulator(t, prepaidtest.Options{ClearOmittedMembers: cleared}))
-		defer done()
+		t.Cleanup(done)
 		for _, c := range Cases() {
 			if c.Name != "8/rate_is_limited" { // has its own test
 				require.Equal(t, result{}, s.run(t.Context(), c), c.Name) // none is skipped
