@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func (s *settings) addFault(text string) error {
 		return errors.New("must have the form OPERATION=FAULT, for example 'POST /accounts/{id}/transfer=commit-then-drop'")
 	}
 	operation, form = strings.TrimSpace(operation), strings.TrimSpace(form)
-	if !knownOperation(operation) {
+	if operation != prepaidtest.AnyOperation && !slices.Contains(prepaidtest.Operations(), operation) {
 		return errors.New("there is no such operation; use a method and a path of the reference, for example POST /accounts/{id}/transfer, or * for all")
 	}
 	fault, err := prepaidtest.ParseFault(form)

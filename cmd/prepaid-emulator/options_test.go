@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -62,7 +63,6 @@ func TestEnvironmentStandsInForFlags(t *testing.T) {
 		"PREPAID_EMULATOR_FAULT": "GET /accounts=respond 503; *=delay 1ms", "PREPAID_EMULATOR_LOG": "",
 		"PREPAID_EMULATOR_HOOK_FAULT": "lose-response x2; lose-message", "PREPAID_EMULATOR_DIP_KEY": application + "=" + otherUUID + " ; " + otherUUID + "=" + application,
 		"PREPAID_EMULATOR_HOOK_RETRIES": "1s, 10s,1m", "PREPAID_EMULATOR_PAGE_SIZES": "1,2,3", "PREPAID_EMULATOR_RETRY_AFTER": "true",
-		"PREPAID_EMULATOR_HOOK_TIMEOUT": "50ms",
 	}
 	s, err := parse([]string{"-client-id", "from-flag"}, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
 	require.NoError(t, err)
@@ -72,7 +72,6 @@ func TestEnvironmentStandsInForFlags(t *testing.T) {
 	require.Equal(t, []dipKey{{application, otherUUID}, {otherUUID, application}}, s.keys)
 	require.Equal(t, []prepaidtest.DeliveryFault{prepaidtest.LoseResponse().Times(2), prepaidtest.LoseMessage()}, s.hookFaults)
 	require.Equal(t, []time.Duration{time.Second, 10 * time.Second, time.Minute}, s.DeliveryRetries)
-	require.Equal(t, 50*time.Millisecond, s.DeliveryTimeout)
 	require.Equal(t, prepaidtest.PageSizes{Least: 1, Normal: 2, Most: 3}, s.PageSizes)
 	require.True(t, s.RetryAfter)
 }
@@ -165,6 +164,18 @@ func TestOptionsOfWebhooksHaveAnEffect(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(p.get("/webhooks").body, `class="number minus">1<`) }, 10*time.Second, 10*time.Millisecond)
 	p.press("/clock", "by=10s")
 	next("undeliverable_alert")
+}
+
+func TestAReceiverThatStandsStillIsGivenUp(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	p := launch(t, "-log", "off", "-allow-http-hooks", "-hook-timeout", "50ms")
+	began := time.Now()
+	require.Contains(t, p.call("POST", "hooks", `{"uri":"http://`+silent.Addr().String()+`","scope":[42],"filter_spec":"*","enabled":true,
+		"reliability_mode":"none","hmac_key_id":"k","hmac_key_secret":"`+strings.Repeat("ab", 32)+`"}`).body, "no_response")
+	require.Less(t, time.Since(began), 4*time.Second)
 }
 
 func TestFlagsThatAStateOverrulesAreNamed(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -178,10 +177,6 @@ func (s *settings) options(problems io.Writer) (prepaidtest.Options, error) {
 		}
 	}
 	return options, nil
-}
-
-func knownOperation(name string) bool {
-	return name == prepaidtest.AnyOperation || slices.Contains(prepaidtest.Operations(), name)
 }
 
 // version returns the version of the module if the program was installed from a module.

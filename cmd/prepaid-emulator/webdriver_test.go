@@ -97,8 +97,8 @@ func (b *browser) in(t *testing.T, form browserForm) *browser {
 	part.t = t
 	part.visit("about:blank") // the part before has ended, with the program that its page asks for updates
 	part.console()
-	part.emulates("ScriptExecutionDisabled", map[string]any{"value": form.noJavaScript})
-	part.emulates("TouchEmulationEnabled", map[string]any{"enabled": form.phone})
+	part.devTools("Emulation.setScriptExecutionDisabled", map[string]any{"value": form.noJavaScript})
+	part.devTools("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": form.phone})
 	part.isWide(1280)
 	if form.phone {
 		part.isWide(390)
@@ -109,13 +109,7 @@ func (b *browser) in(t *testing.T, form browserForm) *browser {
 // isWide sets the width of the screen, also of the page that is shown.
 func (b *browser) isWide(width int) {
 	b.t.Helper()
-	b.emulates("DeviceMetricsOverride", map[string]any{"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 640})
-}
-
-// emulates calls a setter of the DevTools protocol's domain Emulation.
-func (b *browser) emulates(what string, parameters map[string]any) {
-	b.t.Helper()
-	b.devTools("Emulation.set"+what, parameters)
+	b.devTools("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 640})
 }
 
 func (b *browser) devTools(command string, parameters map[string]any) {

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"sync/atomic"
 
 	"github.com/cardprograms/prepaid/prepaidtest"
@@ -164,13 +165,7 @@ func isForm(r *http.Request) bool {
 
 // IsLoopback reports whether a host can be reached from this machine only. The host may include a port.
 func IsLoopback(hostPort string) bool {
-	host, _, err := net.SplitHostPort(hostPort)
-	if err != nil {
-		host = hostPort
-	}
-	if n := len(host); n > 2 && host[0] == '[' && host[n-1] == ']' {
-		host = host[1 : n-1]
-	}
+	host := (&url.URL{Host: hostPort}).Hostname()
 	ip := net.ParseIP(host)
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
