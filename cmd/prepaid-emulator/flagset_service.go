@@ -141,10 +141,11 @@ func (s *settings) addKey(text string) error {
 func (s *settings) hookFlags(f *flag.FlagSet) {
 	f.StringVar(&s.hookRoots, "hook-roots", "", "PEM `file` of the certificate authorities for webhook receivers; default those of the system")
 	f.BoolVar(&s.AllowHTTPOnLoopback, "allow-http-hooks", false, "accept http webhook addresses on loopback, from callers that send one; this SDK's client does not, and needs -hook-roots")
-	f.Func("hook-retries", "`pauses` before further attempts to deliver a message, such as 1s,10s,1m (default one attempt)", list(&s.DeliveryRetries, "must be durations such as 1s,10s,1m", func(one string) (time.Duration, bool) {
-		pause, err := time.ParseDuration(one)
-		return pause, err == nil && pause >= 0
-	}))
+	f.Func("hook-retries", "`pauses` before further attempts to deliver a message, such as 1s,10s,1m (default one attempt)",
+		list(&s.DeliveryRetries, "must be durations such as 1s,10s,1m", func(one string) (time.Duration, bool) {
+			pause, err := time.ParseDuration(one)
+			return pause, err == nil && pause >= 0
+		}))
 	f.DurationVar(&s.AlertEvery, "alert-every", time.Hour, "`duration` between alerts while undeliverable messages remain")
 	f.DurationVar(&s.DeliveryTimeout, "hook-timeout", 5*time.Second, "`duration` of one attempt to deliver, in real time")
 	s.Signature = new(prepaidtest.Signature)

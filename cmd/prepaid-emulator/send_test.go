@@ -287,7 +287,8 @@ func TestRefusalsOfPrograms(t *testing.T) {
 		path, form string
 		status     int
 	}{
-		{"/clock", "by=soon", 422}, {"/clock", "by=%zz", 400}, {"/accounts/" + ada + "/status", "status=happy", 422}, {"/accounts/" + ada + "/adjust", "amount=much", 422},
+		{"/clock", "by=soon", 422}, {"/clock", "by=%zz", 400}, {"/accounts/" + ada + "/status", "status=happy", 422},
+		{"/accounts/" + ada + "/adjust", "amount=much", 422},
 		{"/faults", "operation=*&fault=explode", 422}, {"/accounts/EA404/activate", "", 404}, {"/webhooks/faults", "fault=explode", 422},
 		{"/webhooks/faults", "fault=lose-response&hook=none", 422}, {"/requests/1/send", "", 404},
 	} {

@@ -63,7 +63,8 @@ func withSeeds(t *testing.T, one func(hostile.Options)) {
 	}
 	for i := range runs {
 		runs[i] = func() {
-			one(hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1, Refused: -1}) //nolint:gosec // at most 10
+			seed := uint64(i) + 1 //nolint:gosec // at most 10
+			one(hostile.Options{Seed: seed, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, NetworkCuts: -1, Refused: -1})
 		}
 	}
 	for some := range slices.Chunk(runs, 5) {

@@ -124,25 +124,31 @@ func calm(is string) hostile.Options {
 
 func TestWhatTheAccountsShow(t *testing.T) {
 	t.Parallel()
+	const rolledBack = "Unrequested: .*: was rolled back, and was made all the same$"
 	const unpaid = "Claims: .* says paid, and no money moved$"
 	for is, want := range map[string]struct {
 		report   string
 		findings []string // each with its kind
 	}{
-		"":                     {"SAFE: 12 payments, 12 of them made, each once; 0 refused\nseed 5, 1 worker, 12 requests, ", nil},
-		"rollbacks":            {"MONEY WRONG: of 12 payments 3 paid without an order\n", slices.Repeat([]string{"Unrequested: .*: was rolled back, and was made all the same$"}, 3)},
-		"amounts":              {"1 not paid", []string{"Missing: ", `Unrequested: transaction \d+: -0\.99 from float, which nobody ordered$`, unpaid}},
-		"back":                 {"1 not paid", []string{"Missing: ", "Unrequested: .* from card-1, which nobody ordered$", unpaid}},
-		"elsewhere":            {"1 paid wrongly", []string{"Wrong: .*: went to card-1$"}},
-		"bank":                 {"1 paid wrongly", []string{"Wrong: .*: was made as a direct entry$"}},
-		"card":                 {"3 paid wrongly", slices.Repeat([]string{"Wrong: .* to a bank account, request ID .*: was made as a transfer$"}, 3)},
-		"one ID":               {"MONEY WRONG: of 12 payments 1 sent wrongly", []string{"Careless: .*: request 2 has other values than an earlier request with the same ID$"}},
+		"":          {"SAFE: 12 payments, 12 of them made, each once; 0 refused\nseed 5, 1 worker, 12 requests, ", nil},
+		"rollbacks": {"MONEY WRONG: of 12 payments 3 paid without an order\n", []string{rolledBack, rolledBack, rolledBack}},
+		"amounts": {"1 not paid", []string{
+			"Missing: ", `Unrequested: transaction \d+: -0\.99 from float, which nobody ordered$`, unpaid,
+		}},
+		"back":      {"1 not paid", []string{"Missing: ", "Unrequested: .* from card-1, which nobody ordered$", unpaid}},
+		"elsewhere": {"1 paid wrongly", []string{"Wrong: .*: went to card-1$"}},
+		"bank":      {"1 paid wrongly", []string{"Wrong: .*: was made as a direct entry$"}},
+		"card":      {"3 paid wrongly", slices.Repeat([]string{"Wrong: .* to a bank account, request ID .*: was made as a transfer$"}, 3)},
+		"one ID": {"MONEY WRONG: of 12 payments 1 sent wrongly", []string{
+			"Careless: .*: request 2 has other values than an earlier request with the same ID$",
+		}},
 		"another bank account": {"1 sent wrongly", []string{"Careless: .*: request 1 names another bank account$"}},
 		"long":                 {"1 reported wrongly", []string{"Claims: the summary of worker 1 cannot be read: line 1 is too long$"}},
 		"unreadable":           {"1 reported wrongly", []string{"Claims: the summary of worker 1 cannot be read: line 2 is not the expected JSON$"}},
 		"claims": {"4 reported wrongly", []string{
 			"Claims: .*: the summary of worker 1 says rejected, and the money moved$", `Claims: .* has an unknown state, "settled"$`,
-			"Claims: .* names a payment that was not ordered: nobody's$", "Claims: .*: is unknown to all summaries, although status 0 says that it is settled$",
+			"Claims: .* names a payment that was not ordered: nobody's$",
+			"Claims: .*: is unknown to all summaries, although status 0 says that it is settled$",
 		}},
 	} {
 		t.Run(is, func(t *testing.T) {

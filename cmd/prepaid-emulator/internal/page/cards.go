@@ -78,7 +78,9 @@ func (p *Page) follow(w http.ResponseWriter, r *http.Request, id prepaid.Account
 }
 
 // carryOut runs the requested operation, or shows why the simulator refuses it.
-func (p *Page) carryOut(w http.ResponseWriter, r *http.Request, id prepaid.AccountID, do string, entered accountForm, wanted prepaidtest.Simulation) {
+func (p *Page) carryOut(
+	w http.ResponseWriter, r *http.Request, id prepaid.AccountID, do string, entered accountForm, wanted prepaidtest.Simulation,
+) {
 	server := p.server.Load()
 	result := server.Simulate(wanted)
 	if !result.Success {

@@ -40,8 +40,9 @@ func functions() template.FuncMap {
 		"tone": tone, "words": words, "statusTone": statusTone, "negative": func(amount string) bool { return strings.HasPrefix(amount, "-") },
 		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date },
 		"path": func(id any) string { return url.PathEscape(fmt.Sprint(id)) }, "short": func(id any) string { return short(fmt.Sprint(id)) }, "args": func(values ...any) []any { return values },
-		"plural": plural, "entries": entries, "assets": assets, "segments": segments, "took": took, "refusal": refusal, "outcomeTone": outcomeTone,
-		"clock": clockTime, "tokens": tokens, "amount": shownAmount, "repeated": repeated, "destination": destination, "span": span, "runTone": runTone,
+		"plural": plural, "entries": entries, "assets": assets, "segments": segments, "took": took, "refusal": refusal,
+		"outcomeTone": outcomeTone, "clock": clockTime, "tokens": tokens, "amount": shownAmount, "repeated": repeated,
+		"destination": destination, "span": span, "runTone": runTone,
 		"grouped": func(n int) string { return strings.TrimSuffix(money(strconv.Itoa(n)), ".") },
 		"until":   func(at, now time.Time) time.Duration { return at.Sub(now) },
 		"held": func(operation string) string {
