@@ -64,20 +64,23 @@ func failed(outcome prepaid.Outcome, cause error) error {
 	return &prepaid.CallError{Outcome: outcome, Err: cause}
 }
 
-// If the attempt had more time than this sender's attempts, only a response to a request that was sent after that time counts.
+// The longer of the sender's own wait and the recorded one counts. If the attempt had more time than this sender's attempts, only a
+// response to a request that was sent after that time counts.
 func TestAwaitCountsFromTheEndOfALongerAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
-		for _, rest := range []time.Duration{40 * time.Second, 10 * time.Minute} {
+		for rest, want := range map[time.Duration]time.Duration{
+			time.Second: 40 * time.Second, 40 * time.Second: 40 * time.Second, 10 * time.Minute: 10 * time.Minute,
+		} {
 			e := end(t, entry(t, canaryTransfer()), now, &prepaid.CallError{
 				Outcome: prepaid.OutcomeUnknown, Attempts: 1, FirstSent: now, LastSent: now, NotBefore: now.Add(rest), Err: errCut,
 			})
 			s := new(sender)
 			require.NoError(t, e.Await(t.Context(), s))
-			require.Equal(t, rest, time.Since(now))
+			require.Equal(t, want, time.Since(now))
 			require.Len(t, s.awaited, 1)
-			require.WithinDuration(t, now.Add(rest-40*time.Second), s.awaited[0], 0)
+			require.WithinDuration(t, now.Add(want-40*time.Second), s.awaited[0], 0)
 			now = time.Now()
 		}
 	})
@@ -273,7 +276,79 @@ func TestDecisions(t *testing.T) {
 	done, err := unknown.Resolve(at, journal.Moved("7"))
 	require.NoError(t, err)
 	require.Nil(t, done.Sealed)
+	require.Zero(t, done.NotBefore)
 	require.Zero(t, done.Earliest(&sender{}, at))
+	for field, resolution := range map[string]journal.Resolution{"resolution": {}, "transaction_id": journal.Moved("")} {
+		_, err := unknown.Resolve(at, resolution)
+		invalid, ok := errors.AsType[*prepaid.ValidationError](err)
+		require.True(t, ok)
+		require.Equal(t, field, invalid.Faults[0].Field)
+	}
+}
+
+// The outcome of a request ID that is too old is unknown, even if this store never sent it, since only a new ID could follow. The error
+// has the times of the runs that may have sent the payment, for FindMovement.
+func TestExpired(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	now := at.Add(20 * day)
+	named := func(ago time.Duration) journal.Entry {
+		params := canaryTransfer()
+		params.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(now.Add(-ago)), "expired")
+		return entry(t, params)
+	}
+	old := named(23 * day)
+	for name, tc := range map[string]struct {
+		before   journal.Entry
+		attempts int // of the run that is refused
+		runs     int
+		want     error
+		sent     time.Time // for FindMovement
+	}{
+		"never sent":           {old, 0, 0, journal.ErrWindow, time.Time{}},
+		"sent by this run":     {old, 1, 1, journal.ErrWindow, now},
+		"died":                 {begin(t, old, at).Entry, 0, 1, journal.ErrWindow, at},
+		"unknown":              {end(t, old, at, errCut), 0, 1, journal.ErrWindow, at},
+		"not sent":             {end(t, old, at, failed(prepaid.OutcomeNotProcessed, errCut)), 0, 1, journal.ErrWindow, time.Time{}},
+		"an ID too far ahead ": {named(-9 * day), 0, 0, nil, time.Time{}},
+	} {
+		failure := &prepaid.CallError{Attempts: tc.attempts, Err: prepaid.ErrRequestIDExpired}
+		if tc.attempts > 0 {
+			failure.FirstSent, failure.LastSent = now, now
+		}
+		e, err := begin(t, tc.before, now).End(now, nil, failure)
+		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired, name)
+		require.Equal(t, tc.want != nil, errors.Is(err, journal.ErrWindow), name)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), name)
+		query := prepaid.FindMovementParams{}.Around(err)
+		require.Equal(t, tc.sent.IsZero(), query.From.IsZero(), name)
+		if !tc.sent.IsZero() {
+			require.WithinRange(t, tc.sent, query.From, query.To, name)
+			require.True(t, query.To.Before(tc.sent.Add(day)), name)
+		}
+		require.Equal(t, unknown, e.State, name)
+		require.Equal(t, tc.runs, e.Runs, name)
+		require.Equal(t, tc.attempts > 0, !e.FirstSent.IsZero(), "%s: a guess is not recorded", name)
+		require.Equal(t, tc.want, e.NeedsPerson(now), name)
+	}
+}
+
+// A run without reported attempts (in a wrapper, after a panic) may have sent until its end: the next run rests from then on, not from
+// the time of an earlier run.
+func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{"an error of its own": errors.New("gateway: no reply"), "nothing": nil} {
+		e, _ := begin(t, entry(t, canaryTransfer()), at).End(at.Add(time.Second), nil, &prepaid.CallError{
+			Outcome: prepaid.OutcomeUnknown, Attempts: 1, FirstSent: at, LastSent: at, NotBefore: at.Add(40 * time.Second),
+		})
+		require.Equal(t, unknown, e.State, name)
+		second := at.Add(time.Hour)
+		ended := second.Add(30 * time.Second)
+		e, _ = begin(t, e, second).End(ended, nil, err)
+		require.Equal(t, unknown, e.State, name)
+		require.False(t, e.Earliest(&sender{}, ended).Before(ended.Add(40*time.Second)), name)
+		require.False(t, begin(t, e, ended.Add(time.Minute)).LastSent.Before(ended), "%s: LastSent for the client", name)
+	}
 }
 
 func TestMatch(t *testing.T) {

@@ -111,17 +111,6 @@ func (r *laneRecorder) order() []string {
 	return slices.Clone(r.names)
 }
 
-func TestSlotLimiterBurst(t *testing.T) {
-	limiterBubble(t, func(t *testing.T) {
-		l := newLimiter(1000, 10*time.Second, 1)
-		slots := acquireSlots(t, l, Token, 1000)
-		time.Sleep(300 * time.Millisecond)
-		releaseSlots(slots, responded)
-		require.Equal(t, 10*time.Second, slotWait(t, l, Token), "a slot rests from its response, not from its sending")
-		acquireSlots(t, l, Token, 1000)
-	})
-}
-
 func TestSlotLimiterSlotReturns(t *testing.T) {
 	tests := map[string]struct {
 		feedback ratelimit.Feedback
@@ -270,20 +259,6 @@ func TestSlotLimiterBulkNextToMoney(t *testing.T) {
 		require.Zero(t, time.Since(start))
 		r.wg.Wait()
 		requireIdle(t, l)
-	})
-}
-
-func TestSlotLimiterNotSentPassesOn(t *testing.T) {
-	limiterBubble(t, func(t *testing.T) {
-		l := newLimiter(1, 10*time.Second, 1)
-		slots := acquireSlots(t, l, ratelimit.Call, 1)
-		var r laneRecorder
-		r.park(t, l, ratelimit.Call, "next")
-		time.Sleep(time.Second)
-		start := time.Now()
-		releaseSlots(slots, ratelimit.Feedback{NotSent: true})
-		r.wg.Wait()
-		require.Zero(t, time.Since(start))
 	})
 }
 

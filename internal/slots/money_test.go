@@ -23,10 +23,10 @@ type moneyTraffic struct {
 }
 
 // payNextToReads runs 200 readers without pause and a payment for every second slot of the allowance, all with a
-// deadline of 5 s, for two minutes of fake time. A response takes latency on average.
+// deadline of 5 s, for a minute of fake time. A response takes latency on average.
 func payNextToReads(t *testing.T, l *Limiter, latency time.Duration, lanes ...ratelimit.Lane) moneyTraffic {
 	t.Helper()
-	const deadline, runs = 5 * time.Second, 2 * time.Minute
+	const deadline, runs = 5 * time.Second, time.Minute
 	var (
 		mu   sync.Mutex
 		seen moneyTraffic

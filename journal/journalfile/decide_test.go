@@ -56,22 +56,6 @@ func TestWithdraw(t *testing.T) {
 	require.ErrorIs(t, j.Withdraw(id), journal.ErrState)
 }
 
-// Resume sends a rejected payment only after Retry.
-func TestRetry(t *testing.T) {
-	t.Parallel()
-	j, _ := openMemoryWith(t, nil, sealing(t, 1))
-	b := newBank()
-	b.err, b.refuses = &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: errCut}, true
-	_, err := j.Transfer(t.Context(), b, "from", payment(1))
-	require.ErrorIs(t, err, errCut)
-	b.err, b.refuses = nil, false
-	_, errs := collect(t.Context(), j, b, 1)
-	require.Empty(t, errs)
-	require.NoError(t, j.Retry(payment(1).RequestID))
-	_, errs = collect(t.Context(), j, b, 1)
-	require.Equal(t, map[prepaid.RequestID]error{payment(1).RequestID: nil}, errs)
-}
-
 // No decision is possible while a payment is being sent. Compact may drop a withdrawn payment like any settled one.
 func TestDecisionsWhileUnderWay(t *testing.T) {
 	t.Parallel()
@@ -80,8 +64,11 @@ func TestDecisionsWhileUnderWay(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, j.Withdraw("a"), journal.ErrUnderWay)
 	require.ErrorIs(t, j.Retry("a"), journal.ErrUnderWay)
+	require.ErrorIs(t, j.Resolve("a", journal.NotMoved()), journal.ErrUnderWay)
 	leave()
 	require.ErrorIs(t, j.Retry("a"), journal.ErrNoPayment)
+	require.ErrorIs(t, j.Resolve("a", journal.NotMoved()), journal.ErrNotUnknown)
+	require.Empty(t, maps.Collect(j.turns.Range))
 
 	onDisk := open(t, t.TempDir()+"/j")
 	require.NoError(t, onDisk.record(journal.Entry{RequestID: "w", State: journal.StateWithdrawn, Changed: time.Now()}))

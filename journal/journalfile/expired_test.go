@@ -1,7 +1,6 @@
 package journalfile
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -66,65 +65,4 @@ func TestExpiredAndNeverSent(t *testing.T) {
 	require.Equal(t, journal.StateRejected, e.State)
 	require.True(t, e.Resolved)
 	require.Zero(t, e.Runs)
-}
-
-// A payment that may have been sent counts as sent, with an unknown outcome; the error has the time for FindMovement.
-func TestExpiredAfterAnEarlierRun(t *testing.T) {
-	t.Parallel()
-	srv, client := refusing(t)
-	params := aged(23 * day)
-	began := time.Now().UTC().Round(0).Add(-20 * day)
-	for _, state := range []journal.State{journal.StateIntended, journal.StateUnknown, journal.StateNotSent} {
-		j, m := openMemory(t, nil)
-		record(t, j, "1", params, state, began)
-		_, err := j.Transfer(t.Context(), client, "1", params)
-		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
-		require.ErrorIs(t, err, journal.ErrWindow)
-		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-		if state != journal.StateNotSent {
-			query := prepaid.FindMovementParams{}.Around(err)
-			require.WithinRange(t, began, query.From, query.To)
-			require.True(t, query.To.Before(began.Add(day)), "this run sent nothing")
-		}
-		j, _ = openMemory(t, m.data)
-		e, _ := j.Get(params.RequestID)
-		require.Equal(t, journal.StateUnknown, e.State)
-		require.Equal(t, 1, e.Runs)
-		require.Zero(t, e.FirstSent, "a guess is not recorded")
-	}
-	require.Empty(t, srv.Requests())
-}
-
-// An id whose day is too far ahead is not too old: the payment is made if sent in time.
-func TestExpiredAheadIsNotTooOld(t *testing.T) {
-	t.Parallel()
-	srv, client := refusing(t)
-	j, _ := openMemory(t, nil)
-	params := aged(-9 * day)
-	_, err := j.Transfer(t.Context(), client, "1", params)
-	require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
-	require.NotErrorIs(t, err, journal.ErrWindow)
-	require.Empty(t, srv.Requests())
-	_, err = j.Transfer(t.Context(), newBank(), "1", params)
-	require.NoError(t, err)
-	e, _ := j.Get(params.RequestID)
-	require.Equal(t, journal.StateDone, e.State)
-	require.Equal(t, 1, e.Runs)
-}
-
-// retrying is a Sender that sent something before the id expired.
-type retrying struct{ journal.Sender }
-
-func (retrying) Transfer(context.Context, prepaid.AccountID, prepaid.TransferParams) (*prepaid.TransferResult, error) {
-	return nil, &prepaid.CallError{Attempts: 1, FirstSent: time.Now(), LastSent: time.Now(), Err: prepaid.ErrRequestIDExpired}
-}
-
-func TestExpiredAfterAnAttemptCountsAsARun(t *testing.T) {
-	t.Parallel()
-	j, _ := openMemory(t, nil)
-	_, err := j.Transfer(t.Context(), retrying{newBank()}, "1", aged(23*day))
-	require.ErrorIs(t, err, journal.ErrWindow)
-	e, _ := j.Get(aged(23 * day).RequestID)
-	require.Equal(t, 1, e.Runs)
-	require.Equal(t, journal.StateUnknown, e.State)
 }

@@ -125,6 +125,9 @@ func TestPay(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	_, err = j.Transfer(t.Context(), b, "from", changed)
+	require.ErrorContains(t, err, "(recorded payment: done)")
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
 	require.Equal(t, 3, b.calls)
 
 	old := payment(2)

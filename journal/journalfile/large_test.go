@@ -52,7 +52,7 @@ func writeLarge(t testing.TB, lines int, states ...journal.State) string {
 
 // A journal has only an index in memory, no entries, also after a compaction and with much to send.
 func TestMemoryPerPayment(t *testing.T) { // not parallel: it measures the heap
-	const payments = 20_000
+	const payments = 6_000
 	for _, states := range [][]journal.State{{journal.StateDone}, {journal.StateIntended}, {journal.StateIntended, journal.StateUnknown, journal.StateDone}} {
 		path := writeLarge(t, payments*len(states), states...)
 		before := heap()

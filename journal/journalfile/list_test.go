@@ -64,7 +64,7 @@ func (b *busyBank) Transfer(ctx context.Context, _ prepaid.AccountID, p prepaid.
 // Resume and by Workers.
 func TestAnOftenRestartedProgramCompletesItsList(t *testing.T) {
 	t.Parallel()
-	const payments = 600
+	const payments = 300
 	options := sealing(t, 1)
 	for name, run := range map[string]func(context.Context, *Journal, journal.Sender, []journal.Payment){
 		"PayAll": func(ctx context.Context, j *Journal, b journal.Sender, list []journal.Payment) {

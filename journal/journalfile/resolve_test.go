@@ -3,7 +3,6 @@ package journalfile
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -99,58 +98,6 @@ func TestSendingTimes(t *testing.T) {
 	require.Equal(t, 2, e.Runs)
 }
 
-func TestResolve(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "j")
-	j, b := open(t, path), newBank()
-	b.err = errCut
-	for n := range 2 {
-		_, err := j.Transfer(t.Context(), b, "from", payment(n))
-		require.ErrorIs(t, err, errCut)
-	}
-	moved, not := payment(0).RequestID, payment(1).RequestID
-	require.ErrorIs(t, j.Resolve("other", journal.NotMoved()), journal.ErrNotUnknown)
-	for field, resolution := range map[string]journal.Resolution{"resolution": {}, "transaction_id": journal.Moved("")} {
-		fault, ok := errors.AsType[*prepaid.ValidationError](j.Resolve(moved, resolution))
-		require.True(t, ok)
-		require.Equal(t, field, fault.Faults[0].Field)
-	}
-	require.NoError(t, j.Resolve(moved, journal.Moved("99")))
-	require.NoError(t, j.Resolve(not, journal.NotMoved()))
-	require.ErrorIs(t, j.Resolve(moved, journal.NotMoved()), journal.ErrNotUnknown, "once")
-	require.ErrorIs(t, j.Resolve(not, journal.Moved("99")), journal.ErrNotUnknown)
-	for range j.Pending() {
-		t.Fatal("pending")
-	}
-	require.NoError(t, j.Close())
-
-	j = open(t, path)
-	calls := b.calls
-	result, err := j.Transfer(t.Context(), b, "from", payment(0))
-	require.NoError(t, err)
-	require.Equal(t, prepaid.TransactionID("99"), result.TransactionID)
-	require.Equal(t, calls, b.calls, "never sent again")
-	e, _ := j.Get(not)
-	require.True(t, e.Resolved)
-	require.Equal(t, journal.StateRejected, e.State)
-	b.err = nil
-	_, err = j.Transfer(t.Context(), b, "from", payment(1))
-	require.NoError(t, err)
-	e, _ = j.Get(not)
-	require.False(t, e.Resolved, "this time the service said so")
-}
-
-func TestResolveWhileUnderWay(t *testing.T) {
-	t.Parallel()
-	j, _ := openMemory(t, nil)
-	_, _, leave, err := j.enter(context.Background(), "a")
-	require.NoError(t, err)
-	require.ErrorIs(t, j.Resolve("a", journal.NotMoved()), journal.ErrUnderWay)
-	leave()
-	require.ErrorIs(t, j.Resolve("a", journal.NotMoved()), journal.ErrNotUnknown)
-	require.Empty(t, maps.Collect(j.turns.Range))
-}
-
 func TestStats(t *testing.T) {
 	t.Parallel()
 	j, _ := openMemory(t, nil)
@@ -169,34 +116,6 @@ func TestStats(t *testing.T) {
 	stats, err = j.Stats()
 	require.ErrorIs(t, err, prepaid.ErrAmountRange)
 	require.Equal(t, 3, stats.Unknown.Count)
-}
-
-// A resolution may be wrong or early: a repeat still waits for the first request, and a clock set back adds no wait.
-func TestResolvedPaymentRestsBeforeItIsSentAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		j, _ := openMemory(t, nil)
-		b := newBank()
-		b.wait = 10 * time.Second
-		b.err, b.refuses = errCut, true
-		_, err := j.Transfer(t.Context(), b, "from", payment(1))
-		require.ErrorIs(t, err, errCut)
-		require.NoError(t, j.Resolve(payment(1).RequestID, journal.NotMoved()))
-		b.err, b.refuses = nil, false
-		began := time.Now()
-		_, err = j.Transfer(t.Context(), b, "from", payment(1))
-		require.NoError(t, err)
-		require.Equal(t, 10*time.Second, time.Since(began))
-	})
-	synctest.Test(t, func(t *testing.T) {
-		j, _ := openMemory(t, nil)
-		at := time.Now().Add(time.Hour)
-		for earlier, want := range map[time.Duration]time.Duration{0: 10 * time.Second, 5 * time.Second: 10 * time.Second, time.Minute: time.Minute} {
-			e := journal.Entry{RequestID: "a", State: journal.StateUnknown, Changed: at, LastSent: at, NotBefore: at.Add(earlier)}
-			require.NoError(t, j.record(e))
-			require.Equal(t, time.Now().Add(want), j.NotBefore(waits{wait: 10 * time.Second}, "a"))
-		}
-	})
 }
 
 // Text that could not be read again is not written, and nothing is sent.

@@ -2,7 +2,6 @@ package journalfile
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -102,43 +101,6 @@ func TestRepeatOfAProcessThatDiedCountsFromTheLock(t *testing.T) {
 	}
 }
 
-// A sender that panics may have sent until then: the outcome is unknown, and the next run waits from then.
-func TestRepeatAfterAPanicCountsFromItsEnd(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		j, _ := openMemory(t, nil)
-		b := newSlowBank(1)
-		_, err := j.Transfer(t.Context(), panicking{b}, "from", payment(1))
-		require.ErrorContains(t, err, "panic")
-		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-		panicked := time.Now()
-		_, err = j.Transfer(t.Context(), b, "from", payment(1))
-		require.NoError(t, err)
-		require.Equal(t, 40*time.Second, time.Since(panicked))
-		require.Equal(t, 1, b.moved)
-	})
-}
-
-// panicking sends after a while, and panics then.
-type panicking struct{ *slowBank }
-
-func (p panicking) Transfer(ctx context.Context, from prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
-	time.Sleep(time.Minute)
-	_, err := p.slowBank.Transfer(ctx, from, params)
-	panic(err)
-}
-
-// A payment that a person has resolved as moved is not sent again, and has no NotBefore.
-func TestMovedHasNoNotBefore(t *testing.T) {
-	t.Parallel()
-	j, _ := openMemory(t, nil)
-	_, err := j.Transfer(t.Context(), newSlowBank(2), "from", payment(1))
-	require.ErrorIs(t, err, errCut)
-	require.NoError(t, j.Resolve(payment(1).RequestID, journal.Moved("7")))
-	e, _ := j.Get(payment(1).RequestID)
-	require.Zero(t, e.NotBefore)
-}
-
 // dying keeps the content of the file when its payment is sent.
 type dying struct {
 	*slowBank
@@ -150,25 +112,6 @@ func (d *dying) Transfer(ctx context.Context, from prepaid.AccountID, p prepaid.
 	d.left = slices.Clone(d.file.data)
 	time.Sleep(20 * time.Second)
 	return d.slowBank.Transfer(ctx, from, p)
-}
-
-// The longer of the client's own wait and the recorded one counts.
-func TestTheLongerWaitCounts(t *testing.T) {
-	t.Parallel()
-	for first, second := range map[time.Duration]time.Duration{time.Minute: time.Second, time.Second: time.Minute} {
-		synctest.Test(t, func(t *testing.T) {
-			j, _ := openMemory(t, nil)
-			b := newSlowBank(1)
-			b.wait = first
-			began := time.Now()
-			_, err := j.Transfer(t.Context(), b, "from", payment(1))
-			require.ErrorIs(t, err, errCut)
-			b.wait = second
-			_, err = j.Transfer(t.Context(), b, "from", payment(1))
-			require.NoError(t, err)
-			require.Equal(t, time.Minute, time.Since(began))
-		})
-	}
 }
 
 // Records of a version without NotBefore are read, and wait from the opening of the file.
@@ -190,28 +133,6 @@ func TestOldRecordsAreRead(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(frame([]byte(old)))+old+"\n", string(line), "its members are those that it had")
 	})
-}
-
-// Other params are never sent. The error reports the state of the recorded payment.
-func TestChangedReportsTheRecordedPayment(t *testing.T) {
-	t.Parallel()
-	for _, state := range []journal.State{journal.StateIntended, journal.StateNotSent, journal.StateUnknown, journal.StateDone, journal.StateRejected} {
-		j, _ := openMemory(t, nil)
-		recorded := payment(1)
-		record(t, j, "from", recorded, state, time.Now())
-		recorded.SourceReference = "other"
-		b := newBank()
-		_, err := j.Transfer(t.Context(), b, "from", recorded)
-		require.ErrorIs(t, err, journal.ErrChanged)
-		require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
-		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "not sent: a loop does not try for ever")
-		changed, ok := errors.AsType[*journal.ChangedError](err)
-		require.True(t, ok)
-		require.Equal(t, &journal.ChangedError{Fields: []string{"params"}, State: state}, changed)
-		require.Zero(t, b.calls)
-		e, _ := j.Get(recorded.RequestID)
-		require.Equal(t, state, e.State)
-	}
 }
 
 // Workers soon send a payment that a person gave them again, although its outcome was unknown before.

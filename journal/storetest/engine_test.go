@@ -2,12 +2,15 @@ package storetest_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
@@ -19,12 +22,16 @@ import (
 type teller struct {
 	journal.Sender
 
-	odd map[prepaid.RequestID]func()
+	odd   map[prepaid.RequestID]func()
+	await func() // called by AwaitRepeat; may be nil
 }
 
 func (teller) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
 
 func (s teller) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
+	if s.await != nil {
+		s.await()
+	}
 	select {
 	case <-time.After(time.Until(s.NotBefore(lastSent))):
 		return nil
@@ -75,20 +82,24 @@ func TestGoneIsReported(t *testing.T) {
 	})
 }
 
-// A sender that panics or ends its goroutine may have sent. Workers continue.
+// A sender that panics or ends its goroutine may have sent until then. Workers continue, also after a panic in the wait for a repeat.
 func TestSenderThatBreaks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := &broken{database: newDatabase(0)}
-		var once, twice sync.Once
+		var once, twice, thrice sync.Once
 		s := teller{odd: map[prepaid.RequestID]func(){
-			"a": func() { once.Do(func() { panic("broken") }) }, "b": func() { twice.Do(runtime.Goexit) },
-		}}
+			"a": func() { once.Do(func() { time.Sleep(time.Minute); panic("broken") }) }, "b": func() { twice.Do(runtime.Goexit) },
+		}, await: func() { thrice.Do(func() { panic("broken") }) }}
 		states := make(map[prepaid.RequestID][]journal.State)
 		began := time.Now()
-		require.NoError(t, runs(t, b, s, 1, func(stop func()) journal.Trace {
+		require.NoError(t, runs(t, b, s, 3, func(stop func()) journal.Trace {
 			var mu sync.Mutex
-			return journal.Trace{Recorded: func(e journal.Entry) {
+			return journal.Trace{Sent: func(e journal.Entry, _ time.Duration, err error) {
+				if e.RequestID == "a" && e.State == journal.StateUnknown {
+					assert.ErrorContains(t, err, "panic")
+				}
+			}, Recorded: func(e journal.Entry) {
 				mu.Lock()
 				defer mu.Unlock()
 				states[e.RequestID] = append(states[e.RequestID], e.State)
@@ -100,8 +111,59 @@ func TestSenderThatBreaks(t *testing.T) {
 		require.Equal(t, map[prepaid.RequestID][]journal.State{
 			"a": {journal.StateUnknown, journal.StateDone}, "b": {journal.StateUnknown, journal.StateDone}, "c": {journal.StateDone},
 		}, states)
-		require.GreaterOrEqual(t, time.Since(began), 40*time.Second)
+		require.GreaterOrEqual(t, time.Since(began), time.Minute+40*time.Second)
 	})
+}
+
+// down is a service that processes nothing for a while.
+type down struct {
+	teller
+
+	until time.Time
+	sent  *atomic.Int64
+}
+
+func (s down) Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	time.Sleep(time.Millisecond)
+	if s.sent.Add(1); time.Now().Before(s.until) {
+		return nil, &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: errMistake}
+	}
+	return s.teller.Transfer(ctx, source, params)
+}
+
+// While the service is down, workers call it rarely, also for payments of unknown outcome. Then all payments are made soon.
+func TestServiceThatIsDown(t *testing.T) {
+	t.Parallel()
+	const payments = 200
+	for _, sent := range []time.Duration{0, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			b, began := &broken{database: newDatabase(0)}, time.Now()
+			for n := range payments {
+				params := prepaid.TransferParams{RequestID: prepaid.RequestID(fmt.Sprint(n)), Amount: prepaid.Cents(1)}
+				if sent > 0 {
+					params.LastSent = began.Add(-sent)
+				}
+				b.enqueue(storetest.NewEntry(t, "payer", params))
+			}
+			s, paid := down{until: began.Add(5 * time.Second), sent: new(atomic.Int64)}, 0
+			require.NoError(t, runs(t, b, s, 10, func(stop func()) journal.Trace {
+				var mu sync.Mutex
+				return journal.Trace{Recorded: func(e journal.Entry) {
+					mu.Lock()
+					defer mu.Unlock()
+					if e.State == journal.StateDone {
+						if paid++; paid == payments {
+							stop()
+						}
+					}
+				}}
+			}))
+			t.Log(time.Since(began), s.sent.Load())
+			require.Positive(t, s.sent.Load()-payments)
+			require.Less(t, s.sent.Load(), int64(payments+150), "without a brake there would be hundreds")
+			require.Less(t, time.Since(began), 20*time.Second)
+		})
+	}
 }
 
 // When the store works again, outcomes are recorded; nothing was sent twice.

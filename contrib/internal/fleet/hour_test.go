@@ -22,16 +22,13 @@ func distant(pool fleet.Pool) fleet.Pool {
 	})
 }
 
-var hour = flag.Duration("hour", 10*time.Minute, "how long the addresses of TestHourOfTenAddresses are used; CI's step soak takes an hour")
+var hour = flag.Duration("hour", 3*time.Minute, "how long the addresses of TestHourOfTenAddresses are used; CI's step soak takes an hour")
 
-// Ten addresses for an hour, by default a sixth of it, each with four replicas that want more than the allowance: half of them a payroll with
+// Ten addresses for an hour, by default 3 minutes, each with four replicas that want more than the allowance: half of them a payroll with
 // reads, the others reads with a few payments. Two pools are down for a sixth of that.
 func TestHourOfTenAddresses(t *testing.T) {
 	t.Parallel()
 	lasts := *hour
-	if testing.Short() {
-		lasts = 3 * time.Minute
-	}
 	for address := range 10 {
 		t.Run(fmt.Sprint(address), func(t *testing.T) {
 			t.Parallel()
