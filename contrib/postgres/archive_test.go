@@ -17,18 +17,18 @@ import (
 const day = 24 * time.Hour
 
 // aged adds a payment in a state since some days, with a request ID of that day or the given one.
-func aged(t *testing.T, s *Store, state journal.State, days int, id prepaid.RequestID) prepaid.RequestID {
-	t.Helper()
+func (s testStore) aged(state journal.State, days int, id prepaid.RequestID) prepaid.RequestID {
+	s.t.Helper()
 	on := prepaid.DateOf(time.Now().UTC().Add(time.Duration(-days) * day))
 	if id == "" {
 		id = prepaid.DeriveRequestID(on, string(state), strconv.Itoa(days))
 	}
 	temporary := prepaid.NewRequestID()
-	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
-		if err := s.Enqueue(t.Context(), tx, "float", salary(temporary)); err != nil {
+	require.NoError(s.t, s.in(func(tx pgx.Tx) error {
+		if err := s.Enqueue(s.t.Context(), tx, "float", salary(temporary)); err != nil {
 			return err
 		}
-		_, err := tx.Exec(t.Context(), `update prepaid.payments set request_id = $2, state = $3, changed = now() - $4 * interval '1 day',
+		_, err := tx.Exec(s.t.Context(), `update prepaid.payments set request_id = $2, state = $3, changed = now() - $4 * interval '1 day',
 			due = case when $5 then due end, transaction_id = case when $3 = 'done' then 'tx' end,
 			sealed = case when $3 not in ('done', 'withdrawn') then sealed end
 			where request_id = $1`, temporary, id, state, days, state.Pending())
@@ -39,41 +39,40 @@ func aged(t *testing.T, s *Store, state journal.State, days int, id prepaid.Requ
 
 func TestArchive(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
+	s := newStore(t)
 	gone := map[prepaid.RequestID]journal.Entry{}
 	for _, state := range journal.States() {
-		id := aged(t, s, state, 40, "")
+		id := s.aged(state, 40, "")
 		e, err := s.Get(t.Context(), id)
 		require.NoError(t, err)
 		if !state.Pending() {
 			gone[id] = e
 		}
-		aged(t, s, state, 36, "")
+		s.aged(state, 36, "")
 	}
 	require.Len(t, gone, 3)
 	today := prepaid.DateOf(time.Now().UTC())
-	hook := aged(t, s, journal.StateDone, 41, "")
-	_, err := s.pool.Exec(t.Context(), "update prepaid.payments set hook_due = now() where request_id = $1", hook)
-	require.NoError(t, err)
-	aged(t, s, journal.StateDone, 40, prepaid.DeriveRequestID(today, "can still be sent"))
-	aged(t, s, journal.StateDone, 400, "a format of one's own")
-	aged(t, s, journal.StateDone, 400, "20251399-7064-8000-8000-000000000000")
-	review := aged(t, s, journal.StateUnknown, 50, "")
-	_, err = s.pool.Exec(t.Context(), "update prepaid.payments set due = null, review = 'too_old' where request_id = $1", review)
-	require.NoError(t, err)
+	hook := s.aged(journal.StateDone, 41, "")
+	s.exec("update prepaid.payments set hook_due = now() where request_id = $1", hook)
+	s.aged(journal.StateDone, 40, prepaid.DeriveRequestID(today, "can still be sent"))
+	s.aged(journal.StateDone, 400, "a format of one's own")
+	s.aged(journal.StateDone, 400, "20251399-7064-8000-8000-000000000000")
+	for state, review := range map[journal.State]journal.Review{journal.StateUnknown: journal.ReviewTooOld, journal.StateRejected: journal.ReviewReused} {
+		s.exec("update prepaid.payments set due = null, review = $2 where request_id = $1", s.aged(state, 50, ""), review)
+	}
 
-	all := payments(t, s)
+	all := s.payments()
 	moved, err := s.Archive(t.Context(), time.Now().Add(-38*day))
 	require.NoError(t, err)
 	require.Equal(t, len(gone), moved)
 	require.Equal(t, "3", text(t, s.pool, "select count(*)::text from prepaid.archive"))
 	require.Equal(t, strconv.Itoa(len(all)-3), text(t, s.pool, "select count(*)::text from prepaid.payments"))
-	require.Equal(t, all, payments(t, s), "they are still seen")
+	require.Equal(t, all, s.payments(), "they are still seen")
 	for id, want := range gone {
 		got, err := s.Get(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
-		require.ErrorIs(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		require.ErrorIs(t, s.in(func(tx pgx.Tx) error {
 			return s.Enqueue(t.Context(), tx, "float", salary(id))
 		}), prepaid.ErrRequestIDExpired)
 	}
@@ -85,9 +84,9 @@ func TestArchive(t *testing.T) {
 // A payment that is due again when a concurrent transaction commits stays with the workers.
 func TestArchiveDoesNotTakeWhatIsRetried(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
-	id := aged(t, s, journal.StateRejected, 40, "")
-	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+	s := newStore(t)
+	id := s.aged(journal.StateRejected, 40, "")
+	require.NoError(t, s.in(func(tx pgx.Tx) error {
 		if err := s.Retry(t.Context(), tx, id); err != nil {
 			return err
 		}
@@ -103,8 +102,8 @@ func TestArchiveDoesNotTakeWhatIsRetried(t *testing.T) {
 // Payments with the program's own request IDs, which the program has archived itself, remain known.
 func TestArchivedIsKnown(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
-	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+	s := newStore(t)
+	require.NoError(t, s.in(func(tx pgx.Tx) error {
 		if err := s.Enqueue(t.Context(), tx, "float", salary("own-1")); err != nil {
 			return err
 		}
@@ -123,8 +122,8 @@ func TestArchivedIsKnown(t *testing.T) {
 			return err
 		},
 	} {
-		require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return add(tx, salary("own-1")) }))
-		require.ErrorIs(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return add(tx, other) }), journal.ErrChanged)
+		require.NoError(t, s.in(func(tx pgx.Tx) error { return add(tx, salary("own-1")) }))
+		require.ErrorIs(t, s.in(func(tx pgx.Tx) error { return add(tx, other) }), journal.ErrChanged)
 	}
 	require.Equal(t, "0", text(t, s.pool, "select count(*)::text from prepaid.payments"))
 }
@@ -132,22 +131,21 @@ func TestArchivedIsKnown(t *testing.T) {
 // The statement in the documentation, for payments that need not be kept any more.
 func TestArchiveErasure(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
-	aged(t, s, journal.StateDone, 8*366, "")
-	kept := aged(t, s, journal.StateDone, 40, "")
+	s := newStore(t)
+	s.aged(journal.StateDone, 8*366, "")
+	kept := s.aged(journal.StateDone, 40, "")
 	moved, err := s.Archive(t.Context(), time.Now().Add(-38*day))
 	require.NoError(t, err)
 	require.Equal(t, 2, moved)
-	_, err = s.pool.Exec(t.Context(), `with gone as (delete from prepaid.archive where changed < now() - interval '7 years' returning number)
+	s.exec(`with gone as (delete from prepaid.archive where changed < now() - interval '7 years' returning number)
 		delete from prepaid.history where payment in (select number from gone)`)
-	require.NoError(t, err)
-	require.Equal(t, kept, payments(t, s)[0].RequestID)
+	require.Equal(t, kept, s.payments()[0].RequestID)
 	require.Equal(t, "1", text(t, s.pool, "select count(*)::text from prepaid.history"))
 }
 
 func TestArchiveRefuses(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
+	s := newStore(t)
 	for _, ago := range []time.Duration{0, 37*day - time.Minute} {
 		_, err := s.Archive(t.Context(), time.Now().Add(-ago))
 		invalid := new(prepaid.ValidationError)
@@ -165,13 +163,12 @@ func TestArchiveRefuses(t *testing.T) {
 // Many rows are moved in small transactions, also by two processes at once, without those that remain.
 func TestArchiveManyAtOnce(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
+	s := newStore(t)
 	old := prepaid.DateOf(time.Now().UTC().Add(-45 * day))
-	_, err := s.pool.Exec(t.Context(), `insert into prepaid.payments (request_id, operation, account_id, amount, destination, params, state, changed)
+	s.exec(`insert into prepaid.payments (request_id, operation, account_id, amount, destination, params, state, changed)
 		select case when i % 3 = 0 then 'own-' || i else to_char($1::date, 'YYYYMMDD') || '-7064-8000-8000-' || lpad(i::text, 12, '0') end,
 			'Accounts.Transfer', 'float', 1, '', '', 'done', now() - interval '45 days'
 		from generate_series(1, 3000) i`, old.String())
-	require.NoError(t, err)
 	var wg sync.WaitGroup
 	var moved [2]int
 	for i := range moved {

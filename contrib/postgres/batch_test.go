@@ -9,22 +9,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 )
-
-// storeOf opens a store with the keys of these tests.
-func storeOf(t testing.TB, pool *pgxpool.Pool) *Store {
-	t.Helper()
-	aead, err := journal.NewAEAD(make([]byte, 32))
-	require.NoError(t, err)
-	s, err := Open(t.Context(), pool, Options{DigestKey: prepaid.NewSecret("key"), Seal: aead})
-	require.NoError(t, err)
-	return s
-}
 
 func salary(id prepaid.RequestID) prepaid.TransferParams {
 	return prepaid.TransferParams{
@@ -56,20 +45,19 @@ func payroll(run string, n int) iter.Seq2[journal.Payment, error] {
 	}
 }
 
-// enqueueBatch commits a batch on its own.
-func enqueueBatch(t testing.TB, s *Store, payments iter.Seq2[journal.Payment, error]) (added int, err error) {
-	t.Helper()
-	err = pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
-		added, err = s.EnqueueBatch(t.Context(), tx, payments)
+// batch commits a batch on its own.
+func (s testStore) batch(payments iter.Seq2[journal.Payment, error]) (added int, err error) {
+	err = s.in(func(tx pgx.Tx) error {
+		added, err = s.EnqueueBatch(s.t.Context(), tx, payments)
 		return err
 	})
 	return added, err
 }
 
-func payments(t *testing.T, s *Store) (list []journal.Entry) {
-	t.Helper()
-	for e, err := range s.All(t.Context()) {
-		require.NoError(t, err)
+func (s testStore) payments() (list []journal.Entry) {
+	s.t.Helper()
+	for e, err := range s.All(s.t.Context()) {
+		require.NoError(s.t, err)
 		list = append(list, e)
 	}
 	return list
@@ -77,15 +65,15 @@ func payments(t *testing.T, s *Store) (list []journal.Entry) {
 
 func TestEnqueueBatch(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
-	added, err := enqueueBatch(t, s, payroll("a", 2500))
+	s := newStore(t)
+	added, err := s.batch(payroll("a", 2500))
 	require.NoError(t, err)
 	require.Equal(t, 2500, added)
 	require.Equal(t, "2500", text(t, s.pool, "select count(*)::text from prepaid.history where event = 'enqueue' and state = 'queued'"))
 
 	// Like Enqueue, one by one.
-	single := storeOf(t, newPool(t))
-	require.NoError(t, pgx.BeginFunc(t.Context(), single.pool, func(tx pgx.Tx) error {
+	single := newStore(t)
+	require.NoError(t, single.in(func(tx pgx.Tx) error {
 		for p := range payroll("a", 3) {
 			if err := single.Enqueue(t.Context(), tx, p.Account, p.Params); err != nil {
 				return err
@@ -93,24 +81,24 @@ func TestEnqueueBatch(t *testing.T) {
 		}
 		return nil
 	}))
-	for _, want := range payments(t, single) {
+	for _, want := range single.payments() {
 		got, err := s.Get(t.Context(), want.RequestID)
 		require.NoError(t, err)
 		got.Changed = want.Changed
 		require.Equal(t, want, got)
 	}
 
-	added, err = enqueueBatch(t, s, payroll("a", 2503))
+	added, err = s.batch(payroll("a", 2503))
 	require.NoError(t, err)
 	require.Equal(t, 3, added, "the others are known")
-	added, err = enqueueBatch(t, s, func(yield func(journal.Payment, error) bool) {
+	added, err = s.batch(func(yield func(journal.Payment, error) bool) {
 		for range 2 {
 			payroll("b", 1200)(yield)
 		}
 	})
 	require.NoError(t, err)
 	require.Equal(t, 1200, added, "each occurs twice")
-	added, err = enqueueBatch(t, s, payroll("", 0))
+	added, err = s.batch(payroll("", 0))
 	require.NoError(t, err)
 	require.Zero(t, added)
 }
@@ -118,12 +106,12 @@ func TestEnqueueBatch(t *testing.T) {
 // Nothing remains of a batch that is rolled back or has a fault, and the caller's transaction goes on.
 func TestEnqueueBatchAllOrNothing(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
-	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+	s := newStore(t)
+	require.NoError(t, s.in(func(tx pgx.Tx) error {
 		return s.Enqueue(t.Context(), tx, "float", salary("known"))
 	}))
 	cancelled := errors.New("the caller's own")
-	require.Equal(t, cancelled, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+	require.Equal(t, cancelled, s.in(func(tx pgx.Tx) error {
 		added, err := s.EnqueueBatch(t.Context(), tx, payroll("a", 1001))
 		require.NoError(t, err)
 		require.Equal(t, 1001, added)
@@ -144,7 +132,7 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 	list[1050].Params = salary(prepaid.DeriveRequestID(prepaid.Date{Year: 2020, Month: 1, Day: 1}, "old"))
 	list[1060] = journal.Payment{Account: "float"}
 	list[1070].Params = &bad
-	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+	require.NoError(t, s.in(func(tx pgx.Tx) error {
 		added, err := s.EnqueueBatch(t.Context(), tx, each(list...))
 		require.Zero(t, added)
 		refused, ok := errors.AsType[*BatchError](err)
@@ -172,7 +160,7 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 		return s.Enqueue(t.Context(), tx, "float", salary("own"))
 	}))
 	var ids []prepaid.RequestID
-	for _, e := range payments(t, s) {
+	for _, e := range s.payments() {
 		ids = append(ids, e.RequestID)
 	}
 	require.Equal(t, []prepaid.RequestID{"known", "own"}, ids)
@@ -181,9 +169,9 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 
 func TestEnqueueBatchStopsReading(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
+	s := newStore(t)
 	read := 0
-	_, err := enqueueBatch(t, s, func(yield func(journal.Payment, error) bool) {
+	_, err := s.batch(func(yield func(journal.Payment, error) bool) {
 		for yield(journal.Payment{}, nil) {
 			read++
 		}
@@ -197,11 +185,11 @@ func TestEnqueueBatchStopsReading(t *testing.T) {
 // Two batches with the same payments at the same time add each once.
 func TestEnqueueBatchesAtOnce(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
+	s := newStore(t)
 	added := make(chan int)
 	for range 3 {
 		go func() {
-			n, err := enqueueBatch(t, s, payroll("a", 3000))
+			n, err := s.batch(payroll("a", 3000))
 			if err != nil {
 				t.Error(err)
 			}
@@ -212,7 +200,7 @@ func TestEnqueueBatchesAtOnce(t *testing.T) {
 }
 
 func TestEnqueueBatchMemory(t *testing.T) { //nolint:paralleltest // it measures the heap, which all tests share
-	s := storeOf(t, newPool(t))
+	s := newStore(t)
 	var most uint64
 	heap := func() uint64 {
 		runtime.GC() //nolint:revive // what is live is measured
@@ -221,7 +209,7 @@ func TestEnqueueBatchMemory(t *testing.T) { //nolint:paralleltest // it measures
 		return stats.HeapAlloc
 	}
 	before := heap()
-	added, err := enqueueBatch(t, s, func(yield func(journal.Payment, error) bool) {
+	added, err := s.batch(func(yield func(journal.Payment, error) bool) {
 		i := 0
 		for p := range payroll("a", 12_000) {
 			if i++; i%5999 == 0 {
@@ -240,33 +228,31 @@ func TestEnqueueBatchMemory(t *testing.T) { //nolint:paralleltest // it measures
 // If a trigger of the database's owner drops a payment, the batch is refused, not silently smaller.
 func TestEnqueueBatchDropped(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
-	_, err := s.pool.Exec(t.Context(), `create function prepaid.dropped() returns trigger language plpgsql as 'begin return null; end';
+	s := newStore(t)
+	s.exec(`create function prepaid.dropped() returns trigger language plpgsql as 'begin return null; end';
 		create trigger dropped before insert on prepaid.payments for each row when (new.account_id = 'dropped')
 		execute function prepaid.dropped()`)
-	require.NoError(t, err)
-	_, err = enqueueBatch(t, s, each(journal.Payment{Account: "float", Params: transfer("a")}, journal.Payment{Account: "dropped", Params: transfer("b")}))
+	_, err := s.batch(each(journal.Payment{Account: "float", Params: transfer("a")}, journal.Payment{Account: "dropped", Params: transfer("b")}))
 	require.Error(t, err)
-	require.Empty(t, payments(t, s))
+	require.Empty(t, s.payments())
 }
 
 func TestEnqueueBatchDatabaseError(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
-	_, err := s.pool.Exec(t.Context(), "alter table prepaid.payments add check (account_id <> 'SECRET')")
-	require.NoError(t, err)
-	_, err = enqueueBatch(t, s, each(journal.Payment{Account: "SECRET", Params: salary("a")}))
+	s := newStore(t)
+	s.exec("alter table prepaid.payments add check (account_id <> 'SECRET')")
+	_, err := s.batch(each(journal.Payment{Account: "SECRET", Params: salary("a")}))
 	require.ErrorContains(t, err, "prepaidpg: enqueue: ")
 	require.NotContains(t, err.Error(), "SECRET")
-	require.Empty(t, payments(t, s))
+	require.Empty(t, s.payments())
 }
 
 // If the source of a batch fails, nothing is added.
 func TestEnqueueBatchWithoutItsEnd(t *testing.T) {
 	t.Parallel()
-	s := storeOf(t, newPool(t))
+	s := newStore(t)
 	unreadable := errors.New("line 1501 has no amount")
-	added, err := enqueueBatch(t, s, func(yield func(journal.Payment, error) bool) {
+	added, err := s.batch(func(yield func(journal.Payment, error) bool) {
 		for p := range payroll("a", 1500) {
 			if !yield(p, nil) {
 				return
@@ -276,5 +262,5 @@ func TestEnqueueBatchWithoutItsEnd(t *testing.T) {
 	})
 	require.ErrorIs(t, err, unreadable)
 	require.Zero(t, added)
-	require.Empty(t, payments(t, s))
+	require.Empty(t, s.payments())
 }

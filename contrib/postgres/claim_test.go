@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/webhook"
 )
 
 // near reports whether two entries are equal, except for the difference of clocks.
@@ -62,11 +62,9 @@ func TestClaimIsBegin(t *testing.T) {
 // unusual defaults of the session.
 func TestClaimIsDurable(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t, pgtest.Options{Settings: map[string]string{
+	server, pool := ownServer(t, map[string]string{
 		"synchronous_commit": "off", "wal_writer_delay": "10s", "autovacuum": "off", "default_transaction_isolation": "serializable",
-	}})
-	pool := server.NewPool(t)
-	require.NoError(t, Migrate(t.Context(), pool, ""))
+	})
 	s := openStore(t, pool)
 	behind := func() bool {
 		return text(t, pool, "select (pg_current_wal_flush_lsn() < pg_current_wal_insert_lsn())::text") == "true"
@@ -97,6 +95,18 @@ func TestClaimIsDurable(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 5, due)
 	require.False(t, behind())
+	messages := newClaims(t, pool, webhook.ClaimOptions{})
+	for i, end := range []func(webhook.Claim) error{
+		func(c webhook.Claim) error { return c.Release(t.Context()) }, func(c webhook.Claim) error { return c.Done(t.Context()) },
+	} {
+		s.add(18 + 4*i)
+		require.True(t, behind())
+		c := claimedID(t, messages, "message", time.Minute, webhook.ClaimWon)
+		require.False(t, behind())
+		s.add(20 + 4*i)
+		require.NoError(t, end(c))
+		require.False(t, behind())
+	}
 
 	require.NoError(t, server.Kill())
 	require.NoError(t, server.Restart(t.Context()))
@@ -106,15 +116,14 @@ func TestClaimIsDurable(t *testing.T) {
 			return err == nil && e.State == journal.StateDone
 		}, 5*time.Second, 10*time.Millisecond)
 	}
+	claimedID(t, messages, "message", time.Minute, webhook.ClaimDone)
 	require.Len(t, ids, 10)
 }
 
 // A server that can lose commits is refused.
 func TestOpenRefusesAnUnsafeServer(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t, pgtest.Options{Settings: map[string]string{"fsync": "off"}})
-	pool := server.NewPool(t)
-	require.NoError(t, Migrate(t.Context(), pool, ""))
+	_, pool := ownServer(t, map[string]string{"fsync": "off"})
 	options := testOptions(t)
 	_, err := Open(t.Context(), pool, options)
 	require.ErrorIs(t, err, ErrUnsafeServer)

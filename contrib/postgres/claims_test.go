@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 	"github.com/cardprograms/prepaid/webhook"
 	"github.com/cardprograms/prepaid/webhook/claimtest"
 )
@@ -60,9 +59,7 @@ func TestClaimsAreCleaned(t *testing.T) {
 
 func TestClaimsPostgresAway(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t, pgtest.Options{})
-	pool := server.NewPool(t)
-	require.NoError(t, Migrate(t.Context(), pool, ""))
+	server, pool := ownServer(t, nil)
 	store := newClaims(t, pool, webhook.ClaimOptions{Timeout: 2 * time.Second})
 	c := claimedID(t, store, "h/1", time.Minute, webhook.ClaimWon)
 
@@ -92,9 +89,7 @@ func TestClaimsPostgresAway(t *testing.T) {
 // A message's effect and its mark commit together: if the database crashes at any point, the effect happens once.
 func TestDoneTxOnce(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t, pgtest.Options{})
-	pool := server.NewPool(t)
-	require.NoError(t, Migrate(t.Context(), pool, ""))
+	server, pool := ownServer(t, nil)
 	_, err := pool.Exec(t.Context(), "create table effects (id text)")
 	require.NoError(t, err)
 	store := newClaims(t, pool, webhook.ClaimOptions{})

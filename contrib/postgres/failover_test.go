@@ -162,13 +162,8 @@ func (f *failoverTest) await(what string, done func() bool) {
 // pay runs workers until payments are done.
 func (f *failoverTest) pay(s testStore, ids ...prepaid.RequestID) {
 	f.Helper()
-	ctx, stop := context.WithCancel(f.Context())
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx, f.sender(), Workers{}) }()
+	defer s.start(f.sender(), Workers{})()
 	require.Eventually(f, s.are(journal.StateDone, ids...), time.Minute, 5*time.Millisecond)
-	stop()
-	require.NoError(f, <-ended)
 }
 
 func (f *failoverTest) requests(kind string) int {

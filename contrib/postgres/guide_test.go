@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -113,23 +112,4 @@ func TestGuideLimits(t *testing.T) {
 		return errors.Join(err, s.Withdraw(t.Context(), tx, transfer("a").RequestID))
 	}))
 	require.NoError(t, order("EA3", "500", "g"))
-}
-
-// A claim was lost in a failover: after Recover, a refusal is no proof that the lost request moved nothing.
-func TestRefusalAfterALostClaim(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	s.enqueue(transfer("a"))
-	_, err := s.Recover(t.Context())
-	require.NoError(t, err)
-	refused := false
-	sender := &teller{reply: func(_ context.Context, _ prepaid.RequestID, lastSent time.Time) error {
-		require.WithinDuration(t, time.Now(), lastSent, 10*time.Second)
-		if refused {
-			return nil
-		}
-		refused = true
-		return &prepaid.CallError{Outcome: prepaid.OutcomeRejected, LastSent: time.Now(), Err: &prepaid.APIError{StatusCode: 404}}
-	}}
-	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, transfer("a").RequestID)))
 }

@@ -17,17 +17,17 @@ import (
 )
 
 // counter counts the queries and batches sent to Postgres.
-type counter struct{ queries, batches atomic.Int64 }
+type counter struct{ atomic.Int64 }
 
 func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
-	c.queries.Add(1)
+	c.Add(1)
 	return ctx
 }
 
 func (c *counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 func (c *counter) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
-	c.batches.Add(1)
+	c.Add(1)
 	return ctx
 }
 
@@ -35,31 +35,26 @@ func (c *counter) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQuer
 
 func (c *counter) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
+// counted opens the store of s with a pool of its own that is counted.
+func counted(s testStore) (testStore, *counter) {
+	counts, config := &counter{}, s.pool.Config()
+	config.ConnConfig.Tracer = counts
+	pool, err := pgxpool.NewWithConfig(s.t.Context(), config)
+	require.NoError(s.t, err)
+	s.t.Cleanup(pool.Close)
+	return openStore(s.t, pool), counts
+}
+
 // An empty queue costs a few small queries a second, and a new payment is paid soon.
 func TestIdleWorkers(t *testing.T) {
 	t.Parallel()
-	first := newPool(t)
-	s := openStore(t, first)
-	counts := &counter{}
-	config := first.Config().Copy()
-	config.ConnConfig.Tracer = counts
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	require.NoError(t, err)
-	defer pool.Close()
-	worker := openStore(t, pool)
-	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error, 1)
-	go func() {
-		result <- worker.Run(ctx, &teller{}, Workers{Settled: func(context.Context, pgx.Tx, journal.Entry) error { return nil }})
-	}()
-	defer func() {
-		cancel()
-		require.NoError(t, <-result)
-	}()
+	s := newStore(t)
+	worker, counts := counted(s)
+	defer worker.start(&teller{}, Workers{Settled: func(context.Context, pgx.Tx, journal.Entry) error { return nil }})()
 	time.Sleep(time.Second)
-	before, began := counts.queries.Load()+counts.batches.Load(), time.Now()
+	before, began := counts.Load(), time.Now()
 	time.Sleep(2 * time.Second)
-	require.LessOrEqual(t, counts.queries.Load()+counts.batches.Load()-before, int64(5*time.Since(began).Seconds()), "five in a second")
+	require.LessOrEqual(t, counts.Load()-before, int64(5*time.Since(began).Seconds()), "five in a second")
 	params := transfer("soon")
 	s.enqueue(params)
 	require.Eventually(t, s.are(journal.StateDone, params.RequestID), 5*time.Second, 2*time.Millisecond)
@@ -68,29 +63,17 @@ func TestIdleWorkers(t *testing.T) {
 // A due payment that another transaction has locked does not make the workers spin.
 func TestLockedPayment(t *testing.T) {
 	t.Parallel()
-	first := newPool(t)
-	s := openStore(t, first)
+	s := newStore(t)
 	id := s.add(1)[0]
-	tx, err := first.Begin(t.Context())
+	tx, err := s.pool.Begin(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, s.Withdraw(t.Context(), tx, id))
-
-	counts := &counter{}
-	config := first.Config().Copy()
-	config.ConnConfig.Tracer = counts
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	require.NoError(t, err)
-	defer pool.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error, 1)
-	sender := &teller{}
-	go func() { result <- openStore(t, pool).Run(ctx, sender, Workers{}) }()
+	worker, counts := counted(s)
+	defer worker.start(&teller{}, Workers{})()
 	time.Sleep(time.Second)
-	require.Less(t, counts.queries.Load()+counts.batches.Load(), int64(20))
+	require.Less(t, counts.Load(), int64(20))
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.Eventually(t, s.are(journal.StateDone, id), 10*time.Second, 5*time.Millisecond)
-	cancel()
-	require.NoError(t, <-result)
 }
 
 // If a transaction prevents the removal of any number of claimed payments, an idle claim still reads few pages.
@@ -173,16 +156,12 @@ func TestSlowEnqueueIsPaid(t *testing.T) {
 	tx, err := s.pool.Begin(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, s.Enqueue(t.Context(), tx, "EA1", slow))
-	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error, 1)
-	go func() { result <- s.Run(ctx, &teller{}, Workers{}) }()
+	defer s.start(&teller{}, Workers{})()
 	time.Sleep(horizonMargin + wholeEvery/2)
 	s.enqueue(transfer("later"))
 	require.Eventually(t, s.are(journal.StateDone, transfer("later").RequestID), 10*time.Second, 5*time.Millisecond)
 	require.NoError(t, tx.Commit(t.Context()))
 	require.Eventually(t, s.are(journal.StateDone, slow.RequestID), 10*time.Second, 5*time.Millisecond)
-	cancel()
-	require.NoError(t, <-result)
 }
 
 // Enqueue sends no notification: Postgres commits transactions with notifications one after the other.

@@ -4,11 +4,9 @@ package prepaidpg
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"strconv"
 	"sync"
@@ -44,7 +42,7 @@ type killTest struct {
 	store    *Store
 	from, to prepaid.AccountID
 	day      prepaid.Date
-	setup    string
+	setup    workerSetup
 	random   *rand.Rand
 
 	arrived atomic.Int64 // transfers at the emulator
@@ -61,9 +59,7 @@ const takes = 150 * time.Millisecond
 func newKillTest(t *testing.T, naive bool) *killTest {
 	t.Helper()
 	k := &killTest{T: t, day: prepaid.DateOf(time.Now().UTC()), random: rand.New(rand.NewPCG(1, 2))}
-	k.postgres = pgtest.Start(t, pgtest.Options{})
-	k.pool = k.postgres.NewPool(t)
-	require.NoError(t, Migrate(t.Context(), k.pool, ""))
+	k.postgres, k.pool = ownServer(t, nil)
 	_, err := k.pool.Exec(t.Context(), `create table orders (request_id text primary key, state text not null default 'open');
 		create table books (request_id text, state text)`)
 	require.NoError(t, err)
@@ -80,9 +76,7 @@ func newKillTest(t *testing.T, naive bool) *killTest {
 		return faultOf(a)
 	})
 	k.from, k.to = k.emulator.AddAccount(prepaidtest.SeedAccount{Balance: "1000000.00"}), k.emulator.AddAccount(prepaidtest.SeedAccount{})
-	setup, err := json.Marshal(workerSetup{Database: k.pool.Config().ConnString(), Emulator: k.emulator.URL, Naive: naive})
-	require.NoError(t, err)
-	k.setup = string(setup)
+	k.setup = workerSetup{Database: k.pool.Config().ConnString(), Emulator: k.emulator.URL, Naive: naive}
 	for range 3 {
 		k.workers = append(k.workers, k.start())
 	}
@@ -161,9 +155,7 @@ func amountOf(n int) prepaid.Amount { return prepaid.Cents(int64(100 + n)) }
 
 // start starts a worker process.
 func (k *killTest) start() *exec.Cmd {
-	worker := exec.Command(os.Args[0]) //nolint:gosec // this very program; it is killed
-	worker.Env = append(os.Environ(), workerVariable+"="+k.setup)
-	worker.Stderr = os.Stderr
+	worker := workerCommand(k.T, k.setup)
 	require.NoError(k, worker.Start())
 	return worker
 }

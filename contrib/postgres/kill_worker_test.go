@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -24,6 +27,17 @@ type workerSetup struct {
 	Database, Emulator string
 	Naive              bool
 	Defaults           bool // of the client and of Options, instead of the times below
+}
+
+// workerCommand returns a worker process that is not started yet: this very program.
+func workerCommand(t *testing.T, setup workerSetup) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(setup)
+	require.NoError(t, err)
+	worker := exec.Command(os.Args[0]) //nolint:gosec // this very program; it is killed
+	worker.Env = append(os.Environ(), workerVariable+"="+string(text))
+	worker.Stderr = os.Stderr
+	return worker
 }
 
 // Times of the workers that are killed. The emulator's time for a transfer is below killAttempt and killRest even on a slow machine.

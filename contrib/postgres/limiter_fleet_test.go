@@ -11,7 +11,6 @@ import (
 
 	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 	"github.com/cardprograms/prepaid/contrib/internal/fleet/fleettest"
-	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 )
 
 var fleetLasts = flag.Duration("fleet", 20*time.Second, "how long ten addresses share one Postgres")
@@ -56,9 +55,7 @@ func TestFleet(t *testing.T) {
 
 // The throughput of one Postgres: exchanges of eight replicas on each of ten addresses, as fast as they can.
 func BenchmarkLimit(b *testing.B) {
-	server := pgtest.Start(b, pgtest.Options{})
-	pool := server.NewPool(b)
-	require.NoError(b, Migrate(b.Context(), pool, ""))
+	_, pool := ownServer(b, nil)
 	var mu sync.Mutex
 	replica := 0
 	b.SetParallelism(8)

@@ -28,9 +28,7 @@ type limitBackend struct {
 // in real time.
 func newLimitBackend(t *testing.T) fleettest.Backend {
 	t.Helper()
-	server := pgtest.Start(t, pgtest.Options{})
-	pool := server.NewPool(t)
-	require.NoError(t, Migrate(t.Context(), pool, ""))
+	server, pool := ownServer(t, nil)
 	return limitBackend{server, pool}
 }
 

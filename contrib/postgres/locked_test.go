@@ -11,18 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 	"github.com/cardprograms/prepaid/journal"
 )
 
 // Rows that a transaction of the program has locked delay no other outcome. Their own outcome is recorded after the unlock.
 func TestLockedRowsHoldUpNoOtherOutcome(t *testing.T) {
 	t.Parallel()
-	options := testOptions(t)
-	options.CallTimeout = 10 * time.Second // no lease ends on a slow machine
-	store, err := Open(t.Context(), newPool(t), options)
-	require.NoError(t, err)
-	s := testStore{store, t}
+	s := newStore(t)
+	s.options.CallTimeout = 10 * time.Second // no lease ends on a slow machine
 	ids := s.add(200)
 	locks, err := s.pool.Begin(t.Context())
 	require.NoError(t, err)
@@ -35,17 +31,11 @@ func TestLockedRowsHoldUpNoOtherOutcome(t *testing.T) {
 		return err
 	}}
 	var recorded atomic.Int64
-	ended := make(chan error, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() {
-		ended <- s.Run(ctx, sender, Workers{N: 1, Trace: journal.Trace{Recorded: func(journal.Entry) { recorded.Add(1) }}})
-	}()
+	stop := s.start(sender, Workers{N: 1, Trace: journal.Trace{Recorded: func(journal.Entry) { recorded.Add(1) }}})
 	require.Eventually(t, func() bool { return recorded.Load() == 198 }, 20*time.Second, 10*time.Millisecond)
 	require.NoError(t, locks.Rollback(t.Context()))
 	require.Eventually(t, s.are(journal.StateDone, ids...), 20*time.Second, 10*time.Millisecond)
-	cancel()
-	require.NoError(t, <-ended)
+	stop()
 	require.Len(t, sender.sent, 200, "none was sent again")
 }
 
@@ -68,22 +58,15 @@ func TestRefusedDecisionLocksNothing(t *testing.T) {
 // While the database is down, an ending Run calls it rarely, and ends.
 func TestStopWithoutADatabase(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t, pgtest.Options{})
-	pool := server.NewPool(t)
-	require.NoError(t, Migrate(t.Context(), pool, ""))
+	server, pool := ownServer(t, nil)
 	s := openStore(t, pool)
 	var failed atomic.Int64
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- s.Run(ctx, &teller{}, Workers{
-			Grace: 3 * time.Second, Settled: writeTestBooks, Trace: journal.Trace{Failed: func(error) { failed.Add(1) }},
-		})
-	}()
+	stop := s.start(&teller{}, Workers{
+		Grace: 3 * time.Second, Settled: writeTestBooks, Trace: journal.Trace{Failed: func(error) { failed.Add(1) }},
+	})
 	time.Sleep(500 * time.Millisecond)
 	require.NoError(t, server.Kill())
-	cancel()
-	require.NoError(t, <-ended)
+	stop()
 	require.Less(t, failed.Load(), int64(100))
 }
 

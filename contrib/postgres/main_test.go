@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
@@ -30,6 +31,15 @@ func TestMain(m *testing.M) {
 	}))
 }
 
+// ownServer starts a server of one test, with the current schema in a database.
+func ownServer(t testing.TB, settings map[string]string) (*pgtest.Server, *pgxpool.Pool) {
+	t.Helper()
+	server := pgtest.Start(t, pgtest.Options{Settings: settings})
+	pool := server.NewPool(t)
+	require.NoError(t, Migrate(t.Context(), pool, ""))
+	return server, pool
+}
+
 // emptyPool returns connections to an empty database of the shared server.
 func emptyPool(t testing.TB) *pgxpool.Pool {
 	t.Helper()
@@ -41,8 +51,6 @@ func emptyPool(t testing.TB) *pgxpool.Pool {
 func newPool(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	pool := emptyPool(t)
-	if err := Migrate(t.Context(), pool, ""); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Migrate(t.Context(), pool, ""))
 	return pool
 }

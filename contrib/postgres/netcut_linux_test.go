@@ -1,9 +1,7 @@
 package prepaidpg
 
 import (
-	"encoding/json"
 	"flag"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -36,9 +34,8 @@ func TestWorkersOverACutLink(t *testing.T) { //nolint:paralleltest // the tests 
 		return rest / 100
 	}})
 	s := newStore(t)
-	_, err := s.pool.Exec(t.Context(), `create table orders (request_id text primary key, state text); create table books (request_id text, state text)`)
-	require.NoError(t, err)
-	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+	s.exec(`create table orders (request_id text primary key, state text); create table books (request_id text, state text)`)
+	require.NoError(t, s.in(func(tx pgx.Tx) error {
 		_, err := s.EnqueueBatch(t.Context(), tx, func(yield func(journal.Payment, error) bool) {
 			for i := range all {
 				params := transfer("")
@@ -50,12 +47,8 @@ func TestWorkersOverACutLink(t *testing.T) { //nolint:paralleltest // the tests 
 		})
 		return err
 	}))
-	set, err := json.Marshal(workerSetup{Database: s.pool.Config().ConnString(), Emulator: b.URL, Defaults: *defaults})
-	require.NoError(t, err)
 	start := func() *exec.Cmd {
-		worker := exec.Command(os.Args[0]) //nolint:gosec // this very program; it is killed
-		worker.Env = append(os.Environ(), workerVariable+"="+string(set))
-		worker.Stderr = os.Stderr
+		worker := workerCommand(t, workerSetup{Database: s.pool.Config().ConnString(), Emulator: b.URL, Defaults: *defaults})
 		require.NoError(t, link.Start(worker))
 		return worker
 	}

@@ -74,31 +74,6 @@ func TestBothWorkersWereDone(t *testing.T) {
 	}
 }
 
-// If a connection breaks during the commit, the outcome may have been recorded. A second write finds it.
-func TestCommitOfUnknownOutcome(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	s.exec("create table books (request_id text)")
-	id := s.add(1)[0]
-	var lost, recorded atomic.Int64
-	sender := &teller{}
-	var once atomic.Bool
-	sender.reply = func(context.Context, prepaid.RequestID, time.Time) error {
-		// Like an attempt whose commit succeeded, but whose connection broke before the response.
-		once.Store(true)
-		s.exec(`update prepaid.payments set state = 'done', transaction_id = '1', due = null, sends_until = null, sealed = null, changed = now()`)
-		return nil
-	}
-	workers := Workers{Settled: writeTestBooks, Trace: journal.Trace{
-		Lost: func(journal.Entry) { lost.Add(1) }, Recorded: func(journal.Entry) { recorded.Add(1) },
-	}}
-	require.NoError(t, s.runUntil(sender, workers, func() bool { return recorded.Load()+lost.Load() > 0 }))
-	require.Zero(t, lost.Load())
-	require.EqualValues(t, 1, recorded.Load())
-	require.Equal(t, "0", text(t, s.pool, "select count(*)::text from books"), "the attempt that was carried out wrote it")
-	require.Equal(t, journal.StateDone, s.entry(id).State)
-}
-
 // The database fails between the response and the outcome: the outcome is kept until the database works again.
 func TestDatabaseIsDownWhenTheOutcomeIsKnown(t *testing.T) {
 	t.Parallel()
@@ -114,9 +89,7 @@ func TestDatabaseIsDownWhenTheOutcomeIsKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := pgtest.Start(t, pgtest.Options{})
-			pool := server.NewPool(t)
-			require.NoError(t, Migrate(t.Context(), pool, ""))
+			server, pool := ownServer(t, nil)
 			s := openStore(t, pool)
 			s.options.CallTimeout = 30 * time.Second
 			s.exec("create table books (request_id text)")

@@ -38,24 +38,12 @@ func TestIdleWorkerSendsAgainInTime(t *testing.T) {
 	s.options.CallTimeout = 2 * time.Minute
 	id := s.add(1)[0]
 	var calls atomic.Int32
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
-	defer cancel()
 	began := time.Now()
-	done := make(chan error, 1)
-	go func() {
-		done <- s.Run(ctx, &teller{reply: func(context.Context, prepaid.RequestID, time.Time) error {
-			if calls.Add(1) == 1 {
-				return notProcessed()
-			}
-			return nil
-		}}, Workers{N: 1})
-	}()
-	for ctx.Err() == nil && !s.are(journal.StateDone, id)() {
-		time.Sleep(10 * time.Millisecond)
-	}
-	took := time.Since(began)
-	cancel()
-	require.NoError(t, <-done)
-	t.Log(took)
-	require.Less(t, took, 10*time.Second)
+	require.NoError(t, s.runUntil(&teller{reply: func(context.Context, prepaid.RequestID, time.Time) error {
+		if calls.Add(1) == 1 {
+			return notProcessed()
+		}
+		return nil
+	}}, Workers{N: 1}, s.are(journal.StateDone, id)))
+	require.Less(t, time.Since(began), 10*time.Second)
 }

@@ -100,33 +100,6 @@ func TestWaitsForAPerson(t *testing.T) {
 	}
 }
 
-// While nothing can be sent, workers slow down, and payments are not lost.
-func TestNothingCanBeSent(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	ids := s.add(50)
-	var open atomic.Bool
-	sender := &teller{}
-	sender.reply = func(context.Context, prepaid.RequestID, time.Time) error {
-		if !open.Load() {
-			return notProcessed()
-		}
-		return nil
-	}
-	began := time.Now()
-	var claims atomic.Int64
-	workers := Workers{N: 2, Claim: 4, Trace: journal.Trace{Claimed: func(n int) { claims.Add(1) }}}
-	require.NoError(t, s.runUntil(sender, workers, func() bool {
-		if time.Since(began) > 1500*time.Millisecond {
-			open.Store(true)
-		}
-		return s.are(journal.StateDone, ids...)()
-	}))
-	failures := len(sender.sent) - 50
-	require.Positive(t, failures)
-	require.Less(t, failures, 30, "without a brake there would be hundreds")
-}
-
 // When Run ends, it gives unsent payments back, and calls in progress end by themselves.
 func TestRunEndsInOrder(t *testing.T) {
 	t.Parallel()
@@ -211,29 +184,6 @@ func TestSlowCalls(t *testing.T) {
 	require.Len(t, sender.sent, 60, "each once")
 	require.Positive(t, given.Load())
 	require.Less(t, given.Load(), int64(120), "each claim would take all of them")
-}
-
-// A panic of a sender makes the outcome unknown and does not end the worker, even in the wait for a repeat.
-func TestSenderPanics(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	id := s.add(1)[0]
-	sender := &teller{rest: 20 * time.Millisecond}
-	sender.reply = func(context.Context, prepaid.RequestID, time.Time) error {
-		if sender.sendings(id) == 1 {
-			panic("oops")
-		}
-		return nil
-	}
-	var awaited atomic.Int64
-	sender.await = func() {
-		if awaited.Add(1) == 1 {
-			panic("oops")
-		}
-	}
-	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, id)))
-	require.Equal(t, "enqueue:queued begin:intended end:unknown begin:unknown end:done", s.history(id))
-	require.EqualValues(t, 2, awaited.Load())
 }
 
 // If a worker cannot read a payment, it reports that, and others can send it.

@@ -3,13 +3,11 @@ package prepaidpg
 import (
 	"context"
 	"math/rand/v2"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
 )
 
@@ -41,28 +39,4 @@ func TestStopLeavesNothingClaimed(t *testing.T) {
 	}
 	t.Logf("%d of %d stops left payments claimed", left, stops)
 	require.Zero(t, left)
-}
-
-// While the service is down, payments of unknown outcome slow the workers down like others.
-func TestServiceDownWithUnknownPayments(t *testing.T) {
-	t.Parallel()
-	for _, state := range []string{"queued", "unknown"} {
-		t.Run(state, func(t *testing.T) {
-			t.Parallel()
-			s := newStore(t)
-			ids := s.add(200)
-			if state == "unknown" {
-				s.exec(`update prepaid.payments set state = 'unknown', began = now(), last_sent = now() - interval '1 hour', not_before = now() - interval '1 hour', runs = 1`)
-			}
-			var sent atomic.Int32
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			defer cancel()
-			require.NoError(t, s.Run(ctx, &teller{reply: func(context.Context, prepaid.RequestID, time.Time) error {
-				sent.Add(1)
-				return notProcessed()
-			}}, Workers{N: 10}))
-			t.Logf("%d payments, %d calls of a service that is down in 5 s", len(ids), sent.Load())
-			require.Less(t, sent.Load(), int32(150))
-		})
-	}
 }

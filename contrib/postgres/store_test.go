@@ -25,7 +25,6 @@ type teller struct {
 	rest time.Duration
 	// reply returns the response to a payment; by default it is done.
 	reply func(ctx context.Context, id prepaid.RequestID, lastSent time.Time) error
-	await func() // called by AwaitRepeat; may be nil
 
 	mu   sync.Mutex
 	sent []prepaid.RequestID
@@ -39,9 +38,6 @@ func (s *teller) NotBefore(lastSent time.Time) time.Time {
 }
 
 func (s *teller) AwaitRepeat(ctx context.Context, _ prepaid.AccountID, lastSent time.Time) error {
-	if s.await != nil {
-		s.await()
-	}
 	return pause.For(ctx, time.Until(s.NotBefore(lastSent)))
 }
 
@@ -194,6 +190,17 @@ func (s testStore) ended(h journal.Held, result *prepaid.TransferResult, failure
 	require.NoError(s.t, err)
 	after, _ := run.End(time.Now(), result, failure)
 	return journal.End{Fence: h.Fence, Entry: after}
+}
+
+// start starts workers. The result ends them, and requires that they end without an error.
+func (s testStore) start(sender journal.Sender, workers Workers) (stop func()) {
+	ctx, cancel := context.WithCancel(s.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, sender, workers) }()
+	return func() {
+		cancel()
+		require.NoError(s.t, <-ended)
+	}
 }
 
 // runUntil runs workers until enough, called after each event, returns true, and returns the result of Run.

@@ -9,13 +9,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
 	"github.com/cardprograms/prepaid/journal"
-	"github.com/cardprograms/prepaid/webhook"
 )
 
 // A repeatedly sent payment is unknown since its first attempt, not its last.
@@ -46,28 +43,6 @@ func TestStatsOldestQueuedCountsWhatWasGivenBack(t *testing.T) {
 	require.NotZero(t, stats.OldestQueued)
 }
 
-// Payments that wait for a person are not archived.
-func TestArchiveKeepsWhatWaitsForAPerson(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	params := transfer("reused")
-	params.RequestID = "20260901-7064-8000-8000-000000000001"
-	s.enqueueOld(params)
-	s.exec(`update prepaid.payments set state = 'rejected', review = 'reused', due = null, changed = now() - interval '60 days'`)
-	waiting := func() (n int) {
-		for _, err := range s.Waiting(t.Context()) {
-			require.NoError(t, err)
-			n++
-		}
-		return n
-	}
-	require.Equal(t, 1, waiting())
-	moved, err := s.Archive(t.Context(), time.Now().AddDate(0, 0, -40))
-	require.NoError(t, err)
-	require.Equal(t, 0, moved)
-	require.Equal(t, 1, waiting())
-}
-
 // enqueueOld adds a payment whose request ID is too old for Enqueue.
 func (s testStore) enqueueOld(params prepaid.TransferParams) {
 	e, err := journal.NewEntry(s.options.DigestKey, "EA1", params)
@@ -93,29 +68,6 @@ func TestUnreadablePaymentIsForAPersonWhenTooOld(t *testing.T) {
 	require.NoError(t, err)
 	t.Logf("%+v", stats)
 	require.Equal(t, 1, stats.Waiting)
-}
-
-// An acknowledged claim survives a crash, even where synchronous_commit is off.
-func TestClaimsSurviveACrashWithoutSynchronousCommit(t *testing.T) {
-	t.Parallel()
-	server := pgtest.Start(t, pgtest.Options{Settings: map[string]string{"synchronous_commit": "off", "wal_writer_delay": "10s", "autovacuum": "off"}})
-	pool := server.NewPool(t)
-	require.NoError(t, Migrate(t.Context(), pool, ""))
-	claims, err := NewClaims(pool, "", webhook.ClaimOptions{})
-	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), "checkpoint")
-	require.NoError(t, err)
-	c, err := claims.Claim(t.Context(), "message-1", time.Minute)
-	require.NoError(t, err)
-	require.Equal(t, webhook.ClaimWon, c.State())
-	require.NoError(t, c.Done(t.Context()))
-	require.NoError(t, server.Kill())
-	require.NoError(t, server.Restart(t.Context()))
-	require.EventuallyWithT(t, func(c2 *assert.CollectT) {
-		c, err = claims.Claim(context.Background(), "message-1", time.Minute)
-		require.NoError(c2, err)
-	}, 10*time.Second, 50*time.Millisecond)
-	require.Equal(t, webhook.ClaimDone, c.State(), "handled a second time otherwise")
 }
 
 // If Postgres cannot store a text of the service, the outcome is still recorded.

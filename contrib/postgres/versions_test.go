@@ -5,7 +5,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -54,28 +53,14 @@ func TestSchemaKnowsTheStates(t *testing.T) {
 	require.ElementsMatch(t, unsealed, statesOf("prepaid.payments", "payments_sealed"))
 }
 
-// instant pays at once.
-type instant struct{}
-
-func (instant) NotBefore(lastSent time.Time) time.Time { return lastSent }
-
-func (instant) AwaitRepeat(context.Context, prepaid.AccountID, time.Time) error { return nil }
-
-func (instant) Transfer(_ context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
-	return &prepaid.TransferResult{TransactionID: "t", CorrelationID: "c", RequestID: p.RequestID}, nil
-}
-
-func (instant) DirectEntryOut(context.Context, prepaid.AccountID, prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
-	panic("no direct entries here")
-}
-
 // A program of this version does all its work while one of the next version migrates.
 func TestThisVersionOnTheNext(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	s := storeOf(t, pool)
+	s := openStore(t, pool)
+	s.options.CallTimeout = time.Minute // no lease ends on a slow machine
 	const half = 300
-	_, err := enqueueBatch(t, s, payroll("before", half))
+	_, err := s.batch(payroll("before", half))
 	require.NoError(t, err)
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -84,7 +69,7 @@ func TestThisVersionOnTheNext(t *testing.T) {
 	recorded := 0
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.Run(ctx, instant{}, Workers{N: 2, Claim: 5, Trace: journal.Trace{
+		ended <- s.Run(ctx, &teller{}, Workers{N: 2, Claim: 5, Trace: journal.Trace{
 			Failed: func(err error) { t.Error(err) },
 			Recorded: func(journal.Entry) {
 				mu.Lock()
@@ -97,37 +82,26 @@ func TestThisVersionOnTheNext(t *testing.T) {
 	}()
 	require.NoError(t, migrate(t.Context(), pool, "", nextMigrations(t)))
 	require.NoError(t, checkVersion(t.Context(), pool, s.schema, 2))
-	_, err = enqueueBatch(t, s, payroll("after", half))
+	_, err = s.batch(payroll("after", half))
 	require.NoError(t, err)
-	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+	require.NoError(t, s.in(func(tx pgx.Tx) error {
 		return s.Enqueue(t.Context(), tx, "float", salary("single"))
 	}))
 	require.NoError(t, <-ended)
-	for _, e := range payments(t, s) {
+	for _, e := range s.payments() {
 		require.Equal(t, journal.StateDone, e.State)
 	}
 
-	later := storeOf(t, pool) // a process of this version that starts now
+	later := openStore(t, pool) // a process of this version that starts now
 	claims := newClaims(t, pool, webhook.ClaimOptions{})
 	require.NoError(t, claimedID(t, claims, "h/1", time.Minute, webhook.ClaimWon).Done(t.Context()))
-	id := aged(t, later, journal.StateDone, 40, "")
+	id := later.aged(journal.StateDone, 40, "")
 	moved, err := later.Archive(t.Context(), time.Now().Add(-38*day))
 	require.NoError(t, err)
 	require.Equal(t, 1, moved)
 	_, err = later.Get(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, "2", text(t, pool, "select count(*)::text from prepaid.versions"))
-}
-
-// A program does not open a schema without all its versions, and names the missing ones.
-func TestOpenOldSchema(t *testing.T) {
-	t.Parallel()
-	pool := emptyPool(t)
-	aead, err := journal.NewAEAD(make([]byte, 32))
-	require.NoError(t, err)
-	_, err = Open(t.Context(), pool, Options{DigestKey: prepaid.NewSecret("key"), Seal: aead})
-	require.ErrorIs(t, err, ErrSchemaOld)
-	require.True(t, strings.HasSuffix(err.Error(), "schema prepaid lacks 1 of 1 versions"), err)
 }
 
 // A program opens tables that an earlier version has filled, and does their due payments and Settled calls.
