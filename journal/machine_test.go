@@ -39,7 +39,7 @@ func TestMachine(t *testing.T) {
 	states := strings.Fields(rows[0])
 	require.Len(t, states, len(journal.States()))
 	for event, row := range rows[1:] {
-		event, cells := journal.Event(event+1), strings.Fields(row) //nolint:gosec // it is small
+		event, cells := journal.Event(event+1), strings.Fields(row)
 		cells = cells[len(cells)-len(states):]
 		require.Equal(t, event.String(), strings.TrimSpace(strings.Split(row, "\t")[0]))
 		for i, state := range journal.States() {
