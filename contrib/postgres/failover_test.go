@@ -162,7 +162,8 @@ func (f *failoverTest) await(what string, done func() bool) {
 // pay runs workers until payments are done.
 func (f *failoverTest) pay(s testStore, ids ...prepaid.RequestID) {
 	f.Helper()
-	defer s.start(f.sender(), Workers{})()
+	stop := s.start(f.sender(), Workers{})
+	defer stop()
 	require.Eventually(f, s.are(journal.StateDone, ids...), time.Minute, 5*time.Millisecond)
 }
 
