@@ -115,6 +115,16 @@ func (h *taker) handle(_ context.Context, m *prepaid.Message) error {
 	return nil
 }
 
+// failing returns a taker that refuses the listed messages.
+func failing(ids ...prepaid.MessageID) *taker {
+	return &taker{fail: func(id prepaid.MessageID) error {
+		if slices.Contains(ids, id) {
+			return errors.New("no")
+		}
+		return nil
+	}}
+}
+
 // failures returns the ids of the messages that err names.
 func failures(t *testing.T, err error) []prepaid.MessageID {
 	t.Helper()

@@ -25,20 +25,14 @@ func TestDrain(t *testing.T) {
 					t.Parallel()
 					service := &stored{ids: numbered(count), size: 3, quiet: quiet}
 					var want, left []prepaid.MessageID
-					isBad := func(id prepaid.MessageID) bool { n, _ := strconv.Atoi(string(id)); return bad > 0 && n%bad == 0 }
-					for _, id := range service.ids {
-						if isBad(id) {
+					for i, id := range service.ids {
+						if bad > 0 && i%bad == 0 {
 							left = append(left, id)
 						} else {
 							want = append(want, id)
 						}
 					}
-					took := &taker{fail: func(id prepaid.MessageID) error {
-						if isBad(id) {
-							return errors.New("no")
-						}
-						return nil
-					}}
+					took := failing(left...)
 					handled, err := Drain(t.Context(), service, "h1", took.handle)
 					require.Equal(t, len(want), handled)
 					require.Equal(t, want, service.dropped)
@@ -90,18 +84,14 @@ func TestDrainAsksNoMoreThanNeeded(t *testing.T) {
 	require.Equal(t, 1, service.lists, "one page, nothing dismissed")
 
 	service = &stored{ids: numbered(5), size: 3, quiet: true}
-	_, err = Drain(t.Context(), service, "h1", func(context.Context, *prepaid.Message) error { return errors.New("no") })
+	_, err = Drain(t.Context(), service, "h1", failing(numbered(5)...).handle)
 	require.Error(t, err)
 	require.Equal(t, 2, service.lists, "the second page is short")
-}
 
-// A number of messages that cannot be right is not believed.
-func TestDrainTotalUnderstated(t *testing.T) {
-	t.Parallel()
-	service := &stored{ids: numbered(7), size: 3, total: 2}
-	handled, err := Drain(t.Context(), service, "h1", (&taker{}).handle)
+	service = &stored{ids: numbered(7), size: 3, total: 2}
+	handled, err = Drain(t.Context(), service, "h1", (&taker{}).handle)
 	require.NoError(t, err)
-	require.Equal(t, 7, handled)
+	require.Equal(t, 7, handled, "a number of messages that cannot be right is not believed")
 }
 
 // A message that arrived at the front while a later page was read is found on the next pass.
@@ -144,12 +134,7 @@ func TestDrainPassesOverWhatStays(t *testing.T) {
 func TestDrainBesideAnother(t *testing.T) {
 	t.Parallel()
 	service := &stored{ids: numbered(10), size: 3}
-	took := &taker{fail: func(id prepaid.MessageID) error {
-		if id == "0" || id == "4" || id == "5" {
-			return errors.New("no")
-		}
-		return nil
-	}}
+	took := failing("0", "4", "5")
 	service.onDrop = func(s *stored, id prepaid.MessageID) error {
 		if id == "1" || id == "6" {
 			s.ids = slices.DeleteFunc(s.ids, func(each prepaid.MessageID) bool { return each == id })
@@ -213,12 +198,7 @@ func TestDrainOnStubbornService(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			service.ids, service.size = numbered(7), 3
-			took := &taker{fail: func(id prepaid.MessageID) error {
-				if id == "1" {
-					return errors.New("no")
-				}
-				return nil
-			}}
+			took := failing("1")
 			keeps := &forgetful{service}
 			handled, err := Drain(t.Context(), keeps, "h1", took.handle)
 			require.Equal(t, []prepaid.MessageID{"1"}, failures(t, err))
@@ -293,40 +273,29 @@ func TestDrainGivesUpWhenDismissingFails(t *testing.T) {
 
 func TestDrainListFails(t *testing.T) {
 	t.Parallel()
-	for name, code := range map[string]prepaid.ErrorCode{"page 1": prepaid.CodeServerError, "hook": prepaid.CodeInvalidHookID} {
+	for name, c := range map[string]struct {
+		code prepaid.ErrorCode
+		bad  []prepaid.MessageID // of page 1; if all fail, the second list is of page 2
+	}{
+		"page 1":       {prepaid.CodeServerError, []prepaid.MessageID{"2"}},
+		"hook":         {prepaid.CodeInvalidHookID, []prepaid.MessageID{"2"}},
+		"hook, page 2": {prepaid.CodeInvalidHookID, []prepaid.MessageID{"0", "1", "2"}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			service := &stored{ids: numbered(6), size: 3}
-			service.onList = func(s *stored, number int) error {
+			service.onList = func(s *stored, _ int) error {
 				if s.lists == 2 {
-					return refused(code)
+					return refused(c.code)
 				}
 				return nil
 			}
-			took := &taker{fail: func(id prepaid.MessageID) error {
-				if id == "2" {
-					return errors.New("no")
-				}
-				return nil
-			}}
-			handled, err := Drain(t.Context(), service, "h1", took.handle)
-			require.Equal(t, 2, handled)
-			require.Equal(t, []prepaid.MessageID{"2"}, failures(t, err))
-			require.ErrorIs(t, err, code)
+			handled, err := Drain(t.Context(), service, "h1", failing(c.bad...).handle)
+			require.Equal(t, 3-len(c.bad), handled)
+			require.Equal(t, c.bad, failures(t, err))
+			require.ErrorIs(t, err, c.code)
 		})
 	}
-}
-
-func TestDrainHookGoneOnLaterPage(t *testing.T) {
-	t.Parallel()
-	service := &stored{ids: numbered(6), size: 3, onList: func(_ *stored, number int) error {
-		if number == 2 {
-			return refused(prepaid.CodeInvalidHookID)
-		}
-		return nil
-	}}
-	_, err := Drain(t.Context(), service, "h1", func(context.Context, *prepaid.Message) error { return errors.New("no") })
-	require.ErrorIs(t, err, prepaid.CodeInvalidHookID)
 }
 
 func TestDrainMessageWithoutID(t *testing.T) {

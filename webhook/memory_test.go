@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"context"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -20,50 +19,6 @@ func claim(t *testing.T, store ClaimStore, id string, lease time.Duration) Claim
 func requireState(t *testing.T, want ClaimState, c Claim) {
 	t.Helper()
 	require.Equal(t, want.String(), c.State().String())
-}
-
-func TestMemory(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := Memory(10, time.Hour)
-		first := claim(t, store, "a", time.Minute)
-		requireState(t, ClaimWon, first)
-		second := claim(t, store, "a", time.Minute)
-		requireState(t, ClaimInFlight, second)
-		requireState(t, ClaimWon, claim(t, store, "b", time.Minute))
-		require.Equal(t, ErrClaimLost, second.Done(t.Context()), "it was not won")
-		require.Equal(t, ErrClaimLost, second.Release(t.Context()))
-
-		require.NoError(t, first.Release(t.Context()))
-		require.Equal(t, ErrClaimLost, first.Release(t.Context()))
-		require.Equal(t, ErrClaimLost, first.Done(t.Context()))
-		third := claim(t, store, "a", time.Minute)
-		requireState(t, ClaimWon, third)
-		require.Equal(t, ErrClaimLost, first.Done(t.Context()), "the lease is another's by now")
-
-		require.NoError(t, third.Done(t.Context()))
-		require.Equal(t, ErrClaimLost, third.Done(t.Context()))
-		require.Equal(t, ErrClaimLost, third.Release(t.Context()), "what is handled stays handled")
-		done := claim(t, store, "a", time.Minute)
-		requireState(t, ClaimDone, done)
-		require.Equal(t, ErrClaimLost, done.Release(t.Context()))
-
-		time.Sleep(time.Hour - time.Nanosecond)
-		requireState(t, ClaimDone, claim(t, store, "a", time.Minute))
-		time.Sleep(time.Nanosecond)
-		requireState(t, ClaimWon, claim(t, store, "a", time.Minute))
-	})
-}
-
-func TestMemoryJustInTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := Memory(10, time.Hour)
-		c := claim(t, store, "a", time.Minute)
-		time.Sleep(time.Minute - time.Nanosecond)
-		requireState(t, ClaimInFlight, claim(t, store, "a", time.Minute))
-		require.NoError(t, c.Done(t.Context()))
-	})
 }
 
 // A full store forgets the messages handled longest ago, and never a live lease.
@@ -121,18 +76,7 @@ func TestMemoryDefaults(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, 100_000, store.limit)
 		require.Equal(t, 24*time.Hour, store.keep)
+		_, err := store.Claim(t.Context(), "a", 0)
+		require.Equal(t, []string{"lease"}, fields(t, err))
 	}
-}
-
-func TestMemoryRefuses(t *testing.T) {
-	t.Parallel()
-	store := Memory(0, 0)
-	_, err := store.Claim(t.Context(), "a", 0)
-	require.Equal(t, []string{"lease"}, fields(t, err))
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = store.Claim(over, "a", time.Minute)
-	require.ErrorIs(t, err, context.Canceled)
-	requireState(t, ClaimWon, claim(t, store, "a", time.Minute))
-	require.Equal(t, "invalid", ClaimState(0).String())
 }

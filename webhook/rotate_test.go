@@ -29,17 +29,12 @@ type site struct {
 	seen    recorder
 	url     string
 	now     atomic.Pointer[Handler]
-	// before sees each request ahead of the Handler.
-	before atomic.Pointer[func(*http.Request)]
 }
 
 func newSite(t *testing.T, options prepaidtest.Options) *site {
 	t.Helper()
 	s := &site{t: t}
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if before := s.before.Load(); before != nil {
-			(*before)(r)
-		}
 		s.now.Load().ServeHTTP(w, r)
 	}))
 	t.Cleanup(receiver.Close)
@@ -120,32 +115,6 @@ func TestRotationLosesNothing(t *testing.T) {
 	stop()
 	s.complete(<-sent)
 	require.Equal(t, []string{"k1", "k2", "k3"}, ids(ring), "for an hour")
-}
-
-// A message that was signed with the old key may arrive when the hook has the new one.
-func TestRotationTakesLateMessages(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, prepaidtest.Options{})
-	ring := s.start(keysOf("k1", keyHex))
-	client := s.Client()
-	_, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex), RotateIn(ring, time.Hour))
-	require.NoError(t, err)
-
-	arrived, goOn := make(chan string, 1), make(chan struct{})
-	var held atomic.Bool
-	s.before.Store(new(func(r *http.Request) {
-		if held.CompareAndSwap(false, true) {
-			arrived <- r.Header.Get("X-Hmac-Key-Id")
-			<-goOn
-		}
-	}))
-	s.Adjust(s.account, "1.00")
-	require.Equal(t, "k1", <-arrived)
-	_, err = Ensure(t.Context(), client.Hooks, s.want("k2", otherKey), RotateIn(ring, time.Hour))
-	close(goOn)
-	require.NoError(t, err)
-	s.Adjust(s.account, "2.00")
-	s.complete(2)
 }
 
 // killer ends a process at its change of the hook: its context is cancelled before the request is sent, or when the

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cardprograms/prepaid"
 )
 
 // wire is a raw connection to a Handler in a real server.
@@ -118,27 +116,6 @@ func TestWireLimitIsLifted(t *testing.T) {
 	}
 }
 
-func TestWireBigBody(t *testing.T) {
-	t.Parallel()
-	config := open(ignore)
-	config.MaxBody = 1000
-	server := listen(t, config, 0)
-	for name, lines := range map[string][]string{
-		"declared length": {"Content-Length: 1000000000000", "", ""},
-		"waits for a go-ahead": {
-			"Content-Length: 1001", "Expect: 100-continue", "", "",
-		},
-		"chunked": {"Transfer-Encoding: chunked", "", "3e8", strings.Repeat(" ", 1000), "1", " ", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := dial(t, server)
-			w.send(append([]string{"POST / HTTP/1.1", "Host: x"}, lines...)...)
-			require.Equal(t, 413, w.status(), "and no 100")
-		})
-	}
-}
-
 func TestWireBrokenBody(t *testing.T) {
 	t.Parallel()
 	var seen recorder
@@ -154,16 +131,6 @@ func TestWireBrokenBody(t *testing.T) {
 	require.NoError(t, tcp.CloseWrite())
 	require.Equal(t, 400, w.status())
 	require.Zero(t, seen.count())
-}
-
-func TestWireMethods(t *testing.T) {
-	t.Parallel()
-	server := listen(t, open(ignore), 0)
-	for _, method := range []string{"GET", "PUT", "DELETE", "OPTIONS", "BREW", "post"} {
-		w := dial(t, server)
-		w.send(method+" / HTTP/1.1", "Host: x", "", "")
-		require.Equal(t, 405, w.status(), method)
-	}
 }
 
 func TestHTTP2SlowBody(t *testing.T) {
@@ -183,29 +150,4 @@ func TestHTTP2SlowBody(t *testing.T) {
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, 2, response.ProtoMajor)
 	require.Equal(t, 400, response.StatusCode)
-}
-
-// The server stops first, then the Handler; both wait.
-func TestWireShutdown(t *testing.T) {
-	t.Parallel()
-	begun, release := make(chan struct{}), make(chan struct{})
-	handler := newHandler(t, open(func(context.Context, *prepaid.Message) error {
-		close(begun)
-		<-release
-		return nil
-	}))
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	w := dial(t, server)
-	w.send(head(len(transaction)) + transaction)
-	<-begun
-	stopped := make(chan error, 2)
-	go func() {
-		stopped <- server.Config.Shutdown(t.Context())
-		stopped <- handler.Shutdown(t.Context())
-	}()
-	close(release)
-	require.Equal(t, 200, w.status())
-	require.NoError(t, <-stopped)
-	require.NoError(t, <-stopped)
 }
