@@ -268,22 +268,20 @@ func (r *Result) Sentinel(v ssa.Value) string {
 // Judges reports whether a function of the SDK says something about an error.
 func (r *Result) Judges(callee *types.Func) bool {
 	return callee != nil && r.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil &&
-		callee.Signature().Params().Len() > 0 && isError(callee.Signature().Params().At(0).Type())
+		callee.Signature().Params().Len() > 0 && IsError(callee.Signature().Params().At(0).Type())
 }
 
 // Asks reports whether a function, or a literal in it, asks the SDK about an error or reads its outcome.
 func (r *Result) Asks(fn *ssa.Function) bool {
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			switch instr := instr.(type) {
-			case *ssa.Call:
-				if r.Judges(Callee(instr.Common())) {
-					return true
-				}
-			case *ssa.FieldAddr:
-				if FieldName(instr.X.Type(), instr.Field) == "Outcome" {
-					return true
-				}
+	for instr := range All[ssa.Instruction](fn) {
+		switch instr := instr.(type) {
+		case *ssa.Call:
+			if r.Judges(Callee(instr.Common())) {
+				return true
+			}
+		case *ssa.FieldAddr:
+			if FieldName(instr.X.Type(), instr.Field) == "Outcome" {
+				return true
 			}
 		}
 	}
@@ -313,7 +311,7 @@ func (a *after) depends(v ssa.Value, depth int) bool {
 	if _, phi := v.(*ssa.Phi); !ok || phi && depth > 0 || depth > 6 {
 		return false
 	}
-	return slices.ContainsFunc(instr.Operands(nil), func(operand *ssa.Value) bool { return *operand != nil && a.depends(*operand, depth+1) })
+	return slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return a.depends(operand, depth+1) })
 }
 
 // reads reports whether a function decides by data that it reads elsewhere.

@@ -56,7 +56,7 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 	case *ssa.Return:
 		f.fate.Used = true
 		for i, result := range ref.Results { // the function around a literal returns the values that the literal stores
-			if ref.Parent() == f.in && result == value && isError(result.Type()) && !slices.Contains(f.fate.Returned, i) {
+			if ref.Parent() == f.in && result == value && IsError(result.Type()) && !slices.Contains(f.fate.Returned, i) {
 				f.fate.Returned = append(f.fate.Returned, i)
 			}
 		}
@@ -150,10 +150,10 @@ var asking = []string{
 func wraps(result types.Type) bool {
 	tuple, ok := result.(*types.Tuple)
 	if !ok {
-		return isError(result)
+		return IsError(result)
 	}
 	for v := range tuple.Variables() {
-		if isError(v.Type()) {
+		if IsError(v.Type()) {
 			return true
 		}
 	}

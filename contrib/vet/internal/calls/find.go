@@ -58,25 +58,8 @@ func declared(common *ssa.CallCommon) *types.Signature {
 	return common.Signature()
 }
 
-// Value is the result at an index. It is nil if the result is unused: assigned to _, or dropped with all results ("go", "defer").
-func (c *Call) Value(result int) ssa.Value {
-	value := c.Instr.Value()
-	if value == nil || result < 0 {
-		return nil
-	}
-	if c.Instr.Common().Signature().Results().Len() == 1 {
-		if len(*value.Referrers()) == 0 {
-			return nil
-		}
-		return value
-	}
-	for _, ref := range *value.Referrers() {
-		if extract, ok := ref.(*ssa.Extract); ok && extract.Index == result && len(*extract.Referrers()) > 0 {
-			return extract
-		}
-	}
-	return nil
-}
+// Value is [ResultOf] of the call.
+func (c *Call) Value(result int) ssa.Value { return ResultOf(c.Instr, result) }
 
 // Keys are the values that the request ID of the call may have, as far as the function shows: constants, results of calls,
 // parameters. The list is empty if the call has no ID.
@@ -128,13 +111,9 @@ func fullName(fn *types.Func) string {
 // in finds the money calls of a function, without those of its literals.
 func (r *Result) in(fn *ssa.Function) []*Call {
 	var found []*Call
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			if instr, ok := instr.(ssa.CallInstruction); ok {
-				if call := r.call(fn, instr); call != nil {
-					found = append(found, call)
-				}
-			}
+	for instr := range All[ssa.CallInstruction](fn) {
+		if call := r.call(fn, instr); call != nil {
+			found = append(found, call)
 		}
 	}
 	return found
@@ -204,7 +183,7 @@ func (r *Result) summary(fn *ssa.Function) (Func, bool) {
 func (r *Result) bySignature(common *ssa.CallCommon) (Func, bool) {
 	signature := common.Signature()
 	results := signature.Results()
-	if results.Len() == 0 || !isError(results.At(results.Len()-1).Type()) {
+	if results.Len() == 0 || !IsError(results.At(results.Len()-1).Type()) {
 		return Func{}, false
 	}
 	var f Func
@@ -248,4 +227,5 @@ func typeBase(t types.Type) string {
 	return name[strings.LastIndex(name, ".")+1:]
 }
 
-func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+// IsError reports whether a type is the interface error.
+func IsError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }

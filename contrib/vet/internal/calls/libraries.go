@@ -146,10 +146,8 @@ func functions(v ssa.Value, depth int) []*ssa.Function {
 			}
 		case *ssa.Call: // of a function that returns a function
 			if maker := origin.Common().StaticCallee(); maker != nil {
-				for _, block := range maker.Blocks {
-					if ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return); ok && len(ret.Results) > 0 {
-						found = append(found, functions(ret.Results[0], depth+1)...)
-					}
+				for ret := range All[*ssa.Return](maker) {
+					found = append(found, functions(ret.Results[0], depth+1)...)
 				}
 			}
 		}

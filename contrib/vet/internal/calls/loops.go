@@ -26,7 +26,7 @@ func loops(pass *analysis.Pass) {
 			params := object.Signature().Params()
 			for i := range params.Len() {
 				f, ok := params.At(i).Type().Underlying().(*types.Signature)
-				if !ok || f.Results().Len() == 0 || !types.Identical(f.Results().At(f.Results().Len()-1).Type(), types.Universe.Lookup("error").Type()) {
+				if !ok || f.Results().Len() == 0 || !IsError(f.Results().At(f.Results().Len()-1).Type()) {
 					continue
 				}
 				if (&finder{pass.TypesInfo, params.At(i), pass}).in(decl.Body) {

@@ -3,6 +3,7 @@ package calls
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -141,19 +142,11 @@ func captured(v *ssa.FreeVar) ssa.Value {
 	if fn.Parent() == nil {
 		return nil
 	}
-	for i, free := range fn.FreeVars {
-		if free != v {
-			continue
-		}
-		for _, block := range fn.Parent().Blocks {
-			for _, instr := range block.Instrs {
-				if closure, ok := instr.(*ssa.MakeClosure); ok && closure.Fn == fn {
-					return closure.Bindings[i]
-				}
-			}
-		}
+	closure, ok := Literal(fn).(*ssa.MakeClosure)
+	if !ok {
+		return nil
 	}
-	return nil
+	return closure.Bindings[slices.Index(fn.FreeVars, v)]
 }
 
 // FieldName is the name of a field of a struct, or of the struct that a pointer points to.

@@ -163,10 +163,8 @@ func (p *parts) follow(value ssa.Value, field string) {
 	case *ssa.Next, *ssa.Select:
 		p.add(v, p.at(v), true)
 	case ssa.Instruction:
-		for _, operand := range v.Operands(nil) {
-			if *operand != nil {
-				p.follow(*operand, "")
-			}
+		for _, operand := range Operands(v) {
+			p.follow(operand, "")
 		}
 	default:
 		p.add(v, v.Name()+"."+field, false)
@@ -238,10 +236,8 @@ func (p *parts) call(call *ssa.Call, field string) {
 		for i, param := range fn.Params {
 			p.bound[param] = common.Args[i]
 		}
-		for _, block := range fn.Blocks {
-			if ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return); ok {
-				p.follow(ret.Results[0], field)
-			}
+		for ret := range All[*ssa.Return](fn) {
+			p.follow(ret.Results[0], field)
 		}
 		return
 	}
@@ -312,11 +308,7 @@ func (r *Result) makes() {
 			default:
 				continue
 			}
-			for _, block := range fn.Blocks {
-				ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
-				if !ok {
-					continue
-				}
+			for ret := range All[*ssa.Return](fn) {
 				for _, part := range r.Parts(ret.Results[0], field) {
 					if part.New == "" || part.New == Clock && types.Identical(results.At(0).Type(), types.Typ[types.String]) && fn.Signature.Params().Len() > 0 {
 						continue
@@ -390,18 +382,12 @@ func Pure(callee *types.Func) bool {
 func Steady(fn *ssa.Function) bool { return steady(fn, 0) }
 
 func steady(fn *ssa.Function, depth int) bool {
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			call, ok := instr.(ssa.CallInstruction)
-			if !ok {
-				continue
-			}
-			callee := Callee(call.Common())
-			inner := call.Common().StaticCallee()
-			_, builtin := call.Common().Value.(*ssa.Builtin)
-			if !builtin && (callee == nil || !Pure(callee)) && (inner == nil || inner.Blocks == nil || depth > 3 || !steady(inner, depth+1)) {
-				return false
-			}
+	for call := range All[ssa.CallInstruction](fn) {
+		callee := Callee(call.Common())
+		inner := call.Common().StaticCallee()
+		_, builtin := call.Common().Value.(*ssa.Builtin)
+		if !builtin && (callee == nil || !Pure(callee)) && (inner == nil || inner.Blocks == nil || depth > 3 || !steady(inner, depth+1)) {
+			return false
 		}
 	}
 	return true

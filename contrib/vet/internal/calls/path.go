@@ -147,7 +147,7 @@ func (w *walk) asks(v ssa.Value, depth int) bool {
 		})
 	}
 	instr, ok := v.(ssa.Instruction)
-	return ok && depth < 5 && slices.ContainsFunc(instr.Operands(nil), func(operand *ssa.Value) bool { return *operand != nil && w.asks(*operand, depth+1) })
+	return ok && depth < 5 && slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return w.asks(operand, depth+1) })
 }
 
 // another reports whether the repeated call at the end of the path is for another payment.
@@ -186,19 +186,9 @@ func changes(value ssa.Value, loop map[*ssa.BasicBlock]bool, seen map[ssa.Value]
 			return true
 		}
 	}
-	for _, operand := range instr.Operands(nil) {
-		if *operand != nil && changes(*operand, loop, seen) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return changes(operand, loop, seen) })
 }
 
 func uses(instr ssa.Instruction, held []ssa.Value) bool {
-	for _, operand := range instr.Operands(nil) {
-		if slices.Contains(held, *operand) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Operands(instr), func(operand ssa.Value) bool { return slices.Contains(held, operand) })
 }

@@ -111,14 +111,8 @@ func (g *given) from(value ssa.Value) bool {
 			return true
 		}
 	}
-	if instr, ok := value.(ssa.Instruction); ok {
-		for _, operand := range instr.Operands(nil) {
-			if *operand != nil && g.from(*operand) {
-				return true
-			}
-		}
-	}
-	return false
+	instr, ok := value.(ssa.Instruction)
+	return ok && slices.ContainsFunc(Operands(instr), g.from)
 }
 
 // written follows the values that an instruction stores in a variable or a part of it.
@@ -178,10 +172,10 @@ func parameter(fn *ssa.Function, at place) Source {
 
 // Makes reports whether a function makes one of these calls.
 func Makes(fn *ssa.Function, these func(*ssa.CallCommon) bool) bool {
-	return slices.ContainsFunc(fn.Blocks, func(b *ssa.BasicBlock) bool {
-		return slices.ContainsFunc(b.Instrs, func(instr ssa.Instruction) bool {
-			call, ok := instr.(*ssa.Call)
-			return ok && these(call.Common())
-		})
-	})
+	for call := range All[*ssa.Call](fn) {
+		if these(call.Common()) {
+			return true
+		}
+	}
+	return false
 }

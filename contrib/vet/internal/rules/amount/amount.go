@@ -51,15 +51,11 @@ func run(pass *analysis.Pass) (any, error) {
 				pass.ExportObjectFact(object, r)
 			}
 		}
-		for _, block := range fn.Blocks {
-			for _, instr := range block.Instrs {
-				switch instr := instr.(type) {
-				case ssa.CallInstruction:
-					t.maker(instr)
-				case *ssa.BinOp:
-					t.comparison(instr)
-				}
-			}
+		for instr := range calls.All[ssa.CallInstruction](fn) {
+			t.maker(instr)
+		}
+		for op := range calls.All[*ssa.BinOp](fn) {
+			t.comparison(op)
 		}
 	}
 	return nil, nil

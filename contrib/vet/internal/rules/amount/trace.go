@@ -3,6 +3,7 @@ package amount
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -27,9 +28,8 @@ func (t *tracer) result(fn *ssa.Function) *result {
 	}
 	r := new(result)
 	t.results[fn] = r
-	for _, block := range fn.Blocks {
-		ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
-		if !ok || len(ret.Results) == 0 {
+	for ret := range calls.All[*ssa.Return](fn) {
+		if len(ret.Results) == 0 {
 			continue
 		}
 		value := ret.Results[0]
@@ -46,14 +46,7 @@ func (t *tracer) result(fn *ssa.Function) *result {
 
 // of is the analysis of the result of a call.
 func (t *tracer) of(call *ssa.Call) *result {
-	if fn := call.Common().StaticCallee(); fn != nil && fn.Blocks != nil {
-		return t.result(fn)
-	}
-	r := new(result)
-	if callee := calls.Callee(call.Common()); callee != nil {
-		t.pass.ImportObjectFact(callee, r)
-	}
-	return r
+	return calls.Summary(t.pass, call.Common(), t.result)
 }
 
 // rounded reports whether a number or text is, or was, a float that is neither constant nor random.
@@ -73,12 +66,8 @@ func (t *tracer) rounded(v ssa.Value, seen map[ssa.Value]bool) bool {
 		return t.any(v.Edges, seen)
 	case *ssa.Extract:
 		return v.Index == 0 && t.rounded(v.Tuple, seen)
-	case *ssa.Convert:
-		return t.rounded(v.X, seen)
-	case *ssa.ChangeType:
-		return t.rounded(v.X, seen)
-	case *ssa.MakeInterface:
-		return t.rounded(v.X, seen)
+	case *ssa.Convert, *ssa.ChangeType, *ssa.MakeInterface:
+		return t.any(calls.Operands(v.(ssa.Instruction)), seen)
 	case *ssa.BinOp: // of integers, or "+" of texts
 		return !compares[v.Op] && (t.rounded(v.X, seen) || t.rounded(v.Y, seen))
 	case *ssa.UnOp:
@@ -99,12 +88,7 @@ func (t *tracer) rounded(v ssa.Value, seen map[ssa.Value]bool) bool {
 }
 
 func (t *tracer) any(values []ssa.Value, seen map[ssa.Value]bool) bool {
-	for _, v := range values {
-		if t.rounded(v, seen) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(values, func(v ssa.Value) bool { return t.rounded(v, seen) })
 }
 
 // formats are functions that make text of their arguments.
@@ -128,12 +112,7 @@ func random(v ssa.Value, seen map[ssa.Value]bool) bool {
 	if !ok || !basic(v.Type(), types.IsNumeric) {
 		return false
 	}
-	for _, operand := range instr.Operands(nil) {
-		if *operand != nil && random(*operand, seen) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(calls.Operands(instr), func(operand ssa.Value) bool { return random(operand, seen) })
 }
 
 // money follows a float back to an amount.

@@ -116,32 +116,27 @@ type maker struct {
 
 func (r *rule) makers(fn *ssa.Function) []maker {
 	var found []maker
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			call, ok := instr.(*ssa.Call)
-			if !ok {
-				continue
-			}
-			c := r.of(call.Common())
-			if c.Drops {
-				found = append(found, maker{call: call, name: calls.Callee(call.Common()).Name() + " makes a client", settings: pick(call, c.Config), uses: []ssa.Instruction{call}, own: c.Own})
-				continue
-			}
-			client := r.made(call, c)
-			if client == nil {
-				continue
-			}
-			f := r.fate(client)
-			if f.kept || f.returned || len(f.calls) == 0 {
-				continue
-			}
-			m := maker{call: call, name: "a client is made", settings: call.Common().Args, uses: f.calls}
-			if c.Returns {
-				m.settings, m.own = pick(call, c.Config), c.Own
-			}
-			m.reported = r.serves(fn, m)
-			found = append(found, m)
+	for call := range calls.All[*ssa.Call](fn) {
+		c := r.of(call.Common())
+		if c.Drops {
+			name := calls.Callee(call.Common()).Name() + " makes a client"
+			found = append(found, maker{call: call, name: name, settings: pick(call, c.Config), uses: []ssa.Instruction{call}, own: c.Own})
+			continue
 		}
+		client := r.made(call, c)
+		if client == nil {
+			continue
+		}
+		f := r.fate(client)
+		if f.kept || f.returned || len(f.calls) == 0 {
+			continue
+		}
+		m := maker{call: call, name: "a client is made", settings: call.Common().Args, uses: f.calls}
+		if c.Returns {
+			m.settings, m.own = pick(call, c.Config), c.Own
+		}
+		m.reported = r.serves(fn, m)
+		found = append(found, m)
 	}
 	return found
 }
@@ -151,15 +146,7 @@ func (r *rule) made(call *ssa.Call, c *clients) ssa.Value {
 	if !c.Returns && !calls.Calls(call.Common(), r.Model.Clients) {
 		return nil
 	}
-	if call.Common().Signature().Results().Len() == 1 {
-		return call
-	}
-	for _, ref := range *call.Referrers() {
-		if extract, ok := ref.(*ssa.Extract); ok && extract.Index == 0 {
-			return extract
-		}
-	}
-	return nil
+	return calls.ResultOf(call, 0)
 }
 
 func pick(call *ssa.Call, bits uint64) []ssa.Value {
@@ -183,10 +170,8 @@ func (r *rule) serves(fn *ssa.Function, m maker) bool {
 	if fn.Signature.Recv() != nil {
 		params = params[1:]
 	}
-	for _, setting := range m.settings {
-		if depends(setting, params, map[ssa.Value]bool{}) {
-			return false
-		}
+	if slices.ContainsFunc(m.settings, func(v ssa.Value) bool { return depends(v, params, map[ssa.Value]bool{}) }) {
+		return false
 	}
 	var payment []*ssa.Parameter
 	for _, param := range params {
@@ -200,10 +185,8 @@ func (r *rule) serves(fn *ssa.Function, m maker) bool {
 			continue
 		}
 		if money := r.Find(call); money != nil && money.Kind.Sends() {
-			for _, arg := range call.Common().Args {
-				if depends(arg, payment, map[ssa.Value]bool{}) {
-					return true
-				}
+			if slices.ContainsFunc(call.Common().Args, func(arg ssa.Value) bool { return depends(arg, payment, map[ssa.Value]bool{}) }) {
+				return true
 			}
 		}
 	}
@@ -219,7 +202,7 @@ func (r *rule) repeated(m maker) bool {
 	block, uses := m.call.Block(), m.uses
 	fn := m.call.Parent()
 	for fn.Parent() != nil && !loops(block, block) { // go func() { … }() in a loop
-		closure := closureOf(fn)
+		closure := calls.Literal(fn)
 		if closure == nil || slices.ContainsFunc(m.settings, func(v ssa.Value) bool { return depends(v, fn.Params, map[ssa.Value]bool{}) }) {
 			return false
 		}
@@ -233,19 +216,7 @@ func (r *rule) repeated(m maker) bool {
 
 // of is the summary of the called function.
 func (r *rule) of(common *ssa.CallCommon) *clients {
-	if fn := common.StaticCallee(); fn != nil {
-		if fn.Origin() != nil {
-			fn = fn.Origin()
-		}
-		if fn.Blocks != nil {
-			return r.summary(fn)
-		}
-	}
-	c := new(clients)
-	if callee := calls.Callee(common); callee != nil && !common.IsInvoke() {
-		r.pass.ImportObjectFact(callee, c)
-	}
-	return c
+	return calls.Summary(r.pass, common, r.summary)
 }
 
 // summary is the use of clients in a function of this package.
@@ -282,15 +253,11 @@ func (r *rule) summary(fn *ssa.Function) *clients {
 			}
 		}
 	}
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			if call, ok := instr.(*ssa.Call); ok {
-				if client := r.made(call, r.of(call.Common())); client != nil {
-					if f := r.fate(client); f.returned && !f.kept {
-						c.Returns = true
-						settings(call.Common().Args, r.of(call.Common()).Own)
-					}
-				}
+	for call := range calls.All[*ssa.Call](fn) {
+		if client := r.made(call, r.of(call.Common())); client != nil {
+			if f := r.fate(client); f.returned && !f.kept {
+				c.Returns = true
+				settings(call.Common().Args, r.of(call.Common()).Own)
 			}
 		}
 	}

@@ -213,17 +213,5 @@ func (f *follower) sdk(instr ssa.CallInstruction, callee *types.Func, arg int) {
 }
 
 func (f *follower) result(instr ssa.CallInstruction) {
-	value := instr.Value()
-	if value == nil {
-		return
-	}
-	if value.Common().Signature().Results().Len() == 1 {
-		f.value(value)
-		return
-	}
-	for _, ref := range *value.Referrers() {
-		if extract, ok := ref.(*ssa.Extract); ok && extract.Index == 0 {
-			f.value(extract)
-		}
-	}
+	f.value(calls.ResultOf(instr, 0))
 }

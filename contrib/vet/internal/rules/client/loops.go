@@ -10,42 +10,8 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
-// loops reports whether two blocks are in one loop: each can be reached from the other.
-func loops(a, b *ssa.BasicBlock) bool { return reaches(a, b) && reaches(b, a) }
-
-func reaches(from, to *ssa.BasicBlock) bool {
-	seen := map[*ssa.BasicBlock]bool{}
-	var follow func(*ssa.BasicBlock) bool
-	follow = func(block *ssa.BasicBlock) bool {
-		for _, next := range block.Succs {
-			if next == to {
-				return true
-			}
-			if !seen[next] {
-				seen[next] = true
-				if follow(next) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	return follow(from)
-}
-
-// closureOf is the only instruction that makes a literal, or nil.
-func closureOf(fn *ssa.Function) ssa.Instruction {
-	for _, block := range fn.Parent().Blocks {
-		for _, instr := range block.Instrs {
-			for _, operand := range instr.Operands(nil) {
-				if *operand == ssa.Value(fn) {
-					return instr
-				}
-			}
-		}
-	}
-	return nil
-}
+// loops reports whether two blocks are in one loop.
+func loops(a, b *ssa.BasicBlock) bool { return calls.Cycle(a)[b] }
 
 // depends reports whether a value is made of a parameter.
 func depends(v ssa.Value, params []*ssa.Parameter, seen map[ssa.Value]bool) bool {
@@ -64,17 +30,10 @@ func parts(v ssa.Value) []ssa.Value {
 	if local, ok := v.(*ssa.Alloc); ok {
 		return contents(local)
 	}
-	instr, ok := v.(ssa.Instruction)
-	if !ok {
-		return nil
+	if instr, ok := v.(ssa.Instruction); ok {
+		return calls.Operands(instr)
 	}
-	var values []ssa.Value
-	for _, operand := range instr.Operands(nil) {
-		if *operand != nil {
-			values = append(values, *operand)
-		}
-	}
-	return values
+	return nil
 }
 
 func contents(address ssa.Value) []ssa.Value {

@@ -156,27 +156,21 @@ func (r *rule) wait() {
 // sites are the money calls in a function, and its calls of functions that make money calls with a context of their own or from a parameter.
 func (r *rule) sites(fn *ssa.Function) []site {
 	var found []site
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			call, ok := instr.(ssa.CallInstruction)
-			if !ok {
-				continue
+	for call := range calls.All[ssa.CallInstruction](fn) {
+		common := call.Common()
+		if money := r.Find(call); money != nil && !money.Wrapper {
+			if ctx := contextOf(common.Args); ctx != nil && money.Kind.Sends() {
+				found = append(found, site{call, money.Name, ctx})
 			}
-			common := call.Common()
-			if money := r.Find(call); money != nil && !money.Wrapper {
-				if ctx := contextOf(common.Args); ctx != nil && money.Kind.Sends() {
-					found = append(found, site{call, money.Name, ctx})
-				}
-				continue
-			}
-			s := r.of(common)
-			if s.Always {
-				found = append(found, site{call, s.Call, nil})
-			}
-			for i, arg := range common.Args {
-				if !s.Always && s.Params>>min(i, 63)&1 == 1 {
-					found = append(found, site{call, s.Call, arg})
-				}
+			continue
+		}
+		s := calls.Summary(r.pass, common, r.summary)
+		if s.Always {
+			found = append(found, site{call, s.Call, nil})
+		}
+		for i, arg := range common.Args {
+			if !s.Always && s.Params>>min(i, 63)&1 == 1 {
+				found = append(found, site{call, s.Call, arg})
 			}
 		}
 	}
@@ -190,23 +184,6 @@ func contextOf(args []ssa.Value) ssa.Value {
 		}
 	}
 	return nil
-}
-
-// of returns the summary of the called function.
-func (r *rule) of(common *ssa.CallCommon) *sends {
-	if fn := common.StaticCallee(); fn != nil {
-		if fn.Origin() != nil {
-			fn = fn.Origin()
-		}
-		if fn.Blocks != nil {
-			return r.summary(fn)
-		}
-	}
-	s := new(sends)
-	if callee := calls.Callee(common); callee != nil && !common.IsInvoke() {
-		r.pass.ImportObjectFact(callee, s)
-	}
-	return s
 }
 
 // summary is the use of contexts in a function of this package, including its literals.

@@ -5,7 +5,6 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/ast/astutil"
 )
 
 func (r *rule) report(s site, message string) {
@@ -24,45 +23,38 @@ func (r *rule) fix(s site) []analysis.SuggestedFix {
 			arg = made
 		}
 	}
-	for _, file := range r.pass.Files {
-		if arg == nil || file.FileStart > call.Pos() || call.Pos() >= file.FileEnd {
+	if arg == nil {
+		return nil
+	}
+	scope := r.pass.Pkg.Scope().Innermost(call.Pos())
+	for name, needed := range map[string]bool{"ctx": false, "cancel": false, "context": true, "time": true} {
+		if _, found := scope.LookupParent(name, call.Pos()); (found != nil) != needed {
+			return nil
+		}
+	}
+	path := r.Enclosing(call)
+	for i, node := range path {
+		switch node.(type) {
+		case *ast.ForStmt, *ast.RangeStmt, *ast.CaseClause, *ast.CommClause:
+			return nil
+		}
+		_, ok := node.(*ast.BlockStmt)
+		if !ok || i == 0 {
 			continue
 		}
-		path, _ := astutil.PathEnclosingInterval(file, call.Pos(), call.End())
-		scope := r.pass.Pkg.Scope().Innermost(call.Pos())
-		for _, name := range []string{"ctx", "cancel"} {
-			if _, taken := scope.LookupParent(name, call.Pos()); taken != nil {
-				return nil
-			}
+		switch path[i+1].(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+		default:
+			return nil
 		}
-		for _, name := range []string{"context", "time"} {
-			if _, found := scope.LookupParent(name, call.Pos()); found == nil {
-				return nil
-			}
-		}
-		for i, node := range path {
-			switch node.(type) {
-			case *ast.ForStmt, *ast.RangeStmt, *ast.CaseClause, *ast.CommClause:
-				return nil
-			}
-			_, ok := node.(*ast.BlockStmt)
-			if !ok || i == 0 {
-				continue
-			}
-			switch path[i+1].(type) {
-			case *ast.FuncDecl, *ast.FuncLit:
-			default:
-				return nil
-			}
-			text := r.text(arg)
-			return []analysis.SuggestedFix{{
-				Message: "Give the call a deadline of its own",
-				TextEdits: []analysis.TextEdit{
-					{Pos: path[i-1].Pos(), End: path[i-1].Pos(), NewText: []byte("ctx, cancel := context.WithTimeout(" + text + ", 2*time.Minute)\n\tdefer cancel()\n\t")},
-					{Pos: arg.Pos(), End: arg.End(), NewText: []byte("ctx")},
-				},
-			}}
-		}
+		text := "ctx, cancel := context.WithTimeout(" + r.text(arg) + ", 2*time.Minute)\n\tdefer cancel()\n\t"
+		return []analysis.SuggestedFix{{
+			Message: "Give the call a deadline of its own",
+			TextEdits: []analysis.TextEdit{
+				{Pos: path[i-1].Pos(), End: path[i-1].Pos(), NewText: []byte(text)},
+				{Pos: arg.Pos(), End: arg.End(), NewText: []byte("ctx")},
+			},
+		}}
 	}
 	return nil
 }

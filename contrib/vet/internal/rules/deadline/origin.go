@@ -150,13 +150,9 @@ func (r *rule) result(fn *ssa.Function) *derives {
 		return d
 	}
 	from := unknown
-	for i, block := range fn.Blocks {
-		ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
-		if !ok {
-			continue
-		}
+	for ret := range calls.All[*ssa.Return](fn) {
 		one := r.origin(ret.Results[0])
-		if one == unknown || one == circular || from != unknown && one != from && i > 0 {
+		if one == unknown || one == circular || from != unknown && one != from {
 			return d
 		}
 		from = one

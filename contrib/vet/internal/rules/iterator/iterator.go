@@ -59,7 +59,7 @@ func collected(pass *analysis.Pass, found *calls.Result, statement ast.Node) {
 		return
 	}
 	results, ok := pass.TypesInfo.TypeOf(call).(*types.Tuple)
-	if ok && types.Identical(results.At(1).Type(), types.Universe.Lookup("error").Type()) {
+	if ok && calls.IsError(results.At(1).Type()) {
 		found.Reportf(pass, call.Pos(), "the error of the list is dropped: "+consequence)
 	}
 }
@@ -71,7 +71,7 @@ func list(pass *analysis.Pass, found *calls.Result, x ast.Expr) bool {
 		return false
 	}
 	yield, ok := signature.Params().At(0).Type().Underlying().(*types.Signature)
-	if !ok || yield.Params().Len() != 2 || !types.Identical(yield.Params().At(1).Type(), types.Universe.Lookup("error").Type()) {
+	if !ok || yield.Params().Len() != 2 || !calls.IsError(yield.Params().At(1).Type()) {
 		return false
 	}
 	if found.Model.Owns(yield.Params().At(0).Type()) {

@@ -22,17 +22,14 @@ var Analyzer = &analysis.Analyzer{
 func run(pass *analysis.Pass) (any, error) {
 	found := calls.Of(pass)
 	for _, fn := range found.Funcs {
-		for _, block := range fn.Blocks {
-			for _, instr := range block.Instrs {
-				call, ok := instr.(*ssa.Call)
-				if !ok || !calls.Calls(call.Common(), found.Model.Opens) {
-					continue
-				}
-				opened := &calls.Call{Func: calls.Func{Err: 1, Result: 0, Params: calls.None, Key: calls.Source{Param: calls.None}}, Instr: call, In: fn}
-				if journal := opened.Value(0); journal == nil || left(found, opened, journal) {
-					found.Reportf(pass, found.Pos(call), "the journal is not closed on some path: its file stays locked, and the next run of the process cannot open it; "+
-						"close it with defer, and return the error of Close")
-				}
+		for call := range calls.All[*ssa.Call](fn) {
+			if !calls.Calls(call.Common(), found.Model.Opens) {
+				continue
+			}
+			opened := &calls.Call{Func: calls.Func{Err: 1, Result: 0, Params: calls.None, Key: calls.Source{Param: calls.None}}, Instr: call, In: fn}
+			if journal := opened.Value(0); journal == nil || left(found, opened, journal) {
+				found.Reportf(pass, found.Pos(call), "the journal is not closed on some path: its file stays locked, and the next run of the process cannot open it; "+
+					"close it with defer, and return the error of Close")
 			}
 		}
 	}
@@ -43,7 +40,7 @@ func run(pass *analysis.Pass) (any, error) {
 func left(found *calls.Result, opened *calls.Call, journal ssa.Value) bool {
 	ends := false
 	found.After(opened, false, func(instr ssa.Instruction) bool {
-		if ends || instr != opened.Instr && slices.ContainsFunc(instr.Operands(nil), func(v *ssa.Value) bool { return *v == journal && keeps(instr) }) {
+		if ends || instr != opened.Instr && slices.Contains(calls.Operands(instr), journal) && keeps(instr) {
 			return false
 		}
 		if _, ok := instr.(*ssa.Return); ok {

@@ -2,7 +2,6 @@ package outcome
 
 import (
 	"go/token"
-	"go/types"
 	"path"
 	"slices"
 	"strings"
@@ -50,7 +49,7 @@ func global(v ssa.Value) string {
 
 // ofCall reports whether an error may come from a call of the SDK, directly or through the program.
 func ofCall(found *calls.Result, v ssa.Value, passed bool) bool {
-	if !types.Identical(v.Type(), types.Universe.Lookup("error").Type()) {
+	if !calls.IsError(v.Type()) {
 		return false
 	}
 	yes := false

@@ -4,10 +4,10 @@ package outcome
 import (
 	"go/ast"
 	"go/token"
-	"go/types"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
@@ -24,10 +24,8 @@ var Analyzer = &analysis.Analyzer{
 func run(pass *analysis.Pass) (any, error) {
 	found := calls.Of(pass)
 	for _, fn := range found.Funcs {
-		for _, block := range fn.Blocks {
-			for _, instr := range block.Instrs {
-				compared(pass, found, instr)
-			}
+		for instr := range calls.All[ssa.Instruction](fn) {
+			compared(pass, found, instr)
 		}
 	}
 	for _, call := range found.Calls {
@@ -40,7 +38,7 @@ func run(pass *analysis.Pass) (any, error) {
 		case value == nil:
 			found.Report(pass, analysis.Diagnostic{
 				Pos: call.Pos(), Message: "the error of " + call.Name + " is dropped: " + consequence(call.Kind),
-				SuggestedFixes: fixes(pass, call),
+				SuggestedFixes: fixes(pass, found, call),
 			})
 		case call.Kind == calls.Record: // nothing was sent: a failure has no other information
 		case !call.Forgotten():
@@ -65,38 +63,13 @@ func consequence(kind calls.Kind) string {
 }
 
 // fixes suggests an edit that returns the error to the caller, if the function returns nothing else and the call is for one payment.
-func fixes(pass *analysis.Pass, call *calls.Call) []analysis.SuggestedFix {
-	if call.Expr == nil {
+func fixes(pass *analysis.Pass, found *calls.Result, call *calls.Call) []analysis.SuggestedFix {
+	results := call.In.Signature.Results()
+	if call.Expr == nil || call.In.Synthetic != "" || results.Len() != 1 || !calls.IsError(results.At(0).Type()) {
 		return nil
 	}
-	for _, file := range pass.Files {
-		if file.FileStart <= call.Expr.Pos() && call.Expr.Pos() < file.FileEnd {
-			return fix(pass, file, call)
-		}
-	}
-	return nil
-}
-
-func fix(pass *analysis.Pass, file *ast.File, call *calls.Call) []analysis.SuggestedFix {
-	signature, ok := call.In.Signature, call.In.Synthetic == ""
-	if !ok || signature.Results().Len() != 1 || !types.Identical(signature.Results().At(0).Type(), types.Universe.Lookup("error").Type()) {
-		return nil
-	}
-	var statement ast.Stmt
-	looped := false
-	var stack []ast.Node
-	ast.Inspect(file, func(n ast.Node) bool {
-		if n == nil {
-			stack = stack[:len(stack)-1]
-			return true
-		}
-		stack = append(stack, n)
-		if n == call.Expr {
-			statement, looped = around(stack)
-		}
-		return true
-	})
-	if statement == nil || looped {
+	statement := dropping(found.Enclosing(call.Expr))
+	if statement == nil {
 		return nil
 	}
 	var before strings.Builder
@@ -120,43 +93,32 @@ func fix(pass *analysis.Pass, file *ast.File, call *calls.Call) []analysis.Sugge
 	}}
 }
 
-// around returns the statement that consists of the call at the end of the stack, with its results dropped. The result
-// looped reports that a loop contains the statement.
-func around(stack []ast.Node) (statement ast.Stmt, looped bool) {
-	if len(stack) < 3 {
-		return nil, false
-	}
-	switch parent := stack[len(stack)-2].(type) {
-	case *ast.ExprStmt:
-		statement = parent
-	case *ast.AssignStmt:
-		for _, left := range parent.Lhs {
+// dropping returns the statement that consists of the innermost node, a call, with its results dropped. It is nil in a loop.
+func dropping(path []ast.Node) ast.Node {
+	if assign, ok := path[1].(*ast.AssignStmt); ok {
+		for _, left := range assign.Lhs {
 			if id, ok := left.(*ast.Ident); !ok || id.Name != "_" {
-				return nil, false
+				return nil
 			}
 		}
-		statement = parent
+	} else if _, ok := path[1].(*ast.ExprStmt); !ok {
+		return nil
 	}
-	if _, ok := stack[len(stack)-3].(*ast.BlockStmt); !ok {
-		return nil, false // "if pay(); ok {"
+	if _, ok := path[2].(*ast.BlockStmt); !ok {
+		return nil // "if pay(); ok {"
 	}
-	for i := len(stack) - 3; i >= 0; i-- {
-		switch stack[i].(type) {
+	for _, node := range path[2:] {
+		switch node.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
-			return statement, true
+			return nil
 		case *ast.FuncDecl, *ast.FuncLit:
-			return statement, false
+			return path[1]
 		}
 	}
-	return statement, false
+	return nil
 }
 
 // indent are the tabs before a statement, as gofmt writes them.
 func indent(pass *analysis.Pass, at token.Pos) string {
-	column := pass.Fset.Position(at).Column
-	tabs := make([]byte, max(column-1, 0))
-	for i := range tabs {
-		tabs[i] = '\t'
-	}
-	return string(tabs)
+	return strings.Repeat("\t", max(pass.Fset.Position(at).Column-1, 0))
 }

@@ -31,17 +31,15 @@ func after(pass *analysis.Pass, found *calls.Result, call *calls.Call) {
 	u := unknown{found, pass, call, found.After(call, true, once), found.After(call, false, once)}
 	const wait = "its outcome may be unknown, so the money may have moved; ask prepaid.OutcomeOf, and only after OutcomeRejected go another way"
 	var settled, other, hidden ssa.Instruction
-	for _, block := range call.In.Blocks {
-		for _, instr := range block.Instrs {
-			switch {
-			case !u.failed[instr]:
-			case settled == nil && u.settles(instr):
-				settled = instr
-			case other == nil && u.paysOtherwise(instr):
-				other = instr
-			case hidden == nil && u.hides(instr):
-				hidden = instr
-			}
+	for instr := range calls.All[ssa.Instruction](call.In) {
+		switch {
+		case !u.failed[instr]:
+		case settled == nil && u.settles(instr):
+			settled = instr
+		case other == nil && u.paysOtherwise(instr):
+			other = instr
+		case hidden == nil && u.hides(instr):
+			hidden = instr
 		}
 	}
 	if settled == nil {
@@ -140,11 +138,9 @@ func (u *unknown) deferred() ssa.Instruction {
 				if i := slices.Index(closure.Bindings, store.Addr); !ok || load.X != ssa.Value(fn.FreeVars[i]) {
 					continue
 				}
-				for _, b := range fn.Blocks {
-					for _, instr := range b.Instrs {
-						if call, ok := instr.(*ssa.Call); ok && block.Succs[0].Dominates(b) && u.undoes(call) {
-							return call
-						}
+				for call := range calls.All[*ssa.Call](fn) {
+					if block.Succs[0].Dominates(call.Block()) && u.undoes(call) {
+						return call
 					}
 				}
 			}
@@ -255,7 +251,7 @@ func (u *unknown) has(v ssa.Value, depth int) bool {
 		return v.Common().IsInvoke() && u.has(v.Call.Value, depth+1) ||
 			callee != nil && calls.Pure(callee) && slices.ContainsFunc(v.Call.Args, func(arg ssa.Value) bool { return u.has(arg, depth+1) })
 	case *ssa.Phi, *ssa.MakeInterface, *ssa.ChangeInterface, *ssa.Slice, *ssa.UnOp, *ssa.BinOp:
-		return slices.ContainsFunc(v.(ssa.Instruction).Operands(nil), func(operand *ssa.Value) bool { return u.has(*operand, depth+1) })
+		return slices.ContainsFunc(calls.Operands(v.(ssa.Instruction)), func(operand ssa.Value) bool { return u.has(operand, depth+1) })
 	}
 	return false
 }
@@ -326,10 +322,12 @@ func (u *unknown) lastSent() {
 
 // passesOn reports whether the error is returned after an instruction.
 func (u *unknown) passesOn(instr ssa.Instruction) bool {
-	return slices.ContainsFunc(u.call.In.Blocks, func(b *ssa.BasicBlock) bool {
-		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
-		return ok && instr.Block().Dominates(b) && slices.ContainsFunc(ret.Results, func(v ssa.Value) bool { return u.has(v, 0) })
-	})
+	for ret := range calls.All[*ssa.Return](u.call.In) {
+		if instr.Block().Dominates(ret.Block()) && slices.ContainsFunc(ret.Results, func(v ssa.Value) bool { return u.has(v, 0) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // filled reports whether a variable is written and never read.
@@ -376,26 +374,20 @@ func isTx(t types.Type) bool {
 func (u *unknown) transaction() {
 	given := slices.ContainsFunc(u.call.In.Params, func(p *ssa.Parameter) bool { return isTx(p.Type()) })
 	begun, wrote, committed, later := false, false, false, false
-	for _, block := range u.call.In.Blocks {
-		for _, instr := range block.Instrs {
-			call, ok := instr.(*ssa.Call)
-			callee := (*types.Func)(nil)
-			if ok {
-				callee = calls.Callee(call.Common())
-			}
-			if callee == nil || callee.Signature().Recv() == nil || u.Model.OwnsPackage(callee.Pkg()) {
-				continue
-			}
-			before := calls.Precedes(call, u.call.Instr)
-			switch onTx := isTx(callee.Signature().Recv().Type()); {
-			case strings.HasPrefix(callee.Name(), "Begin") && before:
-				begun, committed = true, false
-			case onTx && strings.HasPrefix(callee.Name(), "Exec"):
-				wrote = wrote || before || given
-			case onTx && callee.Name() == "Commit":
-				committed = committed || before
-				later = later || u.succeeded[call]
-			}
+	for call := range calls.All[*ssa.Call](u.call.In) {
+		callee := calls.Callee(call.Common())
+		if callee == nil || callee.Signature().Recv() == nil || u.Model.OwnsPackage(callee.Pkg()) {
+			continue
+		}
+		before := calls.Precedes(call, u.call.Instr)
+		switch onTx := isTx(callee.Signature().Recv().Type()); {
+		case strings.HasPrefix(callee.Name(), "Begin") && before:
+			begun, committed = true, false
+		case onTx && strings.HasPrefix(callee.Name(), "Exec"):
+			wrote = wrote || before || given
+		case onTx && callee.Name() == "Commit":
+			committed = committed || before
+			later = later || u.succeeded[call]
 		}
 	}
 	later = later || slices.ContainsFunc(u.call.In.AnonFuncs, commits)

@@ -6,7 +6,6 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/ast/astutil"
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
@@ -21,27 +20,24 @@ func (r *rule) hoist(p calls.Part) []analysis.SuggestedFix {
 	}
 	const name = "requestID"
 	call := r.Expr(made)
-	for _, file := range r.pass.Files {
-		if call == nil || file.FileStart > call.Pos() || call.Pos() >= file.FileEnd {
-			continue
-		}
-		path, _ := astutil.PathEnclosingInterval(file, call.Pos(), call.End())
-		for _, n := range path {
-			switch n.(type) {
-			case *ast.FuncLit, *ast.FuncDecl:
+	if call == nil {
+		return nil
+	}
+	for _, n := range r.Enclosing(call) {
+		switch n.(type) {
+		case *ast.FuncLit, *ast.FuncDecl:
+			return nil
+		case *ast.ForStmt, *ast.RangeStmt:
+			if _, taken := r.pass.Pkg.Scope().Innermost(call.Pos()).LookupParent(name, call.Pos()); taken != nil || jumps(n) {
 				return nil
-			case *ast.ForStmt, *ast.RangeStmt:
-				if _, taken := r.pass.Pkg.Scope().Innermost(call.Pos()).LookupParent(name, call.Pos()); taken != nil || jumps(n) {
-					return nil
-				}
-				return []analysis.SuggestedFix{{
-					Message: "Make the request ID before the loop",
-					TextEdits: []analysis.TextEdit{
-						{Pos: n.Pos(), End: n.Pos(), NewText: []byte(name + " := " + types.ExprString(call) + "\n")},
-						{Pos: call.Pos(), End: call.End(), NewText: []byte(name)},
-					},
-				}}
 			}
+			return []analysis.SuggestedFix{{
+				Message: "Make the request ID before the loop",
+				TextEdits: []analysis.TextEdit{
+					{Pos: n.Pos(), End: n.Pos(), NewText: []byte(name + " := " + types.ExprString(call) + "\n")},
+					{Pos: call.Pos(), End: call.End(), NewText: []byte(name)},
+				},
+			}}
 		}
 	}
 	return nil

@@ -30,15 +30,11 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 	}
 	for _, fn := range r.Funcs {
-		for _, block := range fn.Blocks {
-			for _, instr := range block.Instrs {
-				switch instr := instr.(type) {
-				case ssa.CallInstruction:
-					r.call(instr)
-				case *ssa.Store:
-					r.transport(instr)
-				}
-			}
+		for call := range calls.All[ssa.CallInstruction](fn) {
+			r.call(call)
+		}
+		for store := range calls.All[*ssa.Store](fn) {
+			r.transport(store)
 		}
 	}
 	return nil, nil
@@ -146,13 +142,9 @@ func (r *rule) call(instr ssa.CallInstruction) {
 
 // money is a money call that a function or one of its literals makes.
 func (r *rule) money(fn *ssa.Function) *calls.Call {
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			if instr, ok := instr.(ssa.CallInstruction); ok {
-				if call := r.Find(instr); call != nil && call.Kind.Sends() {
-					return call
-				}
-			}
+	for instr := range calls.All[ssa.CallInstruction](fn) {
+		if call := r.Find(instr); call != nil && call.Kind.Sends() {
+			return call
 		}
 	}
 	for _, literal := range fn.AnonFuncs {
@@ -235,11 +227,9 @@ func (r *rule) repeating(v ssa.Value, depth int) string {
 			}
 		case *ssa.Call:
 			if fn := origin.Call.StaticCallee(); fn != nil { // makes the transport
-				for _, block := range fn.Blocks {
-					if ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return); ok && len(ret.Results) > 0 {
-						if name := r.repeating(ret.Results[0], depth+1); name != "" {
-							return name
-						}
+				for ret := range calls.All[*ssa.Return](fn) {
+					if name := r.repeating(ret.Results[0], depth+1); name != "" {
+						return name
 					}
 				}
 			}
@@ -270,21 +260,19 @@ func (r *rule) sendsTwice(fn *ssa.Function, depth int) bool {
 		return false
 	}
 	var trips []*ssa.Call
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			switch instr := instr.(type) {
-			case *ssa.FieldAddr:
-				if calls.Named(instr.X.Type(), "net/http.Request") && calls.FieldName(instr.X.Type(), instr.Field) == "Method" {
-					if slices.ContainsFunc(*instr.Referrers(), func(ref ssa.Instruction) bool { return compared(ref, 0) }) {
-						return false
-					}
+	for instr := range calls.All[ssa.Instruction](fn) {
+		switch instr := instr.(type) {
+		case *ssa.FieldAddr:
+			if calls.Named(instr.X.Type(), "net/http.Request") && calls.FieldName(instr.X.Type(), instr.Field) == "Method" {
+				if slices.ContainsFunc(*instr.Referrers(), func(ref ssa.Instruction) bool { return compared(ref, 0) }) {
+					return false
 				}
-			case *ssa.Call:
-				if callee := calls.Callee(instr.Common()); callee != nil && (callee.Name() == "RoundTrip" || callee.FullName() == "(*net/http.Client).Do") {
-					trips = append(trips, instr)
-				} else if inner := instr.Call.StaticCallee(); inner != nil && inner.Pkg == fn.Pkg && r.sendsTwice(inner, depth+1) {
-					return true
-				}
+			}
+		case *ssa.Call:
+			if callee := calls.Callee(instr.Common()); callee != nil && (callee.Name() == "RoundTrip" || callee.FullName() == "(*net/http.Client).Do") {
+				trips = append(trips, instr)
+			} else if inner := instr.Call.StaticCallee(); inner != nil && inner.Pkg == fn.Pkg && r.sendsTwice(inner, depth+1) {
+				return true
 			}
 		}
 	}

@@ -69,9 +69,6 @@ func (p printing) has(address ssa.Value) bool {
 
 // flow returns the use of secrets in a function of this package.
 func (t *tracer) flow(fn *ssa.Function) *flow {
-	if fn.Origin() != nil {
-		fn = fn.Origin()
-	}
 	if f, ok := t.flows[fn]; ok {
 		return f
 	}
@@ -103,14 +100,7 @@ func (t *tracer) flow(fn *ssa.Function) *flow {
 
 // of returns the summary of the called function.
 func (t *tracer) of(common *ssa.CallCommon) *flow {
-	if fn := common.StaticCallee(); fn != nil && (fn.Blocks != nil || fn.Origin() != nil && fn.Origin().Blocks != nil) {
-		return t.flow(fn)
-	}
-	f := new(flow)
-	if callee := calls.Callee(common); callee != nil && !common.IsInvoke() {
-		t.pass.ImportObjectFact(callee, f)
-	}
-	return f
+	return calls.Summary(t.pass, common, t.flow)
 }
 
 // texts reports whether a parameter can be, or contain, a text that may be printed.

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -73,7 +74,7 @@ func run(pass *analysis.Pass) (any, error) {
 					Pos: at.pos,
 					Message: "the text of a secret (" + source.name + ") goes into " + at.into +
 						": it stays in logs, with all who can read them; print the Secret itself, which shows as [REDACTED]",
-					SuggestedFixes: unrevealed(pass, source, at),
+					SuggestedFixes: t.unrevealed(source, at),
 				})
 			}
 		}
@@ -82,27 +83,19 @@ func run(pass *analysis.Pass) (any, error) {
 }
 
 // unrevealed is the fix that prints the Secret, not its text.
-func unrevealed(pass *analysis.Pass, from source, at printing) []analysis.SuggestedFix {
-	var fixes []analysis.SuggestedFix
-	for _, file := range pass.Files {
-		if file.FileStart > at.pos || at.pos >= file.FileEnd {
-			continue
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || call.Lparen != from.call.Pos() || !at.any(from.call) {
-				return true
-			}
-			if method, ok := call.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "Reveal" {
-				fixes = append(fixes, analysis.SuggestedFix{
-					Message:   "Print the Secret itself",
-					TextEdits: []analysis.TextEdit{{Pos: method.X.End(), End: call.End()}},
-				})
-			}
-			return true
-		})
+func (t *tracer) unrevealed(from source, at printing) []analysis.SuggestedFix {
+	call := t.found.Expr(from.call)
+	if call == nil || !at.any(from.call) {
+		return nil
 	}
-	return fixes
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || method.Sel.Name != "Reveal" {
+		return nil
+	}
+	return []analysis.SuggestedFix{{
+		Message:   "Print the Secret itself",
+		TextEdits: []analysis.TextEdit{{Pos: method.X.End(), End: call.End()}},
+	}}
 }
 
 // source is a value with the text of a secret.
@@ -117,39 +110,31 @@ type source struct {
 // sources returns the results of calls in fn that reveal a secret, and the personal data that fn reads.
 func (t *tracer) sources(fn *ssa.Function) []source {
 	var found []source
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			field, ok := instr.(*ssa.FieldAddr)
-			if ok {
-				found = append(found, t.read(field)...)
+	for field := range calls.All[*ssa.FieldAddr](fn) {
+		found = append(found, t.read(field)...)
+	}
+	for call := range calls.All[*ssa.Call](fn) {
+		if calls.Calls(call.Common(), []string{"encoding/json.Marshal", "encoding/json.MarshalIndent"}) {
+			if boxed, ok := call.Call.Args[0].(*ssa.MakeInterface); ok && t.found.Model.HasPrivate(boxed.X.Type()) {
+				name := boxed.X.Type().String()
+				found = append(found, source{"JSON of " + name[strings.LastIndex(name, ".")+1:], calls.ResultOf(call, 0), call, true})
 			}
-			call, ok := instr.(*ssa.Call)
-			if !ok {
-				continue
-			}
-			if calls.Calls(call.Common(), []string{"encoding/json.Marshal", "encoding/json.MarshalIndent"}) {
-				if boxed, ok := call.Call.Args[0].(*ssa.MakeInterface); ok && t.found.Model.HasPrivate(boxed.X.Type()) && resultOf(call, 0) != nil {
-					found = append(found, source{"JSON of " + boxed.X.Type().String()[strings.LastIndex(boxed.X.Type().String(), ".")+1:], resultOf(call, 0), call, true})
-				}
-			}
-			callee := calls.Callee(call.Common())
-			if callee == nil {
-				continue
-			}
-			reveals := t.of(call.Common()).Reveals
-			if calls.Calls(call.Common(), t.found.Model.Reveal) {
-				reveals = 1
-			}
-			for i := range call.Common().Signature().Results().Len() {
-				if reveals>>i&1 == 1 {
-					if value := resultOf(call, i); value != nil {
-						found = append(found, source{name(callee), value, call, false})
-					}
-				}
+		}
+		callee := calls.Callee(call.Common())
+		if callee == nil {
+			continue
+		}
+		reveals := t.of(call.Common()).Reveals
+		if calls.Calls(call.Common(), t.found.Model.Reveal) {
+			reveals = 1
+		}
+		for i := range call.Common().Signature().Results().Len() {
+			if reveals>>i&1 == 1 {
+				found = append(found, source{name(callee), calls.ResultOf(call, i), call, false})
 			}
 		}
 	}
-	return found
+	return slices.DeleteFunc(found, func(s source) bool { return s.value == nil })
 }
 
 // read returns the values read from a field that has personal data.
@@ -161,18 +146,6 @@ func (t *tracer) read(field *ssa.FieldAddr) (found []source) {
 		}
 	}
 	return found
-}
-
-func resultOf(call *ssa.Call, i int) ssa.Value {
-	if call.Common().Signature().Results().Len() == 1 {
-		return call
-	}
-	for _, ref := range *call.Referrers() {
-		if extract, ok := ref.(*ssa.Extract); ok && extract.Index == i {
-			return extract
-		}
-	}
-	return nil
 }
 
 // name is a function's name with its type or package.

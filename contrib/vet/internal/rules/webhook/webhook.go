@@ -3,7 +3,6 @@ package webhook
 
 import (
 	"go/constant"
-	"go/types"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,45 +35,36 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 	}
 	for _, fn := range r.Funcs {
-		if message := r.message(fn); message != nil {
-			r.handler(fn, message)
+		if r.handles(fn) {
+			r.handler(fn)
 		}
 	}
 	return nil, nil
 }
 
-// message returns the message parameter of a function that handles messages, or nil.
-func (r *rule) message(fn *ssa.Function) ssa.Value {
+// handles reports whether a function handles messages.
+func (r *rule) handles(fn *ssa.Function) bool {
 	results := fn.Signature.Results()
-	if results.Len() != 1 || !types.Identical(results.At(0).Type(), types.Universe.Lookup("error").Type()) {
-		return nil
-	}
-	for _, param := range fn.Params {
-		if calls.Named(param.Type(), r.Model.Message) {
-			return param
-		}
-	}
-	return nil
+	return results.Len() == 1 && calls.IsError(results.At(0).Type()) &&
+		slices.ContainsFunc(fn.Params, func(param *ssa.Parameter) bool { return calls.Named(param.Type(), r.Model.Message) })
 }
 
-func (r *rule) handler(fn *ssa.Function, message ssa.Value) {
+func (r *rule) handler(fn *ssa.Function) {
 	waits := false
 	var started []*ssa.Go
-	for _, block := range fn.Blocks {
-		for _, instr := range block.Instrs {
-			switch instr := instr.(type) {
-			case *ssa.Go:
-				started = append(started, instr)
-			case *ssa.UnOp:
-				waits = waits || instr.Op.String() == "<-"
-			case *ssa.Select:
-				waits = true
-			case *ssa.Call:
-				callee := calls.Callee(instr.Common())
-				waits = waits || callee != nil && callee.Name() == "Wait"
-				if callee != nil && !waits {
-					r.swallowed(instr, message)
-				}
+	for instr := range calls.All[ssa.Instruction](fn) {
+		switch instr := instr.(type) {
+		case *ssa.Go:
+			started = append(started, instr)
+		case *ssa.UnOp:
+			waits = waits || instr.Op.String() == "<-"
+		case *ssa.Select:
+			waits = true
+		case *ssa.Call:
+			callee := calls.Callee(instr.Common())
+			waits = waits || callee != nil && callee.Name() == "Wait"
+			if callee != nil && !waits {
+				r.swallowed(instr)
 			}
 		}
 	}
@@ -100,10 +90,10 @@ func (r *rule) handler(fn *ssa.Function, message ssa.Value) {
 }
 
 // swallowed reports work whose error does not keep the function from acknowledging the message.
-func (r *rule) swallowed(instr *ssa.Call, message ssa.Value) {
+func (r *rule) swallowed(instr *ssa.Call) {
 	results := instr.Common().Signature().Results()
 	callee := calls.Callee(instr.Common())
-	if results.Len() == 0 || !types.Identical(results.At(results.Len()-1).Type(), types.Universe.Lookup("error").Type()) || calls.Logs(callee) ||
+	if results.Len() == 0 || !calls.IsError(results.At(results.Len()-1).Type()) || calls.Logs(callee) ||
 		calls.Pure(callee) || callee.Name() == "Decode" || r.Model.OwnsPackage(callee.Pkg()) && r.Find(instr) == nil {
 		return
 	}
@@ -142,18 +132,8 @@ var (
 
 // early reports the instruction that marks a message or queue entry as done before the payment.
 func (r *rule) early(call *calls.Call) {
-	for _, block := range call.In.Blocks {
-		if !block.Dominates(call.Instr.Block()) {
-			continue
-		}
-		for _, instr := range block.Instrs {
-			if instr == call.Instr {
-				break
-			}
-			mark, ok := instr.(*ssa.Call)
-			if !ok || !r.marks(mark) {
-				continue
-			}
+	for mark := range calls.All[*ssa.Call](call.In) {
+		if calls.Precedes(mark, call.Instr) && r.marks(mark) {
 			r.Reportf(r.pass, r.Pos(mark), "this is marked as done before "+call.Name+" is made: if that fails, or the process ends in between, it is never made; mark it afterwards")
 			return
 		}
