@@ -27,8 +27,8 @@ func TestReadme(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	tree := vettest.Tree(t)
-	var packages []string
+	tree := vettest.Tree(t, "")
+	var written []string
 	for _, rule := range prepaidvet.Analyzers() {
 		require.NotEmpty(t, rule.Doc)
 		require.True(t, strings.HasSuffix(rule.URL, "/contrib/vet/README.md#"+rule.Name), rule.URL)
@@ -38,19 +38,19 @@ func TestReadme(t *testing.T) {
 		require.GreaterOrEqual(t, len(code), 2, "the section %q needs a wrong form and a right one", rule.Name)
 		for i, block := range code {
 			name := fmt.Sprintf("%s%d", rule.Name, i)
-			packages = append(packages, name)
+			written = append(written, name)
 			directory := filepath.Join(tree, "src", name)
 			require.NoError(t, os.MkdirAll(directory, 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(directory, "code.go"), []byte(source(name, string(block[1]))), 0o644))
 		}
 	}
 	found := map[string][]string{}
-	for _, action := range vettest.Analyze(t, tree, prepaidvet.Analyzers(), packages...) {
+	for _, action := range vettest.Analyze(t, tree, prepaidvet.Analyzers(), written...) {
 		for _, diagnostic := range action.Diagnostics {
 			found[action.Package.Name] = append(found[action.Package.Name], action.Analyzer.Name+": "+diagnostic.Message)
 		}
 	}
-	for _, name := range packages {
+	for _, name := range written {
 		rule, wrong := strings.CutSuffix(name, "0")
 		if !wrong {
 			require.Empty(t, found[name], "the right code of %s", name)

@@ -135,12 +135,8 @@ func TestProgram(t *testing.T) {
 	printed, status = run(t, module, tool, "./good")
 	require.Zero(t, status, printed)
 	require.Empty(t, printed)
-}
 
-func TestHelp(t *testing.T) {
-	t.Parallel()
-	tool := build(t)
-	printed, status := run(t, ".", tool, "-version")
+	printed, status = run(t, ".", tool, "-version")
 	require.Zero(t, status)
 	require.Regexp(t, `^prepaidvet \S+\n$`, printed)
 	printed, status = run(t, ".", tool)

@@ -17,13 +17,13 @@ import (
 // The facts that are exported for functions that pass a payment on.
 func TestWrappers(t *testing.T) {
 	t.Parallel()
-	analysistest.Run(t, vettest.Tree(t), calls.Analyzer, "wrap")
+	analysistest.Run(t, vettest.Tree(t, "testdata"), calls.Analyzer, "wrap")
 }
 
 // A rule prints the calls that it is given.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	vettest.Run(t, &analysis.Analyzer{
+	vettest.Run(t, "testdata", &analysis.Analyzer{
 		Name: "print", Doc: "print what is found", Requires: []*analysis.Analyzer{calls.Analyzer},
 		Run: func(pass *analysis.Pass) (any, error) {
 			found := calls.Of(pass)
@@ -58,7 +58,7 @@ func describe(value ssa.Value) string {
 // A package that does not use the SDK costs nothing.
 func TestUnused(t *testing.T) {
 	t.Parallel()
-	for _, result := range analysistest.Run(t, vettest.Tree(t), calls.Analyzer, "unused") {
+	for _, result := range analysistest.Run(t, vettest.Tree(t, "testdata"), calls.Analyzer, "unused") {
 		require.Nil(t, result.Result.(*calls.Result).SSA)
 		require.Empty(t, result.Facts)
 	}
@@ -80,6 +80,6 @@ func TestOn(t *testing.T) {
 			return nil, nil
 		},
 	}
-	results := analysistest.Run(t, vettest.Tree(t), calls.On(rule, calls.New(model)), "other")
+	results := analysistest.Run(t, vettest.Tree(t, "testdata"), calls.On(rule, calls.New(model)), "other")
 	require.Len(t, results, 1)
 }

@@ -18,7 +18,7 @@ import (
 // A model that finds nothing proves nothing.
 func TestMistakesWithAnotherSDKAreFound(t *testing.T) {
 	t.Parallel()
-	vettest.Run(t, calls.On(requestid.Analyzer, calls.New(payments())), "shop")
+	vettest.Run(t, "testdata", calls.On(requestid.Analyzer, calls.New(payments())), "shop")
 }
 
 // The examples of two SDKs, in the versions of testdata/pinned/go.mod, are small enough for every run. The sample programs of

@@ -14,22 +14,22 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Run checks the packages of testdata/src against their "want" comments and, if there are any, their .golden files with the
+// Run checks the packages of testdata against their "want" comments and, if there are any, their .golden files with the
 // suggested fixes applied. Packages can import stubs of this package's testdata.
-func Run(t *testing.T, rule *analysis.Analyzer, patterns ...string) {
+func Run(t *testing.T, testdata string, rule *analysis.Analyzer, patterns ...string) {
 	t.Helper()
-	analysistest.RunWithSuggestedFixes(t, Tree(t), rule, patterns...)
+	analysistest.RunWithSuggestedFixes(t, Tree(t, testdata), rule, patterns...)
 }
 
-// Tree is a directory that has the rule's testdata and the stubs.
-func Tree(t *testing.T) string {
+// Tree is a directory that has the stubs and, unless it is empty, the directory testdata.
+func Tree(t *testing.T, testdata string) string {
 	t.Helper()
 	_, here, _, ok := runtime.Caller(0)
 	require.True(t, ok)
 	tree := t.TempDir()
 	require.NoError(t, os.CopyFS(tree, os.DirFS(filepath.Join(filepath.Dir(here), "testdata"))))
-	if _, err := os.Stat("testdata"); err == nil {
-		require.NoError(t, os.CopyFS(tree, os.DirFS("testdata")))
+	if testdata != "" {
+		require.NoError(t, os.CopyFS(tree, os.DirFS(testdata)))
 	}
 	return tree
 }
