@@ -36,18 +36,6 @@ func TestPaidOnceAndNeverAgain(t *testing.T) {
 	require.Equal(t, string(first), string(second))
 }
 
-// A lost journal causes no second payment: the request ids are the same.
-func TestJournalLost(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, 10, prepaidtest.Options{})
-	code, _, _ := s.run()
-	require.Equal(t, exitPaid, code)
-	require.NoError(t, os.Remove(s.journal()))
-	code, out, errOut := s.run()
-	require.Equal(t, exitPaid, code, out+errOut)
-	s.requirePaidOnce()
-}
-
 func TestDryRunSendsNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3, prepaidtest.Options{})
@@ -224,18 +212,6 @@ func TestFloatAccountRunsDry(t *testing.T) {
 	for i, n := range s.movements() {
 		require.Equal(t, 1, n, i)
 	}
-}
-
-// The first round leaves payments unknown. Later rounds resolve them without a second payment.
-func TestDoubtIsSettledWithinTheRun(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, 60, prepaidtest.Options{})
-	s.config.Retry.MaxAttempts = 1
-	s.srv.Inject(transferOperation, prepaidtest.CommitThenDrop().Times(20), prepaidtest.DropBeforeCommit().Times(20))
-	code, out, errOut := s.run()
-	require.Equal(t, exitPaid, code, out+errOut)
-	require.Equal(t, 100, s.transfers())
-	s.requirePaidOnce()
 }
 
 func TestDoubtThatRemains(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,21 +19,6 @@ import (
 )
 
 const another = `the service returned transaction [0-9]+, an earlier payment under this key with another amount or account\n$`
-
-// A corrected file under another name finds the first file's payments.
-func TestCorrectedFileOfAnotherName(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, 2, prepaidtest.Options{})
-	s.write(row("emp-1", s.accounts[0], "1.25"))
-	code, _, errOut := s.run()
-	require.Equal(t, exitPaid, code, errOut)
-	s.file = strings.Replace(s.file, ".csv", "-corrected.csv", 1)
-	s.write(row("emp-1", s.accounts[1], "99.00"))
-	code, out, errOut := s.run()
-	require.Equal(t, exitWrong, code, out)
-	require.Contains(t, errOut, "line 2: journal: params changed under their request id: amount, destination ")
-	require.Equal(t, 1, s.transfers())
-}
 
 // With a new journal the response comes from the service's cache and no money moves: the row is not paid.
 func TestAnsweredWithAnEarlierPayment(t *testing.T) {
@@ -219,4 +205,15 @@ func TestReportedForTwoRows(t *testing.T) {
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Equal(t, "1", count(out, statePaid))
 	require.Equal(t, "1", count(out, stateUnseen))
+}
+
+// The journals of a rehearsal and the real run coexist, each with its full name.
+func TestDefaultJournal(t *testing.T) {
+	t.Parallel()
+	for environment, want := range map[string]string{
+		"test": "payroll.test.journal", "": "payroll.production.journal",
+	} {
+		j := &job{file: filepath.Join("pay", "november.csv"), run: "payroll", environment: environment}
+		require.Equal(t, filepath.Join("pay", want), j.journal())
+	}
 }

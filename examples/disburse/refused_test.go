@@ -10,20 +10,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A refused row stays in the file and is corrected under a new key: only the new row is paid.
-func TestRefusedRowIsNotPaidBesideItsCorrection(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, 1, prepaidtest.Options{})
-	s.srv.SetStatus(s.accounts[0], "closed")
-	code, _, _ := s.run()
-	require.Equal(t, exitRefused, code)
-	s.srv.SetStatus(s.accounts[0], "active")
-	s.write(append(s.rows(), row("emp-0b", s.accounts[0], "100.00"))...)
-	code, _, errOut := s.run()
-	require.Equal(t, exitRefused, code, errOut)
-	require.Equal(t, "100.00", s.srv.Balance(s.accounts[0]))
-}
-
 // However many rows stay refused, an unknown row after them is settled.
 func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 	t.Parallel()
