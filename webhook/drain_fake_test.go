@@ -22,6 +22,8 @@ type stored struct {
 	repeats bool // ignores page_number
 	onList  func(s *stored, number int) error
 	onDrop  func(s *stored, id prepaid.MessageID) error
+	hidden  int // so many pages, from the number hides on, are empty, but all messages are counted
+	hides   int
 	lists   int
 	dropped []prepaid.MessageID
 }
@@ -60,6 +62,10 @@ func (s *stored) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, p
 			page.TotalItems = s.total
 		}
 	}
+	if s.hidden > 0 && paging.Page >= s.hides {
+		s.hidden--
+		return page, nil
+	}
 	for i, id := range s.ids[(number-1)*s.size : min(number*s.size, len(s.ids))] {
 		page.Items = append(page.Items, prepaid.Message{
 			ID: id, HookID: "h1", Type: prepaid.MessageTypeTransaction, Raw: fmt.Appendf(nil, `{"n":%d}`, (number-1)*s.size+i),
@@ -73,7 +79,9 @@ func (s *stored) Dismiss(ctx context.Context, hookID prepaid.HookID, ids ...prep
 		return errors.Join(errors.New("bad call"), ctx.Err())
 	}
 	if s.onDrop != nil {
-		if err := s.onDrop(s, ids[0]); err != nil {
+		if err := s.onDrop(s, ids[0]); errors.Is(err, errDropped) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
@@ -144,15 +152,6 @@ func failures(t *testing.T, err error) []prepaid.MessageID {
 
 // errDropped stands for a dismissal that is acknowledged but has no effect.
 var errDropped = errors.New("dropped")
-
-type forgetful struct{ *stored }
-
-func (f *forgetful) Dismiss(ctx context.Context, hookID prepaid.HookID, ids ...prepaid.MessageID) error {
-	if err := f.stored.Dismiss(ctx, hookID, ids...); !errors.Is(err, errDropped) {
-		return err
-	}
-	return nil
-}
 
 type hanging struct{ *stored }
 

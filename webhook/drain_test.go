@@ -199,8 +199,7 @@ func TestDrainOnStubbornService(t *testing.T) {
 			t.Parallel()
 			service.ids, service.size = numbered(7), 3
 			took := failing("1")
-			keeps := &forgetful{service}
-			handled, err := Drain(t.Context(), keeps, "h1", took.handle)
+			handled, err := Drain(t.Context(), service, "h1", took.handle)
 			require.Equal(t, []prepaid.MessageID{"1"}, failures(t, err))
 			require.Len(t, slices.Compact(slices.Sorted(slices.Values(took.seen))), len(took.seen), "each once")
 			require.Equal(t, len(took.seen)-1, handled)
@@ -401,4 +400,30 @@ func TestMessageErrorIsShort(t *testing.T) {
 	require.Less(t, len(err.Error()), 400)
 	require.NotContains(t, err.Error(), "\n")
 	require.ErrorIs(t, err, ErrInFlight)
+}
+
+// A list that ends early, though the service counts more messages, is read again and then reported: messages that were not
+// handed over must not be taken for handled.
+func TestDrainOfListThatEndsEarly(t *testing.T) {
+	t.Parallel()
+	for name, from := range map[string]int{"page 1": 1, "page 2": 2} {
+		for _, times := range []int{1, 1000} {
+			t.Run(fmt.Sprint(name, " ", times), func(t *testing.T) {
+				t.Parallel()
+				service := &stored{ids: numbered(9), size: 3, hides: from, hidden: times}
+				took := &taker{fail: func(prepaid.MessageID) error { return errors.New("no") }}
+				handled, err := Drain(t.Context(), service, "h1", took.handle)
+				require.Zero(t, handled)
+				incomplete, ok := errors.AsType[*prepaid.IncompleteListError](err)
+				if times == 1 {
+					require.False(t, ok, "the next pass saw everything")
+					require.Equal(t, numbered(9), took.seen)
+					return
+				}
+				require.Equal(t, prepaid.IncompleteListError{Seen: 3 * (from - 1), Total: 9}, *incomplete)
+				require.Equal(t, numbered(3*(from-1)), append([]prepaid.MessageID{}, took.seen...))
+				require.Less(t, service.lists, 10)
+			})
+		}
+	}
 }

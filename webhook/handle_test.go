@@ -3,9 +3,9 @@ package webhook
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http/httptest"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -255,44 +255,24 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-// slowBody ends on request.
-type slowBody struct {
-	text *strings.Reader
-	end  chan struct{}
-}
-
-func (b slowBody) Read(p []byte) (int, error) {
-	if b.text.Len() == 0 {
-		<-b.end
-	}
-	return b.text.Read(p)
-}
-
 // A message whose body was arriving when Shutdown began is refused, and is not waited for.
 func TestShutdownDuringReceipt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var seen recorder
 		handler := newHandler(t, open(seen.take))
-		body := slowBody{strings.NewReader(transaction), make(chan struct{})}
-		r := request(t, "POST", "", "")
-		r.Body, r.ContentLength = struct {
-			slowBody
-			closer
-		}{slowBody: body}, -1
+		reader, writer := io.Pipe()
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/", reader)
 		answer := make(chan int)
 		go func() { answer <- serve(handler, r).Code }()
-		synctest.Wait()
+		_, err := io.WriteString(writer, transaction)
+		require.NoError(t, err)
 		require.NoError(t, handler.Shutdown(t.Context()))
-		close(body.end)
+		require.NoError(t, writer.Close())
 		require.Equal(t, 503, <-answer)
 		require.Zero(t, seen.count())
 	})
 }
-
-type closer struct{}
-
-func (closer) Close() error { return nil }
 
 // Many senders of few messages: each is handled once.
 func TestEachMessageOnceUnderConcurrency(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -151,7 +152,7 @@ func TestBodyThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	var seen recorder
 	handler := newHandler(t, Config{AllowUnverified: true, OnTransaction: seen.take, OnFailure: seen.fail})
-	broken := io.MultiReader(strings.NewReader(transaction), errorReader{errors.New("from 10.0.0.1")})
+	broken := io.MultiReader(strings.NewReader(transaction), iotest.ErrReader(errors.New("from 10.0.0.1")))
 	require.Equal(t, 400, serve(handler, httptest.NewRequestWithContext(t.Context(), "POST", "/", broken)).Code)
 	require.Zero(t, seen.count())
 	require.Equal(t, "webhook: body not received", seen.failed()[0].err.Error())
@@ -161,10 +162,6 @@ func TestBodyThatBreaksOff(t *testing.T) {
 	none.Body = nil
 	require.Equal(t, 400, serve(handler, none).Code)
 }
-
-type errorReader struct{ err error }
-
-func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
 
 func TestVerifierThatFails(t *testing.T) {
 	t.Parallel()

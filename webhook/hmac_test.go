@@ -71,21 +71,19 @@ func TestHMACVerify(t *testing.T) {
 		"prefix only":      {edit: func(v *HMAC) { v.Prefix = "sha256=" }, values: []string{"sha256="}, want: ErrSignatureInvalid},
 		"prefix not asked": {values: []string{"sha256=" + good}, want: ErrSignatureInvalid},
 		"second key": {
-			edit: func(v *HMAC) {
-				v.Keys = StaticKeys{"a": prepaid.NewSecret(otherKey), "b": prepaid.NewSecret(keyHex)}
-			},
+			edit:   func(v *HMAC) { v.Keys = keysOf("a", otherKey, "b", keyHex) },
 			values: []string{good},
 		},
 		"key named": {
 			edit: func(v *HMAC) {
-				v.Keys = StaticKeys{"a": prepaid.NewSecret(otherKey), "b": prepaid.NewSecret(keyHex)}
+				v.Keys = keysOf("a", otherKey, "b", keyHex)
 				v.KeyID = func(http.Header) string { return "b" }
 			},
 			values: []string{good},
 		},
 		"other key named": {
 			edit: func(v *HMAC) {
-				v.Keys = StaticKeys{"a": prepaid.NewSecret(otherKey), "b": prepaid.NewSecret(keyHex)}
+				v.Keys = keysOf("a", otherKey, "b", keyHex)
 				v.KeyID = func(http.Header) string { return "a" }
 			},
 			values: []string{good}, want: ErrSignatureInvalid,
