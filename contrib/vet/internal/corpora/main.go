@@ -1,16 +1,10 @@
 // Corpora is prepaidvet with its rules mapped onto other SDKs, to look for false reports in programs that other people wrote:
 //
 //	go build -o /tmp/corpora ./internal/corpora
-//	cd some/module && go vet -vettool=/tmp/corpora -model=payments ./...
+//	cd some/module && go vet -vettool=/tmp/corpora ./...
 package main
 
 import (
-	"flag"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
@@ -18,21 +12,9 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
-func main() {
-	model := *payments()
-	models := map[string]func() *calls.Model{"payments": payments, "http": plain}
-	flag.Func("model", "the SDKs that the rules are mapped onto: "+strings.Join(slices.Sorted(maps.Keys(models)), ", "), func(name string) error {
-		of, ok := models[name]
-		if !ok {
-			return fmt.Errorf("there is no model %q", name)
-		}
-		model = *of()
-		return nil
-	})
-	unitchecker.Main(mapped(&model)...)
-}
+func main() { unitchecker.Main(mapped(payments())...) }
 
-// mapped returns the rules for a model, and a rule that counts money calls. Fill in the model before the rules run.
+// mapped returns the rules for a model, and a rule that counts money calls.
 func mapped(model *calls.Model) []*analysis.Analyzer {
 	base := calls.New(model)
 	rules := []*analysis.Analyzer{calls.On(found, base)}
