@@ -212,7 +212,7 @@ func (r *Result) bySignature(common *ssa.CallCommon) (Func, bool) {
 	verb := false
 	if common.IsInvoke() {
 		f.Name = common.Method.Name()
-		if named := typeBase(common.Value.Type()); named != "" {
+		if named := TypeBase(common.Value.Type()); named != "" {
 			f.Name = named + "." + f.Name
 		}
 		verb = slices.ContainsFunc(r.Model.Verbs, func(v string) bool {
@@ -222,7 +222,8 @@ func (r *Result) bySignature(common *ssa.CallCommon) (Func, bool) {
 	return f, verb || f.Result != None
 }
 
-func typeBase(t types.Type) string {
+// TypeBase is the name of a type, or of the type that it points to, without the package.
+func TypeBase(t types.Type) string {
 	name := typeName(t)
 	return name[strings.LastIndex(name, ".")+1:]
 }

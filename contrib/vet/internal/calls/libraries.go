@@ -70,7 +70,7 @@ func repeats(common *ssa.CallCommon) bool {
 	for _, arg := range common.Args {
 		for _, value := range Elements(arg) {
 			if slices.ContainsFunc(Origins(value, ""), func(policy ssa.Value) bool {
-				return slices.Contains([]string{"RetryPolicy", "HedgePolicy"}, typeBase(policy.Type()))
+				return slices.Contains([]string{"RetryPolicy", "HedgePolicy"}, TypeBase(policy.Type()))
 			}) {
 				return true
 			}

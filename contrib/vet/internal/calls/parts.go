@@ -68,13 +68,14 @@ func Renewed(of []Part) map[ssa.Instruction]bool {
 
 // Covers reports whether a call of a wrapper is for the given payment: its arguments include all parameters in payment.
 func (r *Result) Covers(c *Call, payment []Part) bool {
-	return c.Wrapper && c.Params == None && slices.ContainsFunc(payment, func(p Part) bool { return is[*ssa.Parameter](p.Value) }) &&
+	return c.Wrapper && c.Params == None && slices.ContainsFunc(payment, func(p Part) bool { return Is[*ssa.Parameter](p.Value) }) &&
 		!slices.ContainsFunc(payment, func(p Part) bool {
-			return is[*ssa.Parameter](p.Value) && !slices.ContainsFunc(c.Instr.Common().Args, func(arg ssa.Value) bool { return slices.Contains(Origins(arg, ""), p.Value) })
+			return Is[*ssa.Parameter](p.Value) && !slices.ContainsFunc(c.Instr.Common().Args, func(arg ssa.Value) bool { return slices.Contains(Origins(arg, ""), p.Value) })
 		})
 }
 
-func is[T ssa.Value](v ssa.Value) bool {
+// Is reports whether a value is of a type of the SSA form.
+func Is[T ssa.Value](v ssa.Value) bool {
 	_, ok := v.(T)
 	return ok
 }

@@ -71,7 +71,7 @@ func name(fn *ssa.Function) string {
 		return "the function literal"
 	}
 	if receiver := fn.Signature.Recv(); receiver != nil {
-		return typeBase(receiver.Type()) + "." + fn.Name()
+		return TypeBase(receiver.Type()) + "." + fn.Name()
 	}
 	return fn.Name()
 }

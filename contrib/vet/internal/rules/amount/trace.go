@@ -76,10 +76,10 @@ func (t *tracer) rounded(v ssa.Value, seen map[ssa.Value]bool) bool {
 		return t.any(calls.Elements(v), seen)
 	case *ssa.Call:
 		callee := calls.Callee(v.Common())
-		switch name := fullName(callee); {
-		case formats[name]:
+		switch {
+		case calls.Calls(v.Common(), formats):
 			return t.any(v.Common().Args, seen)
-		case strings.HasPrefix(name, "strings.") && basic(v.Type(), types.IsString):
+		case callee != nil && strings.HasPrefix(callee.FullName(), "strings.") && basic(v.Type(), types.IsString):
 			return t.rounded(v.Common().Args[0], seen)
 		}
 		return t.of(v).Rounded
@@ -92,9 +92,8 @@ func (t *tracer) any(values []ssa.Value, seen map[ssa.Value]bool) bool {
 }
 
 // formats are functions that make text of their arguments.
-var formats = map[string]bool{
-	"fmt.Sprint": true, "fmt.Sprintf": true, "fmt.Append": true, "fmt.Appendf": true, "strconv.FormatFloat": true, "strconv.AppendFloat": true,
-	"strconv.FormatInt": true, "strconv.Itoa": true,
+var formats = []string{
+	"fmt.Sprint", "fmt.Sprintf", "fmt.Append", "fmt.Appendf", "strconv.FormatFloat", "strconv.AppendFloat", "strconv.FormatInt", "strconv.Itoa",
 }
 
 // random reports whether a float is made of a random float: such money is fictional.
@@ -148,7 +147,7 @@ func (t *tracer) money(v ssa.Value, seen map[ssa.Value]bool) (r result) {
 		switch recv := callee.Signature().Recv(); {
 		case recv != nil && t.amount(recv.Type()):
 			r.Money = basic(v.Type(), types.IsString) || callee.Name() == "Cents"
-		case fullName(callee) == "strconv.ParseFloat", callee.Pkg() != nil && callee.Pkg().Path() == "math":
+		case callee.FullName() == "strconv.ParseFloat", callee.Pkg() != nil && callee.Pkg().Path() == "math":
 			join(v.Common().Args...)
 		default:
 			of := t.of(v)
@@ -197,13 +196,6 @@ func stored(address ssa.Value) []ssa.Value {
 		}
 	}
 	return values
-}
-
-func fullName(fn *types.Func) string {
-	if fn == nil {
-		return ""
-	}
-	return fn.FullName()
 }
 
 func basic(t types.Type, info types.BasicInfo) bool {

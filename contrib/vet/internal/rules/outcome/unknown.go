@@ -94,7 +94,7 @@ func (u *unknown) settles(instr ssa.Instruction) bool {
 		}
 	case *ssa.Store:
 		field, ok := instr.Addr.(*ssa.FieldAddr)
-		if !ok || !state.MatchString(calls.FieldName(field.X.Type(), field.Field)) || is[*ssa.Alloc](field.X) {
+		if !ok || !state.MatchString(calls.FieldName(field.X.Type(), field.Field)) || calls.Is[*ssa.Alloc](field.X) {
 			return false
 		}
 		return u.differs(instr.Val, instr)
@@ -116,7 +116,7 @@ func (u *unknown) undoes(call *ssa.Call) bool {
 func (u *unknown) deferred() ssa.Instruction {
 	for _, ref := range *u.call.Value(u.call.Err).Referrers() {
 		store, ok := ref.(*ssa.Store)
-		if !ok || !is[*ssa.Alloc](store.Addr) {
+		if !ok || !calls.Is[*ssa.Alloc](store.Addr) {
 			continue
 		}
 		for _, ref := range *store.Addr.Referrers() {
@@ -156,11 +156,6 @@ func pathOf(object types.Object) string {
 	return object.Pkg().Path()
 }
 
-func is[T ssa.Value](v ssa.Value) bool {
-	_, ok := v.(T)
-	return ok
-}
-
 // differs reports whether an instruction uses a value that is a failure after an unknown outcome and not after success.
 func (u *unknown) differs(v ssa.Value, at ssa.Instruction) bool {
 	return chosen(v, u.failed, failure, 0) && !(u.succeeded[at] && chosen(v, u.succeeded, failure, 0))
@@ -193,7 +188,7 @@ func chosen(v ssa.Value, on map[ssa.Instruction]bool, text *regexp.Regexp, depth
 					return true
 				}
 			case *ssa.FieldAddr, *ssa.IndexAddr:
-				if is[*ssa.Alloc](v) && chosen(ref.(ssa.Value), on, text, depth+1) {
+				if calls.Is[*ssa.Alloc](v) && chosen(ref.(ssa.Value), on, text, depth+1) {
 					return true
 				}
 			}
@@ -292,7 +287,7 @@ func (u *unknown) lastSent() {
 			case *ssa.FieldAddr:
 				name := calls.FieldName(instr.X.Type(), instr.Field)
 				reads = reads || name == "LastSent" && calls.Named(instr.X.Type(), u.Model.Packages[0]+".CallError")
-				if is[*ssa.Alloc](instr.X) && sent.MatchString(name) && !u.Model.Owns(instr.X.Type()) && filled(instr) && !slices.ContainsFunc(*instr.X.Referrers(), func(ref ssa.Instruction) bool {
+				if calls.Is[*ssa.Alloc](instr.X) && sent.MatchString(name) && !u.Model.Owns(instr.X.Type()) && filled(instr) && !slices.ContainsFunc(*instr.X.Referrers(), func(ref ssa.Instruction) bool {
 					field, ok := ref.(*ssa.FieldAddr)
 					return !ok || field != instr && field.Field == instr.Field // read elsewhere, or with the whole struct
 				}) {

@@ -154,15 +154,7 @@ func name(fn *types.Func) string {
 		return "a function literal"
 	}
 	if recv := fn.Signature().Recv(); recv != nil {
-		t := recv.Type()
-		if p, ok := t.(*types.Pointer); ok {
-			t = p.Elem()
-		}
-		if named, ok := t.(*types.Named); ok {
-			return named.Obj().Name() + "." + fn.Name()
-		}
-	} else if fn.Pkg() != nil {
-		return fn.Pkg().Name() + "." + fn.Name()
+		return strings.TrimPrefix(calls.TypeBase(recv.Type())+"."+fn.Name(), ".")
 	}
-	return fn.Name()
+	return fn.Pkg().Name() + "." + fn.Name()
 }
