@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -228,7 +227,7 @@ func TestInterrupted(t *testing.T) {
 	srv := service(t, prepaidtest.Options{ReportDelay: time.Hour})
 	srv.AddReportCSV("balances", balances)
 	ctx, interrupt := context.WithCancel(t.Context())
-	out := &shared{wrote: interrupt} // as soon as the id is printed
+	out := &onRun{call: interrupt}
 	var errOut bytes.Buffer
 	dir := t.TempDir()
 	code := run(ctx, []string{"-template", "balances", "-file", filepath.Join(dir, "rows")}, out, &errOut)
@@ -265,17 +264,6 @@ func TestInterruptedWhileReading(t *testing.T) {
 	code, _, errOut := runWith(t, append(args, "-resume", id)...)
 	require.Zero(t, code, errOut)
 	require.Equal(t, 5001, countRows(t, content(t, dir)["rows"]))
-}
-
-type shared struct {
-	text  strings.Builder
-	wrote func()
-	once  sync.Once
-}
-
-func (s *shared) Write(p []byte) (int, error) {
-	defer s.once.Do(s.wrote)
-	return s.text.Write(p)
 }
 
 // A wait that would outlast -timeout does not begin.
@@ -376,11 +364,14 @@ func TestDemonstrationInterrupted(t *testing.T) {
 }
 
 // onRun runs call when a run's id is printed.
-type onRun struct{ call func() }
+type onRun struct {
+	text strings.Builder
+	call func()
+}
 
 func (o *onRun) Write(text []byte) (int, error) {
 	if bytes.HasPrefix(text, []byte("run ")) {
 		o.call()
 	}
-	return len(text), nil
+	return o.text.Write(text)
 }
