@@ -1,13 +1,13 @@
 package contract
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 func accountChangeFixtures() []Case {
@@ -53,8 +53,7 @@ func createFixtures() []Case {
 func requireNotErrNotFound(t *testing.T, f *Fixture, err error) {
 	require.Equal(t, 404, f.Response.Status)
 	require.NotErrorIs(t, err, prepaid.ErrNotFound)
-	_, ok := errors.AsType[*prepaid.APIError](err)
-	require.True(t, ok)
+	harness.As[*prepaid.APIError](t, err)
 }
 
 func updateFixtures() []Case {

@@ -102,20 +102,11 @@ func TestDecodeTimes(t *testing.T) {
 // the response could be a refusal.
 func TestDecodeRequiredMembers(t *testing.T) {
 	t.Parallel()
-	simulate := func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Simulation.Clear(ctx, prepaid.SimulateParams{
-			Type: prepaid.SimulatedTypePurchase, AccountID: "acc-1", Amount: prepaid.MustAmount("1"),
-		})
-		return err
-	}
-	policy := func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Policy.Get(ctx, 7)
-		return err
-	}
-	status := func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.Summary(ctx, "acc-1")
-		return err
-	}
+	simulate := harness.Calling("Simulation.Clear", prepaid.SimulateParams{
+		Type: prepaid.SimulatedTypePurchase, AccountID: "acc-1", Amount: prepaid.MustAmount("1"),
+	})
+	policy := harness.Calling("Policy.Get", 7)
+	status := harness.Calling("Accounts.Summary", "acc-1")
 	for name, tc := range map[string]struct {
 		call    func(context.Context, *prepaid.Client) error
 		status  int
@@ -188,10 +179,8 @@ func TestDecodeToleratesForm(t *testing.T) {
 	require.False(t, account.ProductType.Known())
 
 	// The second account has no balance, and does not get the first one's.
-	err = harness.CallWith(t, 200, "["+harness.AccountJSON+`,{"account_id":"acc-2","company_id":7,"status":"active"}]`, func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{ProgramClientID: "p", ClientAccountKey: "k"})
-		return err
-	})
+	search := harness.Calling("Accounts.SearchPage", prepaid.SearchAccountsParams{ProgramClientID: "p", ClientAccountKey: "k"})
+	err = harness.CallWith(t, 200, "["+harness.AccountJSON+`,{"account_id":"acc-2","company_id":7,"status":"active"}]`, search)
 	harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
 }
 
@@ -235,8 +224,7 @@ func TestDecodeReportID(t *testing.T) {
 			config.Transport = harness.NewScript(harness.Respond(200, mediaType, body))
 			run, err := harness.NewClient(t, config).Reporting.Start(t.Context(), "daily", prepaid.StartReportParams{})
 			if want == "" {
-				_, ok := errors.AsType[*prepaid.DecodeError](err)
-				require.True(t, ok, "%q", body)
+				harness.As[*prepaid.DecodeError](t, err)
 				require.Nil(t, run)
 				continue
 			}
@@ -274,7 +262,6 @@ func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 	require.Equal(t, name, account.DisplayName)
 	require.Contains(t, string(page.Items[0].Raw), name)
 	require.Equal(t, `{"pin":"`+name+`"}`, string(response.Body))
-	failure, ok := errors.AsType[*prepaid.APIError](refusal)
-	require.True(t, ok)
+	failure := harness.As[*prepaid.APIError](t, refusal)
 	require.Contains(t, string(failure.Body), strings.Repeat("c", 400))
 }

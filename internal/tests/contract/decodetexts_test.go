@@ -161,7 +161,5 @@ func TestDecodeKeyExchange(t *testing.T) {
 
 func exchanged(t *testing.T, mediaType, body string) (*prepaid.Response, error) {
 	t.Helper()
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Respond(http.StatusOK, mediaType, body))
-	return exchangeKey(t.Context(), harness.NewClient(t, config))
+	return exchangeKey(t.Context(), harness.NewScript(harness.Respond(http.StatusOK, mediaType, body)).Client(t))
 }

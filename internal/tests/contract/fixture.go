@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -134,8 +133,7 @@ func (c fixtureCall[T]) gives(outcome string, want T) Case {
 // refused expects an error response with the given code, sentinel and outcome.
 func (c fixtureCall[T]) refused(outcome string, code prepaid.ErrorCode, sentinel error, known prepaid.Outcome) Case {
 	return c.fails(outcome, known, func(t *testing.T, f *Fixture, err error) {
-		api, ok := errors.AsType[*prepaid.APIError](err)
-		require.True(t, ok, "%v holds no APIError", err)
+		api := harness.As[*prepaid.APIError](t, err)
 		var body struct {
 			Error       prepaid.ErrorCode `json:"error"`
 			Description string            `json:"error_description"`
@@ -165,8 +163,7 @@ func (c fixtureCall[T]) fails(outcome string, known prepaid.Outcome, check func(
 		got, err := c.call(ctx, client)
 		require.Error(t, err)
 		require.Zero(t, got)
-		call, ok := errors.AsType[*prepaid.CallError](err)
-		require.True(t, ok, "%v is no CallError", err)
+		call := harness.As[*prepaid.CallError](t, err)
 		require.Equal(t, f.Operation, call.Operation)
 		require.Equal(t, known, call.Outcome)
 		require.Equal(t, known, prepaid.OutcomeOf(err))

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/stretchr/testify/require"
 	"gopkg.in/h2non/gock.v1"
-
-	"github.com/cardprograms/prepaid"
 )
 
 // TestFixtures sends each fixture's request and reads its response. It is serial: gock is global.
@@ -42,9 +41,7 @@ func (c Case) run(t *testing.T, f *Fixture) {
 	if f.Operation == "Token" {
 		config.TokenSource = nil
 	}
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer client.Close()
+	client := harness.NewClient(t, config)
 
 	c.check(t, f, t.Context(), client)
 	require.NoError(t, client.Close()) // waits for goroutines that still write to the log

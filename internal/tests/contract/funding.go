@@ -2,12 +2,10 @@ package contract
 
 import (
 	"context"
-	"errors"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 func fundingFixtures() []Case {
@@ -31,8 +29,7 @@ func redeemFixtures() []Case {
 		redeem(prepaid.FundingExceptionExhausted, true).gives("200-declined", &prepaid.FundingResult{Outcome: prepaid.FundingOutcomeDeclined}),
 		redeem(prepaid.FundingExceptionRestrictionsNotSatisfiable, false).fails("200-unknown-outcome", prepaid.OutcomeUnknown,
 			func(t *testing.T, _ *Fixture, err error) { // not "declined": the money may have moved
-				_, ok := errors.AsType[*prepaid.DecodeError](err)
-				require.True(t, ok)
+				harness.As[*prepaid.DecodeError](t, err)
 			}),
 		plain.throttled(),
 	)

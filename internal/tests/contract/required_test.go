@@ -182,8 +182,6 @@ func callWithBody(t *testing.T, c Case, f *Fixture, body any) error {
 	if f.Operation == "Token" {
 		config.TokenSource = nil
 	}
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, client.Close()) }()
+	client := harness.NewClient(t, config)
 	return c.Call(t.Context(), client)
 }

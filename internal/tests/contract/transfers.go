@@ -1,12 +1,12 @@
 package contract
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 func transferFixtures() []Case {
@@ -36,8 +36,7 @@ func cardTransferFixtures() []Case {
 	)
 	for _, spelling := range []string{"absent", "zero"} {
 		cases = append(cases, load.fails("200-unknown-"+spelling, prepaid.OutcomeUnknown, func(t *testing.T, _ *Fixture, err error) {
-			_, ok := errors.AsType[*prepaid.DecodeError](err)
-			require.True(t, ok)
+			harness.As[*prepaid.DecodeError](t, err)
 			require.NotErrorIs(t, err, prepaid.ErrTransferFailed)
 		}))
 	}
@@ -45,8 +44,7 @@ func cardTransferFixtures() []Case {
 		cases = append(cases, load.fails("200-failed-"+spelling, prepaid.OutcomeRejected, func(t *testing.T, _ *Fixture, err error) {
 			require.ErrorIs(t, err, prepaid.ErrTransferFailed)
 			require.ErrorContains(t, err, `transfer failed (correlation ID "corr-9103")`)
-			call, ok := errors.AsType[*prepaid.CallError](err)
-			require.True(t, ok)
+			call := harness.As[*prepaid.CallError](t, err)
 			require.Equal(t, "corr-9103", call.CorrelationID)
 			require.Equal(t, params.RequestID, call.RequestID)
 			require.Equal(t, fixtureID, call.AccountID)

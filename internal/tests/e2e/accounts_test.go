@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"os"
 	"reflect"
@@ -353,8 +352,7 @@ func TestE2EAccountNotFound(t *testing.T) {
 	}
 	for name, err := range failed {
 		require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound, name)
-		call, ok := errors.AsType[*prepaid.CallError](err)
-		require.True(t, ok)
+		call := harness.As[*prepaid.CallError](t, err)
 		require.Equal(t, prepaid.AccountID("nobody"), call.AccountID)
 	}
 }

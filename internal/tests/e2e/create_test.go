@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -72,9 +73,7 @@ func TestE2ECreateAccountLimits(t *testing.T) {
 	s := newStage(t, prepaidtest.Options{RateLimit: -1})
 	config := s.Config()
 	config.SkipValueChecks = true
-	lax, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, lax.Close()) }()
+	lax := harness.NewClient(t, config)
 	for field := range reflect.TypeFor[prepaid.CreateAccountParams]().Fields() {
 		refusedFrom := func(client *prepaid.Client) int {
 			return sort.Search(300, func(n int) bool {
@@ -198,10 +197,8 @@ func TestE2EIssueFails(t *testing.T) {
 	require.NotErrorIs(t, err, prepaid.ErrNotSeen, "that would say that it was created")
 	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 	require.ErrorContains(t, err, "Accounts.Issue: outcome unknown: account may have been created; search: nothing seen yet")
-	_, ok := errors.AsType[*prepaid.TransportError](err)
-	require.True(t, ok, "the failure of the creation")
-	call, ok := errors.AsType[*prepaid.CallError](err)
-	require.True(t, ok)
+	harness.As[*prepaid.TransportError](t, err)
+	call := harness.As[*prepaid.CallError](t, err)
 	require.Equal(t, "Accounts.Issue", call.Operation)
 	require.Equal(t, 1, call.Attempts)
 	again := params

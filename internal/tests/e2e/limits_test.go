@@ -24,9 +24,7 @@ func TestE2ERateLimitAbsorbed(t *testing.T) {
 			s.Advance(time.Minute) // the window ends
 		}
 	}}
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, client.Close()) }()
+	client := harness.NewClient(t, config)
 	from, to := s.seed("100.00"), s.seed("0")
 	faults := make([]error, 16)
 	var group sync.WaitGroup
@@ -46,11 +44,9 @@ func TestE2ERateLimitOutlastsTheCall(t *testing.T) {
 	s := newStage(t, prepaidtest.Options{RateLimit: 1, RateWindow: time.Minute, RetryAfter: true, FrozenClock: true})
 	config := s.Config()
 	config.Retry.MaxRetryAfter = 30 * time.Second
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, client.Close()) }()
+	client := harness.NewClient(t, config)
 	from, to := s.seed("100.00"), s.seed("0")
-	_, err = client.Token(t.Context()) // uses up the window
+	_, err := client.Token(t.Context()) // uses up the window
 	require.NoError(t, err)
 	_, err = client.Accounts.Transfer(t.Context(), from, harness.TransferTo(to, "1.00"))
 	response := failed(t, err, notProcessed, 429, "rate_limit_exceeded")
@@ -85,8 +81,7 @@ func TestE2EForeignResponses(t *testing.T) {
 			from, to := s.seed("100.00"), s.seed("0")
 			s.Inject("GET /accounts/{id}/status", fault)
 			_, err := s.client.Accounts.Summary(t.Context(), from)
-			response, ok := errors.AsType[*prepaid.DecodeError](err)
-			require.True(t, ok, "%v", err)
+			response := harness.As[*prepaid.DecodeError](t, err)
 			require.Equal(t, 200, response.StatusCode)
 			require.NotContains(t, err.Error(), "sign in")
 
@@ -104,13 +99,11 @@ func TestE2EAttemptTimeout(t *testing.T) {
 	s := newStage(t, prepaidtest.Options{})
 	config := s.Config()
 	config.AttemptTimeout, config.Retry.InFlightWait = 300*time.Millisecond, time.Second
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, client.Close()) }()
+	client := harness.NewClient(t, config)
 	from, to := s.seed("100.00"), s.seed("0")
 	params := harness.TransferTo(to, "25.50")
 	s.Inject(harness.TransferOperation, prepaidtest.Delay(600*time.Millisecond))
-	_, err = client.Accounts.Transfer(t.Context(), from, params)
+	_, err := client.Accounts.Transfer(t.Context(), from, params)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return len(s.statuses(harness.TransferOperation)) >= 2 }, 5*time.Second, time.Millisecond)
 	require.Equal(t, 1, s.Movements(params.RequestID))

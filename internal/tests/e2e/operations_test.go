@@ -13,6 +13,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/operations"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
@@ -79,8 +80,7 @@ func wireFaults() []wireFault {
 	responded := func(status int) func(*testing.T, error) {
 		return func(t *testing.T, err error) {
 			t.Helper()
-			response, ok := errors.AsType[*prepaid.APIError](err)
-			require.True(t, ok, "%v", err)
+			response := harness.As[*prepaid.APIError](t, err)
 			require.Equal(t, status, response.StatusCode)
 			if status >= 500 {
 				require.ErrorIs(t, err, prepaid.ErrServer)
@@ -90,8 +90,7 @@ func wireFaults() []wireFault {
 	}
 	broken := func(t *testing.T, err error) {
 		t.Helper()
-		cause, ok := errors.AsType[*prepaid.TransportError](err)
-		require.True(t, ok, "%v", err)
+		cause := harness.As[*prepaid.TransportError](t, err)
 		require.True(t, cause.Sent)
 	}
 	lost := map[string]prepaid.Outcome{"never": unknown, "never, refusal": unknown, "never, none": unknown}

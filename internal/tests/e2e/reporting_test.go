@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -288,8 +289,7 @@ func TestE2EReportCut(t *testing.T) {
 			continue
 		}
 		require.ErrorContains(t, err, "report incomplete", template)
-		cause, ok := errors.AsType[*prepaid.ReportError](err)
-		require.True(t, ok)
+		cause := harness.As[*prepaid.ReportError](t, err)
 		require.Positive(t, cause.Rows, template)
 	}
 }

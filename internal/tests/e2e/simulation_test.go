@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -237,10 +238,8 @@ func TestE2ESimulateInProduction(t *testing.T) {
 	params := purchase(s.seed("100.00"), "10.00")
 	config := s.Config()
 	config.TestEnvironment = true // a mistake
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, client.Close()) }()
-	_, err = client.Simulation.Transact(t.Context(), params)
+	client := harness.NewClient(t, config)
+	_, err := client.Simulation.Transact(t.Context(), params)
 	require.ErrorIs(t, refused(t, err, 404, "not_found"), prepaid.ErrNotFound)
 
 	before := len(s.Requests())

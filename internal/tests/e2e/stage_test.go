@@ -2,13 +2,13 @@ package e2e
 
 import (
 	"cmp"
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -24,9 +24,7 @@ func newStage(t *testing.T, options prepaidtest.Options) *stage {
 	t.Helper()
 	options.ReportDelay, options.SimulationDelay = cmp.Or(options.ReportDelay, -1), cmp.Or(options.SimulationDelay, -1)
 	server := prepaidtest.NewServer(t, options)
-	client, err := prepaid.NewClient(server.Config())
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = client.Close() })
+	client := harness.NewClient(t, server.Config())
 	return &stage{Server: server, t: t, client: client}
 }
 
@@ -84,12 +82,10 @@ func refused(t *testing.T, err error, status int, code string) *prepaid.APIError
 // failed checks an error response with any outcome.
 func failed(t *testing.T, err error, outcome prepaid.Outcome, status int, code string) *prepaid.APIError {
 	t.Helper()
-	call, ok := errors.AsType[*prepaid.CallError](err)
-	require.True(t, ok, "%v", err)
+	call := harness.As[*prepaid.CallError](t, err)
 	require.NotEmpty(t, call.Operation)
 	require.Equal(t, outcome, prepaid.OutcomeOf(err), "%v", err)
-	response, ok := errors.AsType[*prepaid.APIError](err)
-	require.True(t, ok, "%v", err)
+	response := harness.As[*prepaid.APIError](t, err)
 	require.Equal(t, status, response.StatusCode, "%v", err)
 	require.ErrorIs(t, err, prepaid.ErrorCode(code))
 	if sentinel := sentinelOf(status); sentinel != nil {
@@ -120,8 +116,7 @@ func sentinelOf(status int) error {
 func invalid(t *testing.T, err error, fields ...string) {
 	t.Helper()
 	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
-	faults, ok := errors.AsType[*prepaid.ValidationError](err)
-	require.True(t, ok, "%v", err)
+	faults := harness.As[*prepaid.ValidationError](t, err)
 	found := make([]string, len(faults.Faults))
 	for i, fault := range faults.Faults {
 		found[i] = fault.Field

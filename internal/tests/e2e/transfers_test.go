@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -95,8 +94,7 @@ func TestE2ETransferFailed(t *testing.T) {
 				"direct entry":   done(s.client.Accounts.DirectEntryOut(t.Context(), poor, directEntry("1.01"))),
 			}
 			for name, err := range failures {
-				call, ok := errors.AsType[*prepaid.CallError](err)
-				require.True(t, ok, name)
+				call := harness.As[*prepaid.CallError](t, err)
 				require.NotEmpty(t, call.RequestID, name)
 				if name == "direct entry" || form == prepaidtest.EmptyAbsent || form == prepaidtest.EmptyZero {
 					require.Equal(t, unknown, call.Outcome, name)
@@ -250,17 +248,14 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 			s := newStage(t, prepaidtest.Options{})
 			config := s.Config()
 			config.Retry.MaxAttempts = 1
-			client, err := prepaid.NewClient(config)
-			require.NoError(t, err)
-			defer func() { require.NoError(t, client.Close()) }()
+			client := harness.NewClient(t, config)
 			from, to := s.seed("100.00"), s.seed("0")
 			params := harness.TransferTo(to, "25.50")
 			s.Inject(harness.TransferOperation, c.fault)
 
-			_, err = client.Accounts.Transfer(t.Context(), from, params)
+			_, err := client.Accounts.Transfer(t.Context(), from, params)
 			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-			call, ok := errors.AsType[*prepaid.CallError](err)
-			require.True(t, ok)
+			call := harness.As[*prepaid.CallError](t, err)
 			require.Equal(t, []any{"Accounts.Transfer", from, params.RequestID, 1},
 				[]any{call.Operation, call.AccountID, call.RequestID, call.Attempts})
 			require.Equal(t, call.FirstSent, call.LastSent)
@@ -285,8 +280,7 @@ func TestE2ETransferUnknownIsSticky(t *testing.T) {
 	s.Inject(harness.TransferOperation, prepaidtest.CommitThenDrop(), prepaidtest.Respond(400, "duplicate_request"))
 	_, err := s.client.Accounts.Transfer(t.Context(), from, harness.TransferTo(to, "25.50"))
 	failed(t, err, unknown, 400, "duplicate_request")
-	broken, ok := errors.AsType[*prepaid.TransportError](err)
-	require.True(t, ok)
+	broken := harness.As[*prepaid.TransportError](t, err)
 	require.True(t, broken.Sent)
 	s.holds(from, "74.50")
 }

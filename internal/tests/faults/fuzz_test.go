@@ -17,6 +17,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/contract"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // fuzzedWire responds alike to every request and keeps the addresses; after a hundred it says that there is nothing more.
@@ -41,9 +42,7 @@ func newFuzzedClient(t *testing.T, wire *fuzzedWire) *prepaid.Client {
 	t.Helper()
 	config := contract.Config(wire)
 	config.Retry.MaxThrottleWait = time.Nanosecond
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	client := harness.NewClient(t, config)
 	return client
 }
 
@@ -103,8 +102,7 @@ func FuzzErrorBody(f *testing.F) {
 		wire := &fuzzedWire{status: code, header: http.Header{"Content-Type": {mediaType}}, body: body}
 		err := newFuzzedClient(t, wire).Accounts.SetPlasticEnabled(t.Context(), "EA-1", prepaid.SetPlasticEnabledParams{Enabled: true})
 		require.Error(t, err)
-		failure, ok := errors.AsType[*prepaid.APIError](err)
-		require.True(t, ok, "%v", err)
+		failure := harness.As[*prepaid.APIError](t, err)
 		require.Equal(t, code, failure.StatusCode)
 		if len(failure.Code) >= 20 { // a code is shown, if it has the form of one
 			body = strings.ReplaceAll(body, string(failure.Code), "")
@@ -124,9 +122,7 @@ func FuzzTokenResponse(f *testing.F) {
 		wire := &fuzzedWire{status: 200, header: http.Header{"Content-Type": {"application/vnd.vendor+json"}}, body: body}
 		config := contract.Config(wire)
 		config.TokenSource = nil
-		client, err := prepaid.NewClient(config)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, client.Close()) }()
+		client := harness.NewClient(t, config)
 		token, err := client.Token(t.Context())
 		if err != nil {
 			requireCalmError(t, err, body)
@@ -155,9 +151,7 @@ func FuzzPageHeaders(f *testing.F) {
 		header.Set("X-TotalItems", total)
 		wire := &countedPages{header: header, items: int(items) % 8}
 		config := contract.Config(wire)
-		client, err := prepaid.NewClient(config)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, client.Close()) }()
+		client := harness.NewClient(t, config)
 		malformed := slices.ContainsFunc([]string{pages, total}, func(text string) bool {
 			n, err := strconv.Atoi(text)
 			return text != "" && (err != nil || n < 0)
@@ -165,13 +159,11 @@ func FuzzPageHeaders(f *testing.F) {
 		got := 0
 		for code, err := range client.Policy.MerchantCategoryCodes(t.Context(), prepaid.Paging{Prefetch: int(items) / 64}) {
 			if malformed {
-				_, ok := errors.AsType[*prepaid.DecodeError](err)
-				require.True(t, ok)
+				harness.As[*prepaid.DecodeError](t, err)
 				return
 			}
 			if err != nil {
-				_, ok := errors.AsType[*prepaid.IncompleteListError](err)
-				require.True(t, ok)
+				harness.As[*prepaid.IncompleteListError](t, err)
 				promises := func(header string, more int) bool { n, err := strconv.Atoi(header); return err == nil && n > more }
 				require.True(t, promises(total, got) || promises(pages, got/max(wire.items, 1)), "%d seen", got)
 				break

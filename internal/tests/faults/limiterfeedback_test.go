@@ -130,9 +130,7 @@ func TestSetStatusClass(t *testing.T) {
 	} {
 		for _, fault := range []harness.Step{harness.Broken(harness.ErrCut), harness.Respond(503, "", "")} {
 			service := harness.NewScript(fault, harness.Respond(200, "", ""))
-			config := harness.Config("https://cards.example")
-			config.Transport = service
-			err := harness.NewClient(t, config).Accounts.SetStatus(t.Context(), "acc-1", prepaid.SetStatusParams{Status: status})
+			err := service.Client(t).Accounts.SetStatus(t.Context(), "acc-1", prepaid.SetStatusParams{Status: status})
 			require.Len(t, service.Requests(), calls, status)
 			require.Equal(t, calls == 1, err != nil)
 			require.Equal(t, calls == 1, prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown)

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -22,13 +21,10 @@ func opPayout() harness.Op {
 	return harness.Op{
 		Name: "Accounts.DirectEntryOut", Path: "/3.0/accounts/acc-1/directentryout", Account: "acc-1", RequestID: "pay-1",
 		Status: 200, MediaType: harness.VendorJSON, Body: harness.TransferJSON,
-		Call: func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Accounts.DirectEntryOut(ctx, "acc-1", prepaid.DirectEntryOutParams{
-				RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in", BSB: "062000",
-				Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "n"},
-			})
-			return err
-		},
+		Call: harness.Calling("Accounts.DirectEntryOut", "acc-1", prepaid.DirectEntryOutParams{
+			RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in", BSB: "062000",
+			Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "n"},
+		}),
 	}
 }
 
@@ -168,30 +164,18 @@ func TestRepeatedMembersDecideNothing(t *testing.T) {
 	}
 }
 
+func opOf(operation string, status int, values ...any) harness.Op {
+	return harness.Op{Name: operation, Status: status, Call: harness.Calling(operation, values...)}
+}
+
 // bodiless are operations whose response has no body to read, of both classes that they have.
 func bodiless() []harness.Op {
 	return []harness.Op{
 		harness.OpPlastic(), harness.OpActivate(),
-		{
-			Name: "Accounts.SetStatus", Status: 200, Call: func(ctx context.Context, c *prepaid.Client) error {
-				return c.Accounts.SetStatus(ctx, "acc-1", prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen})
-			},
-		},
-		{
-			Name: "Policy.ChangeCategories", Status: 200, Call: func(ctx context.Context, c *prepaid.Client) error {
-				return c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"5411"}})
-			},
-		},
-		{
-			Name: "Hooks.Delete", Status: 204, Call: func(ctx context.Context, c *prepaid.Client) error {
-				return c.Hooks.Delete(ctx, "hook-1")
-			},
-		},
-		{
-			Name: "Hooks.Dismiss", Status: 204, Call: func(ctx context.Context, c *prepaid.Client) error {
-				return c.Hooks.Dismiss(ctx, "hook-1", "m-1")
-			},
-		},
+		opOf("Accounts.SetStatus", 200, "acc-1", prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}),
+		opOf("Policy.ChangeCategories", 200, 7, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"5411"}}),
+		opOf("Hooks.Delete", 204, "hook-1"),
+		opOf("Hooks.Dismiss", 204, "hook-1", "m-1"),
 	}
 }
 
@@ -239,12 +223,9 @@ func TestBodilessWithABody(t *testing.T) {
 			{"application/vnd.other+json", "{}"},
 		} {
 			service := harness.NewScript(harness.Respond(200, response.mediaType, response.body))
-			config := harness.Config("https://cards.example")
-			config.Transport = service
-			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
+			failure := harness.CallError(t, op.Call(t.Context(), service.Client(t)))
 			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, "%s %q %q", op.Name, response.mediaType, response.body)
-			_, ok := errors.AsType[*prepaid.DecodeError](failure)
-			require.True(t, ok, "%v", failure)
+			harness.As[*prepaid.DecodeError](t, failure)
 			require.NotContains(t, failure.Error(), "CANARY")
 			want := 1
 			if op.Name == "Accounts.SetPlasticEnabled" || op.Name == "Hooks.Delete" || op.Name == "Accounts.SetStatus" && op.Path == "" {
@@ -274,15 +255,12 @@ func TestBodilessBeyondTheLimit(t *testing.T) {
 func TestLateRepeatUndoesNothing(t *testing.T) {
 	t.Parallel()
 	plastic := func(enabled bool) func(context.Context, *prepaid.Client) error {
-		return func(ctx context.Context, c *prepaid.Client) error {
-			return c.Accounts.SetPlasticEnabled(ctx, "acc-1", prepaid.SetPlasticEnabledParams{Enabled: enabled})
-		}
+		return harness.Calling("Accounts.SetPlasticEnabled", "acc-1", prepaid.SetPlasticEnabledParams{Enabled: enabled})
 	}
 	setStatus := func(status prepaid.AccountStatus) func(context.Context, *prepaid.Client) error {
-		return func(ctx context.Context, c *prepaid.Client) error {
-			return c.Accounts.SetStatus(ctx, "acc-1", prepaid.SetStatusParams{Status: status})
-		}
+		return harness.Calling("Accounts.SetStatus", "acc-1", prepaid.SetStatusParams{Status: status})
 	}
+	update := prepaid.UpdateAccountParams{Cardholder: harness.NewCardParams().Cardholder}
 	for name, tc := range map[string]struct {
 		call     func(context.Context, *prepaid.Client) error
 		requests int
@@ -292,22 +270,16 @@ func TestLateRepeatUndoesNothing(t *testing.T) {
 		"activation":  {harness.OpActivate().Call, 1},
 		"pre-active":  {setStatus(prepaid.AccountStatusPreActive), 1},
 		"block":       {setStatus(prepaid.AccountStatusLostOrStolen), 2},
-		"update": {func(ctx context.Context, c *prepaid.Client) error {
-			return c.Accounts.Update(ctx, "acc-1", prepaid.UpdateAccountParams{Cardholder: harness.NewCardParams().Cardholder})
-		}, 1},
-		"hook": {func(ctx context.Context, c *prepaid.Client) error {
-			return c.Hooks.Update(ctx, "hook-1", prepaid.UpdateHookParams{Enabled: new(true)})
-		}, 1},
-		"deletion": {func(ctx context.Context, c *prepaid.Client) error { return c.Hooks.Delete(ctx, "hook-1") }, 2},
+		"update":      {harness.Calling("Accounts.Update", "acc-1", update), 1},
+		"hook":        {harness.Calling("Hooks.Update", "hook-1", prepaid.UpdateHookParams{Enabled: new(true)}), 1},
+		"deletion":    {harness.Calling("Hooks.Delete", "hook-1"), 2},
 	} {
 		for fault, first := range map[string]harness.Step{
 			"cut off": harness.Broken(harness.ErrCut), "503": harness.Respond(503, "", ""), "500": harness.ServiceError(500, "server_error"), "408": harness.Respond(408, "", ""),
 			"403 of a gateway": harness.Respond(403, "text/html", harness.HTMLPage), "error in a 200": harness.Respond(200, harness.VendorJSON, `{"error":"server_error"}`),
 		} {
 			service := harness.NewScript(first, harness.Respond(200, "", ""))
-			config := harness.Config("https://cards.example")
-			config.Transport = service
-			err := tc.call(t.Context(), harness.NewClient(t, config))
+			err := tc.call(t.Context(), service.Client(t))
 			require.Len(t, service.Requests(), tc.requests, "%s, %s: %v", name, fault, err)
 			if tc.requests == 1 {
 				require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome, "%s, %s", name, fault)
@@ -319,22 +291,7 @@ func TestLateRepeatUndoesNothing(t *testing.T) {
 }
 
 // creators are operations that are never repeated and whose response has a body to read.
-func creators() []harness.Op {
-	return []harness.Op{
-		{
-			Name: "Accounts.Create", Status: 201, Call: func(ctx context.Context, c *prepaid.Client) error {
-				_, err := c.Accounts.Create(ctx, harness.NewCardParams())
-				return err
-			},
-		},
-		{
-			Name: "Reporting.Start", Status: 200, Call: func(ctx context.Context, c *prepaid.Client) error {
-				_, err := c.Reporting.Start(ctx, "daily", prepaid.StartReportParams{})
-				return err
-			},
-		},
-	}
-}
+func creators() []harness.Op { return []harness.Op{harness.OpCreate(), harness.OpStart()} }
 
 // An unreadable success is applied by its status, unless a proxy may have written it.
 func TestUnreadableCreation(t *testing.T) {
@@ -374,8 +331,7 @@ func TestRefusalWithAnyDescription(t *testing.T) {
 		failure := harness.CallError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
 		require.Equal(t, prepaid.OutcomeRejected, failure.Outcome, description)
 		require.ErrorIs(t, failure, prepaid.CodeInvalidRequest)
-		cause, ok := errors.AsType[*prepaid.APIError](failure)
-		require.True(t, ok)
+		cause := harness.As[*prepaid.APIError](t, failure)
 		require.Equal(t, want, cause.Description)
 	}
 }

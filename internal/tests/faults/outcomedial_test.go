@@ -2,19 +2,15 @@ package faults
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,68 +21,6 @@ import (
 
 // closedAddress is an unused one of this machine: a port that was just closed may go to another test.
 const closedAddress = "http://127.0.0.1:1"
-
-// A connection that was never made has a known outcome: every operation may be retried, and none has an effect.
-func TestOutcomeOfConnectionsNeverMade(t *testing.T) {
-	t.Parallel()
-	hangUp := newHangUp(t, "")
-	untrusted := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		t.Error("a request reached a server that is not trusted")
-	}))
-	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
-	untrusted.StartTLS()
-	t.Cleanup(untrusted.Close)
-	nameless := &http.Transport{DialContext: (&net.Dialer{Resolver: &net.Resolver{
-		PreferGo: true,
-		Dial:     func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no name server") },
-	}}).DialContext}
-	faults := []struct {
-		name      string
-		address   string
-		transport http.RoundTripper
-		tries     int32
-		check     func(t *testing.T, err error)
-	}{
-		{"refused", closedAddress, nil, 3, func(t *testing.T, err error) {
-			t.Helper()
-			require.ErrorIs(t, err, syscall.ECONNREFUSED)
-		}},
-		{"no such host", "https://cards.invalid", nameless, 3, func(t *testing.T, err error) {
-			t.Helper()
-			_, ok := errors.AsType[*net.DNSError](err)
-			require.True(t, ok, "no *net.DNSError")
-		}},
-		{"handshake cut off", hangUp, nil, 3, func(*testing.T, error) {}},
-		{"untrusted certificate", untrusted.URL, nil, 1, func(t *testing.T, err error) {
-			t.Helper()
-			_, ok := errors.AsType[*tls.CertificateVerificationError](err)
-			require.True(t, ok, "no *tls.CertificateVerificationError")
-		}},
-	}
-	for _, fault := range faults {
-		for _, op := range harness.Ops() {
-			t.Run(fault.name+"/"+op.Name, func(t *testing.T) {
-				t.Parallel()
-				var tries atomic.Int32
-				config := harness.Config(fault.address)
-				config.Transport = fault.transport
-				config.Trace = &prepaid.Trace{AttemptDone: func(context.Context, prepaid.Operation, prepaid.Attempt) { tries.Add(1) }}
-				err := op.Call(t.Context(), harness.NewClient(t, config))
-				failure := harness.CallError(t, err)
-				require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome, "%v", err)
-				require.NotEqual(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-				require.Zero(t, failure.Attempts, "no request left")
-				require.True(t, failure.FirstSent.IsZero() && failure.LastSent.IsZero())
-				cause, ok := errors.AsType[*prepaid.TransportError](err)
-				require.True(t, ok)
-				require.False(t, cause.Sent)
-				require.Equal(t, "connect", cause.Step)
-				require.Equal(t, fault.tries, tries.Load())
-				fault.check(t, err)
-			})
-		}
-	}
-}
 
 // newHangUp listens and closes every connection after a greeting. Its address asks for TLS.
 func newHangUp(t *testing.T, greeting string) string {
@@ -124,39 +58,10 @@ func TestOutcomeOfForeignTransportErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := harness.Config("https://cards.example")
-			config.Transport = harness.NewScript(tc.fault)
-			failure := harness.CallError(t, harness.OpCreate().Call(t.Context(), harness.NewClient(t, config)))
+			failure := harness.CallError(t, harness.OpCreate().Call(t.Context(), harness.NewScript(tc.fault).Client(t)))
 			require.Equal(t, tc.want, failure.Outcome)
 			require.Equal(t, tc.sent, failure.Attempts > 0)
 			require.NotContains(t, failure.Error(), "CANARY")
-		})
-	}
-}
-
-// A connection that is never made is bounded by the attempt's time, sends nothing and may be tried again.
-func TestOutcomeOfSlowConnection(t *testing.T) {
-	t.Parallel()
-	for _, op := range harness.Ops() {
-		t.Run(op.Name, func(t *testing.T) {
-			t.Parallel()
-			given := make(chan struct{})
-			t.Cleanup(func() { close(given) }) // net/http dials on by itself, for the next request
-			var tries atomic.Int32
-			config := harness.Config("https://cards.example")
-			config.AttemptTimeout = 30 * time.Millisecond
-			config.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-				<-given
-				return nil, errors.New("too late")
-			}}
-			config.Trace = &prepaid.Trace{AttemptDone: func(context.Context, prepaid.Operation, prepaid.Attempt) { tries.Add(1) }}
-			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
-			require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
-			require.Zero(t, failure.Attempts)
-			require.Equal(t, int32(3), tries.Load())
-			cause, ok := errors.AsType[*prepaid.TransportError](error(failure))
-			require.True(t, ok)
-			require.False(t, cause.Sent)
 		})
 	}
 }

@@ -179,8 +179,7 @@ func TestLastResponseStaysReadable(t *testing.T) {
 	})
 	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
 	require.ErrorContains(t, err, "full")
-	response, ok := errors.AsType[*prepaid.APIError](err)
-	require.True(t, ok, "%v", err)
+	response := harness.As[*prepaid.APIError](t, err)
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }

@@ -1,292 +1,233 @@
 package faults
 
 import (
-	"cmp"
+	"crypto/tls"
 	"errors"
-	"fmt"
-	"strconv"
+	"net"
+	"net/http"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/contract"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// coreFault is something that goes wrong on the wire, each time until the client gives up.
-type coreFault struct {
+// wireFault is the service's handling of one request, and the known outcome for each class.
+type wireFault struct {
 	name     string
-	response func(op harness.Op, n int, p *harness.Peer)
-	// want has a word for each of coreOps: the number of requests that the server saw, and the outcome: S success,
-	// A applied (but the response is unusable), R rejected, N not processed, U unknown.
-	want  string
-	is    []error
-	check func(t *testing.T, op harness.Op, err error)
-	// timeout bounds the attempts of this fault.
-	timeout time.Duration
+	effect   bool                                       // the service carries the request out
+	response func(conn net.Conn, f *contract.Fixture)   // after the request was read
+	dial     func(t *testing.T, config *prepaid.Config) // for faults that come before a request
+	waits    bool                                       // for the end of an attempt
+	unseen   bool                                       // no request reaches the service, and the client cannot know
+	// request has the number of attempts that may have arrived, then the outcome, by safety class; where they differ, also
+	// by the body in operations.txt, or "empty" for a list whose 204 is an empty one.
+	request map[string]string
+	then    []wireFault // the handling of the requests after the first
+	unread  bool        // a body that does not count as the service's, with the status of the success
+	few     bool        // one operation of each class represents all
+	cause   cause
 }
 
-func statusFault(status int, mediaType, body string) func(harness.Op, int, *harness.Peer) {
-	return func(_ harness.Op, _ int, p *harness.Peer) { p.Respond(status, mediaType, body) }
+// cause is the reason in the error of a call that fails.
+type cause struct {
+	step   string // of a *TransportError
+	status int    // of an *APIError
+	code   prepaid.ErrorCode
+	body   int // status of a *DecodeError; 0 if none, -1 for that of the success
+	is     error
+	has    func(error) bool
 }
 
-func shapedFault(status int, code string) func(harness.Op, int, *harness.Peer) {
-	return statusFault(status, harness.VendorJSON, fmt.Sprintf(`{"error":%q,"error_description":"CANARY"}`, code))
-}
-
-func apiStatus(status int, code prepaid.ErrorCode) func(*testing.T, harness.Op, error) {
-	return func(t *testing.T, _ harness.Op, err error) {
-		t.Helper()
-		failure, ok := errors.AsType[*prepaid.APIError](err)
-		require.True(t, ok, "no *APIError")
-		require.Equal(t, status, failure.StatusCode)
-		require.Equal(t, code, failure.Code)
-		if code != "" {
-			require.ErrorIs(t, err, code)
-			require.Equal(t, "CANARY", failure.Description)
-		}
-	}
-}
-
-func transportStep(step string) func(*testing.T, harness.Op, error) {
-	return func(t *testing.T, _ harness.Op, err error) {
-		t.Helper()
-		failure, ok := errors.AsType[*prepaid.TransportError](err)
-		require.True(t, ok, "no *TransportError")
-		require.True(t, failure.Sent)
-		require.Equal(t, step, failure.Step)
-	}
-}
-
-func isUndecodable(status int) func(*testing.T, harness.Op, error) {
-	return func(t *testing.T, op harness.Op, err error) {
-		t.Helper()
-		failure, ok := errors.AsType[*prepaid.DecodeError](err)
-		require.True(t, ok, "no *DecodeError")
-		require.Equal(t, cmp.Or(status, op.Status), failure.StatusCode)
-	}
-}
-
-func coreFaults() []coreFault {
-	return []coreFault{
-		{
-			name: "none", want: "1S 1S 1S 1S 1S 1S 1S",
-			response: func(op harness.Op, _ int, p *harness.Peer) { p.Succeed(op) },
-		},
-		{
-			name: "reset after the request", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("headers"),
-			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Reset() },
-		},
-		{
-			name: "no response in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("headers"), timeout: time.Second,
-			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Hang() },
-		},
-		{
-			name: "not HTTP", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("headers"),
-			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Send("CANARY hello\r\n\r\n"); _ = p.Close() },
-		},
-		{
-			name: "500 of the service", want: "3N 3U 1U 1U 1U 1U 1U", is: []error{prepaid.ErrServer, prepaid.CodeServerError},
-			response: shapedFault(500, "server_error"), check: apiStatus(500, prepaid.CodeServerError),
-		},
-		{
-			name: "502", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
-			response: statusFault(502, "", ""), check: apiStatus(502, ""),
-		},
-		{
-			name: "502 of a gateway", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
-			response: statusFault(502, "text/html", harness.HTMLPage), check: apiStatus(502, ""),
-		},
-		{
-			name: "503", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
-			response: shapedFault(503, "busy"), check: apiStatus(503, "busy"),
-		},
-		{
-			name: "504", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
-			response: statusFault(504, "text/plain", "CANARY"), check: apiStatus(504, ""),
-		},
-		{
-			name: "401 for a stale token", want: "2S 2S 2S 2S 2S 2S 2S",
-			response: func(op harness.Op, n int, p *harness.Peer) {
-				if n == 1 && p.Request.Header.Get("Authorization") == "Bearer token-1" {
-					p.Respond(401, harness.VendorJSON, `{"error":"invalid_token"}`)
-					return
-				}
-				p.Succeed(op)
-			},
-		},
-		{
-			name: "401 for ever", want: "2N 2N 2N 2N 2N 2N 2N", is: []error{prepaid.ErrUnauthorized},
-			response: shapedFault(401, "invalid_token"), check: apiStatus(401, "invalid_token"),
-		},
-		{
-			name: "400", want: "1R 1R 1R 1R 1R 1R 1R", is: []error{prepaid.ErrBadRequest, prepaid.CodeInvalidRequest},
-			response: shapedFault(400, "invalid_request"), check: apiStatus(400, prepaid.CodeInvalidRequest),
-		},
-		{
-			name: "403", want: "1R 1R 1R 1R 1R 1R 1R", is: []error{prepaid.ErrForbidden},
-			response: shapedFault(403, "forbidden"), check: apiStatus(403, "forbidden"),
-		},
-		{
-			name: "404", want: "1R 1R 1R 1R 1R 1R 1R", response: shapedFault(404, "not_found"),
-			check: func(t *testing.T, op harness.Op, err error) {
-				t.Helper()
-				apiStatus(404, "not_found")(t, op, err)
-				require.Equal(t, op.Name != "Accounts.Create", errors.Is(err, prepaid.ErrNotFound), "creation: it may mean bad input")
-			},
-		},
-		{
-			name: "408", want: "3N 3U 1U 1U 1U 1U 1U", response: statusFault(408, "", ""), check: apiStatus(408, ""),
-		},
-		{
-			name: "403 of a gateway", want: "1R 3U 1U 1U 1U 1U 1U", is: []error{prepaid.ErrForbidden},
-			response: statusFault(403, "text/html", harness.HTMLPage), check: apiStatus(403, ""),
-		},
-		{
-			name: "409 without a body", want: "1R 3U 1U 1U 1U 1U 1U", is: []error{prepaid.ErrConflict},
-			response: statusFault(409, "", ""), check: apiStatus(409, ""),
-		},
-		{
-			name: "409", want: "1R 1R 1R 1R 1R 1R 1R", is: []error{prepaid.ErrConflict},
-			response: shapedFault(409, "duplicate"), check: apiStatus(409, "duplicate"),
-		},
-		{
-			name: "302", want: "1N 1U 1U 1U 1U 1U 1U", check: apiStatus(302, ""),
-			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Respond(302, "", "", "Location: /3.0/elsewhere") },
-		},
-		{
-			name: "unexpected success", want: "1N 1U 1U 1U 1U 1U 1U",
-			response: statusFault(202, harness.VendorJSON, `{}`), check: isUndecodable(202),
-		},
-		{
-			name: "success that says error", want: "3N 3U 1U 1U 1U 1U 1U", is: []error{prepaid.CodeServerError},
-			response: func(op harness.Op, _ int, p *harness.Peer) {
-				p.Respond(op.Status, harness.VendorJSON, `{"error":"server_error","error_description":"CANARY"}`)
-			},
-			check: isUndecodable(0),
-		},
-		{
-			name: "success cut off", want: "3N 3U 3U 1A 1U 1A 1U", check: transportStep("body"),
-			response: func(op harness.Op, _ int, p *harness.Peer) {
-				p.Send(fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: 9000\r\n\r\n{", op.Status, harness.VendorJSON))
-				_ = p.Close()
-			},
-		},
-		{
-			name: "success that is no JSON", want: "1A 3U 1U 1A 1U 1A 1U",
-			response: func(op harness.Op, _ int, p *harness.Peer) { p.Respond(op.Status, harness.VendorJSON, `{"CANARY": `) },
-			check:    isUndecodable(0),
-		},
-		{
-			name: "success of a proxy", want: "1N 3U 1U 1U 1U 1U 1U", check: isUndecodable(0),
-			response: func(op harness.Op, _ int, p *harness.Peer) {
-				p.Respond(op.Status, "text/html; charset=utf-8", harness.HTMLPage)
-			},
-		},
-		{
-			name: "success of a proxy that names no type", want: "1N 3U 1U 1U 1U 1U 1U", check: isUndecodable(0),
-			response: func(op harness.Op, _ int, p *harness.Peer) { p.Respond(op.Status, "", harness.HTMLPage) },
-		},
-		{
-			name: "success beyond the limit", want: "1A 3U 1U 1A 1U 1A 1U", check: isUndecodable(0),
-			response: func(op harness.Op, _ int, p *harness.Peer) {
-				p.Respond(op.Status, harness.VendorJSON, `"`+strings.Repeat("CANARY", 4000)+`"`)
-			},
-		},
-	}
-}
-
-// Each fault against one operation of each class: the number of attempts, the outcome in the error, and the reason.
-func TestOutcomeOfEachFault(t *testing.T) {
-	t.Parallel()
-	for _, fault := range coreFaults() {
-		words := strings.Fields(fault.want)
-		ops := harness.Ops()
-		require.Len(t, words, len(ops))
-		for i, op := range ops {
-			t.Run(fault.name+"/"+op.Name, func(t *testing.T) {
-				t.Parallel()
-				checkFault(t, fault, op, words[i])
-			})
-		}
-	}
-}
-
-// After one attempt no other is named.
-func TestOneAttemptNamesNoOther(t *testing.T) {
-	t.Parallel()
-	for _, fault := range coreFaults() {
-		for _, op := range harness.Ops() {
-			server := harness.NewServer(t, func(n int, p *harness.Peer) { fault.response(op, n, p) })
-			config := harness.Config(server.Address)
-			config.MaxResponseBytes, config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 16<<10, 1, 1
-			if fault.timeout > 0 {
-				config.AttemptTimeout = fault.timeout
-			}
-			err := op.Call(t.Context(), harness.NewClient(t, config))
-			if len(server.Seen()) == 1 && err != nil {
-				require.Equal(t, 1, harness.CallError(t, err).Attempts)
-				require.NotContains(t, err.Error(), "earlier", "%s, %s", fault.name, op.Name)
-				require.NotContains(t, err.Error(), "before", "%s, %s", fault.name, op.Name)
-			}
-		}
-	}
-}
-
-func checkFault(t *testing.T, fault coreFault, op harness.Op, want string) {
+func (want cause) check(t *testing.T, c *tableCase, err error) {
 	t.Helper()
-	server := harness.NewServer(t, func(n int, p *harness.Peer) { fault.response(op, n, p) })
-	config := harness.Config(server.Address)
-	config.MaxResponseBytes = 16 << 10
-	if op.RequestID != "" { // a repeat waits for as long
-		config.AttemptTimeout = 1500 * time.Millisecond
+	switch {
+	case want.step != "":
+		failure := harness.As[*prepaid.TransportError](t, err)
+		require.Equal(t, want.step, failure.Step)
+		require.Equal(t, want.step != "connect", failure.Sent)
+	case want.body == http.StatusNoContent && c.row.Name == "Reporting.Result":
+		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
+	case want.body != 0:
+		status := want.body
+		if status < 0 {
+			status = c.fixture.Response.Status
+		}
+		if status == http.StatusNoContent && want.code != "" {
+			status = http.StatusOK // see sayFailed
+		}
+		require.Equal(t, status, harness.As[*prepaid.DecodeError](t, err).StatusCode)
+	default:
+		failure := harness.As[*prepaid.APIError](t, err)
+		require.Equal(t, want.status, failure.StatusCode)
+		require.Equal(t, want.code, failure.Code)
+		if want.code != "" {
+			require.Equal(t, "canary", failure.Description)
+		}
+		if want.status == http.StatusNotFound && !c.isRaw() {
+			require.Equal(t, !strings.Contains(c.row.Also, "404=input"), errors.Is(err, prepaid.ErrNotFound), "it may mean bad input")
+		}
 	}
-	if fault.timeout > 0 {
-		config.AttemptTimeout = fault.timeout
+	if want.code != "" {
+		require.ErrorIs(t, err, want.code)
 	}
-	client := harness.NewClient(t, config)
-	began := time.Now()
-	err := op.Call(t.Context(), client)
-	ended := time.Now()
+	if want.is != nil {
+		require.ErrorIs(t, err, want.is)
+	}
+	require.True(t, want.has == nil || want.has(err), "%v", err)
+}
 
-	requests, outcome := want[:len(want)-1], want[len(want)-1]
-	seen := server.Seen()
-	require.Equal(t, requests, strconv.Itoa(len(seen)), "requests; error: %v", err)
-	for _, request := range seen {
-		require.True(t, strings.HasPrefix(request.Target, op.Path), request.Target)
+func holds[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// always is the same whatever the class.
+func always(what string) map[string]string {
+	return map[string]string{"token": what, "read": what, "repeated": what, "keyed": what, "never": what}
+}
+
+func wireFaults() []wireFault {
+	doubt := map[string]string{"token": "3N", "read": "3N", "repeated": "3U", "keyed": "3U", "never": "1U"}
+	final := map[string]string{"token": "1N", "read": "1N", "repeated": "1U", "keyed": "1U", "never": "1U"}
+	foreign := map[string]string{"token": "1R", "read": "1R", "repeated": "3U", "keyed": "1U", "never": "1U"}
+	connect, cut := cause{step: "connect"}, cause{step: "headers"}
+	api := func(status int, code prepaid.ErrorCode, is error) cause {
+		return cause{status: status, code: code, is: is}
 	}
-	if outcome == 'S' {
-		require.NoError(t, err)
-		return
+	unread := map[string]string{
+		"token": "1A", "read": "1A", "repeated": "3U", "keyed": "1U", "never": "1A", "never, none": "1U", "never, refusal": "1U",
 	}
-	failure := harness.CallError(t, err)
-	known := map[byte]prepaid.Outcome{
-		'A': prepaid.OutcomeApplied, 'R': prepaid.OutcomeRejected, 'N': prepaid.OutcomeNotProcessed, 'U': prepaid.OutcomeUnknown,
-	}
-	require.Equal(t, known[outcome], failure.Outcome, "%v", err)
-	require.Equal(t, failure.Outcome, prepaid.OutcomeOf(err))
-	require.Equal(t, op.Name, failure.Operation)
-	require.Equal(t, op.Account, failure.AccountID)
-	require.Equal(t, op.RequestID, failure.RequestID)
-	require.Equal(t, len(seen), failure.Attempts)
-	require.False(t, failure.FirstSent.Before(began) || failure.LastSent.After(ended) || failure.LastSent.Before(failure.FirstSent))
-	require.True(t, len(seen) <= 1 || failure.LastSent.After(failure.FirstSent))
-	require.True(t, len(seen) > 1 || failure.LastSent.Sub(failure.FirstSent) < time.Second, "one that timed out may end late")
-	for _, target := range fault.is {
-		require.ErrorIs(t, err, target)
-	}
-	if len(seen) == 1 {
-		require.NotContains(t, err.Error(), "earlier attempt", "there was none")
-	}
-	if fault.check != nil {
-		fault.check(t, op, err)
-	}
-	for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprintf("%v", failure.Err)} {
-		require.NotContains(t, text, "CANARY", "text of a response")
-		require.NotContains(t, text, "token-", "the token")
-		require.NotContains(t, text, "25.50", "the amount")
-		require.NotContains(t, text, "\n")
+	proxy := map[string]string{"token": "1N", "read": "1N", "repeated": "3U", "keyed": "1U", "never": "1U"}
+	return []wireFault{
+		{name: "none", effect: true, response: sayWell, request: always("1S"), few: true},
+		{name: "connection refused", dial: dialRefused, request: always("0N"), cause: cause{step: "connect", is: syscall.ECONNREFUSED}},
+		{name: "no such host", dial: dialNameless, request: always("0N"), cause: cause{step: "connect", has: holds[*net.DNSError]}},
+		{name: "handshake fails", dial: dialHangUp, request: always("0N"), cause: connect},
+		{
+			name: "untrusted certificate", dial: dialUntrusted, request: always("0N"), few: true,
+			cause: cause{step: "connect", has: holds[*tls.CertificateVerificationError]},
+		},
+		{
+			name: "reset before anything was written", dial: dialReset, unseen: true, cause: cut,
+			request: with(doubt, map[string]string{"keyed": "1U"}),
+		},
+		{name: "no connection in time", dial: dialForever, waits: true, request: always("0N"), cause: connect},
+		{name: "reset before the effect", response: sayReset, request: doubt, cause: cut},
+		{name: "reset after the effect", effect: true, response: sayReset, request: doubt, cause: cut},
+		{name: "no response in time", effect: true, waits: true, request: doubt, cause: cut},
+		{name: "not HTTP", effect: true, response: sayNoHTTP, request: doubt, cause: cut, few: true},
+		{
+			name: "500", effect: true, response: sayError(500, "server_error"), cause: api(500, prepaid.CodeServerError, prepaid.ErrServer),
+			request: with(doubt, map[string]string{"keyed": "1U"}),
+		},
+		{
+			name: "502", effect: true, response: sayError(502, "bad_gateway"), request: doubt,
+			cause: api(502, "bad_gateway", prepaid.ErrServer),
+		},
+		{
+			name: "502 without a body", effect: true, response: say(502, "", ""), request: doubt,
+			cause: api(502, "", prepaid.ErrServer), few: true,
+		},
+		{
+			name: "503", effect: true, response: sayError(503, "unavailable"), request: doubt,
+			cause: api(503, "unavailable", prepaid.ErrServer),
+		},
+		{name: "504", effect: true, response: sayError(504, "timeout"), request: doubt, cause: api(504, "timeout", prepaid.ErrServer)},
+		{
+			name: "504 as text", effect: true, response: say(504, "text/plain", "canary"), request: doubt, few: true,
+			cause: api(504, "", prepaid.ErrServer),
+		},
+		{
+			name: "502 in HTML", effect: true, response: say(502, "text/html", "<h1>Bad gateway</h1>"), request: doubt,
+			cause: api(502, "", prepaid.ErrServer),
+		},
+		{
+			name: "429 for ever", response: sayError(429, "rate_limit_exceeded"), request: always("+N"),
+			cause: api(429, "rate_limit_exceeded", prepaid.ErrRateLimited),
+		},
+		{
+			name: "401 for ever", response: sayError(401, "invalid_token"), cause: api(401, "invalid_token", prepaid.ErrUnauthorized),
+			request: with(always("2N"), map[string]string{"token": "1N"}),
+		},
+		{
+			name: "401 for a stale token", response: sayError(401, "invalid_token"), few: true,
+			then:    []wireFault{{effect: true, response: sayWell}},
+			request: with(always("2S"), map[string]string{"token": "1N"}),
+		},
+		{
+			name: "400", response: sayError(400, "invalid_request"), request: always("1R"),
+			cause: api(400, prepaid.CodeInvalidRequest, prepaid.ErrBadRequest),
+		},
+		{
+			name: "403", response: sayError(403, "forbidden"), request: always("1R"),
+			cause: api(403, "forbidden", prepaid.ErrForbidden), few: true,
+		},
+		{name: "404", response: sayError(404, "not_found"), request: always("1R"), cause: api(404, "not_found", nil)},
+		{
+			name: "409", response: sayError(409, "duplicate"), request: always("1R"),
+			cause: api(409, "duplicate", prepaid.ErrConflict), few: true,
+		},
+		{
+			name: "409 under a substituted media type", request: always("1R"), cause: api(409, "duplicate", prepaid.ErrConflict),
+			response: say(409, "application/json", `{"error":"duplicate","error_description":"canary"}`),
+		},
+		{
+			name: "403 in HTML", effect: true, response: say(403, "text/html", "<h1>Bad gateway</h1>"), request: foreign,
+			cause: api(403, "", prepaid.ErrForbidden),
+		},
+		{name: "404 without a body", effect: true, response: say(404, "", ""), request: foreign, cause: api(404, "", nil)},
+		{
+			name: "409 without a code", effect: true, response: say(409, "application/vnd.vendor+json", `{"message":"lost"}`),
+			request: foreign,
+			cause: api(409, "", prepaid.ErrConflict),
+		},
+		{
+			name: "409 without a body", effect: true, response: say(409, "", ""), request: foreign, few: true,
+			cause: api(409, "", prepaid.ErrConflict),
+		},
+		{
+			name: "400 of another vendor", effect: true, request: foreign, cause: api(400, "duplicate", prepaid.ErrBadRequest),
+			response: say(400, "application/vnd.gate+json", `{"error":"duplicate","error_description":"canary"}`),
+		},
+		{
+			name: "400 as text", effect: true, request: foreign, cause: api(400, "duplicate", prepaid.ErrBadRequest),
+			response: say(400, "text/plain", `{"error":"duplicate","error_description":"canary"}`),
+		},
+		{
+			name: "408", effect: true, response: sayError(408, "timeout"), cause: api(408, "timeout", nil),
+			request: with(doubt, map[string]string{"keyed": "1U"}),
+		},
+		{name: "302", effect: true, response: say(302, "", ""), request: final, cause: api(302, "", nil)},
+		{name: "203", effect: true, response: sayUnlike(203), request: final, cause: cause{body: 203}},
+		{
+			name: "204", effect: true, response: sayUnlike(204), cause: cause{body: 204},
+			request: with(final, map[string]string{"repeated, none": "1S", "never, none": "1S", "read, empty": "1S"}),
+		},
+		{
+			name: "success cut off", effect: true, response: sayHalf, cause: cause{step: "body"},
+			request: with(doubt, map[string]string{"never": "1A", "never, none": "1U", "never, refusal": "1U"}),
+		},
+		{name: "success that cannot be read", effect: true, unread: true, response: sayGarbage, request: unread, cause: cause{body: -1}},
+		{
+			name: "success beyond the limit", effect: true, unread: true, response: sayTooMuch, request: unread,
+			cause: cause{body: -1}, few: true,
+		},
+		{
+			name: "success of a proxy", effect: true, unread: true, response: sayAsProxy("text/html; charset=utf-8"), request: proxy,
+			cause: cause{body: -1}, few: true,
+		},
+		{
+			name: "success of a proxy that names no type", effect: true, unread: true, response: sayAsProxy(""), request: proxy,
+			cause: cause{body: -1}, few: true,
+		},
+		{
+			name: "success that says error", effect: true, response: sayFailed, cause: cause{body: -1, code: prepaid.CodeServerError},
+			request: map[string]string{"token": "3N", "read": "3N", "repeated": "3U", "keyed": "1U", "never": "1U"},
+		},
 	}
 }

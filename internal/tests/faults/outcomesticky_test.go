@@ -208,9 +208,7 @@ func TestOneRenewalACall(t *testing.T) {
 	t.Parallel()
 	stale := harness.ServiceError(401, "invalid_token")
 	service := harness.NewScript(stale, harness.Respond(503, "", ""), stale)
-	config := harness.Config("https://cards.example")
-	config.Transport = service
-	failure := harness.CallError(t, harness.OpGet().Call(t.Context(), harness.NewClient(t, config)))
+	failure := harness.CallError(t, harness.OpGet().Call(t.Context(), service.Client(t)))
 	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
 	var bearers []string
 	for _, request := range service.Requests() {

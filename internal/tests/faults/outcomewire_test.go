@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/contract"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // The faults of the wire in the tables of outcomes.
@@ -23,7 +27,7 @@ func say(status int, mediaType, body string) func(net.Conn, *contract.Fixture) {
 }
 
 func sayError(status int, code string) func(net.Conn, *contract.Fixture) {
-	return say(status, "application/vnd.vendor+json", fmt.Sprintf(`{"error":%q}`, code))
+	return say(status, "application/vnd.vendor+json", fmt.Sprintf(`{"error":%q,"error_description":"canary"}`, code))
 }
 
 func sayReset(conn net.Conn, _ *contract.Fixture) {
@@ -83,8 +87,33 @@ func sayGarbage(conn net.Conn, f *contract.Fixture) {
 	_, _ = conn.Write([]byte(successHead(f, 9) + `{"lost": `))
 }
 
-// dialRefused goes to a port that is never given out, as one that was just closed may be, to another test.
-func dialRefused(_ *testing.T, config *prepaid.Config) { config.BaseURL = "http://127.0.0.1:1/3.0/" }
+func sayNoHTTP(conn net.Conn, _ *contract.Fixture) {
+	_, _ = conn.Write([]byte("canary hello\r\n\r\n"))
+	_ = conn.Close()
+}
+
+func sayTooMuch(conn net.Conn, f *contract.Fixture) {
+	body := `"` + strings.Repeat("canary", 4000) + `"`
+	_, _ = conn.Write([]byte(successHead(f, len(body)) + body))
+}
+
+// sayAsProxy sends the page of a proxy with the status of the success.
+func sayAsProxy(mediaType string) func(net.Conn, *contract.Fixture) {
+	return func(conn net.Conn, f *contract.Fixture) { say(f.Response.Status, mediaType, harness.HTMLPage)(conn, f) }
+}
+
+func dialRefused(_ *testing.T, config *prepaid.Config) { config.BaseURL = closedAddress + "/3.0/" }
+
+func dialUntrusted(t *testing.T, config *prepaid.Config) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a request reached a server that is not trusted")
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	config.BaseURL = server.URL + "/3.0/"
+}
 
 func dialNameless(_ *testing.T, config *prepaid.Config) {
 	resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {

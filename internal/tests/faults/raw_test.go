@@ -170,9 +170,7 @@ func TestRawCallWithTypesOfThisPackage(t *testing.T) {
 	t.Parallel()
 	call := func(body string, sent, out any) (*harness.Script, error) {
 		script := harness.NewScript(harness.Respond(200, harness.VendorJSON, body))
-		config := harness.Config("https://cards.example")
-		config.Transport = script
-		return script, harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits", Body: sent}, out)
+		return script, script.Client(t).Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits", Body: sent}, out)
 	}
 	var account prepaid.Account
 	_, err := call(harness.AccountJSON, nil, &account)
@@ -318,9 +316,7 @@ func TestRawCallIsEncodedOnce(t *testing.T) {
 		request.PathValues["id"], request.Query["a"][0] = "EA-2", "y"
 		return nil, harness.ErrCut
 	})
-	config := harness.Config("https://cards.example")
-	config.Transport = script
-	err := harness.NewClient(t, config).Do(t.Context(), request, nil)
+	err := script.Client(t).Do(t.Context(), request, nil)
 	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 	sent := script.Requests()
 	require.Len(t, sent, 3)

@@ -90,16 +90,14 @@ func TestReportRunOfAnyID(t *testing.T) {
 			continue
 		}
 		require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err), id)
-		failure, ok := errors.AsType[*prepaid.ReportRunError](err)
-		require.True(t, ok, id)
+		failure := harness.As[*prepaid.ReportRunError](t, err)
 		require.Equal(t, id, failure.Run.ID)
 		require.NotContains(t, fmt.Sprintf("%+v %#v", err, failure), "../run")
 	}
 	service := harness.NewScript(harness.Respond(200, harness.OctetStream, "run-1"), harness.ServiceError(500, "server_error"))
 	_, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{})
 	require.ErrorIs(t, err, prepaid.ErrReportFailed)
-	failure, ok := errors.AsType[*prepaid.ReportRunError](err)
-	require.True(t, ok)
+	failure := harness.As[*prepaid.ReportRunError](t, err)
 	require.Equal(t, "run-1", failure.Run.ID)
 }
 

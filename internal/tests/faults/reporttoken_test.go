@@ -128,9 +128,7 @@ func TestReportStartKeepsTheFirst400(t *testing.T) {
 		})
 	}
 	service := harness.NewScript(refusal)
-	config := harness.Config("https://cards.example")
-	config.Transport = service
-	require.ErrorIs(t, harness.OpStart().Call(t.Context(), harness.NewClient(t, config)), prepaid.ErrBadRequest)
+	require.ErrorIs(t, harness.OpStart().Call(t.Context(), service.Client(t)), prepaid.ErrBadRequest)
 	require.Len(t, service.Requests(), 1, "a source of the caller's own is not asked again")
 }
 

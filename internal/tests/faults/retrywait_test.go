@@ -126,9 +126,7 @@ func TestEndedContextSendsNothing(t *testing.T) {
 	cancel()
 	for _, op := range harness.Ops() {
 		service := harness.NewScript(harness.Succeed(op))
-		config := harness.Config("https://cards.example")
-		config.Transport = service
-		err := op.Call(ctx, harness.NewClient(t, config))
+		err := op.Call(ctx, service.Client(t))
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
 		require.Empty(t, service.Requests())
@@ -171,8 +169,7 @@ func TestRetryAfter(t *testing.T) {
 					require.ErrorIs(t, err, prepaid.ErrRateLimited)
 					require.Zero(t, took)
 					require.Len(t, service.Requests(), 1)
-					failure, ok := errors.AsType[*prepaid.APIError](err)
-					require.True(t, ok)
+					failure := harness.As[*prepaid.APIError](t, err)
 					require.Greater(t, failure.RetryAfter, 15*time.Second, "reported to the caller")
 				case own:
 					require.NoError(t, err)
@@ -280,8 +277,7 @@ func TestLocalThrottle(t *testing.T) {
 		require.Zero(t, time.Since(began))
 		require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
 		require.ErrorIs(t, err, prepaid.ErrRateLimited)
-		throttled, ok := errors.AsType[*ratelimit.RefusedError](err)
-		require.True(t, ok)
+		throttled := harness.As[*ratelimit.RefusedError](t, err)
 		require.Equal(t, 10*time.Second, throttled.Wait)
 		require.Zero(t, failure.Attempts)
 		require.Len(t, service.Requests(), 1, "the pause of one 429 is everyone's")

@@ -63,8 +63,7 @@ func TestForeignSourceIsAskedOnceMore(t *testing.T) {
 				require.ErrorIs(t, err, prepaid.ErrUnauthorized)
 				require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
 				require.Equal(t, 1, failure.Attempts)
-				cause, ok := errors.AsType[*prepaid.APIError](err)
-				require.True(t, ok, "the response is kept")
+				cause := harness.As[*prepaid.APIError](t, err)
 				require.EqualValues(t, "invalid_token", cause.Code)
 			})
 		})
@@ -103,8 +102,7 @@ func TestSourceErrors(t *testing.T) {
 			_, tokenErr := client.Token(t.Context())
 			for _, err := range []error{harness.OpTransfer().Call(t.Context(), client), tokenErr} {
 				require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-				_, ok := errors.AsType[*prepaid.TokenError](err)
-				require.True(t, ok)
+				harness.As[*prepaid.TokenError](t, err)
 				if tc.is != nil {
 					require.ErrorIs(t, err, tc.is)
 				}

@@ -3,7 +3,6 @@ package faults
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime/metrics"
@@ -65,8 +64,7 @@ func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it mea
 			func(t *testing.T, err error) {
 				t.Helper()
 				require.ErrorIs(t, err, prepaid.ErrBadRequest)
-				failure, ok := errors.AsType[*prepaid.APIError](err)
-				require.True(t, ok)
+				failure := harness.As[*prepaid.APIError](t, err)
 				require.Len(t, failure.Body, 64<<10)
 			},
 		},
@@ -101,8 +99,7 @@ func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it mea
 			},
 			func(t *testing.T, err error) {
 				t.Helper()
-				failure, ok := errors.AsType[*prepaid.TransportError](err)
-				require.True(t, ok)
+				failure := harness.As[*prepaid.TransportError](t, err)
 				require.True(t, failure.Sent)
 				require.Equal(t, "headers", failure.Step)
 			},
@@ -114,8 +111,7 @@ func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it mea
 			},
 			func(t *testing.T, err error) {
 				t.Helper()
-				_, ok := errors.AsType[*prepaid.TransportError](err)
-				require.True(t, ok)
+				harness.As[*prepaid.TransportError](t, err)
 			},
 		},
 	}

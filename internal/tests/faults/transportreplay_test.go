@@ -124,10 +124,7 @@ func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
 	t.Parallel()
 	run := prepaid.ReportRun{Template: "daily", ID: "run-1"}
 	polls := map[string]func(ctx context.Context, c *prepaid.Client) error{
-		"Result": func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Reporting.Result(ctx, run)
-			return err
-		},
+		"Result": harness.Calling("Reporting.Result", run),
 		"Open": func(ctx context.Context, c *prepaid.Client) error {
 			ctx, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()

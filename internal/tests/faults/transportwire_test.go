@@ -33,8 +33,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 					p.Respond(status, "", "", "Location: "+target)
 				})
 				err := op.Call(t.Context(), harness.NewClient(t, harness.Config(server.Address)))
-				failure, ok := errors.AsType[*prepaid.APIError](err)
-				require.True(t, ok)
+				failure := harness.As[*prepaid.APIError](t, err)
 				require.Equal(t, status, failure.StatusCode)
 				want := prepaid.OutcomeUnknown
 				if op.Name == "Accounts.Get" {
@@ -105,8 +104,7 @@ func TestResponseMediaTypes(t *testing.T) {
 		require.NoError(t, harness.OpCreate().Call(t.Context(), client), mediaType)
 		err := harness.OpCreate().Call(t.Context(), client)
 		require.Equal(t, want, harness.CallError(t, err).Outcome, mediaType)
-		failure, ok := errors.AsType[*prepaid.DecodeError](err)
-		require.True(t, ok)
+		failure := harness.As[*prepaid.DecodeError](t, err)
 		require.Equal(t, 201, failure.StatusCode)
 		require.Equal(t, strings.ToLower(strings.Split(mediaType, ";")[0]), failure.MediaType)
 	}
@@ -175,11 +173,8 @@ func TestErrorShape(t *testing.T) {
 		``:               "",
 	} {
 		for _, mediaType := range []string{harness.VendorJSON, "application/json", "text/html", ""} {
-			config := harness.Config("https://cards.example")
-			config.Transport = harness.NewScript(harness.Respond(400, mediaType, body))
-			err := harness.OpCreate().Call(t.Context(), harness.NewClient(t, config))
-			failure, ok := errors.AsType[*prepaid.APIError](err)
-			require.True(t, ok)
+			err := harness.OpCreate().Call(t.Context(), harness.NewScript(harness.Respond(400, mediaType, body)).Client(t))
+			failure := harness.As[*prepaid.APIError](t, err)
 			require.Equal(t, code, failure.Code, body)
 			require.Equal(t, body, string(failure.Body))
 			require.ErrorIs(t, err, prepaid.ErrBadRequest)

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -114,6 +115,14 @@ func CallError(t *testing.T, err error) *prepaid.CallError {
 	failure, ok := err.(*prepaid.CallError)
 	require.True(t, ok, "%T is not a *CallError", err)
 	return failure
+}
+
+// As returns the first error of type E within err, which must have one.
+func As[E error](t testing.TB, err error) E {
+	t.Helper()
+	found, ok := errors.AsType[E](err)
+	require.True(t, ok, "no %T within %v", found, err)
+	return found
 }
 
 const HTMLPage = "<html><body>CANARY gateway</body></html>"

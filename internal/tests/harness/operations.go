@@ -20,16 +20,41 @@ type Op struct {
 	Call      func(ctx context.Context, c *prepaid.Client) error
 }
 
-// Call calls the Go method of an operation. The result is that of the method, or its error if it has no other.
+// Call calls the Go method of an operation with values of its parameters' types, or constants that can be converted to these. The
+// result is that of the method, the values of its iterator, or its error if it has no other.
 func Call(ctx context.Context, c *prepaid.Client, operation string, values ...any) (any, error) {
-	service, method, _ := strings.Cut(operation, ".")
+	service, name, _ := strings.Cut(operation, ".")
+	method := reflect.ValueOf(c).Elem().FieldByName(service).MethodByName(name)
+	kind := method.Type()
 	in := []reflect.Value{reflect.ValueOf(ctx)}
-	for _, value := range values {
-		in = append(in, reflect.ValueOf(value))
+	for i, value := range values {
+		of := kind.In(min(i+1, kind.NumIn()-1))
+		if kind.IsVariadic() && i+2 >= kind.NumIn() {
+			of = of.Elem()
+		}
+		in = append(in, reflect.ValueOf(value).Convert(of))
 	}
-	out := reflect.ValueOf(c).Elem().FieldByName(service).MethodByName(method).Call(in)
+	out := method.Call(in)
+	if out[0].Kind() == reflect.Func {
+		var items []any
+		for item, failure := range out[0].Seq2() {
+			if err, failed := failure.Interface().(error); failed {
+				return nil, err
+			}
+			items = append(items, item.Interface())
+		}
+		return items, nil
+	}
 	err, _ := out[len(out)-1].Interface().(error)
 	return out[0].Interface(), err
+}
+
+// Calling returns a call of the Go method of an operation; see Call.
+func Calling(operation string, values ...any) func(context.Context, *prepaid.Client) error {
+	return func(ctx context.Context, c *prepaid.Client) error {
+		_, err := Call(ctx, c, operation, values...)
+		return err
+	}
 }
 
 // OnlyID returns the value among ids that is the only parameter of an operation's Go method, or nil. No list has to name such an operation.
@@ -49,19 +74,14 @@ func OnlyID(operation string, ids ...any) any {
 func OpGet() Op {
 	return Op{
 		Name: "Accounts.Get", Path: "/3.0/accounts/acc-1", Account: "acc-1", Status: 200, MediaType: VendorJSON, Body: AccountJSON,
-		Call: func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Accounts.Get(ctx, "acc-1")
-			return err
-		},
+		Call: Calling("Accounts.Get", "acc-1"),
 	}
 }
 
 func OpPlastic() Op {
 	return Op{
 		Name: "Accounts.SetPlasticEnabled", Path: "/3.0/accounts/acc-1/plastic", Account: "acc-1", Status: 200,
-		Call: func(ctx context.Context, c *prepaid.Client) error {
-			return c.Accounts.SetPlasticEnabled(ctx, "acc-1", prepaid.SetPlasticEnabledParams{})
-		},
+		Call: Calling("Accounts.SetPlasticEnabled", "acc-1", prepaid.SetPlasticEnabledParams{}),
 	}
 }
 
@@ -69,23 +89,17 @@ func OpTransfer() Op {
 	return Op{
 		Name: "Accounts.Transfer", Path: "/3.0/accounts/acc-1/transfer", Account: "acc-1", RequestID: "pay-1",
 		Status: 200, MediaType: VendorJSON, Body: TransferJSON,
-		Call: func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Accounts.Transfer(ctx, "acc-1", prepaid.TransferParams{
-				RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in",
-				DestinationAccountID: "acc-2",
-			})
-			return err
-		},
+		Call: Calling("Accounts.Transfer", "acc-1", prepaid.TransferParams{
+			RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in",
+			DestinationAccountID: "acc-2",
+		}),
 	}
 }
 
 func OpCreate() Op {
 	return Op{
 		Name: "Accounts.Create", Path: "/3.0/accounts", Status: 201, MediaType: VendorJSON, Body: SummaryJSON,
-		Call: func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Accounts.Create(ctx, NewCardParams())
-			return err
-		},
+		Call: Calling("Accounts.Create", NewCardParams()),
 	}
 }
 
@@ -93,34 +107,25 @@ func OpRedeem() Op {
 	return Op{
 		Name: "Funding.Redeem", Path: "/3.0/funding/redemptions", Account: "acc-1", Status: 200, MediaType: VendorJSON,
 		Body: `{"outcome":"approved","transaction_id":9}`,
-		Call: func(ctx context.Context, c *prepaid.Client) error {
-			//prepaidvet:ignore funding the suites are about the error, and read their responses themselves
-			_, err := c.Funding.Redeem(ctx, prepaid.RedeemFundingParams{
-				Amount: prepaid.MustAmount("5"), AccountID: "acc-1", Exception: prepaid.FundingExceptionNone,
-				MerchantNameLocation: "SHOP SYDNEY", OriginatingTransaction: 4, Currency: "036", CardAcceptorID: "m-1",
-				CorrelationID: "mine-1", MerchantCategoryCode: "5411", TerminalID: "t-1", AcquirerID: "a-1",
-			})
-			return err
-		},
+		Call: Calling("Funding.Redeem", prepaid.RedeemFundingParams{
+			Amount: prepaid.MustAmount("5"), AccountID: "acc-1", Exception: prepaid.FundingExceptionNone,
+			MerchantNameLocation: "SHOP SYDNEY", OriginatingTransaction: 4, Currency: "036", CardAcceptorID: "m-1",
+			CorrelationID: "mine-1", MerchantCategoryCode: "5411", TerminalID: "t-1", AcquirerID: "a-1",
+		}),
 	}
 }
 
 func OpStart() Op {
 	return Op{
 		Name: "Reporting.Start", Path: "/3.0/reporting/templates/daily", Status: 200, MediaType: OctetStream, Body: "run-1",
-		Call: func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Reporting.Start(ctx, "daily", prepaid.StartReportParams{})
-			return err
-		},
+		Call: Calling("Reporting.Start", "daily", prepaid.StartReportParams{}),
 	}
 }
 
 func OpActivate() Op {
 	return Op{
 		Name: "Accounts.SetStatus", Path: "/3.0/accounts/acc-1/status", Account: "acc-1", Status: 200,
-		Call: func(ctx context.Context, c *prepaid.Client) error {
-			return c.Accounts.SetStatus(ctx, "acc-1", prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})
-		},
+		Call: Calling("Accounts.SetStatus", "acc-1", prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}),
 	}
 }
 

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/transport"
 )
 
@@ -39,6 +41,14 @@ type SentRequest struct {
 }
 
 func NewScript(steps ...Step) *Script { return &Script{steps: steps} }
+
+// Client returns a client of Config whose requests use the steps. The client is closed at the end of the test.
+func (s *Script) Client(t *testing.T) *prepaid.Client {
+	t.Helper()
+	config := Config("https://cards.example")
+	config.Transport = s
+	return NewClient(t, config)
+}
 
 func (s *Script) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte

@@ -134,10 +134,7 @@ func TestValidationIssue(t *testing.T) {
 		account.ClientAccountKey = "key"
 		return P{Account: account, ProgramClientID: "client"}
 	}
-	refused(t, valid, func(ctx context.Context, c *prepaid.Client, p P) error {
-		_, err := c.Accounts.Issue(ctx, p)
-		return err
-	}, rows...)
+	refused(t, valid, method[P]("Accounts.Issue"), rows...)
 }
 
 // Section 4.4, PUT /accounts/{id}/status with section 3.1: one of eleven.
@@ -184,17 +181,11 @@ func TestValidationSearches(t *testing.T) {
 	}
 	t.Run("page", func(t *testing.T) {
 		t.Parallel()
-		refused(t, valid, func(ctx context.Context, c *prepaid.Client, p prepaid.SearchAccountsParams) error {
-			_, err := c.Accounts.SearchPage(ctx, p)
-			return err
-		}, keyed...)
+		refused(t, valid, method[prepaid.SearchAccountsParams]("Accounts.SearchPage"), keyed...)
 	})
 	t.Run("iterator", func(t *testing.T) {
 		t.Parallel()
-		refused(t, valid, func(ctx context.Context, c *prepaid.Client, p prepaid.SearchAccountsParams) error {
-			_, err := prepaid.Collect(c.Accounts.Search(ctx, p), 1)
-			return err
-		}, keyed...)
+		refused(t, valid, method[prepaid.SearchAccountsParams]("Accounts.Search"), keyed...)
 	})
 
 	type P = prepaid.SearchCompanyParams
@@ -208,10 +199,7 @@ func TestValidationSearches(t *testing.T) {
 	}
 	t.Run("company", func(t *testing.T) {
 		t.Parallel()
-		refused(t, func() P { return P{} }, func(ctx context.Context, c *prepaid.Client, p P) error {
-			_, err := c.Accounts.SearchCompanyPage(ctx, 7, p)
-			return err
-		}, company...)
+		refused(t, zero[P], method[P]("Accounts.SearchCompanyPage", 7), company...)
 	})
 }
 
@@ -255,14 +243,8 @@ func TestValidationTransactions(t *testing.T) {
 		bad:  func(p *P) { p.To, p.Before = day, day },
 		good: func(p *P) { p.From, p.To = day, day.AddDate(-1, 0, 0) },
 	})
-	refused(t, func() P { return P{} }, func(ctx context.Context, c *prepaid.Client, p P) error {
-		_, err := c.Accounts.TransactionsPage(ctx, "eaid", p)
-		return err
-	}, rows...)
-	refused(t, func() P { return P{} }, func(ctx context.Context, c *prepaid.Client, p P) error {
-		_, err := prepaid.Collect(c.Accounts.Transactions(ctx, "eaid", p), 1)
-		return err
-	}, rows...)
+	refused(t, zero[P], method[P]("Accounts.TransactionsPage", "eaid"), rows...)
+	refused(t, zero[P], method[P]("Accounts.Transactions", "eaid"), rows...)
 }
 
 // An invalid search for a movement or an account sends nothing.
@@ -273,10 +255,7 @@ func TestValidationLooks(t *testing.T) {
 	valid := func() P {
 		return P{AccountID: "eaid", Amount: prepaid.Cents(1), From: from, To: from, VisibleWithin: 1}
 	}
-	refused(t, valid, func(ctx context.Context, c *prepaid.Client, p P) error {
-		_, err := c.Accounts.FindMovement(ctx, p)
-		return err
-	},
+	refused(t, valid, method[P]("Accounts.FindMovement"),
 		needed("4.4", "account_id", func(p *P) *prepaid.AccountID { return &p.AccountID }),
 		limit[P]{ref: "4.4", field: "amount", rule: "is required and must not be zero", bad: func(p *P) { p.Amount = prepaid.Amount{} }, good: func(p *P) { p.Amount = prepaid.Cents(-1) }},
 		limit[P]{ref: "4.4", field: "from", rule: "is required", bad: func(p *P) { p.From = time.Time{} }},
@@ -285,16 +264,10 @@ func TestValidationLooks(t *testing.T) {
 			bad: func(p *P) { p.To = from.Add(-1) }, good: func(p *P) { p.To = from },
 		},
 	)
-	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.FindMovement(ctx, P{})
-		return err
-	}), "", harness.Fault{Field: "account_id", Rule: ""}, harness.Fault{Field: "amount", Rule: ""}, harness.Fault{Field: "from", Rule: ""}, harness.Fault{Field: "to", Rule: ""})
+	requireRefusal(t, sendsNothing(t, harness.Calling("Accounts.FindMovement", P{})), "", fields("account_id", "amount", "from", "to")...)
 
 	find := func(params prepaid.FindCreatedParams) error {
-		return sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Accounts.FindCreated(ctx, params)
-			return err
-		})
+		return sendsNothing(t, harness.Calling("Accounts.FindCreated", params))
 	}
 	requireRefusal(t, find(prepaid.FindCreatedParams{}), "", harness.Fault{Field: "client_account_key", Rule: "is required, or external_account_id and company_id"})
 	requireRefusal(t, find(prepaid.FindCreatedParams{ClientAccountKey: "k"}), "", harness.Fault{Field: "program_client_id", Rule: "is required"})

@@ -169,14 +169,14 @@ func TestValidationAllFaultsInFieldOrder(t *testing.T) {
 		"phone_number", "date_of_birth", "email_address", "driver_licence_number", "passport.passport_number",
 		"passport.passport_expiry", "passport.passport_issuing_country",
 	} {
-		want = append(want, harness.Fault{Field: "registration." + field, Rule: ""})
+		want = append(want, harness.Fault{Field: "registration." + field})
 	}
 	for _, field := range []string{
 		"name_on_card", "client_account_key", "display_name", "initiating_user_id", "portal_identifier.client_id",
 		"portal_identifier.program_id", "portal_identifier.cardholder_id", "mdes_config_id", "corresponding_account_id",
 		"card_holder_type", "request_type", "account_id_to_replace",
 	} {
-		want = append(want, harness.Fault{Field: field, Rule: ""})
+		want = append(want, harness.Fault{Field: field})
 	}
 	requireRefusal(t, sendsNothing(t, func(ctx context.Context, client *prepaid.Client) error {
 		_, err := client.Accounts.Create(ctx, params)

@@ -133,18 +133,18 @@ func TestValidationConfig(t *testing.T) {
 func TestValidationConfigAllFaults(t *testing.T) {
 	t.Parallel()
 	_, err := prepaid.NewClient(prepaid.Config{})
-	harness.RequireFaults(t, err, "", harness.Fault{Field: "base_url", Rule: ""}, harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "client_id", Rule: ""}, harness.Fault{Field: "client_secret", Rule: ""})
+	harness.RequireFaults(t, err, "", fields("base_url", "vendor", "client_id", "client_secret")...)
 	bad := prepaid.Config{
 		BaseURL: "http://user@h.example/?a", Vendor: " ", ClientID: ":",
 		UserAgent: "\n", AttemptTimeout: -1, BodyIdleTimeout: -1, MaxResponseBytes: -1, RateShare: 2, ShowDescriptions: true,
 		Retry:        prepaid.RetryPolicy{MaxAttempts: -1, MinWait: -1, MaxWait: -1, MaxRetryAfter: -1, MaxThrottleWait: -1, InFlightWait: -1, TokenHold: -1},
 		InsecureHTTP: true,
 	}
-	harness.RequireFaults(t, bad.Validate(), "h.example", harness.Fault{Field: "base_url", Rule: "not have a user"}, harness.Fault{Field: "base_url", Rule: "/3.0/"},
-		harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "insecure_http", Rule: ""}, harness.Fault{Field: "client_id", Rule: ""}, harness.Fault{Field: "client_secret", Rule: ""},
-		harness.Fault{Field: "user_agent", Rule: ""}, harness.Fault{Field: "attempt_timeout", Rule: ""}, harness.Fault{Field: "body_idle_timeout", Rule: ""}, harness.Fault{Field: "max_response_bytes", Rule: ""},
-		harness.Fault{Field: "retry.max_attempts", Rule: ""}, harness.Fault{Field: "retry.min_wait", Rule: ""}, harness.Fault{Field: "retry.max_wait", Rule: ""}, harness.Fault{Field: "retry.max_retry_after", Rule: ""},
-		harness.Fault{Field: "retry.max_throttle_wait", Rule: ""}, harness.Fault{Field: "retry.in_flight_wait", Rule: ""}, harness.Fault{Field: "retry.token_hold", Rule: ""}, harness.Fault{Field: "rate_share", Rule: ""}, harness.Fault{Field: "show_descriptions", Rule: ""})
+	harness.RequireFaults(t, bad.Validate(), "h.example", append([]harness.Fault{{Field: "base_url", Rule: "not have a user"}, {Field: "base_url", Rule: "/3.0/"}},
+		fields("vendor", "insecure_http", "client_id", "client_secret", "user_agent", "attempt_timeout",
+			"body_idle_timeout", "max_response_bytes", "retry.max_attempts", "retry.min_wait",
+			"retry.max_wait", "retry.max_retry_after", "retry.max_throttle_wait",
+			"retry.in_flight_wait", "retry.token_hold", "rate_share", "show_descriptions")...)...)
 }
 
 // setEnv sets the variables of a valid configuration, changed by the pairs given.

@@ -81,8 +81,7 @@ func TestValidationCreateHook(t *testing.T) {
 	}
 	refused(t, harness.ValidHook, callCreateHook, rows...)
 	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return callCreateHook(ctx, c, P{}) }), "",
-		harness.Fault{Field: "uri", Rule: ""}, harness.Fault{Field: "scope", Rule: ""}, harness.Fault{Field: "filter_spec", Rule: ""}, harness.Fault{Field: "reliability_mode", Rule: ""}, harness.Fault{Field: "hmac_key_id", Rule: ""},
-		harness.Fault{Field: "hmac_key_secret", Rule: ""})
+		fields("uri", "scope", "filter_spec", "reliability_mode", "hmac_key_id", "hmac_key_secret")...)
 }
 
 // Section 4.8, PATCH /hooks/{id}: the same forms, all optional.
@@ -105,27 +104,18 @@ func TestValidationUpdateHook(t *testing.T) {
 		ref: "4.8", field: "uri", rule: "valid UTF-8", shown: "qzx",
 		bad: func(p *P) { p.URI = "https://h.example/qzx\xff" }, good: func(p *P) { p.Scope, p.Enabled = []prepaid.CompanyID{}, new(false) },
 	})
-	refused(t, func() P { return P{} }, func(ctx context.Context, c *prepaid.Client, p P) error { return c.Hooks.Update(ctx, "hook", p) }, rows...)
-	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
-		return c.Hooks.Update(ctx, "", P{
-			URI: "x", FilterSpec: "\xff", ReliabilityMode: "x", HMACKeyID: " ", HMACKeySecret: prepaid.NewSecret("x"),
-		})
-	}), "", harness.Fault{Field: "id", Rule: ""}, harness.Fault{Field: "uri", Rule: ""}, harness.Fault{Field: "filter_spec", Rule: ""}, harness.Fault{Field: "reliability_mode", Rule: ""}, harness.Fault{Field: "hmac_key_id", Rule: ""},
-		harness.Fault{Field: "hmac_key_secret", Rule: ""})
+	refused(t, zero[P], func(ctx context.Context, c *prepaid.Client, p P) error { return c.Hooks.Update(ctx, "hook", p) }, rows...)
+	requireRefusal(t, sendsNothing(t, harness.Calling("Hooks.Update", "", P{
+		URI: "x", FilterSpec: "\xff", ReliabilityMode: "x", HMACKeyID: " ", HMACKeySecret: prepaid.NewSecret("x"),
+	})), "", fields("id", "uri", "filter_spec", "reliability_mode", "hmac_key_id", "hmac_key_secret")...)
 }
 
 // Section 4.8, lists and dismissal.
 func TestValidationHookLists(t *testing.T) {
 	t.Parallel()
-	paging := func() prepaid.Paging { return prepaid.Paging{} }
-	refused(t, paging, func(ctx context.Context, c *prepaid.Client, p prepaid.Paging) error {
-		_, err := c.Hooks.ListPage(ctx, p)
-		return err
-	}, pagingLimits()...)
-	refused(t, paging, func(ctx context.Context, c *prepaid.Client, p prepaid.Paging) error {
-		_, err := prepaid.Collect(c.Hooks.Undeliverable(ctx, "hook", p), 1)
-		return err
-	}, pagingLimits()...)
+	paging := zero[prepaid.Paging]
+	refused(t, paging, method[prepaid.Paging]("Hooks.ListPage"), pagingLimits()...)
+	refused(t, paging, method[prepaid.Paging]("Hooks.Undeliverable", "hook"), pagingLimits()...)
 
 	type P = []prepaid.MessageID
 	refused(t, func() P { return P{"m"} }, func(ctx context.Context, c *prepaid.Client, p P) error { return c.Hooks.Dismiss(ctx, "hook", p...) },

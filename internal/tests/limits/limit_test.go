@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -74,6 +75,25 @@ func requireRefusal(t *testing.T, err error, shown string, want ...harness.Fault
 	require.True(t, call.LastSent.IsZero())
 	harness.RequireFaults(t, call.Err, shown, want...)
 	harness.RequireNoPart(t, shown, fmt.Sprintf("%v %+v %s", err, err, err))
+}
+
+// fields returns a fault of each field, with any rule.
+func fields(names ...string) []harness.Fault {
+	faults := make([]harness.Fault, len(names))
+	for i, name := range names {
+		faults[i].Field = name
+	}
+	return faults
+}
+
+// zero returns the zero value, for calls that need no parameter.
+func zero[P any]() P { return *new(P) }
+
+// method returns a call of the Go method of an operation with values and then the P.
+func method[P any](operation string, values ...any) func(context.Context, *prepaid.Client, P) error {
+	return func(ctx context.Context, c *prepaid.Client, p P) error {
+		return harness.Calling(operation, append(slices.Clip(values), p)...)(ctx, c)
+	}
 }
 
 // sendsNothing runs call on a client whose every request fails the test.

@@ -19,103 +19,60 @@ import (
 type pathCall struct {
 	name, field string
 	path        string // the text before and after the id
-	call        func(ctx context.Context, c *prepaid.Client, id string) error
+	values      func(id string) []any
+}
+
+func (p pathCall) call(id string) func(context.Context, *prepaid.Client) error {
+	return harness.Calling(p.name, p.values(id)...)
 }
 
 // Sections 4.2, 4.4 and 4.8: every path parameter that is a text. Operations that take only an ID follow from the table.
 func pathCalls() []pathCall {
+	first := func(values ...any) func(string) []any { // the id, and then values
+		return func(id string) []any { return append([]any{id}, values...) }
+	}
+	run := func(change func(run *prepaid.ReportRun, id string), values ...any) func(string) []any {
+		return func(id string) []any {
+			r := prepaid.ReportRun{Template: "t", ID: "1"}
+			change(&r, id)
+			return append([]any{r}, values...)
+		}
+	}
+	template := func(r *prepaid.ReportRun, id string) { r.Template = id }
+	runID := func(r *prepaid.ReportRun, id string) { r.ID = id }
+	prefetch := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Prefetch: 3}}
 	calls := []pathCall{
-		{"Accounts.Get", "id", "/accounts/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.Get(ctx, prepaid.AccountID(id), prepaid.IncludeCardholder)
-			return err
+		{"Accounts.Get", "id", "/accounts/{}", first(prepaid.IncludeCardholder)},
+		{"Accounts.SetStatus", "id", "/accounts/{}/status", first(prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})},
+		{"Accounts.SetPlasticEnabled", "id", "/accounts/{}/plastic", first(prepaid.SetPlasticEnabledParams{})},
+		{"Accounts.Update", "id", "/accounts/{}", first(prepaid.UpdateAccountParams{Cardholder: validCardholder()})},
+		{"Accounts.Transactions", "id", "/accounts/{}/transactions", first(prefetch)},
+		{"Accounts.TransactionsPage", "id", "/accounts/{}/transactions", first(prepaid.ListTransactionsParams{})},
+		{"Accounts.ProvisionWallet", "id", "/accounts/{}/wallet/p", first("p", prepaid.ProvisionWalletParams{})},
+		{"Accounts.ProvisionWallet", "provider", "/accounts/eaid/wallet/{}", func(id string) []any {
+			return []any{"eaid", id, prepaid.ProvisionWalletParams{}}
 		}},
-		{"Accounts.SetStatus", "id", "/accounts/{}/status", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Accounts.SetStatus(ctx, prepaid.AccountID(id), prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})
-		}},
-		{"Accounts.SetPlasticEnabled", "id", "/accounts/{}/plastic", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Accounts.SetPlasticEnabled(ctx, prepaid.AccountID(id), prepaid.SetPlasticEnabledParams{})
-		}},
-		{"Accounts.Update", "id", "/accounts/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Accounts.Update(ctx, prepaid.AccountID(id), prepaid.UpdateAccountParams{Cardholder: validCardholder()})
-		}},
-		{"Accounts.Transactions", "id", "/accounts/{}/transactions", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := prepaid.Collect(c.Accounts.Transactions(ctx, prepaid.AccountID(id), prepaid.ListTransactionsParams{Paging: prepaid.Paging{Prefetch: 3}}), 1)
-			return err
-		}},
-		{"Accounts.TransactionsPage", "id", "/accounts/{}/transactions", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.TransactionsPage(ctx, prepaid.AccountID(id), prepaid.ListTransactionsParams{})
-			return err
-		}},
-		{"Accounts.ProvisionWallet", "id", "/accounts/{}/wallet/p", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.ProvisionWallet(ctx, prepaid.AccountID(id), "p", prepaid.ProvisionWalletParams{})
-			return err
-		}},
-		{"Accounts.ProvisionWallet", "provider", "/accounts/eaid/wallet/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.ProvisionWallet(ctx, "eaid", prepaid.WalletProvider(id), prepaid.ProvisionWalletParams{})
-			return err
-		}},
-		{"Accounts.ExchangeKey", "id", "/accounts/{}/dip", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.ExchangeKey(ctx, prepaid.AccountID(id), harness.ValidExchangeKey())
-			return err
-		}},
-		{"Accounts.Transfer", "id", "/accounts/{}/transfer", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.Transfer(ctx, prepaid.AccountID(id), harness.ValidTransfer())
-			return err
-		}},
-		{"Accounts.DirectEntryOut", "id", "/accounts/{}/directentryout", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.DirectEntryOut(ctx, prepaid.AccountID(id), harness.ValidDirectEntry())
-			return err
-		}},
-		{"Accounts.FindMovement", "account_id", "/accounts/{}/transactions", func(ctx context.Context, c *prepaid.Client, id string) error {
+		{"Accounts.ExchangeKey", "id", "/accounts/{}/dip", first(harness.ValidExchangeKey())},
+		{"Accounts.Transfer", "id", "/accounts/{}/transfer", first(harness.ValidTransfer())},
+		{"Accounts.DirectEntryOut", "id", "/accounts/{}/directentryout", first(harness.ValidDirectEntry())},
+		{"Accounts.FindMovement", "account_id", "/accounts/{}/transactions", func(id string) []any {
 			day := prepaid.Date{Year: 2026, Month: 1, Day: 1}.Time(nil)
-			_, err := c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: prepaid.AccountID(id), Amount: prepaid.Cents(1), From: day, To: day})
-			return err
+			return []any{prepaid.FindMovementParams{AccountID: prepaid.AccountID(id), Amount: prepaid.Cents(1), From: day, To: day}}
 		}},
-		{"Reporting.Start", "template", "/reporting/templates/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Reporting.Start(ctx, id, prepaid.StartReportParams{})
-			return err
-		}},
-		{"Reporting.Run", "template", "/reporting/templates/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Reporting.Run(ctx, id, prepaid.RunReportParams{})
-			return err
-		}},
-		{"Reporting.Result", "template", "/reporting/templates/{}/reports/1", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Reporting.Result(ctx, prepaid.ReportRun{Template: id, ID: "1"})
-			return err
-		}},
-		{"Reporting.Result", "id", "/reporting/templates/t/reports/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Reporting.Result(ctx, prepaid.ReportRun{Template: "t", ID: id})
-			return err
-		}},
-		{"Reporting.Open", "template", "/reporting/templates/{}/reports/1", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Reporting.Open(ctx, prepaid.ReportRun{Template: id, ID: "1"}, prepaid.WaitOptions{})
-			return err
-		}},
-		{"Reporting.Open", "id", "/reporting/templates/t/reports/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Reporting.Open(ctx, prepaid.ReportRun{Template: "t", ID: id}, prepaid.WaitOptions{})
-			return err
-		}},
-		{"Hooks.Update", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Hooks.Update(ctx, prepaid.HookID(id), prepaid.UpdateHookParams{})
-		}},
-		{"Hooks.Undeliverable", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := prepaid.Collect(c.Hooks.Undeliverable(ctx, prepaid.HookID(id), prepaid.Paging{}), 1)
-			return err
-		}},
-		{"Hooks.UndeliverablePage", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Hooks.UndeliverablePage(ctx, prepaid.HookID(id), prepaid.Paging{})
-			return err
-		}},
-		{"Hooks.Dismiss", "id", "/hooks/{}/undeliverable/dismiss", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Hooks.Dismiss(ctx, prepaid.HookID(id), "m")
-		}},
+		{"Reporting.Start", "template", "/reporting/templates/{}", first(prepaid.StartReportParams{})},
+		{"Reporting.Run", "template", "/reporting/templates/{}", first(prepaid.RunReportParams{})},
+		{"Reporting.Result", "template", "/reporting/templates/{}/reports/1", run(template)},
+		{"Reporting.Result", "id", "/reporting/templates/t/reports/{}", run(runID)},
+		{"Reporting.Open", "template", "/reporting/templates/{}/reports/1", run(template, prepaid.WaitOptions{})},
+		{"Reporting.Open", "id", "/reporting/templates/t/reports/{}", run(runID, prepaid.WaitOptions{})},
+		{"Hooks.Update", "id", "/hooks/{}", first(prepaid.UpdateHookParams{})},
+		{"Hooks.Undeliverable", "id", "/hooks/{}/undeliverable", first(prepaid.Paging{})},
+		{"Hooks.UndeliverablePage", "id", "/hooks/{}/undeliverable", first(prepaid.Paging{})},
+		{"Hooks.Dismiss", "id", "/hooks/{}/undeliverable/dismiss", first("m")},
 	}
 	for _, o := range operations.All() {
 		if harness.OnlyID(o.Name, prepaid.AccountID(""), prepaid.HookID("")) != nil {
-			calls = append(calls, pathCall{o.Name, "id", strings.Replace(o.Path, "{id}", "{}", 1), func(ctx context.Context, c *prepaid.Client, id string) error {
-				_, err := harness.Call(ctx, c, o.Name, harness.OnlyID(o.Name, prepaid.AccountID(id), prepaid.HookID(id)))
-				return err
-			}})
+			calls = append(calls, pathCall{o.Name, "id", strings.Replace(o.Path, "{id}", "{}", 1), first()})
 		}
 	}
 	return calls
@@ -181,14 +138,14 @@ func TestValidationPathIDs(t *testing.T) {
 				}
 			}
 			for id, want := range refused {
-				err := sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return p.call(ctx, c, id) })
+				err := sendsNothing(t, p.call(id))
 				requireRefusal(t, err, "qZ7x", harness.Fault{Field: p.field, Rule: want})
 				require.NotContains(t, err.Error(), "evil")
 				require.NotContains(t, err.Error(), "token")
 			}
 			// Everything else is the operator's affair, and stays one segment.
 			for _, id := range sent {
-				sent := sends(t, "legal id", func(ctx context.Context, c *prepaid.Client) error { return p.call(ctx, c, id) })
+				sent := sends(t, "legal id", p.call(id))
 				require.Equal(t, "/3.0"+strings.Replace(p.path, "{}", url.PathEscape(id), 1), sent.path)
 				require.NotContains(t, sent.query, "b#c")
 			}

@@ -14,26 +14,11 @@ import (
 func TestValidationPolicyReads(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]func(context.Context, *prepaid.Client, prepaid.CompanyID) error{
-		"Get": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
-			_, err := c.Policy.Get(ctx, id)
-			return err
-		},
-		"Categories": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
-			_, err := c.Policy.Categories(ctx, id)
-			return err
-		},
-		"Merchants": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
-			_, err := c.Policy.Merchants(ctx, id)
-			return err
-		},
-		"Terminals": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
-			_, err := c.Policy.Terminals(ctx, id)
-			return err
-		},
-		"Restrictions": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
-			_, err := c.Policy.Restrictions(ctx, id)
-			return err
-		},
+		"Get":          method[prepaid.CompanyID]("Policy.Get"),
+		"Categories":   method[prepaid.CompanyID]("Policy.Categories"),
+		"Merchants":    method[prepaid.CompanyID]("Policy.Merchants"),
+		"Terminals":    method[prepaid.CompanyID]("Policy.Terminals"),
+		"Restrictions": method[prepaid.CompanyID]("Policy.Restrictions"),
 		"SearchCompany": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
 			_, err := prepaid.Collect(c.Accounts.SearchCompany(ctx, id, prepaid.SearchCompanyParams{}), 1)
 			return err
@@ -58,14 +43,8 @@ func TestValidationPolicyReads(t *testing.T) {
 	for name, rows := range map[string][]limit[prepaid.Paging]{"mccodes": pagingLimits()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			refused(t, func() prepaid.Paging { return prepaid.Paging{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.Paging) error {
-				_, err := c.Policy.MerchantCategoryCodesPage(ctx, p)
-				return err
-			}, rows...)
-			refused(t, func() prepaid.Paging { return prepaid.Paging{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.Paging) error {
-				_, err := prepaid.Collect(c.Policy.MerchantCategoryCodes(ctx, p), 1)
-				return err
-			}, rows...)
+			refused(t, zero[prepaid.Paging], method[prepaid.Paging]("Policy.MerchantCategoryCodesPage"), rows...)
+			refused(t, zero[prepaid.Paging], method[prepaid.Paging]("Policy.MerchantCategoryCodes"), rows...)
 		})
 	}
 }
@@ -111,10 +90,8 @@ func TestValidationPolicyChanges(t *testing.T) {
 			needed("4.3", "add[1].card_acceptor_id", func(p *P) *string { return &add(p).CardAcceptorID }),
 			needed("4.3", "add[1].description", func(p *P) *string { return &add(p).Description }),
 		)
-		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
-			return c.Policy.ChangeMerchants(ctx, 0, P{Reason: "\xff", Add: make([]prepaid.MerchantRule, 1), Remove: make([]prepaid.MerchantRule, 1)})
-		}), "", harness.Fault{Field: "company", Rule: ""}, harness.Fault{Field: "reason", Rule: ""}, harness.Fault{Field: "add[0].acquirer_id", Rule: ""}, harness.Fault{Field: "add[0].card_acceptor_id", Rule: ""},
-			harness.Fault{Field: "add[0].description", Rule: ""})
+		requireRefusal(t, sendsNothing(t, harness.Calling("Policy.ChangeMerchants", 0, P{Reason: "\xff", Add: make([]prepaid.MerchantRule, 1), Remove: make([]prepaid.MerchantRule, 1)})),
+			"", fields("company", "reason", "add[0].acquirer_id", "add[0].card_acceptor_id", "add[0].description")...)
 	})
 	t.Run("terminals", func(t *testing.T) {
 		t.Parallel()
@@ -132,29 +109,20 @@ func TestValidationPolicyChanges(t *testing.T) {
 			needed("4.3", "add[1].card_acceptor_id", func(p *P) *string { return &add(p).CardAcceptorID }),
 			needed("4.3", "add[1].terminal_id", func(p *P) *string { return &add(p).TerminalID }),
 		)
-		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
-			return c.Policy.ChangeTerminals(ctx, 7, P{Add: make([]prepaid.TerminalRule, 1), Remove: make([]prepaid.TerminalRule, 1)})
-		}), "", harness.Fault{Field: "add[0].acquirer_id", Rule: ""}, harness.Fault{Field: "add[0].card_acceptor_id", Rule: ""}, harness.Fault{Field: "add[0].terminal_id", Rule: ""})
+		requireRefusal(t, sendsNothing(t, harness.Calling("Policy.ChangeTerminals", 7, P{Add: make([]prepaid.TerminalRule, 1), Remove: make([]prepaid.TerminalRule, 1)})),
+			"", fields("add[0].acquirer_id", "add[0].card_acceptor_id", "add[0].terminal_id")...)
 	})
 }
 
 // Optional members of a rule, an empty change and a repeated rule are legal, and so is the removal of any rule that the service holds.
 func TestValidationPolicyLeavesTheRestAlone(t *testing.T) {
 	t.Parallel()
-	sends(t, "an empty merchant", func(ctx context.Context, c *prepaid.Client) error {
-		return c.Policy.ChangeMerchants(ctx, 7, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Remove: make([]prepaid.MerchantRule, 1)})
-	})
-	sends(t, "an empty terminal", func(ctx context.Context, c *prepaid.Client) error {
-		return c.Policy.ChangeTerminals(ctx, 7, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Remove: make([]prepaid.TerminalRule, 1)})
-	})
-	sent := sends(t, "nothing", func(ctx context.Context, c *prepaid.Client) error {
-		return c.Policy.ChangeCategories(ctx, -7, prepaid.ChangeRulesParams[prepaid.MCC]{})
-	})
+	sends(t, "an empty merchant", harness.Calling("Policy.ChangeMerchants", 7, prepaid.ChangeRulesParams[prepaid.MerchantRule]{Remove: make([]prepaid.MerchantRule, 1)}))
+	sends(t, "an empty terminal", harness.Calling("Policy.ChangeTerminals", 7, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Remove: make([]prepaid.TerminalRule, 1)}))
+	sent := sends(t, "nothing", harness.Calling("Policy.ChangeCategories", -7, prepaid.ChangeRulesParams[prepaid.MCC]{}))
 	require.Equal(t, "{}", sent.body)
 	require.Contains(t, sent.path, "/policy/-7/categories")
-	sends(t, "twice", func(ctx context.Context, c *prepaid.Client) error {
-		return c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeRulesParams[prepaid.MCC]{
-			Reason: harness.WideText(5000), RequireApproval: true, Add: []prepaid.MCC{"0000", "0000"}, Remove: []prepaid.MCC{"0000"},
-		})
-	})
+	sends(t, "twice", harness.Calling("Policy.ChangeCategories", 7, prepaid.ChangeRulesParams[prepaid.MCC]{
+		Reason: harness.WideText(5000), RequireApproval: true, Add: []prepaid.MCC{"0000", "0000"}, Remove: []prepaid.MCC{"0000"},
+	}))
 }

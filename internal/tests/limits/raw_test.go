@@ -115,8 +115,7 @@ func TestRawCallOfAKnownPath(t *testing.T) {
 						continue
 					}
 					err := client.Do(t.Context(), prepaid.RawRequest{Method: method, Path: form.path, PathValues: form.values, Repeatable: repeatable}, nil)
-					invalid, ok := errors.AsType[*prepaid.ValidationError](err)
-					require.True(t, ok, "%s %q %v", method, form.path, form.values)
+					invalid := harness.As[*prepaid.ValidationError](t, err)
 					require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
 					if i == 0 {
 						require.Len(t, invalid.Faults, 1)
@@ -259,8 +258,7 @@ func TestRawCallValidation(t *testing.T) {
 	for _, out := range []any{nothing, struct{}{}, map[string]int{}, 1, (*int)(nil)} {
 		check(func(*prepaid.RawRequest) {}, out, harness.Fault{Field: "out", Rule: "must be nil or a pointer"})
 	}
-	check(func(r *prepaid.RawRequest) { *r = prepaid.RawRequest{Body: shown} }, 1, harness.Fault{Field: "method"}, harness.Fault{Field: "path"},
-		harness.Fault{Field: "body"}, harness.Fault{Field: "out"})
+	check(func(r *prepaid.RawRequest) { *r = prepaid.RawRequest{Body: shown} }, 1, fields("method", "path", "body", "out")...)
 	require.Empty(t, script.Requests())
 }
 

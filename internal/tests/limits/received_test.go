@@ -124,7 +124,7 @@ func TestCardholderChangedMembersAreNew(t *testing.T) {
 				sent, err := putsBack(t, heldCardholder, escaped, row.change)
 				if row.fault != "" {
 					require.Nil(t, sent)
-					requireRefusal(t, err, "", harness.Fault{Field: "registration." + row.fault, Rule: ""})
+					requireRefusal(t, err, "", harness.Fault{Field: "registration." + row.fault})
 					return
 				}
 				require.NoError(t, err)

@@ -91,15 +91,11 @@ func TestValidationSimulation(t *testing.T) {
 			require.Contains(t, sent.body, `"amount":-9.17,`)
 		})
 	}
-	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Simulation.Transact(ctx, P{
-			AcquirerID: "\xff", MerchantID: "\xff", TerminalID: "\xff", MerchantCategoryCode: "x", BankName: "\xff", Location: "\xff",
-			LocationCode: "\xff", CurrencyCode: "\xff", AuthorizationID: "x",
-		})
-		return err
-	}), "", harness.Fault{Field: "transaction_type", Rule: ""}, harness.Fault{Field: "account_id", Rule: ""}, harness.Fault{Field: "amount", Rule: ""}, harness.Fault{Field: "acquirer_id", Rule: ""},
-		harness.Fault{Field: "merchant_id", Rule: ""}, harness.Fault{Field: "terminal_id", Rule: ""}, harness.Fault{Field: "mcc", Rule: ""}, harness.Fault{Field: "bank_name", Rule: ""}, harness.Fault{Field: "location", Rule: ""},
-		harness.Fault{Field: "location_code", Rule: ""}, harness.Fault{Field: "currency_code", Rule: ""}, harness.Fault{Field: "authorization_id", Rule: ""})
+	requireRefusal(t, sendsNothing(t, harness.Calling("Simulation.Transact", P{
+		AcquirerID: "\xff", MerchantID: "\xff", TerminalID: "\xff", MerchantCategoryCode: "x", BankName: "\xff", Location: "\xff",
+		LocationCode: "\xff", CurrencyCode: "\xff", AuthorizationID: "x",
+	})), "", fields("transaction_type", "account_id", "amount", "acquirer_id", "merchant_id", "terminal_id",
+		"mcc", "bank_name", "location", "location_code", "currency_code", "authorization_id")...)
 }
 
 // Section 8: the simulator is available only in the test environment. The same for a faulty request.
@@ -111,9 +107,7 @@ func TestValidationSimulationInProduction(t *testing.T) {
 		t.Error("a request left")
 		return nil, errors.New("no request may leave")
 	})
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer client.Close()
+	client := harness.NewClient(t, config)
 	for name, call := range simulateCalls() {
 		for _, params := range []prepaid.SimulateParams{validSimulate(), {}} {
 			err := call(t.Context(), client, params)

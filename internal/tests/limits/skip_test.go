@@ -41,10 +41,7 @@ func TestSkipValueChecksSendsTheValues(t *testing.T) {
 	require.JSONEq(t, `{"company_id":7,"initial_load_amount":1.00,"name_on_card":"A LEE","card_holder_type":3,"registration":{
 		"first_name":"","last_name":"","date_of_birth":"","sex":"X","email_address":"a..b@example.com",
 		"primary_address":{"state":"","country":"gb","postcode":"SW1A 1AA"}}}`, sent.body)
-	sent = sendsWith(t, config, "search", func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.SearchCompanyPage(ctx, 7, prepaid.SearchCompanyParams{Status: "frozen", Include: []prepaid.Include{prepaid.IncludeBPay}})
-		return err
-	})
+	sent = sendsWith(t, config, "search", harness.Calling("Accounts.SearchCompanyPage", 7, prepaid.SearchCompanyParams{Status: "frozen", Include: []prepaid.Include{prepaid.IncludeBPay}}))
 	require.Contains(t, sent.query, "status=frozen&with_bpay=1")
 }
 
@@ -54,19 +51,14 @@ func TestSkipValueChecksKeepsTheRest(t *testing.T) {
 	config := harness.ServiceConfig()
 	config.SkipValueChecks = true
 	for _, id := range []prepaid.AccountID{"", ".", "..", "a/b", `a\b`, "a%2Fb", "a\nb", "\xff"} {
-		err := sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error {
-			return c.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: "frozen"})
-		})
-		requireRefusal(t, err, "", harness.Fault{Field: "id", Rule: ""})
+		err := sendsNothingWith(t, config, harness.Calling("Accounts.SetStatus", id, prepaid.SetStatusParams{Status: "frozen"}))
+		requireRefusal(t, err, "", harness.Fault{Field: "id"})
 	}
-	requireRefusal(t, sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.Get(ctx, "eaid", "")
-		return err
-	}), "", harness.Fault{Field: "include[0]", Rule: ""})
+	requireRefusal(t, sendsNothingWith(t, config, harness.Calling("Accounts.Get", "eaid", "")), "", harness.Fault{Field: "include[0]"})
 	transfer := harness.ValidTransfer()
 	transfer.RequestID, transfer.DestinationAccountID, transfer.Amount = "", "", prepaid.Amount{}
 	requireRefusal(t, sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error { return callTransfer(ctx, c, transfer) }), "",
-		harness.Fault{Field: "request_id", Rule: ""}, harness.Fault{Field: "amount", Rule: ""}, harness.Fault{Field: "destination_account_id", Rule: ""})
+		fields("request_id", "amount", "destination_account_id")...)
 	config.Vendor, config.ClientSecret = "", prepaid.Secret{}
-	harness.RequireFaults(t, config.Validate(), "", harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "client_secret", Rule: ""})
+	harness.RequireFaults(t, config.Validate(), "", fields("vendor", "client_secret")...)
 }

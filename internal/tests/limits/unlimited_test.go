@@ -29,10 +29,8 @@ func TestValidationLeavesFreeTextsAlone(t *testing.T) {
 		return prepaid.UpdateAccountParams{Cardholder: validCardholder()}
 	}, callUpdate,
 		".InitiatingUserID")
-	unlimited(t, func() prepaid.SetPlasticEnabledParams { return prepaid.SetPlasticEnabledParams{} },
-		func(ctx context.Context, c *prepaid.Client, p prepaid.SetPlasticEnabledParams) error {
-			return c.Accounts.SetPlasticEnabled(ctx, "eaid", p)
-		}, ".InitiatingUserID")
+	unlimited(t, zero[prepaid.SetPlasticEnabledParams],
+		method[prepaid.SetPlasticEnabledParams]("Accounts.SetPlasticEnabled", "eaid"), ".InitiatingUserID")
 	unlimited(t, harness.ValidTransfer, callTransfer, ".DestinationAccountID", ".InitiatorUsername")
 	unlimited(t, harness.ValidDirectEntry, callDirectEntry, ".Destination.AccountName", ".BSB", ".InitiatingUserID")
 	unlimited(t, func() prepaid.ProvisionWalletParams {
@@ -44,9 +42,7 @@ func TestValidationLeavesFreeTextsAlone(t *testing.T) {
 	unlimited(t, harness.ValidRefund, callRefund, ".AccountID", ".MerchantNameLocation", ".CardAcceptorID", ".CorrelationID", ".TerminalID", ".AcquirerID")
 	unlimited(t, func() prepaid.ChangeRulesParams[prepaid.TerminalRule] {
 		return prepaid.ChangeRulesParams[prepaid.TerminalRule]{Add: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}}}
-	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeRulesParams[prepaid.TerminalRule]) error {
-		return c.Policy.ChangeTerminals(ctx, 7, p)
-	},
+	}, method[prepaid.ChangeRulesParams[prepaid.TerminalRule]]("Policy.ChangeTerminals", 7),
 		".Reason", ".Add[].CardAcceptorID", ".Add[].TerminalID", ".Add[].CardAcceptorNameLocation", ".Add[].Description")
 	for _, call := range simulateCalls() {
 		unlimited(t, validSimulate, call, ".AccountID", ".AcquirerID", ".MerchantID", ".TerminalID")
@@ -130,14 +126,8 @@ func TestValidationLeavesOddValuesAlone(t *testing.T) {
 		sends(t, "creation", func(ctx context.Context, c *prepaid.Client) error { return callCreate(ctx, c, params) })
 	}
 	far := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
-	sends(t, "window", func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.TransactionsPage(ctx, "eaid", prepaid.ListTransactionsParams{From: far, Before: old, Paging: prepaid.Paging{Page: 1 << 30, Size: 1 << 30}})
-		return err
-	})
-	sends(t, "company search", func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.SearchCompanyPage(ctx, -1, prepaid.SearchCompanyParams{
-			FirstName: harness.WideText(500), LastName: "\x00", Mobile: "&a=b", ProgramID: "%", ProgramClientID: "\r\n", Include: []prepaid.Include{prepaid.IncludeCardholder, prepaid.IncludeCardholder},
-		})
-		return err
-	})
+	sends(t, "window", harness.Calling("Accounts.TransactionsPage", "eaid", prepaid.ListTransactionsParams{From: far, Before: old, Paging: prepaid.Paging{Page: 1 << 30, Size: 1 << 30}}))
+	sends(t, "company search", harness.Calling("Accounts.SearchCompanyPage", -1, prepaid.SearchCompanyParams{
+		FirstName: harness.WideText(500), LastName: "\x00", Mobile: "&a=b", ProgramID: "%", ProgramClientID: "\r\n", Include: []prepaid.Include{prepaid.IncludeCardholder, prepaid.IncludeCardholder},
+	}))
 }

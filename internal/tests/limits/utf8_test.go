@@ -2,7 +2,6 @@ package limits
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -26,23 +25,12 @@ func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
 	}, callUpdate)
 	sweep(t, func() prepaid.IssueParams {
 		return prepaid.IssueParams{Account: validCreateFull(), ProgramClientID: "c"}
-	}, func(ctx context.Context, c *prepaid.Client, p prepaid.IssueParams) error {
-		_, err := c.Accounts.Issue(ctx, p)
-		return err
-	})
+	}, method[prepaid.IssueParams]("Accounts.Issue"))
 	sweep(t, func() prepaid.SearchAccountsParams {
 		return prepaid.SearchAccountsParams{ProgramClientID: "c", ClientAccountKey: "k", Include: []prepaid.Include{prepaid.IncludeBPay}}
-	}, func(ctx context.Context, c *prepaid.Client, p prepaid.SearchAccountsParams) error {
-		_, err := c.Accounts.SearchPage(ctx, p)
-		return err
-	})
-	sweep(t, func() prepaid.SearchCompanyParams { return prepaid.SearchCompanyParams{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.SearchCompanyParams) error {
-		_, err := c.Accounts.SearchCompanyPage(ctx, 7, p)
-		return err
-	})
-	sweep(t, func() prepaid.SetPlasticEnabledParams { return prepaid.SetPlasticEnabledParams{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.SetPlasticEnabledParams) error {
-		return c.Accounts.SetPlasticEnabled(ctx, "eaid", p)
-	})
+	}, method[prepaid.SearchAccountsParams]("Accounts.SearchPage"))
+	sweep(t, zero[prepaid.SearchCompanyParams], method[prepaid.SearchCompanyParams]("Accounts.SearchCompanyPage", 7))
+	sweep(t, zero[prepaid.SetPlasticEnabledParams], method[prepaid.SetPlasticEnabledParams]("Accounts.SetPlasticEnabled", "eaid"))
 	sweep(t, harness.ValidTransfer, callTransfer)
 	sweep(t, harness.ValidDirectEntry, callDirectEntry)
 	sweep(t, harness.ValidExchangeKey, callExchangeKey)
@@ -55,34 +43,23 @@ func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
 	sweep(t, func() prepaid.ChangeRulesParams[prepaid.MCC] {
 		return prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"0001"}, Remove: []prepaid.MCC{"0001"}}
 	},
-		func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeRulesParams[prepaid.MCC]) error {
-			return c.Policy.ChangeCategories(ctx, 7, p)
-		})
+		method[prepaid.ChangeRulesParams[prepaid.MCC]]("Policy.ChangeCategories", 7))
 	sweep(t, func() prepaid.ChangeRulesParams[prepaid.MerchantRule] {
 		return prepaid.ChangeRulesParams[prepaid.MerchantRule]{Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "c", Description: "d"}}, Remove: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "c"}}}
-	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeRulesParams[prepaid.MerchantRule]) error {
-		return c.Policy.ChangeMerchants(ctx, 7, p)
-	})
+	}, method[prepaid.ChangeRulesParams[prepaid.MerchantRule]]("Policy.ChangeMerchants", 7))
 	sweep(t, func() prepaid.ChangeRulesParams[prepaid.TerminalRule] {
 		return prepaid.ChangeRulesParams[prepaid.TerminalRule]{
 			Add:    []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
 			Remove: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
 		}
-	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeRulesParams[prepaid.TerminalRule]) error {
-		return c.Policy.ChangeTerminals(ctx, 7, p)
-	})
+	}, method[prepaid.ChangeRulesParams[prepaid.TerminalRule]]("Policy.ChangeTerminals", 7))
 	for _, call := range simulateCalls() {
 		sweep(t, validSimulate, call)
 	}
 	sweep(t, validInitiate, callInitiate)
-	sweep(t, validSealed, func(ctx context.Context, c *prepaid.Client, p prepaid.SealedPINParams) error {
-		_, err := c.PIN.Execute(ctx, p)
-		return err
-	})
+	sweep(t, validSealed, method[prepaid.SealedPINParams]("PIN.Execute"))
 	sweep(t, harness.ValidHook, callCreateHook)
-	sweep(t, func() prepaid.UpdateHookParams { return prepaid.UpdateHookParams{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.UpdateHookParams) error {
-		return c.Hooks.Update(ctx, "hook", p)
-	})
+	sweep(t, zero[prepaid.UpdateHookParams], method[prepaid.UpdateHookParams]("Hooks.Update", "hook"))
 	sweep(t, func() []prepaid.MessageID { return []prepaid.MessageID{"a", "b"} }, func(ctx context.Context, c *prepaid.Client, p []prepaid.MessageID) error {
 		return c.Hooks.Dismiss(ctx, "hook", p...)
 	})
@@ -110,8 +87,7 @@ func sweep[P any](t *testing.T, valid func() P, call func(context.Context, *prep
 		text.set("qZ7x\xff")
 		err := sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, p) })
 		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), text.name)
-		invalid, ok := errors.AsType[*prepaid.ValidationError](err)
-		require.True(t, ok, "%T%s: want *ValidationError, got %v", p, text.name, err)
+		invalid := harness.As[*prepaid.ValidationError](t, err)
 		for _, fault := range invalid.Faults {
 			require.Equal(t, invalid.Faults[0].Field, fault.Field, "%T%s", p, text.name)
 			require.True(t, strings.HasSuffix(fault.Field, text.tag), "%T%s: %s", p, text.name, fault.Field)

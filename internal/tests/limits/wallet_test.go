@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -41,10 +40,8 @@ func TestValidationExchangeKey(t *testing.T) {
 	rows = append(rows, forms("4.4", "application_id", "must be a UUID", func(p *P) *string { return &p.ApplicationID }, badUUIDs()...)...)
 	rows = append(rows, forms("4.4", "key_id", "must be a UUID", func(p *P) *string { return &p.KeyID }, badUUIDs()...)...)
 	refused(t, harness.ValidExchangeKey, callExchangeKey, rows...)
-	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.ExchangeKey(ctx, "", P{})
-		return err
-	}), "", harness.Fault{Field: "id", Rule: ""}, harness.Fault{Field: "application_id", Rule: ""}, harness.Fault{Field: "key_id", Rule: ""}, harness.Fault{Field: "ephemeral_key", Rule: ""})
+	requireRefusal(t, sendsNothing(t, harness.Calling("Accounts.ExchangeKey", "", P{})),
+		"", fields("id", "application_id", "key_id", "ephemeral_key")...)
 }
 
 func TestEphemeralKeyFrom(t *testing.T) {
@@ -57,8 +54,7 @@ func TestEphemeralKeyFrom(t *testing.T) {
 	require.Equal(t, want, string(key.Bytes()), "a copy is kept")
 	for _, size := range []int{0, 31, 33, 44} {
 		_, err := prepaid.EphemeralKeyFrom([]byte(strings.Repeat("q", size)))
-		invalid, ok := errors.AsType[*prepaid.ValidationError](err)
-		require.True(t, ok)
+		invalid := harness.As[*prepaid.ValidationError](t, err)
 		require.Equal(t, []prepaid.Fault{{Field: "ephemeral_key", Rule: "must be 32 bytes"}}, invalid.Faults)
 	}
 	var read prepaid.EphemeralKey
@@ -82,7 +78,7 @@ func callProvision(ctx context.Context, c *prepaid.Client, p prepaid.ProvisionWa
 func TestValidationProvisionWallet(t *testing.T) {
 	t.Parallel()
 	type P = prepaid.ProvisionWalletParams
-	refused(t, func() P { return P{} }, callProvision, limit[P]{
+	refused(t, zero[P], callProvision, limit[P]{
 		ref: "4.4", field: "certificates[1]", rule: "is required",
 		bad:  func(p *P) { p.Certificates = []string{"a", ""} },
 		good: func(p *P) { p.Certificates = []string{"\n"} },
@@ -115,7 +111,7 @@ func TestValidationPIN(t *testing.T) {
 			needed("4.7", "ip_address", func(p *P) *string { return &p.IPAddress }),
 			needed("4.7", "communication_method", func(p *P) *string { return &p.CommunicationMethod }))
 		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return callInitiate(ctx, c, P{}) }), "",
-			harness.Fault{Field: "eaid", Rule: ""}, harness.Fault{Field: "device_id", Rule: ""}, harness.Fault{Field: "ip_address", Rule: ""}, harness.Fault{Field: "communication_method", Rule: ""})
+			fields("eaid", "device_id", "ip_address", "communication_method")...)
 	})
 	type P = prepaid.SealedPINParams
 	rows := []limit[P]{
@@ -155,12 +151,12 @@ func TestValidationPIN(t *testing.T) {
 			t.Parallel()
 			refused(t, validSealed, call, rows...)
 			requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, P{}) }), "",
-				harness.Fault{Field: "operation_id", Rule: ""}, harness.Fault{Field: "device_id", Rule: ""}, harness.Fault{Field: "ip_address", Rule: ""}, harness.Fault{Field: "envelope", Rule: "is required"})
+				harness.Fault{Field: "operation_id"}, harness.Fault{Field: "device_id"}, harness.Fault{Field: "ip_address"}, harness.Fault{Field: "envelope", Rule: "is required"})
 			requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
 				return call(ctx, c, P{Envelope: &prepaid.PINEnvelope{}})
 			}), "",
-				harness.Fault{Field: "operation_id", Rule: ""}, harness.Fault{Field: "device_id", Rule: ""}, harness.Fault{Field: "ip_address", Rule: ""}, harness.Fault{Field: "encrypted_data", Rule: ""},
-				harness.Fault{Field: "public_key_fingerprint", Rule: ""}, harness.Fault{Field: "encrypted_key", Rule: ""}, harness.Fault{Field: "iv", Rule: ""})
+				fields("operation_id", "device_id", "ip_address", "encrypted_data", "public_key_fingerprint",
+					"encrypted_key", "iv")...)
 		})
 	}
 }

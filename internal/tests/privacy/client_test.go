@@ -31,9 +31,7 @@ func TestCanaryClient(t *testing.T) {
 	t.Parallel()
 	var w canaryWatch
 	config := canaryConfig(&w, fixedResponse(200, "application/json", `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","card_number":%s}`), false)
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer client.Close()
+	client := harness.NewClient(t, config)
 	token, err := client.Token(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, canaryOf("Token", "Access"), token.AccessToken)
@@ -93,9 +91,7 @@ func TestCanaryValidation(t *testing.T) {
 	key.KeyID = canaryOf("Sent", "Key")
 	var w canaryWatch
 	config := canaryConfig(&w, fixedResponse(400, "", ""), false)
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	defer client.Close()
+	client := harness.NewClient(t, config)
 	for name, call := range map[string]func() error{
 		"create": func() error { _, err := client.Accounts.Create(t.Context(), params); return err },
 		"issue": func() error {

@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -51,8 +50,7 @@ func TestShowDescriptions(t *testing.T) {
 		_, err := described(t, words, true, log).Accounts.Get(t.Context(), "eaid")
 		want := "prepaid: Accounts.Get: rejected: status 400 (invalid_request)" + shown
 		require.EqualError(t, err, want)
-		api, ok := errors.AsType[*prepaid.APIError](err)
-		require.True(t, ok)
+		api := harness.As[*prepaid.APIError](t, err)
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 			require.Equal(t, "prepaid: status 400 (invalid_request)"+shown, fmt.Sprintf(verb, *api))
 		}

@@ -226,13 +226,11 @@ func TestCanaryErrorsOfAllCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var w canaryWatch
-			client, err := prepaid.NewClient(canaryConfig(&w, response, false))
-			require.NoError(t, err)
-			defer client.Close()
+			client := harness.NewClient(t, canaryConfig(&w, response, false))
 			for _, c := range calls {
 				var seen harness.Capture
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second) // a report is waited for no longer
-				_, err := c.call(seen.In(ctx), client)
+				err := c.call(seen.In(ctx), client)
 				cancel()
 				requireQuietError(t, c.name, err)
 				w.print(&seen, seen.Last())
@@ -289,9 +287,7 @@ func TestCanaryErrorsOfForeignTokenSource(t *testing.T) {
 			var w canaryWatch
 			config := canaryConfig(&w, nil, false)
 			config.ClientID, config.ClientSecret, config.TokenSource = "", prepaid.Secret{}, failingSource{cause}.Token
-			client, err := prepaid.NewClient(config)
-			require.NoError(t, err)
-			defer client.Close()
+			client := harness.NewClient(t, config)
 			_, err = client.Accounts.Create(t.Context(), canaryCreate())
 			_, isToken := errors.AsType[*prepaid.TokenError](err)
 			require.True(t, isToken)

@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -176,8 +175,7 @@ func TestRedactedMediaType(t *testing.T) {
 	} {
 		client := harness.NewClient(t, harness.ClockConfig(harness.NewScript(harness.Respond(200, mediaType, "ann"))))
 		_, err := client.Accounts.Get(t.Context(), "acc-1")
-		failure, ok := errors.AsType[*prepaid.DecodeError](err)
-		require.True(t, ok, mediaType)
+		failure := harness.As[*prepaid.DecodeError](t, err)
 		require.Equal(t, want, failure.MediaType, mediaType)
 	}
 }
