@@ -184,7 +184,7 @@ func wireFaults() []wireFault {
 		{
 			name: "409 without a code", effect: true, response: say(409, "application/vnd.vendor+json", `{"message":"lost"}`),
 			request: foreign,
-			cause: api(409, "", prepaid.ErrConflict),
+			cause:   api(409, "", prepaid.ErrConflict),
 		},
 		{
 			name: "409 without a body", effect: true, response: say(409, "", ""), request: foreign, few: true,
