@@ -163,3 +163,12 @@ func otherExercises() []exercise {
 		}},
 	}
 }
+
+// directEntry has every field, and a new request id.
+func directEntry(amount string) prepaid.DirectEntryOutParams {
+	return prepaid.DirectEntryOutParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount(amount), SourceReference: "RENT", DestinationReference: "UNIT 4",
+		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "Landlord"},
+		BSB:         "633000", InitiatingUserID: "batch",
+	}
+}

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,64 +82,4 @@ func TestE2EPINChange(t *testing.T) {
 	}
 	require.JSONEq(t, `{"eaid":"`+string(s.AccountIDs()[3])+`","device_id":"device-1","ip_address":"203.0.113.7","communication_method":"sms"}`,
 		s.sent("POST /pin/initiate"))
-}
-
-func TestE2EPINRefused(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{OTPLifetime: 10 * time.Minute})
-	ctx := t.Context()
-	_, err := s.client.PIN.Initiate(ctx, initiation("nobody"))
-	require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound)
-	unreachable := s.AddAccount(prepaidtest.SeedAccount{Cardholder: &prepaidtest.Cardholder{FirstName: "A", LastName: "B"}})
-	_, err = s.client.PIN.Initiate(ctx, initiation(unreachable))
-	refused(t, err, 400, "invalid_request")
-
-	id := s.seed("0")
-	good := s.pinChange(id, prepaid.PINKeyOptions{})
-	for code, change := range map[string]func(*prepaid.SealedPINParams){
-		"invalid_operation": func(p *prepaid.SealedPINParams) { p.OperationID = "00000000-0000-4000-8000-000000000000" },
-		"invalid_device":    func(p *prepaid.SealedPINParams) { p.DeviceID = "device-2" },
-		"invalid_otp":       func(p *prepaid.SealedPINParams) { p.Envelope = s.seal(prepaid.PINKeyOptions{}, "wrong", "4921") },
-		"invalid_envelope": func(p *prepaid.SealedPINParams) {
-			p.Envelope = new(*p.Envelope)
-			p.Envelope.PublicKeyFingerprint = "00"
-		},
-	} {
-		params := good
-		change(&params)
-		_, err := s.client.PIN.Validate(ctx, params)
-		refused(t, err, 400, code)
-		_, err = s.client.PIN.Execute(ctx, params)
-		refused(t, err, 400, code)
-	}
-	s.Advance(10 * time.Minute)
-	_, err = s.client.PIN.Execute(ctx, good)
-	refused(t, err, 400, "invalid_operation")
-	require.Empty(t, s.PINOf(id))
-}
-
-// After a lost response of the last step, the PIN may be the new one.
-func TestE2EPINUnknown(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	id := s.seed("0")
-	params := s.pinChange(id, prepaid.PINKeyOptions{})
-	s.Inject("POST /pin/execute", prepaidtest.CommitThenDrop())
-	_, err := s.client.PIN.Execute(t.Context(), params)
-	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-	require.Equal(t, "4921", s.PINOf(id))
-	require.Len(t, s.statuses("POST /pin/execute"), 1)
-}
-
-func TestE2EPINValidation(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	_, err := s.client.PIN.Initiate(t.Context(), prepaid.InitiatePINParams{})
-	invalid(t, err, "eaid", "device_id", "ip_address", "communication_method")
-	_, err = s.client.PIN.Execute(t.Context(), prepaid.SealedPINParams{OperationID: "1"})
-	invalid(t, err, "operation_id", "device_id", "ip_address", "envelope")
-	_, err = s.client.PIN.Execute(t.Context(), prepaid.SealedPINParams{OperationID: "1", Envelope: &prepaid.PINEnvelope{}})
-	invalid(t, err, "operation_id", "device_id", "ip_address", "encrypted_data", "public_key_fingerprint", "encrypted_key",
-		"iv")
-	require.Empty(t, s.Requests())
 }

@@ -158,32 +158,3 @@ func TestE2EPolicyRefused(t *testing.T) {
 		require.ErrorIs(t, refused(t, err, 404, "policy_not_found"), prepaid.ErrNotFound, name)
 	}
 }
-
-// A change whose response was lost is read back.
-func TestE2EPolicyUnknown(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	s.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
-	err := s.client.Policy.ChangeCategories(t.Context(), company, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"7995"}})
-	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-	policy, err := s.client.Policy.Categories(t.Context(), company)
-	require.NoError(t, err)
-	require.Equal(t, []prepaid.CategoryRule{{MerchantCategoryCode: "7995"}}, policy.Categories)
-	require.Len(t, s.statuses("POST /policy/{id}/categories"), 1)
-}
-
-func TestE2EPolicyValidation(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	ctx, policies := t.Context(), s.client.Policy
-	invalid(t, policies.ChangeCategories(ctx, 0, prepaid.ChangeRulesParams[prepaid.MCC]{Add: []prepaid.MCC{"742"}, Remove: []prepaid.MCC{""}}),
-		"company", "add[0]", "remove[0]")
-	invalid(t, policies.ChangeMerchants(ctx, company, prepaid.ChangeRulesParams[prepaid.MerchantRule]{
-		Add: make([]prepaid.MerchantRule, 1), Remove: make([]prepaid.MerchantRule, 1),
-	}), "add[0].acquirer_id", "add[0].card_acceptor_id", "add[0].description")
-	invalid(t, policies.ChangeTerminals(ctx, company, prepaid.ChangeRulesParams[prepaid.TerminalRule]{
-		Add: make([]prepaid.TerminalRule, 1), Remove: make([]prepaid.TerminalRule, 1),
-	}), "add[0].acquirer_id", "add[0].card_acceptor_id", "add[0].terminal_id")
-	require.Empty(t, s.Requests())
-	require.NoError(t, policies.ChangeTerminals(ctx, company, prepaid.ChangeRulesParams[prepaid.TerminalRule]{Remove: make([]prepaid.TerminalRule, 1)}), "whatever the service holds")
-}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -39,67 +38,6 @@ func TestE2ECheck(t *testing.T) {
 	require.Zero(t, result.ClockSkew)
 	require.Positive(t, result.RoundTrip)
 	require.InDelta(t, time.Hour, result.TokenLifetime, float64(time.Minute))
-}
-
-// An expired or revoked token is renewed once, and the call continues.
-func TestE2ETokenNoLongerGood(t *testing.T) {
-	t.Parallel()
-	for name, spoil := range map[string]func(*stage){
-		"expired": func(s *stage) { s.Advance(time.Hour) },
-		"revoked": func(s *stage) { s.RevokeTokens() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newStage(t, prepaidtest.Options{})
-			from, to := s.seed("100.00"), s.seed("0")
-			_, err := s.client.Accounts.Summary(t.Context(), from)
-			require.NoError(t, err)
-			spoil(s)
-			_, err = s.client.Accounts.Transfer(t.Context(), from, harness.TransferTo(to, "25.50"))
-			require.NoError(t, err)
-			require.Equal(t, []int{401, 200}, s.statuses(harness.TransferOperation))
-			require.Equal(t, []int{200, 200}, s.statuses(tokenOperation))
-			s.holds(from, "74.50")
-		})
-	}
-}
-
-// If the new token is refused too, the call ends: nothing was processed.
-func TestE2ETokenRefusedTwice(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	id := s.seed("0")
-	s.Inject("GET /accounts/{id}", prepaidtest.Respond(401, "invalid_token"), prepaidtest.Respond(401, "invalid_token"))
-	_, err := s.client.Accounts.Get(t.Context(), id)
-	failed(t, err, notProcessed, 401, "invalid_token")
-	require.Equal(t, []int{401, 401}, s.statuses("GET /accounts/{id}"))
-}
-
-func TestE2EWrongCredentials(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]func(*prepaid.Config){
-		"secret": func(c *prepaid.Config) { c.ClientSecret = prepaid.NewSecret("not-the-secret") },
-		"id":     func(c *prepaid.Config) { c.ClientID = "somebody-else" },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newStage(t, prepaidtest.Options{})
-			config := s.Config()
-			config.Retry.TokenHold = 0 // the default
-			change(&config)
-			client := harness.NewClient(t, config)
-			id := s.seed("100.00")
-			_, err := client.Accounts.Transfer(t.Context(), id, harness.TransferTo("b", "1.00"))
-			failed(t, err, notProcessed, 401, "invalid_client")
-			refusal := harness.As[*prepaid.TokenError](t, err)
-			require.ErrorIs(t, refusal, prepaid.ErrUnauthorized)
-			require.NotContains(t, err.Error(), "not-the-secret")
-			require.Empty(t, s.statuses(harness.TransferOperation))
-			_, err = client.Check(t.Context())
-			require.ErrorIs(t, err, prepaid.CodeInvalidClient)
-			require.Len(t, s.statuses(tokenOperation), 1, "a refused credential is remembered for a while")
-		})
-	}
 }
 
 // The kit's client remembers no failure: a fault that a test arms for the token counts for the next call only.
@@ -147,28 +85,4 @@ func TestE2ETokenRevokedTwice(t *testing.T) {
 		s.RevokeTokens()
 	}
 	require.Len(t, s.statuses(tokenOperation), 3)
-}
-
-// The other responses of POST /token, which a client does not provoke by itself.
-func TestE2ETokenCodes(t *testing.T) {
-	t.Parallel()
-	for _, code := range []prepaid.ErrorCode{prepaid.CodeInvalidRequest, prepaid.CodeUnsupportedGrantType, prepaid.CodeInvalidClient} {
-		s := newStage(t, prepaidtest.Options{})
-		s.Inject(tokenOperation, prepaidtest.Respond(400, string(code)))
-		_, err := s.client.Token(t.Context())
-		failed(t, err, notProcessed, 400, string(code))
-		require.Equal(t, code == prepaid.CodeInvalidClient, errors.Is(err, prepaid.ErrUnauthorized))
-	}
-}
-
-func TestE2EClosedClient(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	require.NoError(t, s.client.Close())
-	_, err := s.client.Accounts.Get(t.Context(), "a")
-	require.ErrorIs(t, err, prepaid.ErrClosed)
-	require.Equal(t, notProcessed, prepaid.OutcomeOf(err))
-	_, err = s.client.Token(t.Context())
-	require.ErrorIs(t, err, prepaid.ErrClosed)
-	require.Empty(t, s.Requests())
 }

@@ -153,32 +153,3 @@ func openExchange(t *testing.T, ephemeral prepaid.EphemeralKey, data []byte) str
 	require.NoError(t, err)
 	return string(plain)
 }
-
-func TestE2EExchangeKeyRefused(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	s.AddApplication(harness.ApplicationID, harness.KeyID)
-	id := s.seed("0")
-	closed := s.AddAccount(prepaidtest.SeedAccount{Status: "closed"})
-	used := harness.KeyExchange()
-	_, err := s.client.Accounts.ExchangeKey(t.Context(), id, used)
-	require.NoError(t, err)
-	stranger, otherKey := harness.KeyExchange(), harness.KeyExchange()
-	stranger.ApplicationID, otherKey.KeyID = harness.KeyID, harness.ApplicationID
-	for _, c := range []struct {
-		code   prepaid.ErrorCode
-		id     prepaid.AccountID
-		params prepaid.ExchangeKeyParams
-	}{
-		{prepaid.CodeBadApplicationID, id, stranger},
-		{prepaid.CodeBadKeyID, id, otherKey},
-		{prepaid.CodeBadEphemeralKey, id, used},
-		{prepaid.CodeBadAccount, closed, harness.KeyExchange()},
-		{prepaid.CodeBadAccount, "nobody", harness.KeyExchange()},
-	} {
-		_, err := s.client.Accounts.ExchangeKey(t.Context(), c.id, c.params)
-		refused(t, err, 400, string(c.code))
-	}
-	_, err = s.client.Accounts.ExchangeKey(t.Context(), "", prepaid.ExchangeKeyParams{ApplicationID: "1"})
-	invalid(t, err, "id", "application_id", "key_id", "ephemeral_key")
-}
