@@ -220,8 +220,7 @@ func TestDecodeReportID(t *testing.T) {
 		``: "", ` `: "", `""`: "", `"run`: "", `"a/b"`: "a/b", `..`: "", `{"error":"x"}`: "", `["run-1"]`: "", "<html>": "", "a\nb": "a\nb",
 	} {
 		for _, mediaType := range []string{harness.OctetStream, harness.VendorJSON, "text/plain", ""} {
-			config := harness.Config("https://cards.example")
-			config.Transport = harness.NewScript(harness.Respond(200, mediaType, body))
+			config := harness.NewScript(harness.Respond(200, mediaType, body)).Config()
 			run, err := harness.NewClient(t, config).Reporting.Start(t.Context(), "daily", prepaid.StartReportParams{})
 			if want == "" {
 				harness.As[*prepaid.DecodeError](t, err)

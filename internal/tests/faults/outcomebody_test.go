@@ -37,8 +37,7 @@ func TestTransferIDs(t *testing.T) {
 		`123456789012345678901234567890`: "123456789012345678901234567890", `"1` + strings.Repeat("0", 300) + `"`: prepaid.TransactionID("1" + strings.Repeat("0", 300)),
 	} {
 		for name, members := range map[string]string{"plain": `"transaction_id"`, "escaped": `"transaction\u005fid"`} {
-			config := harness.Config("https://cards.example")
-			config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, `{`+members+`: `+text+` ,"correlation_id":"c"}`))
+			config := harness.NewScript(harness.Respond(200, harness.VendorJSON, `{`+members+`: `+text+` ,"correlation_id":"c"}`)).Config()
 			result, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
 				RequestID: "pay-1", Amount: prepaid.MustAmount("1"), SourceReference: "s", DestinationReference: "d", DestinationAccountID: "acc-2",
 			})
@@ -125,9 +124,8 @@ func TestForeignMediaTypeDecidesNothing(t *testing.T) {
 			{simulate, `{"success":false,"message":"m"}`, nil},
 		} {
 			for _, listed := range [][]string{nil, {"a/b", mediaType}} {
-				config := harness.Config("https://cards.example")
+				config := harness.NewScript(harness.Respond(200, mediaType, tc.body)).Config()
 				config.TestEnvironment, config.MediaTypes = true, listed
-				config.Transport = harness.NewScript(harness.Respond(200, mediaType, tc.body))
 				err := tc.call(t.Context(), harness.NewClient(t, config))
 				if listed == nil {
 					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%q %s: %v", mediaType, tc.body, err)
@@ -186,8 +184,7 @@ func TestBodilessSuccess(t *testing.T) {
 		for _, status := range []int{200, 204} {
 			for _, body := range []string{"", " \r\n\t", "{}", " { \n } ", "null", " null\n"} {
 				for _, mediaType := range []string{harness.VendorJSON, harness.VendorJSON + "; charset=utf-8", "application/json", harness.OctetStream, "text/plain", ""} {
-					config := harness.Config("https://cards.example")
-					config.Transport = harness.NewScript(harness.Respond(status, mediaType, body))
+					config := harness.NewScript(harness.Respond(status, mediaType, body)).Config()
 					require.NoError(t, op.Call(t.Context(), harness.NewClient(t, config)), "%s %d %q %q", op.Name, status, mediaType, body)
 				}
 			}
@@ -313,8 +310,7 @@ func TestUnreadableCreation(t *testing.T) {
 		{harness.VendorJSON, `{"error":"server_error","error_description":7}`, prepaid.OutcomeUnknown},
 	} {
 		for _, op := range creators() {
-			config := harness.Config("https://cards.example")
-			config.Transport = harness.NewScript(harness.Respond(op.Status, tc.mediaType, tc.body))
+			config := harness.NewScript(harness.Respond(op.Status, tc.mediaType, tc.body)).Config()
 			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
 			require.Equal(t, tc.want, failure.Outcome, "%s %q %s: %v", op.Name, tc.mediaType, tc.body, failure)
 			require.NotContains(t, failure.Error(), "CANARY")
@@ -326,8 +322,7 @@ func TestUnreadableCreation(t *testing.T) {
 func TestRefusalWithAnyDescription(t *testing.T) {
 	t.Parallel()
 	for description, want := range map[string]string{`"amount"`: "amount", `["amount"]`: "", `{"amount":1}`: "", `null`: "", `7`: "7", `true`: ""} {
-		config := harness.Config("https://cards.example")
-		config.Transport = harness.NewScript(harness.Respond(400, harness.VendorJSON, `{"error_description":`+description+`,"error":"invalid_request"}`))
+		config := harness.NewScript(harness.Respond(400, harness.VendorJSON, `{"error_description":`+description+`,"error":"invalid_request"}`)).Config()
 		failure := harness.CallError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
 		require.Equal(t, prepaid.OutcomeRejected, failure.Outcome, description)
 		require.ErrorIs(t, failure, prepaid.CodeInvalidRequest)
@@ -345,8 +340,7 @@ func TestStatusInWordsIsNoCode(t *testing.T) {
 	} {
 		for _, op := range append(creators(), harness.OpTransfer(), harness.OpActivate()) {
 			body := `{"timestamp":"2026-01-01T00:00:00Z","status":1,"error":"` + http.StatusText(status) + `","path":"/3.0"}`
-			config := harness.Config("https://cards.example")
-			config.Transport = harness.NewScript(harness.Respond(status, "application/json", body))
+			config := harness.NewScript(harness.Respond(status, "application/json", body)).Config()
 			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
 			require.Equal(t, want, failure.Outcome, "%s %d: %v", op.Name, status, failure)
 		}

@@ -168,8 +168,7 @@ func TestDoubtIsKept(t *testing.T) {
 func TestLastResponseStaysReadable(t *testing.T) {
 	t.Parallel()
 	admitted := false
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.ServiceError(http.StatusServiceUnavailable, "busy"))
+	config := harness.NewScript(harness.ServiceError(http.StatusServiceUnavailable, "busy")).Config()
 	config.Limiter = harness.LimiterFunc(func(context.Context) error {
 		if admitted {
 			return errors.New("full")

@@ -221,8 +221,7 @@ func TestOneRenewalACall(t *testing.T) {
 func TestUnauthorizedCodeIsRejected(t *testing.T) {
 	t.Parallel()
 	service := harness.NewScript(harness.ServiceError(401, "unauthorized"))
-	config := harness.Config("https://cards.example")
-	config.Transport = service
+	config := service.Config()
 	client := harness.NewClient(t, config)
 	failure := harness.CallError(t, client.Hooks.Delete(t.Context(), "hook-1"))
 	require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)

@@ -242,8 +242,7 @@ func TestRawCallInventsNothing(t *testing.T) {
 	lacks := strings.Replace(harness.AccountJSON, `"balance":12.5,`, "", 1)
 	null := strings.Replace(harness.AccountJSON, `"balance":12.5,`, `"balance":null,`, 1)
 	call := func(body string, out any) error {
-		config := harness.Config("https://cards.example")
-		config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, body))
+		config := harness.NewScript(harness.Respond(200, harness.VendorJSON, body)).Config()
 		return harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits"}, out)
 	}
 	for form, out := range map[string]func() any{
@@ -279,9 +278,7 @@ func TestRawCallInventsNothing(t *testing.T) {
 func TestRawCallSendsKeysAndNoNil(t *testing.T) {
 	t.Parallel()
 	script := harness.NewScript(harness.Respond(200, harness.VendorJSON, `{}`))
-	config := harness.Config("https://cards.example")
-	config.Transport = script
-	client := harness.NewClient(t, config)
+	client := script.Client(t)
 	key, err := prepaid.EphemeralKeyFrom(make([]byte, 32))
 	require.NoError(t, err)
 	for _, body := range []any{

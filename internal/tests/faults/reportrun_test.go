@@ -304,9 +304,7 @@ func TestReportResultForms(t *testing.T) {
 func TestReportRunValues(t *testing.T) {
 	t.Parallel()
 	service := harness.NewScript(ready())
-	config := harness.Config("https://cards.example")
-	config.Transport = service
-	client := harness.NewClient(t, config)
+	client := service.Client(t)
 	for _, run := range []prepaid.ReportRun{{}, {Template: "daily"}, {ID: "run-1"}, {Template: "..", ID: "run-1"}, {Template: "daily", ID: "a/../b"}} {
 		_, err := client.Reporting.Result(t.Context(), run)
 		require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)

@@ -169,8 +169,7 @@ func TestRefusedScopeStopsNoOtherCall(t *testing.T) {
 func TestRefusedScopeAsksTheCallersSource(t *testing.T) {
 	t.Parallel()
 	service, asked := harness.NewScript(harness.ServiceError(401, "unauthorized")), 0
-	config := harness.Config("https://cards.example")
-	config.Transport = service
+	config := service.Config()
 	config.TokenSource = harness.TokenFunc(func(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
 		if rejected != nil {
 			asked++

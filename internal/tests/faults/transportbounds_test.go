@@ -145,9 +145,8 @@ func TestMaxResponseBytes(t *testing.T) {
 	t.Parallel()
 	for extra, ok := range map[int]bool{0: true, 1: false} {
 		body := harness.AccountJSON + strings.Repeat(" ", 1000+extra)
-		config := harness.Config("https://cards.example")
+		config := harness.NewScript(harness.Respond(200, harness.VendorJSON, body)).Config()
 		config.MaxResponseBytes = int64(len(harness.AccountJSON) + 1000)
-		config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, body))
 		err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
 		require.Equal(t, ok, err == nil, "%v", err)
 	}

@@ -98,9 +98,7 @@ func TestResponseMediaTypes(t *testing.T) {
 		"application/problem+json":             prepaid.OutcomeUnknown,
 		"application/vnd.somebody-else+json":   prepaid.OutcomeUnknown,
 	} {
-		config := harness.Config("https://cards.example")
-		config.Transport = harness.NewScript(harness.Respond(201, mediaType, harness.SummaryJSON), harness.Respond(201, mediaType, `{"balance":null}`))
-		client := harness.NewClient(t, config)
+		client := harness.NewScript(harness.Respond(201, mediaType, harness.SummaryJSON), harness.Respond(201, mediaType, `{"balance":null}`)).Client(t)
 		require.NoError(t, harness.OpCreate().Call(t.Context(), client), mediaType)
 		err := harness.OpCreate().Call(t.Context(), client)
 		require.Equal(t, want, harness.CallError(t, err).Outcome, mediaType)

@@ -42,12 +42,17 @@ type SentRequest struct {
 
 func NewScript(steps ...Step) *Script { return &Script{steps: steps} }
 
-// Client returns a client of Config whose requests use the steps. The client is closed at the end of the test.
-func (s *Script) Client(t *testing.T) *prepaid.Client {
-	t.Helper()
+// Config returns the settings of Config for a client whose requests use the steps.
+func (s *Script) Config() prepaid.Config {
 	config := Config("https://cards.example")
 	config.Transport = s
-	return NewClient(t, config)
+	return config
+}
+
+// Client returns a client of Config. It is closed at the end of the test.
+func (s *Script) Client(t *testing.T) *prepaid.Client {
+	t.Helper()
+	return NewClient(t, s.Config())
 }
 
 func (s *Script) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -270,8 +270,7 @@ func (f failingMarshaler) MarshalJSON() ([]byte, error) { return nil, errors.New
 func TestRawCallNameIsChecked(t *testing.T) {
 	t.Parallel()
 	var seen []prepaid.Operation
-	config := harness.Config("https://cards.example")
-	config.Transport = harness.NewScript(harness.Respond(200, "", ""))
+	config := harness.NewScript(harness.Respond(200, "", "")).Config()
 	config.Trace = &prepaid.Trace{CallDone: func(_ context.Context, op prepaid.Operation, _ prepaid.CallSummary) { seen = append(seen, op) }}
 	client := harness.NewClient(t, config)
 	for _, r := range []prepaid.RawRequest{
