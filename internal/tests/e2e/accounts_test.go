@@ -7,7 +7,6 @@ import (
 	"os"
 	"reflect"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -95,26 +94,6 @@ func TestE2EGetAccount(t *testing.T) {
 	}
 }
 
-func TestE2ESetStatus(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	id := s.seed("0")
-	for _, status := range []prepaid.AccountStatus{
-		prepaid.AccountStatusPreActive, prepaid.AccountStatusInactive, prepaid.AccountStatusDeactivated,
-		prepaid.AccountStatusLostOrStolen, prepaid.AccountStatusExpired, prepaid.AccountStatusSuspectedFraud, prepaid.AccountStatusClosed,
-		prepaid.AccountStatusInactivePINTriesExceeded, prepaid.AccountStatusVendorInactive, prepaid.AccountStatusReplaced,
-		prepaid.AccountStatusActive,
-	} {
-		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: status}))
-		require.Equal(t, string(status), s.Status(id))
-		account, err := s.client.Accounts.Summary(t.Context(), id)
-		require.NoError(t, err)
-		require.Equal(t, status, account.Status)
-		require.True(t, status.Known())
-	}
-	invalid(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: "asleep"}), "status")
-}
-
 // A late repeat of "active" could lift a newer block, so it is not sent again.
 func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
 	t.Parallel()
@@ -126,69 +105,6 @@ func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
 	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
 	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
 	require.Equal(t, "lost_or_stolen", s.Status(id))
-}
-
-func TestE2ESetPlasticEnabled(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	id := s.seed("0")
-	for _, enabled := range []bool{false, true} {
-		params := prepaid.SetPlasticEnabledParams{Enabled: enabled, InitiatingUserID: "ada"}
-		require.NoError(t, s.client.Accounts.SetPlasticEnabled(t.Context(), id, params))
-		require.JSONEq(t, `{"plastic_enabled":`+strconv.FormatBool(enabled)+`,"initiating_user_id":"ada"}`, s.sent("PUT /accounts/{id}/plastic"))
-		account, err := s.client.Accounts.Summary(t.Context(), id)
-		require.NoError(t, err)
-		require.Equal(t, enabled, account.PlasticEnabled)
-	}
-}
-
-func TestE2EUpdateAccount(t *testing.T) {
-	t.Parallel()
-	for name, clears := range map[string]bool{"what is left out is kept": false, "what is left out is cleared": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newStage(t, prepaidtest.Options{ClearOmittedMembers: clears})
-			id, _ := s.whole()
-			// each calls do for each member of an account that an update can have, and returns the update with these members.
-			each := func(account *prepaid.Account, do func(held reflect.Value)) (params prepaid.UpdateAccountParams) {
-				for field, member := range reflect.ValueOf(&params).Elem().Fields() {
-					held := reflect.ValueOf(account).Elem().FieldByName(field.Name)
-					if field.Name == "InitiatingUserID" {
-						continue
-					}
-					do(held)
-					if member.Kind() != held.Kind() {
-						held = held.Addr()
-					}
-					member.Set(held)
-				}
-				return params
-			}
-			// Read, change, put everything back: this is correct under both readings of the reference.
-			putBack := func(account *prepaid.Account, text string) {
-				params := each(account, func(held reflect.Value) {
-					if held.Kind() == reflect.String {
-						held.SetString(text)
-					}
-				})
-				params.InitiatingUserID = "ada"
-				require.NoError(t, s.client.Accounts.Update(t.Context(), id, params))
-				got, _ := s.get(id, prepaid.IncludeCardholder)
-				require.Equal(t, account, got)
-			}
-			account, _ := s.get(id, prepaid.IncludeCardholder)
-			account.Cardholder, account.PortalIdentifier = cardholder(), &prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"}
-			putBack(account, "other")
-
-			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{Cardholder: account.Cardholder}))
-			omitted, _ := s.get(id, prepaid.IncludeCardholder)
-			each(omitted, func(held reflect.Value) {
-				_, required := held.Interface().(*prepaid.Cardholder)
-				require.Equal(t, clears && !required, held.IsZero(), held.Type())
-			})
-			putBack(omitted, "")
-		})
-	}
 }
 
 // If something else changes, a day of birth with a time, such as midnight in Sydney, and values that the reference's limits
@@ -223,61 +139,6 @@ func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 			require.JSONEq(t, string(asJSON), s.sent("PUT /accounts/{id}"))
 		})
 	}
-}
-
-// A key finds its accounts on every page, with the requested groups.
-func TestE2ESearchAccounts(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{PageSizes: prepaidtest.PageSizes{Least: 2, Normal: 3, Most: 4}})
-	want := []prepaid.AccountID{}
-	for range 7 {
-		want = append(want, s.AddAccount(prepaidtest.SeedAccount{Key: "emp-7"}))
-	}
-	s.AddAccount(prepaidtest.SeedAccount{Key: "emp-8"})
-	params := prepaid.SearchAccountsParams{
-		ProgramClientID: "acme", ClientAccountKey: "emp-7",
-		Include: []prepaid.Include{prepaid.IncludeCardholder, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay},
-	}
-	for _, paging := range []prepaid.Paging{{}, {Prefetch: 3}, {Size: 1, Prefetch: 8}, {Size: 100}} {
-		params.Paging = paging
-		found := []prepaid.AccountID{}
-		for account, err := range s.client.Accounts.Search(t.Context(), params) {
-			require.NoError(t, err)
-			require.NotNil(t, account.Cardholder)
-			require.NotNil(t, account.FreeText)
-			require.NotEmpty(t, account.DirectEntryAccountNumber)
-			require.NotEmpty(t, account.BPayReferenceNumber)
-			found = append(found, account.ID)
-		}
-		require.Equal(t, want, found, "%+v", paging)
-	}
-	for _, c := range []struct {
-		paging            prepaid.Paging
-		size, pages, have int
-	}{
-		{prepaid.Paging{}, 4, 2, 4}, {prepaid.Paging{Page: 2}, 4, 2, 3}, {prepaid.Paging{Size: 1}, 2, 4, 2}, {prepaid.Paging{Size: 9}, 4, 2, 4},
-	} {
-		params.Paging = c.paging
-		page, err := s.client.Accounts.SearchPage(t.Context(), params)
-		require.NoError(t, err)
-		require.Equal(t, []int{max(c.paging.Page, 1), c.size, c.pages, 7, c.have},
-			[]int{page.Number, page.Size, page.TotalPages, page.TotalItems, len(page.Items)})
-		require.Equal(t, page.Number == c.pages, page.Last())
-	}
-	params.Paging = prepaid.Paging{Page: 4}
-	_, err := s.client.Accounts.SearchPage(t.Context(), params)
-	refused(t, err, 400, "invalid_request")
-
-	params.Paging, params.ClientAccountKey = prepaid.Paging{}, "emp-9"
-	page, err := s.client.Accounts.SearchPage(t.Context(), params)
-	require.NoError(t, err)
-	require.Empty(t, page.Items)
-	require.True(t, page.Last())
-	responded := s.statuses("GET /accounts")
-	require.Equal(t, 204, responded[len(responded)-1])
-
-	_, err = s.client.Accounts.SearchPage(t.Context(), prepaid.SearchAccountsParams{Include: []prepaid.Include{prepaid.IncludeTokenInfo}})
-	invalid(t, err, "program_client_id", "client_account_key", "include[0]")
 }
 
 // The company search ends at the last page, with and without paging headers.

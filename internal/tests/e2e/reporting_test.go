@@ -25,64 +25,6 @@ const (
 // soon polls without waiting long.
 var soon = prepaid.WaitOptions{Interval: time.Millisecond}
 
-// The run of a template goes through all of its states: started, refused to a second one, processing, ready, gone.
-func TestE2EReportLife(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{ReportDelay: time.Minute, FrozenClock: true})
-	ctx, reports := t.Context(), s.client.Reporting
-	s.AddReportCSV("balances", "id,note\n1,\"a, \"\"b\"\"\"\n2,ünï\n")
-
-	run, err := reports.Start(ctx, "balances", prepaid.StartReportParams{IncludeColumnHeaders: true})
-	require.NoError(t, err)
-	require.Equal(t, []any{"balances", true}, []any{run.Template, run.ColumnHeaders})
-	require.NotEmpty(t, run.ID)
-	require.WithinDuration(t, time.Now(), run.RequestedAt, time.Minute)
-	require.Equal(t, "true", s.Requests()[len(s.Requests())-1].Query.Get("include_column_headers"))
-
-	_, err = reports.Start(ctx, "balances", prepaid.StartReportParams{})
-	refused(t, err, 409, "duplicate_request")
-	require.Equal(t, []int{200, 409}, s.statuses(startOperation), "a conflict is not sent again")
-
-	_, err = reports.Result(ctx, *run)
-	require.ErrorIs(t, err, prepaid.ErrReportNotReady)
-	require.Equal(t, notProcessed, prepaid.OutcomeOf(err))
-
-	s.Advance(time.Minute)
-	report, err := reports.Result(ctx, *run)
-	require.NoError(t, err)
-	want := "id,note\n1,\"a, \"\"b\"\"\"\n2,ünï\n"
-	require.Equal(t, &prepaid.Report{Data: want, TotalRecords: 2}, report)
-
-	for range 2 { // as often as wanted
-		reader, err := reports.Open(ctx, *run, soon)
-		require.NoError(t, err)
-		rows := [][]string{}
-		for row, err := range reader.Rows() {
-			require.NoError(t, err)
-			rows = append(rows, append([]string{}, row...))
-		}
-		require.Equal(t, [][]string{{"id", "note"}, {"1", `a, "b"`}, {"2", "ünï"}}, rows)
-		total, known := reader.TotalRecords()
-		require.True(t, known)
-		require.EqualValues(t, 2, total)
-		require.NoError(t, reader.Close())
-	}
-
-	s.Advance(4 * time.Hour)
-	_, err = reports.Result(ctx, *run)
-	refused(t, err, 400, "invalid_request")
-	_, err = reports.Open(ctx, *run, soon)
-	refused(t, err, 400, "invalid_request")
-
-	bare, err := reports.Start(ctx, "balances", prepaid.StartReportParams{})
-	require.NoError(t, err)
-	require.NotEqual(t, run.ID, bare.ID)
-	s.Advance(time.Minute)
-	report, err = reports.Result(ctx, *bare)
-	require.NoError(t, err)
-	require.Equal(t, "1,\"a, \"\"b\"\"\"\n2,ünï\n", report.Data)
-}
-
 // The settlement is equal to the ledger, in each way of reading.
 func TestE2EReportOfTheLedger(t *testing.T) {
 	t.Parallel()
@@ -196,25 +138,6 @@ func TestE2EReportFailed(t *testing.T) {
 	report, err := reader.Report()
 	require.NoError(t, err)
 	require.Equal(t, "1\n", report.Data)
-}
-
-func TestE2EReportRefused(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, prepaidtest.Options{})
-	_, err := s.client.Reporting.Start(t.Context(), "unheard-of", prepaid.StartReportParams{})
-	refused(t, err, 400, "invalid_request")
-	_, err = s.client.Reporting.Result(t.Context(), prepaid.ReportRun{Template: prepaidtest.DailySettlement, ID: "none"})
-	refused(t, err, 400, "invalid_request")
-	_, err = s.client.Reporting.Start(t.Context(), "", prepaid.StartReportParams{})
-	invalid(t, err, "template")
-	_, err = s.client.Reporting.Open(t.Context(), prepaid.ReportRun{Template: "a/../b", ID: ".."}, soon)
-	invalid(t, err, "template", "id")
-	stop := errors.New("the store is down")
-	_, err = s.client.Reporting.Run(t.Context(), prepaidtest.DailySettlement, prepaid.RunReportParams{
-		OnStart: func(prepaid.ReportRun) error { return stop },
-	})
-	require.ErrorIs(t, err, stop)
-	require.Equal(t, applied, prepaid.OutcomeOf(err))
 }
 
 // A bad token at a report start is replaced, in either reading of its row: a 401, or a 400.
