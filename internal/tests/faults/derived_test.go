@@ -38,11 +38,7 @@ func TestDerivedClientsShareRequestIDs(t *testing.T) {
 		third := derive(t, second, prepaid.Overrides{Lane: ratelimit.Bulk})
 		var calls sync.WaitGroup
 		for _, client := range []*prepaid.Client{first, second, third, second} {
-			calls.Go(func() {
-				if err := harness.OpTransfer().Call(t.Context(), client); err != nil {
-					t.Error(err)
-				}
-			})
+			calls.Go(func() { require.NoError(t, harness.OpTransfer().Call(t.Context(), client)) })
 		}
 		calls.Wait()
 		require.Equal(t, 1, service.Most)
@@ -78,9 +74,7 @@ func TestDerivedClientsWaitForEachOther(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
-				config := harness.ClockConfig(service)
-				config.Retry.MaxAttempts = 1
-				client := harness.NewClient(t, config)
+				client := onceClient(t, service)
 				of := func(o *prepaid.Overrides) *prepaid.Client {
 					if o == nil {
 						return client
@@ -136,11 +130,7 @@ func TestLongestWaitOfTheFamily(t *testing.T) {
 		require.True(t, prepaid.ProvesNotApplied(refusal, refusal.LastSent.Add(-130*time.Second)))
 
 		var running sync.WaitGroup
-		running.Go(func() {
-			if err := harness.OpTransfer().Call(t.Context(), long); err != nil {
-				t.Error(err)
-			}
-		})
+		running.Go(func() { require.NoError(t, harness.OpTransfer().Call(t.Context(), long)) })
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

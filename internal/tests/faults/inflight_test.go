@@ -21,11 +21,7 @@ func TestSameRequestIDTakesTurns(t *testing.T) {
 		client := harness.NewClient(t, harness.ClockConfig(service))
 		var calls sync.WaitGroup
 		for range 4 {
-			calls.Go(func() {
-				if err := harness.OpTransfer().Call(t.Context(), client); err != nil {
-					t.Error(err)
-				}
-			})
+			calls.Go(func() { require.NoError(t, harness.OpTransfer().Call(t.Context(), client)) })
 		}
 		calls.Wait()
 		require.Equal(t, 1, service.Most)
@@ -38,9 +34,7 @@ func TestRepeatAfterUnknownWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
-		config := harness.ClockConfig(service)
-		config.Retry.MaxAttempts = 1
-		client := harness.NewClient(t, config)
+		client := onceClient(t, service)
 		unknown := harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
 		require.Equal(t, prepaid.OutcomeUnknown, unknown.Outcome)
 		require.Equal(t, unknown.LastSent.Add(40*time.Second), unknown.NotBefore)
@@ -72,11 +66,7 @@ func TestWaitForTurnEndsWithContext(t *testing.T) {
 		service := harness.NewScript(harness.After(time.Minute/3, harness.Succeed(harness.OpTransfer())))
 		client := harness.NewClient(t, harness.ClockConfig(service))
 		var first sync.WaitGroup
-		first.Go(func() {
-			if err := harness.OpTransfer().Call(t.Context(), client); err != nil {
-				t.Error(err)
-			}
-		})
+		first.Go(func() { require.NoError(t, harness.OpTransfer().Call(t.Context(), client)) })
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

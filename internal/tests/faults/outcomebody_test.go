@@ -84,9 +84,7 @@ func TestMovementWithoutAnID(t *testing.T) {
 	for _, op := range []harness.Op{harness.OpTransfer(), opPayout()} {
 		for _, body := range bodies {
 			synctest.Test(t, func(t *testing.T) {
-				config := harness.ClockConfig(harness.NewScript(harness.Broken(harness.ErrCut), harness.Respond(200, harness.VendorJSON, body)))
-				config.Retry.MaxAttempts = 1
-				client := harness.NewClient(t, config)
+				client := onceClient(t, harness.NewScript(harness.Broken(harness.ErrCut), harness.Respond(200, harness.VendorJSON, body)))
 				require.ErrorIs(t, op.Call(t.Context(), client), harness.ErrCut)
 				for range 2 {
 					failure := harness.CallError(t, op.Call(t.Context(), client))

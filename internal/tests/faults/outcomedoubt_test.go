@@ -16,6 +16,14 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
+// onceClient is a client on a fake clock that makes one attempt of each call.
+func onceClient(t *testing.T, service http.RoundTripper) *prepaid.Client {
+	t.Helper()
+	config := harness.ClockConfig(service)
+	config.Retry.MaxAttempts = 1
+	return harness.NewClient(t, config)
+}
+
 // Only a success of a later call with its request id, or the service's own refusal of the same params,
 // resolves an unknown outcome.
 func TestDoubtOutlivesTheCall(t *testing.T) {
@@ -41,9 +49,7 @@ func TestDoubtOutlivesTheCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				config := harness.ClockConfig(harness.NewScript(harness.Broken(harness.ErrCut), tc.second))
-				config.Retry.MaxAttempts = 1
-				client := harness.NewClient(t, config)
+				client := onceClient(t, harness.NewScript(harness.Broken(harness.ErrCut), tc.second))
 				first := harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
 				require.Equal(t, prepaid.OutcomeUnknown, first.Outcome)
 				sent := first.LastSent
@@ -82,9 +88,7 @@ func TestDoubtIsOfOnePayment(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					service := harness.NewScript(harness.Broken(harness.ErrCut), response)
-					config := harness.ClockConfig(service)
-					config.Retry.MaxAttempts = 1
-					client := harness.NewClient(t, config)
+					client := onceClient(t, service)
 					_, err := client.Accounts.Transfer(t.Context(), "acc-1", first)
 					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 					_, err = client.Accounts.Transfer(t.Context(), other.source, other.params)
@@ -111,11 +115,7 @@ func TestTurnIsOfOnePayment(t *testing.T) {
 		service := harness.NewScript(harness.After(3*time.Second, harness.Succeed(harness.OpTransfer())))
 		client := harness.NewClient(t, harness.ClockConfig(service))
 		var calls sync.WaitGroup
-		calls.Go(func() {
-			if err := harness.OpTransfer().Call(t.Context(), client); err != nil {
-				t.Error(err)
-			}
-		})
+		calls.Go(func() { require.NoError(t, harness.OpTransfer().Call(t.Context(), client)) })
 		synctest.Wait()
 		_, err := client.Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
 			RequestID: "pay-1", Amount: prepaid.Cents(1), SourceReference: "out", DestinationReference: "in", DestinationAccountID: "acc-2",
@@ -131,9 +131,7 @@ func TestDoubtIsOfBothOperations(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
-		config := harness.ClockConfig(service)
-		config.Retry.MaxAttempts = 1
-		client := harness.NewClient(t, config)
+		client := onceClient(t, service)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(harness.OpTransfer().Call(t.Context(), client)))
 		_, err := client.Accounts.DirectEntryOut(t.Context(), "acc-1", prepaid.DirectEntryOutParams{
 			RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in", BSB: "062000",
@@ -149,9 +147,7 @@ func TestDoubtIsKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.ServiceError(403, "forbidden"))
-		config := harness.ClockConfig(service)
-		config.Retry.MaxAttempts = 1
-		client := harness.NewClient(t, config)
+		client := onceClient(t, service)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(harness.OpTransfer().Call(t.Context(), client)))
 		time.Sleep(21 * 24 * time.Hour)
 		for range 300 { // others, among which old ones are looked for

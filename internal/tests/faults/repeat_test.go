@@ -117,9 +117,7 @@ func TestFailureOfAPaymentThatWasMade(t *testing.T) {
 	} {
 		for _, ended := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				config := harness.ClockConfig(harness.NewScript(harness.Succeed(harness.OpTransfer()), then))
-				config.Retry.MaxAttempts = 1
-				client := harness.NewClient(t, config)
+				client := onceClient(t, harness.NewScript(harness.Succeed(harness.OpTransfer()), then))
 				require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()

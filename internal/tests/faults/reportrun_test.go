@@ -148,9 +148,8 @@ func TestReportRunConflict(t *testing.T) {
 func TestReportRunOnStartError(t *testing.T) {
 	t.Parallel()
 	errDisk := errors.New("disk full")
-	config := harness.Config("https://cards.example")
 	service := harness.NewScript(harness.Respond(200, harness.OctetStream, "run-1"))
-	config.Transport = service
+	config := service.Config()
 	_, err := harness.NewClient(t, config).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{
 		OnStart: func(prepaid.ReportRun) error { return errDisk },
 	})

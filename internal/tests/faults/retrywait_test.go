@@ -291,9 +291,8 @@ func TestLocalThrottle(t *testing.T) {
 func TestForeignLimiterError(t *testing.T) {
 	t.Parallel()
 	errBroken := errors.New("limiter out of order")
-	config := harness.Config("https://cards.example")
 	service := harness.NewScript(harness.Succeed(harness.OpGet()))
-	config.Transport = service
+	config := service.Config()
 	config.Limiter = failingLimiter{errBroken}
 	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
 	require.ErrorIs(t, err, errBroken)

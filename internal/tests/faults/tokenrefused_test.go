@@ -98,11 +98,7 @@ func TestTokenRefusedWhileWaitingForASlot(t *testing.T) {
 		require.NoError(t, err)
 		var callers sync.WaitGroup
 		for range 20 {
-			callers.Go(func() {
-				if err := harness.OpGet().Call(t.Context(), client); err != nil {
-					t.Error(err)
-				}
-			})
+			callers.Go(func() { require.NoError(t, harness.OpGet().Call(t.Context(), client)) })
 		}
 		callers.Wait()
 		require.Zero(t, late())
@@ -156,9 +152,7 @@ func TestRefusedScopeStopsNoOtherCall(t *testing.T) {
 		repeat(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()
-			if err := harness.OpGet().Call(ctx, client); err != nil {
-				t.Error(err)
-			}
+			require.NoError(t, harness.OpGet().Call(ctx, client))
 		})
 		callers.Wait()
 		require.LessOrEqual(t, len(service.Tokens.Requests()), 6, "a token a second")

@@ -204,11 +204,7 @@ func TestOneRenewalForAll(t *testing.T) {
 		client := harness.NewClient(t, harness.CredentialsConfig(service))
 		var calls sync.WaitGroup
 		for range 50 {
-			calls.Go(func() {
-				if err := harness.OpCreate().Call(t.Context(), client); err != nil {
-					t.Error(err)
-				}
-			})
+			calls.Go(func() { require.NoError(t, harness.OpCreate().Call(t.Context(), client)) })
 		}
 		calls.Wait()
 		require.Len(t, service.Tokens.Requests(), 2)

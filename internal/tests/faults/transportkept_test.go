@@ -79,9 +79,7 @@ func TestNothingIsRepeatedBelowTheAttempts(t *testing.T) {
 					for range workers {
 						calls.Go(func() {
 							for range each {
-								if err := op.Call(t.Context(), client); err != nil {
-									t.Error(err)
-								}
+								require.NoError(t, op.Call(t.Context(), client))
 							}
 						})
 					}
@@ -148,11 +146,7 @@ func TestUnwrittenPaymentGoesOn(t *testing.T) {
 	round.Add(kept)
 	var reads sync.WaitGroup
 	for range kept {
-		reads.Go(func() {
-			if err := harness.OpGet().Call(t.Context(), client); err != nil {
-				t.Error(err)
-			}
-		})
+		reads.Go(func() { require.NoError(t, harness.OpGet().Call(t.Context(), client)) })
 	}
 	reads.Wait()
 	mu.Lock()

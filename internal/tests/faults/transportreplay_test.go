@@ -212,11 +212,7 @@ func TestConnectionsSideBySide(t *testing.T) {
 		gate.Add(workers)
 		var calls sync.WaitGroup
 		for range workers {
-			calls.Go(func() {
-				if err := harness.OpGet().Call(t.Context(), client); err != nil {
-					t.Error(err)
-				}
-			})
+			calls.Go(func() { require.NoError(t, harness.OpGet().Call(t.Context(), client)) })
 		}
 		calls.Wait()
 	}
