@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 func accountChangeFixtures() []Case {
@@ -53,7 +52,7 @@ func createFixtures() []Case {
 func requireNotErrNotFound(t *testing.T, f *Fixture, err error) {
 	require.Equal(t, 404, f.Response.Status)
 	require.NotErrorIs(t, err, prepaid.ErrNotFound)
-	harness.As[*prepaid.APIError](t, err)
+	require.ErrorAs(t, err, new(*prepaid.APIError))
 }
 
 func updateFixtures() []Case {

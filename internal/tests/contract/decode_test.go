@@ -223,7 +223,7 @@ func TestDecodeReportID(t *testing.T) {
 			config := harness.NewScript(harness.Respond(200, mediaType, body)).Config()
 			run, err := harness.NewClient(t, config).Reporting.Start(t.Context(), "daily", prepaid.StartReportParams{})
 			if want == "" {
-				harness.As[*prepaid.DecodeError](t, err)
+				require.ErrorAs(t, err, new(*prepaid.DecodeError))
 				require.Nil(t, run)
 				continue
 			}

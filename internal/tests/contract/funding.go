@@ -4,8 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 func fundingFixtures() []Case {
@@ -29,7 +30,7 @@ func redeemFixtures() []Case {
 		redeem(prepaid.FundingExceptionExhausted, true).gives("200-declined", &prepaid.FundingResult{Outcome: prepaid.FundingOutcomeDeclined}),
 		redeem(prepaid.FundingExceptionRestrictionsNotSatisfiable, false).fails("200-unknown-outcome", prepaid.OutcomeUnknown,
 			func(t *testing.T, _ *Fixture, err error) { // not "declined": the money may have moved
-				harness.As[*prepaid.DecodeError](t, err)
+				require.ErrorAs(t, err, new(*prepaid.DecodeError))
 			}),
 		plain.throttled(),
 	)

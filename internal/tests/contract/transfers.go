@@ -36,7 +36,7 @@ func cardTransferFixtures() []Case {
 	)
 	for _, spelling := range []string{"absent", "zero"} {
 		cases = append(cases, load.fails("200-unknown-"+spelling, prepaid.OutcomeUnknown, func(t *testing.T, _ *Fixture, err error) {
-			harness.As[*prepaid.DecodeError](t, err)
+			require.ErrorAs(t, err, new(*prepaid.DecodeError))
 			require.NotErrorIs(t, err, prepaid.ErrTransferFailed)
 		}))
 	}

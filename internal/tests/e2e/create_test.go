@@ -197,7 +197,7 @@ func TestE2EIssueFails(t *testing.T) {
 	require.NotErrorIs(t, err, prepaid.ErrNotSeen, "that would say that it was created")
 	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 	require.ErrorContains(t, err, "Accounts.Issue: outcome unknown: account may have been created; search: nothing seen yet")
-	harness.As[*prepaid.TransportError](t, err)
+	require.ErrorAs(t, err, new(*prepaid.TransportError))
 	call := harness.As[*prepaid.CallError](t, err)
 	require.Equal(t, "Accounts.Issue", call.Operation)
 	require.Equal(t, 1, call.Attempts)

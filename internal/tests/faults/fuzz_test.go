@@ -159,11 +159,11 @@ func FuzzPageHeaders(f *testing.F) {
 		got := 0
 		for code, err := range client.Policy.MerchantCategoryCodes(t.Context(), prepaid.Paging{Prefetch: int(items) / 64}) {
 			if malformed {
-				harness.As[*prepaid.DecodeError](t, err)
+				require.ErrorAs(t, err, new(*prepaid.DecodeError))
 				return
 			}
 			if err != nil {
-				harness.As[*prepaid.IncompleteListError](t, err)
+				require.ErrorAs(t, err, new(*prepaid.IncompleteListError))
 				promises := func(header string, more int) bool { n, err := strconv.Atoi(header); return err == nil && n > more }
 				require.True(t, promises(total, got) || promises(pages, got/max(wire.items, 1)), "%d seen", got)
 				break

@@ -220,7 +220,7 @@ func TestBodilessWithABody(t *testing.T) {
 			service := harness.NewScript(harness.Respond(200, response.mediaType, response.body))
 			failure := harness.CallError(t, op.Call(t.Context(), service.Client(t)))
 			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, "%s %q %q", op.Name, response.mediaType, response.body)
-			harness.As[*prepaid.DecodeError](t, failure)
+			require.ErrorAs(t, failure, new(*prepaid.DecodeError))
 			require.NotContains(t, failure.Error(), "CANARY")
 			want := 1
 			if op.Name == "Accounts.SetPlasticEnabled" || op.Name == "Hooks.Delete" || op.Name == "Accounts.SetStatus" && op.Path == "" {

@@ -102,7 +102,7 @@ func TestSourceErrors(t *testing.T) {
 			_, tokenErr := client.Token(t.Context())
 			for _, err := range []error{harness.OpTransfer().Call(t.Context(), client), tokenErr} {
 				require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
-				harness.As[*prepaid.TokenError](t, err)
+				require.ErrorAs(t, err, new(*prepaid.TokenError))
 				if tc.is != nil {
 					require.ErrorIs(t, err, tc.is)
 				}

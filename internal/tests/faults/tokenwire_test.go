@@ -147,7 +147,7 @@ func TestWrongCredentialsAreRemembered(t *testing.T) {
 					require.ErrorIs(t, err, prepaid.ErrUnauthorized)
 					require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
 					require.Zero(t, harness.CallError(t, err).Attempts)
-					harness.As[*prepaid.TokenError](t, err)
+					require.ErrorAs(t, err, new(*prepaid.TokenError))
 					require.NotContains(t, fmt.Sprintf("%+v %#v", err, harness.CallError(t, err).Err), "s3cret")
 				}
 				require.Len(t, service.Tokens.Requests(), 1)

@@ -111,7 +111,7 @@ func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it mea
 			},
 			func(t *testing.T, err error) {
 				t.Helper()
-				harness.As[*prepaid.TransportError](t, err)
+				require.ErrorAs(t, err, new(*prepaid.TransportError))
 			},
 		},
 	}
