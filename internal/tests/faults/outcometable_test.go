@@ -358,22 +358,26 @@ func (c *tableCase) checkCall(t *testing.T, failure *prepaid.CallError, began, e
 // After one attempt no other is named.
 func TestOneAttemptNamesNoOther(t *testing.T) {
 	t.Parallel()
+	cases := tree.OneOfEach(tableCases(t), func(c tableCase) string { return c.safety + c.row.Body })
 	for _, fault := range wireFaults() {
-		for _, c := range oneOfEachClass(t) {
-			if fault.dial != nil || fault.waits || !c.concerns(&fault) {
-				continue
+		t.Run(fault.name, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range cases {
+				if fault.dial != nil || fault.waits || c.safety == "token" || !c.concerns(&fault) {
+					continue
+				}
+				server := newTableServer(t, &c, fault)
+				config := tableConfig(server.Address, 20*time.Second)
+				config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 1, 1
+				err := c.run(t.Context(), t, config)
+				server.Stop()
+				if server.requests == 1 && err != nil {
+					require.Equal(t, 1, harness.CallError(t, err).Attempts)
+					require.NotContains(t, err.Error(), "earlier", c.row.Name)
+					require.NotContains(t, err.Error(), "before", c.row.Name)
+				}
 			}
-			server := newTableServer(t, &c, fault)
-			config := tableConfig(server.Address, 20*time.Second)
-			config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 1, 1
-			err := c.run(t.Context(), t, config)
-			server.Stop()
-			if server.requests == 1 && err != nil && c.safety != "token" {
-				require.Equal(t, 1, harness.CallError(t, err).Attempts)
-				require.NotContains(t, err.Error(), "earlier", "%s, %s", fault.name, c.row.Name)
-				require.NotContains(t, err.Error(), "before", "%s, %s", fault.name, c.row.Name)
-			}
-		}
+		})
 	}
 }
 

@@ -48,6 +48,9 @@ func TestSafetyFile(t *testing.T) {
 		rows = append(rows, line(operation{o.Name, o.Method, o.Path, o.Safety, strings.Split(o.Success, ","), o.Body, strings.Trim(o.Also, "-")}))
 	}
 	for _, fault := range wireFaults() {
+		if fault.few {
+			continue
+		}
 		classes := map[string]class{}
 		for key, want := range fault.request {
 			require.Contains(t, sent, want[:1])

@@ -183,7 +183,7 @@ func TestSecondConnectionOfATransferIsNoFurtherAttempt(t *testing.T) {
 	plain := &http.Transport{}
 	t.Cleanup(plain.CloseIdleConnections)
 	config := harness.Config("https://cards.example")
-	config.AttemptTimeout, config.Retry.MaxAttempts = 100*time.Millisecond, 1
+	config.Retry.MaxAttempts = 1
 	config.Transport = twoPaths{first: to(plain, server.Address, true), second: to(plain, server.Address, true)}
 	failure := harness.CallError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
 	require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
