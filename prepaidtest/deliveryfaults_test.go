@@ -35,8 +35,7 @@ func (c *caller) transactionDeliveries() []Delivery {
 
 func TestDeliveryFault_Duplicate(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	c.InjectDelivery("", DuplicateMessage(2))
 	hook := c.addHook(hookText(t, r.URL, nil))
 	require.Equal(t, []string{"ping"}, r.types(), "a ping is not touched")
@@ -77,8 +76,7 @@ func TestDeliveryFault_LoseMessage(t *testing.T) {
 
 func TestDeliveryFault_LoseAnswer(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, DeliveryRetries: []time.Duration{time.Minute}})
+	r, c := startHooked(t, Options{FrozenClock: true, DeliveryRetries: []time.Duration{time.Minute}})
 	hook := c.addHook(hookText(t, r.URL, nil))
 	c.InjectDelivery(prepaid.HookID(hook), LoseResponse().Times(3))
 	id := c.AddAccount(SeedAccount{Balance: "1"})
@@ -104,8 +102,7 @@ func TestDeliveryFault_LoseAnswer(t *testing.T) {
 
 func TestDeliveryFault_DelayLetsMessagesOvertake(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true})
+	r, c := startHooked(t, Options{FrozenClock: true})
 	hook := c.addHook(hookText(t, r.URL, nil))
 	c.InjectDelivery(prepaid.HookID(hook), DelayMessage(time.Minute), DeliveryFault{})
 	id := c.AddAccount(SeedAccount{Balance: "1"})
@@ -128,8 +125,7 @@ func TestDeliveryFault_DelayLetsMessagesOvertake(t *testing.T) {
 
 func TestDeliveryFault_Pings(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	c.InjectDelivery("", LoseResponse().WithPings(), LoseMessage().WithPings(), DuplicateMessage(1).WithPings())
 	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
 	require.Equal(t, []string{"ping"}, r.types())
@@ -161,8 +157,7 @@ func TestDeliveryFault_BadUseFailsTheTest(t *testing.T) {
 
 func TestDeliverSendsAMessageOnceMore(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), DeliveryRetries: []time.Duration{time.Minute}})
+	r, c := startHooked(t, Options{DeliveryRetries: []time.Duration{time.Minute}})
 	hook := prepaid.HookID(c.addHook(hookText(t, r.URL, nil)))
 	c.AddAccount(SeedAccount{Balance: "1"})
 	c.quiet()

@@ -22,9 +22,15 @@ func ExampleServer_RunningTransfers() {
 	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(502).CommitAfter(time.Hour))
 
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_, err = srv.Client().Accounts.Transfer(ctx, from, prepaid.TransferParams{
+	config := srv.Config()
+	config.Retry.MaxAttempts = 1
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	_, err = client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
 		RequestID: "payout-7", Amount: prepaid.Cents(2550), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
 	})
 	fmt.Println(prepaid.OutcomeOf(err), srv.Movements("payout-7"))

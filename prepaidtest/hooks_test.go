@@ -57,6 +57,14 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
+// startHooked starts a server that trusts a new receiver.
+func startHooked(t *testing.T, options Options) (*receiver, *caller) {
+	t.Helper()
+	r := newReceiver(t)
+	options.WebhookRoots = r.pool()
+	return r, start(t, options)
+}
+
 func (r *receiver) pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(r.Certificate())
@@ -102,8 +110,7 @@ func (c *caller) quiet() {
 
 func TestSpec_4_8_RegisterAndRead(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), PageSizes: PageSizes{Least: 1, Normal: 2, Most: 5}})
+	r, c := startHooked(t, Options{PageSizes: PageSizes{Least: 1, Normal: 2, Most: 5}})
 	c.get("hooks").empty(204)
 	id := c.addHook(hookText(t, r.URL, nil))
 	require.True(t, wire.IsUUID(id))
@@ -125,8 +132,7 @@ func TestSpec_4_8_RegisterAndRead(t *testing.T) {
 
 func TestSpec_5_Rule6_HookScope401OnRegistration400OnChange(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), PermittedCompanies: []prepaid.CompanyID{42}})
+	r, c := startHooked(t, Options{PermittedCompanies: []prepaid.CompanyID{42}})
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	for _, scope := range [][]int{{7}, {42, 7}, {99}} {
 		c.post("hooks", hookText(t, r.URL, map[string]any{"scope": scope})).refused(401, "unauthorized")
@@ -139,8 +145,7 @@ func TestSpec_5_Rule6_HookScope401OnRegistration400OnChange(t *testing.T) {
 // If an enabled hook gets another address, that is pinged; other changes ping nothing.
 func TestSpec_3_3_AnotherAddressIsPinged(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	id := c.addHook(hookText(t, r.URL, nil))
 	c.do("PATCH", "hooks/"+id, `{"reliability_mode":"none"}`).empty(200)
 	require.Len(t, r.types(), 1, "nothing to ping for")
@@ -158,8 +163,7 @@ func TestSpec_3_3_AnotherAddressIsPinged(t *testing.T) {
 
 func TestSpec_6_TransactionMessage(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	id := c.addHook(hookText(t, r.URL, nil))
 	c.AddAccount(SeedAccount{CompanyID: 7, Balance: "9"})
@@ -185,8 +189,7 @@ func TestSpec_6_TransactionMessage(t *testing.T) {
 
 func TestSpec_6_FilterIsASetting(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), Filters: map[string]func(Transaction) bool{"loads": func(item Transaction) bool { return item.Type == "2950" }}, PingType: "hello", AlertType: "alert"})
+	r, c := startHooked(t, Options{Filters: map[string]func(Transaction) bool{"loads": func(item Transaction) bool { return item.Type == "2950" }}, PingType: "hello", AlertType: "alert"})
 	c.addHook(hookText(t, r.URL, map[string]any{"filter_spec": "loads"}))
 	id := c.AddAccount(SeedAccount{Balance: "50"})
 	c.Adjust(id, "1")
@@ -210,29 +213,25 @@ func hookSignature(t *testing.T, secret string, text []byte) string {
 
 func TestSpec_5_Rule7_SignatureIsASetting(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	c.addHook(hookText(t, r.URL, nil))
 	require.Equal(t, hookSignature(t, hookSecret, r.raw[0]), r.headers[0].Get("X-Signature"))
 	require.Equal(t, "k1", r.headers[0].Get("X-Hmac-Key-Id"))
 	require.Equal(t, vendorJSON, r.headers[0].Get("Content-Type"))
 
-	r = newReceiver(t)
-	c = start(t, Options{WebhookRoots: r.pool(), Signature: &Signature{Header: "Sig", Prefix: "v1=", Base64: true, KeyText: true}})
+	r, c = startHooked(t, Options{Signature: &Signature{Header: "Sig", Prefix: "v1=", Base64: true, KeyText: true}})
 	c.addHook(hookText(t, r.URL, nil))
 	require.Equal(t, "v1="+base64.StdEncoding.EncodeToString(hookSum([]byte(hookSecret), r.raw[0])), r.headers[0].Get("Sig"))
 	require.Empty(t, r.headers[0].Get("X-Hmac-Key-Id"))
 
-	r = newReceiver(t)
-	c = start(t, Options{WebhookRoots: r.pool(), Signature: &Signature{}})
+	r, c = startHooked(t, Options{Signature: &Signature{}})
 	c.addHook(hookText(t, r.URL, nil))
 	require.Empty(t, r.headers[0].Get("X-Signature"))
 }
 
 func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, TokenLifetime: 100 * time.Hour})
+	r, c := startHooked(t, Options{FrozenClock: true, TokenLifetime: 100 * time.Hour})
 	id := c.addHook(hookText(t, r.URL, nil))
 	path := "hooks/" + id + "/undeliverable"
 	c.get(path).empty(204)
@@ -281,8 +280,7 @@ func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 
 func TestSpec_6_DeliveryRetriesAreASetting(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, DeliveryRetries: []time.Duration{time.Second, time.Minute}})
+	r, c := startHooked(t, Options{FrozenClock: true, DeliveryRetries: []time.Duration{time.Second, time.Minute}})
 	id := c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	account := c.AddAccount(SeedAccount{Balance: "1"})

@@ -58,8 +58,7 @@ func TestCompaniesAreListedById(t *testing.T) {
 
 func TestHookStateHasTheUndeliverableAndNoSecret(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	require.Equal(t, http.StatusCreated, c.post("hooks", fmt.Sprintf(`{"uri":%q,"scope":[42],"filter_spec":"*","enabled":true,
 		"reliability_mode":"store_undeliverable","hmac_key_id":"k1","hmac_key_secret":%q}`, r.URL, hookSecret)).status)
 	r.answer(http.StatusInternalServerError)

@@ -3,15 +3,26 @@ package prepaidtest
 import (
 	"bufio"
 	"bytes"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
 func TestSpec_4_4_ExpiriesOfANewAccount(t *testing.T) {
@@ -43,8 +54,7 @@ func TestOptions_Logger(t *testing.T) {
 
 func TestOptions_AlertEveryAndOTPLifetime(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, AlertEvery: time.Minute, OTPLifetime: time.Second})
+	r, c := startHooked(t, Options{FrozenClock: true, AlertEvery: time.Minute, OTPLifetime: time.Second})
 	c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	id := c.AddAccount(SeedAccount{Balance: "1"})
@@ -94,4 +104,92 @@ func TestReport_APipelinedRequestSurvivesThe204(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	require.Equal(t, 200, response.StatusCode)
+}
+
+func TestSpec_5_Rule5_AllowedAddresses(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t, Options{RateLimit: 1, RateWindow: 1e9, FrozenClock: true, AllowedAddresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.8/29"), netip.MustParsePrefix("::ffff:198.51.100.4/126"), netip.MustParsePrefix("2001:db8::/32")}})
+	call := func(remote string, body []byte) reply {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/3.0/nowhere", bytes.NewReader(body))
+		request.RemoteAddr = remote
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, request)
+		return reply{t, w.Code, w.Header(), w.Body.Bytes()}
+	}
+	for _, remote := range []string{"192.0.2.7:1", "192.0.2.16:1", "198.51.100.8:1", "[2001:db9::1]:1", "pipe", "pipe", "pipe:1"} {
+		call(remote, nil).refused(403, "forbidden")
+		call(remote, make([]byte, exchange.MaxBody+1)).refused(403, "forbidden")
+	}
+	for _, remote := range []string{"192.0.2.8:1", "192.0.2.15:1", "198.51.100.7:1", "[2001:db8::1]:1", "[::ffff:192.0.2.9]:1"} {
+		call(remote, nil).refused(404, "not_found")
+	}
+	call("192.0.2.10:1", make([]byte, exchange.MaxBody+1)).refused(413, "invalid_request")
+
+	c := start(t, Options{AllowedAddresses: []netip.Prefix{}})
+	c.get("policy/mccodes").ok()
+	c = start(t, Options{AllowedAddresses: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	c.get("policy/mccodes").ok()
+	for _, prefix := range []netip.Prefix{
+		netip.MustParsePrefix("192.0.2.0/28"), netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::ffff:192.0.2.0/124"), {},
+	} {
+		_, err := Start(Options{AllowedAddresses: []netip.Prefix{prefix}})
+		require.ErrorContains(t, err, "AllowedAddresses")
+	}
+}
+
+func TestOptions_OutOfRange(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]Options{
+		"PINTries": {PINTries: -1}, "PINMGF1": {PINMGF1: crypto.MD5},
+	} {
+		_, err := Start(option)
+		require.ErrorContains(t, err, name)
+	}
+}
+
+func TestPINMGF1(t *testing.T) {
+	t.Parallel()
+	for _, mgf1 := range []crypto.Hash{crypto.SHA1, crypto.SHA512} {
+		c := start(t, Options{PINMGF1: mgf1})
+		id := c.AddAccount(SeedAccount{})
+		operation := c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
+		payload := `{"otp":"` + c.OTP(operation) + `","pin":"1234"}`
+		send := func(envelope map[string]any) reply {
+			return c.post("pin/execute", body(t, `{"device_id":"d","ip_address":"i","operation_id":"`+operation+`"}`, envelope))
+		}
+		certificate := c.PINCertificate()
+		envelope := seal(t, certificate, crypto.SHA256, "SHA256", payload)
+		require.Contains(t, send(envelope).refused(400, "invalid_envelope"), "encrypted_key")
+
+		block, _ := pem.Decode(certificate)
+		parsed, err := x509.ParseCertificate(block.Bytes)
+		require.NoError(t, err)
+		var saved struct {
+			Identity struct {
+				Key []byte `json:"private_key"`
+			} `json:"pin_identity"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(c.text()), &saved))
+		key, err := x509.ParsePKCS8PrivateKey(saved.Identity.Key)
+		require.NoError(t, err)
+		wrapped, err := hex.DecodeString(envelope["encrypted_key"].(string))
+		require.NoError(t, err)
+		plain, err := rsa.DecryptOAEP(crypto.SHA256.New(), nil, key.(*rsa.PrivateKey), wrapped, nil)
+		require.NoError(t, err)
+		wrapped, err = rsa.EncryptOAEPWithOptions(rand.Reader, parsed.PublicKey.(*rsa.PublicKey), plain, &rsa.OAEPOptions{Hash: crypto.SHA256, MGFHash: mgf1})
+		require.NoError(t, err)
+		envelope["encrypted_key"] = hex.EncodeToString(wrapped)
+		require.Equal(t, "executed", send(envelope).ok().object()["status"])
+		require.Equal(t, "1234", c.PINOf(id))
+	}
+}
+
+func TestConfigFollowsTheServer(t *testing.T) {
+	t.Parallel()
+	config := NewServer(t, Options{Vendor: "acme", ClientID: "id", ClientSecret: "secret", Production: true}).Config()
+	require.NoError(t, config.Validate())
+	require.Equal(t, "acme", config.Vendor)
+	require.Equal(t, "id", config.ClientID)
+	require.False(t, config.TestEnvironment)
+	require.True(t, NewServer(t, Options{}).Config().TestEnvironment)
 }

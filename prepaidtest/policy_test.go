@@ -2,7 +2,10 @@ package prepaidtest
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -91,4 +94,205 @@ func TestSpec_5_Rule6_PolicyChangeNeedsPermission(t *testing.T) {
 		c.post("policy/7/"+part, `{}`).empty(200)
 		c.get("policy/42/" + part).ok()
 	}
+}
+
+func TestSpec_4_3_MerchantCategoryCodesPageSizes(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{PageSizes: PageSizes{Least: 5, Normal: 10, Most: 40}})
+	for query, size := range map[string]string{"": "10", "?page_size=1": "5", "?page_size=40": "40", "?page_size=41": "40"} {
+		got := c.get("policy/mccodes" + query).ok()
+		require.Equal(t, size, got.header.Get("X-PageSize"), query)
+		require.Equal(t, size, strconv.Itoa(len(got.list())), query)
+		total, err := strconv.Atoi(got.header.Get("X-TotalItems"))
+		require.NoError(t, err)
+		of, err := strconv.Atoi(size)
+		require.NoError(t, err)
+		require.Equal(t, strconv.Itoa((total+of-1)/of), got.header.Get("X-TotalPages"))
+	}
+	for _, bad := range []string{"page_number=0", "page_number=999", "page_number=x", "page_size=x", "with_personal=1"} {
+		c.get("policy/mccodes?"+bad).refused(400, "invalid_request")
+	}
+}
+
+// Each view shows the head of the policy and only its own list.
+func TestSpec_4_3_EachViewHasItsOwnList(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	for view, lists := range map[string][]string{
+		"policy": {"terminals", "categories", "merchants"}, "categories": {"categories"}, "merchants": {"merchants"}, "terminals": {"terminals"},
+	} {
+		got := c.get("policy/42/" + view).ok().object()
+		require.ElementsMatch(t, append(lists, "default_action", "description"), slices.Collect(maps.Keys(got)), view)
+	}
+	require.ElementsMatch(t, []string{"type", "terminal_rules", "category_rules"}, slices.Collect(maps.Keys(c.get("policy/42/restrictions").ok().object())))
+}
+
+func TestSpec_4_3_RestrictionsFollowTheLoop(t *testing.T) {
+	t.Parallel()
+	for loop, want := range map[Loop][3]string{OpenLoop: {"open", "must_block", "allow"}, ClosedLoop: {"close", "must_allow", "deny"}} {
+		c := start(t, Options{})
+		c.AddCompany(Company{ID: 7, ClientID: "seven", Loop: loop})
+		c.post("policy/7/categories", `{"add":[742]}`).empty(200)
+		c.post("policy/7/terminals", `{"add":[{"acquirer_id":9007199254740993,"card_acceptor_id":"A","terminal_id":"T"}]}`).empty(200)
+		require.Equal(t, map[string]any{
+			"type":           want[0],
+			"terminal_rules": []any{map[string]any{"rule_type": want[1], "acquirer": "9007199254740993", "acceptor": "A", "terminal": "T"}},
+			"category_rules": []any{map[string]any{"rule_type": want[1], "category_code": "0742"}},
+		}, c.get("policy/7/restrictions").ok().object())
+		require.Equal(t, want[2], c.get("policy/7/policy").ok().object()["default_action"])
+	}
+}
+
+// Rule 1: an added item is a rule of the list, black or white by the loop; rule 2: removal deletes the rule alone.
+func TestSpec_4_3_Rule2_RemovalDeletesTheRuleOnly(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	codes := func() string { return string(c.get("policy/mccodes?page_size=500").ok().body) }
+	before := codes()
+	require.Contains(t, before, `"code":5812,`)
+	c.post("policy/42/categories", `{"add":[5812,742,6011]}`).empty(200)
+	c.post("policy/42/categories", `{"remove":[5812]}`).empty(200)
+	require.JSONEq(t, before, codes())
+	require.Equal(t, []any{map[string]any{"merchant_category_code": "0742"}, map[string]any{"merchant_category_code": "6011"}},
+		c.get("policy/42/categories").object()["categories"])
+
+	c.post("policy/42/merchants", `{"add":[{"acquirer_id":1,"card_acceptor_id":"M","description":"d"}]}`).empty(200)
+	c.post("policy/42/terminals", `{"add":[{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T"}]}`).empty(200)
+	c.post("policy/42/merchants", `{"remove":[{"acquirer_id":1,"card_acceptor_id":"M"}]}`).empty(200)
+	require.Len(t, c.get("policy/42/terminals").object()["terminals"], 1, "the terminal rules of the merchant stay")
+	require.Empty(t, c.get("policy/42/merchants").object()["merchants"])
+	// Removing an unlisted item is no fault.
+	c.post("policy/42/merchants", `{"remove":[{"acquirer_id":1,"card_acceptor_id":"M"}]}`).empty(200)
+}
+
+func TestSpec_4_3_Rule3_ATerminalIsRemovedByItsThreeIDs(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	c.post("policy/42/terminals", `{"add":[{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T","description":"d","card_acceptor_name_location":"l"}]}`).empty(200)
+	for _, other := range []string{
+		`{"acquirer_id":2,"card_acceptor_id":"M","terminal_id":"T"}`, `{"acquirer_id":1,"card_acceptor_id":"N","terminal_id":"T"}`,
+		`{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"U"}`,
+	} {
+		c.post("policy/42/terminals", `{"remove":[`+other+`]}`).empty(200)
+	}
+	rule := c.get("policy/42/terminals").object()["terminals"].([]any)[0].(map[string]any)
+	require.Equal(t, "d", rule["description"])
+	require.Equal(t, "l", rule["card_acceptor_name_location"])
+	require.Contains(t, c.post("policy/42/terminals", `{"remove":[{"id":`+rule["id"].(json.Number).String()+`}]}`).refused(400, "invalid_request"), "terminal_id")
+	c.post("policy/42/terminals", `{"remove":[{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T"}]}`).empty(200)
+	require.Empty(t, c.get("policy/42/terminals").object()["terminals"])
+}
+
+func TestSpec_4_3_RuleIDsAreUniqueAndStay(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	seen := make(map[string]bool)
+	for i := range 3 {
+		n := strconv.Itoa(i)
+		c.post("policy/42/merchants", `{"add":[{"acquirer_id":`+n+`,"card_acceptor_id":"M","description":"d"}]}`).empty(200)
+		c.post("policy/42/terminals", `{"add":[{"acquirer_id":`+n+`,"card_acceptor_id":"M","terminal_id":"T"}]}`).empty(200)
+	}
+	policy := c.get("policy/42/policy").object()
+	for _, list := range []string{"merchants", "terminals"} {
+		for _, rule := range policy[list].([]any) {
+			seen[rule.(map[string]any)["id"].(json.Number).String()] = true
+		}
+	}
+	require.Len(t, seen, 6)
+	// Adding a listed item changes nothing: one rule, the same id.
+	c.post("policy/42/merchants", `{"add":[{"acquirer_id":0,"card_acceptor_id":"M","description":"d"}]}`).empty(200)
+	require.Equal(t, policy["merchants"], c.get("policy/42/merchants").object()["merchants"])
+}
+
+func TestSpec_4_3_RequireApprovalIsReserved(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	for _, part := range []string{"categories", "merchants", "terminals"} {
+		c.post("policy/42/"+part, `{"require_approval":false,"reason":"r"}`).empty(200)
+		for _, value := range []string{"true", `"false"`, "0", "null"} {
+			require.Contains(t, c.post("policy/42/"+part, `{"require_approval":`+value+`}`).refused(400, "invalid_request"), "require_approval")
+		}
+		require.Contains(t, c.post("policy/42/"+part, `{"reason":1}`).refused(400, "invalid_request"), "reason")
+	}
+}
+
+func TestSpec_4_3_ListsAllInvalidFieldsAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	for part, test := range map[string]struct {
+		body   string
+		fields []string
+	}{
+		"categories": {`{"add":[5812,"x",1.5],"remove":[true],"reason":1,"more":1}`, []string{"add[1]", "add[2]", "remove[0]", "reason", "more"}},
+		"merchants": {
+			`{"add":[{"acquirer_id":1,"card_acceptor_id":"M","description":"d"},{}],"remove":[{"acquirer_id":"1"}]}`,
+			[]string{"add[1].acquirer_id", "add[1].card_acceptor_id", "add[1].description", "remove[0].acquirer_id", "remove[0].card_acceptor_id"},
+		},
+		"terminals": {
+			`{"add":[{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T"},{"description":1}],"remove":[{}]}`,
+			[]string{"add[1].acquirer_id", "add[1].card_acceptor_id", "add[1].terminal_id", "add[1].description", "remove[0].acquirer_id", "remove[0].card_acceptor_id", "remove[0].terminal_id"},
+		},
+	} {
+		description := c.post("policy/42/"+part, test.body).refused(400, "invalid_request")
+		for _, field := range test.fields {
+			require.Contains(t, description, field+" ", part)
+		}
+		require.Empty(t, c.get("policy/42/" + part).object()[part])
+	}
+}
+
+func TestSpec_7_404_ACompanyWithoutAPolicy(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	c.AddCompany(Company{ID: 8, ClientID: "eight", Loop: NoPolicy})
+	for _, company := range []string{"8", "9"} {
+		for _, view := range []string{"policy", "restrictions", "categories", "merchants", "terminals"} {
+			c.get("policy/"+company+"/"+view).refused(404, "policy_not_found")
+			if view != "policy" && view != "restrictions" {
+				c.post("policy/"+company+"/"+view, `{}`).refused(404, "policy_not_found")
+			}
+		}
+	}
+}
+
+// listedRules are the ways a purchase at merchant M, terminal T of acquirer 1 in category 5812 can be listed.
+func listedRules() map[string]string {
+	return map[string]string{
+		"categories": `{"add":[5812]}`,
+		"merchants":  `{"add":[{"acquirer_id":1,"card_acceptor_id":"M","description":"d"}]}`,
+		"terminals":  `{"add":[{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T"}]}`,
+	}
+}
+
+// One rule that fits is enough, whatever the other kinds list: no kind takes precedence.
+func TestSpec_4_3_Rule1_OneRuleOfAnyKindDecides(t *testing.T) {
+	t.Parallel()
+	for loop, approved := range map[Loop]bool{OpenLoop: false, ClosedLoop: true} {
+		for part, rule := range listedRules() {
+			s := simulate(t, Options{})
+			s.AddCompany(Company{ID: DefaultCompany, ClientID: "acme", Loop: loop})
+			for other, beside := range listedRules() { // rules that do not fit
+				beside = strings.NewReplacer("5812", "6011", `"M"`, `"other"`).Replace(beside)
+				s.post("policy/42/"+other, beside).empty(200)
+			}
+			ok, _, _ := s.run("transact", nil)
+			require.Equal(t, !approved, ok, "%s %s", loop, part)
+			s.post("policy/42/"+part, rule).empty(200)
+			ok, _, _ = s.run("transact", nil)
+			require.Equal(t, approved, ok, "%s %s", loop, part)
+		}
+	}
+}
+
+func TestSpec_4_3_Rule1_ThePolicyDecidesEachKindOfTransaction(t *testing.T) {
+	t.Parallel()
+	s := simulate(t, Options{})
+	s.post("policy/42/categories", `{"add":[6011]}`).empty(200)
+	for _, kind := range []string{"Purchase", "Withdrawal", "PosCredit"} {
+		ok, message, id := s.run("transact", map[string]any{"transaction_type": kind, "mcc": "6011"})
+		require.False(t, ok)
+		require.Equal(t, "Declined by policy", message)
+		require.Empty(t, id)
+	}
+	require.Empty(t, s.booked())
 }

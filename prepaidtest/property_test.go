@@ -25,7 +25,7 @@ func TestProperty_ConcurrentMoney(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	each := 500
+	each := 200
 	if testing.Short() {
 		each = 100
 	}

@@ -1,6 +1,9 @@
 package prepaidtest
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -14,8 +17,7 @@ import (
 func TestSpec_3_3_EnabledWithoutAPingAnswerIsNotRegistered(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{300, 302, 400, 404, 500, 503} {
-		r := newReceiver(t)
-		c := start(t, Options{WebhookRoots: r.pool()})
+		r, c := startHooked(t, Options{})
 		r.answer(status)
 		c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
 		c.get("hooks").empty(204)
@@ -29,8 +31,7 @@ func TestSpec_3_3_EnabledWithoutAPingAnswerIsNotRegistered(t *testing.T) {
 func TestSpec_3_3_AnySuccessAnswersAPing(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 201, 202, 204} {
-		r := newReceiver(t)
-		c := start(t, Options{WebhookRoots: r.pool()})
+		r, c := startHooked(t, Options{})
 		r.answer(status)
 		id := c.addHook(hookText(t, r.URL, nil))
 		require.Equal(t, true, c.get("hooks/" + id).ok().object()["enabled"])
@@ -40,8 +41,7 @@ func TestSpec_3_3_AnySuccessAnswersAPing(t *testing.T) {
 
 func TestSpec_3_3_DisabledIsRegisteredWithoutAPing(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": false}))
 	require.Equal(t, false, c.get("hooks/" + id).ok().object()["enabled"])
 	c.AddAccount(SeedAccount{Balance: "1"})
@@ -52,8 +52,7 @@ func TestSpec_3_3_DisabledIsRegisteredWithoutAPing(t *testing.T) {
 
 func TestSpec_3_3_EnablingPings(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": false}))
 	r.answer(500)
 	c.do("PATCH", "hooks/"+id, `{"enabled":true,"hmac_key_id":"k2"}`).refused(400, "no_response")
@@ -72,8 +71,7 @@ func TestSpec_3_3_EnablingPings(t *testing.T) {
 
 func TestSpec_3_3_DisablingStopsMessagesAndStoring(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, TokenLifetime: 24 * time.Hour, DeliveryRetries: []time.Duration{time.Minute}})
+	r, c := startHooked(t, Options{FrozenClock: true, TokenLifetime: 24 * time.Hour, DeliveryRetries: []time.Duration{time.Minute}})
 	id := c.addHook(hookText(t, r.URL, nil))
 	account := c.AddAccount(SeedAccount{})
 	r.answer(500)
@@ -91,8 +89,7 @@ func TestSpec_3_3_DisablingStopsMessagesAndStoring(t *testing.T) {
 
 func TestSpec_3_3_DeletedFromEitherState(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	for _, enabled := range []bool{true, false} {
 		id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": enabled}))
 		c.do("DELETE", "hooks/"+id, "").empty(204)
@@ -110,8 +107,7 @@ func TestSpec_3_3_DeletedFromEitherState(t *testing.T) {
 
 func TestSpec_4_8_PATCHKeepsEachOmittedMember(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), Filters: map[string]func(Transaction) bool{"loads": func(Transaction) bool { return true }}})
+	r, c := startHooked(t, Options{Filters: map[string]func(Transaction) bool{"loads": func(Transaction) bool { return true }}})
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	changed := map[string]any{
 		"uri": r.URL + "/two", "scope": []any{7, 42}, "filter_spec": "loads", "enabled": false, "reliability_mode": "none", "hmac_key_id": "k2",
@@ -149,8 +145,7 @@ func TestSpec_4_8_TheSecretIsNeverReturned(t *testing.T) {
 
 func TestSpec_4_8_UndeliverableIsPaged(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), PageSizes: PageSizes{Least: 2, Normal: 3, Most: 4}})
+	r, c := startHooked(t, Options{PageSizes: PageSizes{Least: 2, Normal: 3, Most: 4}})
 	id := c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	account := c.AddAccount(SeedAccount{})
@@ -179,8 +174,7 @@ func TestSpec_4_8_UndeliverableIsPaged(t *testing.T) {
 
 func TestSpec_3_4_TheStoredMessageIsTheOneThatWasSent(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	id := c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	c.AddAccount(SeedAccount{Balance: "1"})
@@ -194,8 +188,7 @@ func TestSpec_3_4_TheStoredMessageIsTheOneThatWasSent(t *testing.T) {
 
 func TestSpec_6_ModeNoneStoresNothing(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, TokenLifetime: 24 * time.Hour})
+	r, c := startHooked(t, Options{FrozenClock: true, TokenLifetime: 24 * time.Hour})
 	id := c.addHook(hookText(t, r.URL, map[string]any{"reliability_mode": "none"}))
 	r.answer(500)
 	account := c.AddAccount(SeedAccount{Balance: "1"})
@@ -219,8 +212,7 @@ func TestSpec_6_ModeNoneStoresNothing(t *testing.T) {
 
 func TestSpec_6_AlertsUntilAllAreDismissed(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, AlertEvery: 10 * time.Minute, TokenLifetime: 24 * time.Hour})
+	r, c := startHooked(t, Options{FrozenClock: true, AlertEvery: 10 * time.Minute, TokenLifetime: 24 * time.Hour})
 	id := c.addHook(hookText(t, r.URL, nil))
 	path := "hooks/" + id + "/undeliverable"
 	alerts := func() int {
@@ -253,8 +245,7 @@ func TestSpec_6_AlertsUntilAllAreDismissed(t *testing.T) {
 
 func TestSpec_6_TheEnvelopeOfEachKind(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool(), FrozenClock: true, StartAt: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)})
+	r, c := startHooked(t, Options{FrozenClock: true, StartAt: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)})
 	id := c.addHook(hookText(t, r.URL, nil))
 	r.answer(500)
 	c.AddAccount(SeedAccount{Balance: "1"})
@@ -274,8 +265,7 @@ func TestSpec_6_TheEnvelopeOfEachKind(t *testing.T) {
 
 func TestSpec_6_ScopeNamesTheCompanies(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, Options{WebhookRoots: r.pool()})
+	r, c := startHooked(t, Options{})
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	c.AddCompany(Company{ID: 8, ClientID: "eight"})
 	c.addHook(hookText(t, r.URL, map[string]any{"scope": []int{7, 42}}))
@@ -284,4 +274,139 @@ func TestSpec_6_ScopeNamesTheCompanies(t *testing.T) {
 	}
 	c.quiet()
 	require.Len(t, r.types(), 3, "the ping, and companies 7 and 42")
+}
+
+const neverAsked = "https://partner.example/hook"
+
+// refusedHook checks that a member is refused with code at registration, with each value and when it is absent,
+// and with each value in a change, which then changes nothing.
+func refusedHook(t *testing.T, field, code string, values ...any) {
+	t.Helper()
+	c := start(t, Options{})
+	id := c.addHook(hookText(t, neverAsked, map[string]any{"enabled": false}))
+	before := string(c.get("hooks/" + id).ok().body)
+	for _, value := range append(values, nil) {
+		got := c.post("hooks", hookText(t, neverAsked, map[string]any{"enabled": false, field: value})).refused(400, code)
+		require.Contains(t, got, field)
+		require.NotContains(t, got, hookSecret[:20])
+		if value != nil {
+			c.do("PATCH", "hooks/"+id, body(t, `{"hmac_key_id":"changed"}`, map[string]any{field: value})).refused(400, code)
+		}
+	}
+	require.JSONEq(t, before, string(c.get("hooks/"+id).ok().body))
+	require.Len(t, c.get("hooks").ok().list(), 1)
+}
+
+func TestSpec_4_8_400_EachMember(t *testing.T) {
+	t.Parallel()
+	for field, values := range map[string][]any{
+		"uri": {
+			"http://127.0.0.1/x", "http://partner.example/", "https://", "https:///path", "partner.example", "ftp://partner.example/", "::", "", 5,
+			[]string{neverAsked},
+		},
+		"scope":            {42, "42", []string{"42"}, []float64{42.5}, []any{42, true}},
+		"filter_spec":      {"", "**", " *", "amount > 5", 5},
+		"enabled":          {"true", "false", 0, 1, []bool{true}},
+		"reliability_mode": {"", "all", "None", "STORE_UNDELIVERABLE", true},
+		"hmac_key_id":      {"a b", "", 5},
+		"hmac_key_secret":  {hookSecret[2:], hookSecret[:62] + "zz", "", 5},
+	} {
+		refusedHook(t, field, "invalid_"+field, values...)
+	}
+	c := start(t, Options{})
+	id := c.addHook(hookText(t, neverAsked, map[string]any{"enabled": false, "scope": []int{}}))
+	require.Empty(t, c.get("hooks/" + id).ok().object()["scope"].([]any), "the reference has no least number")
+}
+
+func TestSpec_4_8_400_InvalidRequest(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	id := c.addHook(hookText(t, neverAsked, map[string]any{"enabled": false}))
+	for _, text := range []string{"{", "[]", "null", `"x"`, "{} {}", `{"enabled":tru}`, `{"colour":"red"}`} {
+		c.do("PATCH", "hooks/"+id, text).refused(400, "invalid_request")
+		c.post("hooks/"+id+"/undeliverable/dismiss", text).refused(400, "invalid_request")
+		if text != `{"colour":"red"}` { // it also lacks members of a registration
+			c.post("hooks", text).refused(400, "invalid_request")
+		}
+	}
+	c.post("hooks", hookText(t, neverAsked, map[string]any{"enabled": false, "colour": "red"})).refused(400, "invalid_request")
+	for _, ids := range []string{`{}`, `{"message_ids":[]}`, `{"message_ids":"m"}`, `{"message_ids":[5]}`, `{"message_ids":null}`} {
+		c.post("hooks/"+id+"/undeliverable/dismiss", ids).refused(400, "invalid_request")
+	}
+}
+
+func TestSpec_4_8_400_InvalidHookID(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	for _, id := range []string{"nothing", "123e4567-e89b-12d3-a456-426614174000"} {
+		c.get("hooks/"+id).refused(400, "invalid_hook_id")
+		c.do("PATCH", "hooks/"+id, `{}`).refused(400, "invalid_hook_id")
+		c.get("hooks/"+id+"/undeliverable").refused(400, "invalid_hook_id")
+		c.post("hooks/"+id+"/undeliverable/dismiss", `{"message_ids":["m"]}`).refused(400, "invalid_hook_id")
+		c.do("DELETE", "hooks/"+id, "").empty(204) // its row has no 400: it is deleted
+	}
+}
+
+func TestSpec_4_8_400_InvalidMessageID(t *testing.T) {
+	t.Parallel()
+	r, c := startHooked(t, Options{})
+	first := c.addHook(hookText(t, r.URL, nil))
+	second := c.addHook(hookText(t, r.URL, nil))
+	r.answer(500)
+	c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	of := func(hook string) string {
+		return c.get("hooks/" + hook + "/undeliverable").ok().list()[0]["id"].(string)
+	}
+	for _, ids := range []string{`["nothing"]`, `[""]`, `["` + of(first) + `","nothing"]`, `["` + of(second) + `"]`} {
+		c.post("hooks/"+first+"/undeliverable/dismiss", `{"message_ids":`+ids+`}`).refused(400, "invalid_message_id")
+	}
+	require.NotEmpty(t, of(first), "all of the ids, or none")
+	c.post("hooks/"+first+"/undeliverable/dismiss", `{"message_ids":["`+of(first)+`"]}`).empty(204)
+	c.get("hooks/" + first + "/undeliverable").empty(204)
+	require.NotEmpty(t, of(second), "each hook has its own")
+}
+
+// A change that waits for its ping sets only its own members, and keeps those of a concurrent change (4.8).
+func TestSpec_4_8_ConcurrentChangesKeepEachOthersMembers(t *testing.T) {
+	t.Parallel()
+	pings, release := make(chan struct{}, 4), make(chan struct{})
+	slow := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		pings <- struct{}{}
+		<-release
+	}))
+	t.Cleanup(slow.Close)
+	r := &receiver{Server: slow}
+	c := start(t, Options{WebhookRoots: r.pool()})
+	id := c.addHook(hookText(t, slow.URL, map[string]any{"enabled": false}))
+	done := make(chan reply)
+	go func() {
+		text := `{"enabled":true}`
+		got, _ := c.try(http.MethodPatch, "hooks/"+id, text, c.header(text))
+		done <- got
+	}()
+	<-pings
+	c.do(http.MethodPatch, "hooks/"+id, `{"hmac_key_id":"NEWKEY"}`).empty(200)
+	close(release)
+	(<-done).empty(200)
+	got := c.get("hooks/" + id).object()
+	require.Equal(t, "NEWKEY", got["hmac_key_id"])
+	require.Equal(t, true, got["enabled"])
+}
+
+// If the clock moves over several alerts, all are made, up to 100.
+func TestSpec_6_AlertsOfAClockThatWasMovedFar(t *testing.T) {
+	t.Parallel()
+	r, c := startHooked(t, Options{FrozenClock: true, AlertEvery: time.Hour})
+	c.addHook(hookText(t, r.URL, nil))
+	r.answer(500)
+	c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	c.Advance(24 * time.Hour)
+	c.quiet()
+	require.Len(t, r.types(), 2+24)
+	c.Advance(10_000 * time.Hour)
+	c.quiet()
+	require.Less(t, len(r.types()), 2+24+100)
 }

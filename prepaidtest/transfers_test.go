@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -207,5 +208,183 @@ func TestLedgerHoldsUnderConcurrentMovements(t *testing.T) {
 		for i := range 60 {
 			require.LessOrEqual(t, c.Movements("w"+strconv.Itoa(worker)+"-"+strconv.Itoa(i)), 2, "each is sent twice, by two workers")
 		}
+	}
+}
+
+// payment is one of the two operations that move money under a request_id.
+type payment struct {
+	operation string
+	text      func(t *testing.T, to string, changes map[string]any) string
+}
+
+func payments() []payment {
+	return []payment{
+		{"transfer", transferTo},
+		{"directentryout", func(t *testing.T, _ string, changes map[string]any) string {
+			t.Helper()
+			return directEntry(t, changes)
+		}},
+	}
+}
+
+func TestSpec_8_TheCachedAnswerIsTheSameBytesFor30Days(t *testing.T) {
+	t.Parallel()
+	for _, payment := range payments() {
+		c := start(t, Options{FrozenClock: true, TokenLifetime: 100 * 24 * time.Hour})
+		from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+		send := func(changes map[string]any) string {
+			return string(c.post("accounts/"+from+"/"+payment.operation, payment.text(t, to, changes)).ok().body)
+		}
+		same := map[string]any{"request_id": "r"}
+		first := send(same)
+		for _, pause := range []time.Duration{0, 15 * 24 * time.Hour, 15*24*time.Hour - time.Second} {
+			c.Advance(pause)
+			require.Equal(t, first, send(same), payment.operation)
+		}
+		require.Equal(t, first, send(map[string]any{"request_id": "r", "amount": 7}), "whatever else it says")
+		require.Equal(t, 1, c.Movements("r"))
+		c.Advance(time.Second)
+		again := send(same)
+		require.NotEqual(t, first, again, "30 days are over: it counts from the first answer, not from the last use")
+		require.Equal(t, 2, c.Movements("r"))
+		require.Equal(t, again, send(same), "and a new 30 days begin")
+		require.NotEqual(t, again, send(map[string]any{"request_id": "R"}), "the id is case sensitive")
+	}
+}
+
+func TestSpec_8_ACachedAnswerOutlivesTheStateItCameFrom(t *testing.T) {
+	t.Parallel()
+	for _, payment := range payments() {
+		c := start(t, Options{})
+		from, to := c.AddAccount(SeedAccount{Balance: "30.00"}), c.AddAccount(SeedAccount{})
+		same := payment.text(t, to, map[string]any{"request_id": "r"})
+		first := c.post("accounts/"+from+"/"+payment.operation, same).ok().body
+		c.SetStatus(from, "closed")
+		c.SetStatus(to, "closed")
+		require.Equal(t, first, c.post("accounts/"+from+"/"+payment.operation, same).ok().body)
+		c.post("accounts/"+from+"/"+payment.operation, payment.text(t, to, map[string]any{"request_id": "r", "amount": -1})).
+			refused(400, "invalid_request")
+	}
+}
+
+func TestSpec_8_AFailureIsNotCached(t *testing.T) {
+	t.Parallel()
+	for _, payment := range payments() {
+		c := start(t, Options{EmptyIDForFailedDirectEntry: true})
+		from, to := c.AddAccount(SeedAccount{Balance: "1.00"}), c.AddAccount(SeedAccount{})
+		same := payment.text(t, to, map[string]any{"request_id": "r"})
+		send := func() map[string]any { return c.post("accounts/"+from+"/"+payment.operation, same).ok().object() }
+		first, second := send(), send()
+		require.Equal(t, "", first["transaction_id"])
+		require.NotEqual(t, first["correlation_id"], second["correlation_id"])
+		require.Zero(t, c.Movements("r"))
+		c.Adjust(from, "99")
+		made := send()
+		require.NotEmpty(t, made["transaction_id"])
+		require.Equal(t, made, send())
+		require.Equal(t, 1, c.Movements("r"))
+	}
+}
+
+func TestSpec_4_4_Transfer_EachSourceAndDestinationStatus(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	over := []string{"closed", "replaced", "expired", "lost_or_stolen", "deactivated"}
+	for _, status := range AccountStatuses() {
+		from, to := c.AddAccount(SeedAccount{Balance: "100.00", Status: status}), c.AddAccount(SeedAccount{})
+		got := c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)).ok().object()
+		require.Equal(t, status == "active", got["transaction_id"] != "", "from %s", status)
+		entry := c.post("accounts/"+from+"/directentryout", directEntry(t, nil))
+		require.Equal(t, status == "active", entry.status == 200, "from %s", status)
+
+		from, to = c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{Status: status})
+		got = c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)).ok().object()
+		require.Equal(t, !slices.Contains(over, status), got["transaction_id"] != "", "to %s", status)
+		if got["transaction_id"] == "" {
+			require.Equal(t, []string{"100.00", "0.00"}, []string{c.Balance(from), c.Balance(to)})
+		}
+	}
+}
+
+func TestSpec_4_4_Transfer_TheWholeBalanceAndNoMore(t *testing.T) {
+	t.Parallel()
+	for _, payment := range payments() {
+		c := start(t, Options{EmptyIDForFailedDirectEntry: true})
+		from, to := c.AddAccount(SeedAccount{Balance: "10.01"}), c.AddAccount(SeedAccount{})
+		send := func(amount string) any {
+			text := payment.text(t, to, map[string]any{"amount": json.Number(amount)})
+			return c.post("accounts/"+from+"/"+payment.operation, text).ok().object()["transaction_id"]
+		}
+		require.Equal(t, "", send("10.0101"))
+		require.Equal(t, "10.01", c.Balance(from))
+		require.NotEqual(t, "", send("10.01"))
+		require.Equal(t, "0.00", c.Balance(from))
+		require.Equal(t, "", send("0.0001"))
+	}
+}
+
+func TestSpec_4_4_Transfer_TransactionType(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+	for kind, code := range map[int]string{2950: "2950", 0: "2951", 1: "2951", -1: "2951", 2949: "2951", 2951: "2951"} {
+		c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"transaction_type": kind, "amount": 1})).ok()
+		for _, id := range []string{from, to} {
+			history := c.Transactions(id)
+			require.Equal(t, code, history[len(history)-1].Type, kind)
+		}
+	}
+}
+
+func TestSpec_4_4_DirectEntryOut_AFailureIsASetting(t *testing.T) {
+	t.Parallel()
+	for _, empty := range []bool{false, true} {
+		c := start(t, Options{EmptyIDForFailedDirectEntry: empty})
+		got := c.post("accounts/"+c.AddAccount(SeedAccount{Balance: "9.99"})+"/directentryout", directEntry(t, nil))
+		if empty {
+			require.Equal(t, "", got.ok().object()["transaction_id"])
+			require.NotEmpty(t, got.object()["correlation_id"])
+		} else {
+			require.Contains(t, got.refused(400, "invalid_request"), "amount")
+		}
+	}
+}
+
+func TestSpec_4_4_DirectEntryOut_AccountInfo(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	from := c.AddAccount(SeedAccount{Balance: "1000"})
+	for _, test := range []struct {
+		field, value string
+		status       int
+	}{
+		{"bsb", "062000", 200}, {"bsb", "06200", 400}, {"bsb", "0620000", 400}, {"bsb", "062-000", 400}, {"bsb", "06200a", 400}, {"bsb", "", 400},
+		{"account_number", "0", 200}, {"account_number", "12-3", 400}, {"account_number", "12 3", 400}, {"account_number", "", 400}, {"account_number", "１", 400},
+	} {
+		text := directEntry(t, map[string]any{"destination_account_info." + test.field: test.value})
+		got := c.post("accounts/"+from+"/directentryout", text)
+		require.Equal(t, test.status, got.status, test.field)
+	}
+	for _, field := range []string{"bsb", "account_number", "account_name"} {
+		text := directEntry(t, map[string]any{"destination_account_info." + field: nil})
+		require.Contains(t, c.post("accounts/"+from+"/directentryout", text).refused(400, "invalid_request"), "destination_account_info."+field+" is required")
+	}
+	// The outer bsb is required; nothing ties it to the inner one.
+	c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"bsb": "999999"})).ok()
+}
+
+func TestSpec_7_400_TransferListsTheInvalidFields(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	from := c.AddAccount(SeedAccount{})
+	for operation, fields := range map[string]string{
+		"transfer":       "amount source_reference destination_reference destination_account_id transaction_type",
+		"directentryout": "amount source_reference destination_reference destination_account_info bsb",
+	} {
+		description := c.post("accounts/"+from+"/"+operation, `{"more":1}`).refused(400, "invalid_request")
+		for field := range strings.SplitSeq(fields, " ") {
+			require.Contains(t, description, field+" is required")
+		}
+		require.Contains(t, description, "more is not a member")
 	}
 }

@@ -97,3 +97,155 @@ func TestSpec_4_4_DIP(t *testing.T) {
 	got = quoted.post("accounts/"+quoted.AddAccount(SeedAccount{})+"/dip", dip(t, nil)).ok()
 	require.True(t, json.Valid(got.body))
 }
+
+const (
+	dipApplication = "123e4567-e89b-12d3-a456-426614174000"
+	dipKeyID       = "123e4567-e89b-12d3-a456-426614174001"
+)
+
+// ephemeral is a 256-bit value in Base64.
+func ephemeral(first byte) string {
+	return base64.StdEncoding.EncodeToString(append([]byte{first}, make([]byte, 31)...))
+}
+
+func dip(t *testing.T, changes map[string]any) string {
+	t.Helper()
+	return body(t, `{"application_id":"`+dipApplication+`","key_id":"`+dipKeyID+`","ephemeral_key":"`+ephemeral(1)+`"}`, changes)
+}
+
+func TestSpec_7_400_BadApplicationID(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	id := c.AddAccount(SeedAccount{})
+	for _, bad := range []any{nil, "", "app", dipApplication[1:], dipApplication + "0", strings.ReplaceAll(dipApplication, "-", ""), 5} {
+		c.post("accounts/"+id+"/dip", dip(t, map[string]any{"application_id": bad})).refused(400, "bad_application_id")
+	}
+	c.AddApplication(dipKeyID, dipKeyID)
+	c.post("accounts/"+id+"/dip", dip(t, nil)).refused(400, "bad_application_id")
+}
+
+func TestSpec_7_400_BadKeyID(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	id := c.AddAccount(SeedAccount{})
+	for _, bad := range []any{nil, "", "key", dipKeyID[1:], 5} {
+		c.post("accounts/"+id+"/dip", dip(t, map[string]any{"key_id": bad})).refused(400, "bad_key_id")
+	}
+	c.AddApplication(dipApplication, dipApplication)
+	c.post("accounts/"+id+"/dip", dip(t, nil)).refused(400, "bad_key_id")
+	c.AddApplication(dipApplication, dipKeyID)
+	c.post("accounts/"+id+"/dip", dip(t, nil)).ok()
+}
+
+func TestSpec_7_400_BadEphemeralKey(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	id := c.AddAccount(SeedAccount{})
+	key := func(n int) string { return base64.StdEncoding.EncodeToString(make([]byte, n)) }
+	for _, bad := range []any{nil, "", key(31), key(33), key(16), "not Base64", strings.TrimRight(ephemeral(1), "="), 5} {
+		c.post("accounts/"+id+"/dip", dip(t, map[string]any{"ephemeral_key": bad})).refused(400, "bad_ephemeral_key")
+	}
+}
+
+func TestSpec_4_4_DIP_TheEphemeralKeyIsForSingleUse(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	first, second := c.AddAccount(SeedAccount{}), c.AddAccount(SeedAccount{})
+	c.post("accounts/"+first+"/dip", dip(t, nil)).ok()
+	for _, id := range []string{first, second} {
+		c.post("accounts/"+id+"/dip", dip(t, nil)).refused(400, "bad_ephemeral_key")
+		c.post("accounts/"+id+"/dip", dip(t, map[string]any{"key_id": dipApplication})).refused(400, "bad_ephemeral_key")
+	}
+	c.post("accounts/"+first+"/dip", dip(t, map[string]any{"ephemeral_key": ephemeral(2)})).ok()
+	// Refusals consume no key.
+	c.post("accounts/nobody/dip", dip(t, map[string]any{"ephemeral_key": ephemeral(3)})).refused(400, "bad_account")
+	c.post("accounts/"+first+"/dip", dip(t, map[string]any{"ephemeral_key": ephemeral(3)})).ok()
+}
+
+func TestSpec_7_400_BadAccount(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	c.post("accounts/nobody/dip", dip(t, nil)).refused(400, "bad_account")
+	c.post("accounts/"+c.AddAccount(SeedAccount{Status: "closed"})+"/dip", dip(t, nil)).refused(400, "bad_account")
+	c.post("accounts/"+c.AddAccount(SeedAccount{Status: "lost_or_stolen"})+"/dip", dip(t, nil)).ok()
+}
+
+func TestSpec_4_4_WalletMembersOfEachProvider(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	id := c.AddAccount(SeedAccount{})
+	const certified = `{"nonce":"n","nonce_signature":"s","certificates":["c","d"]}`
+	for provider, needs := range map[string]bool{"applepay": true, "googlepay": false, "samsungpay": false} {
+		path := "accounts/" + id + "/wallet/" + provider
+		c.post(path, certified).ok()
+		for _, member := range []string{"nonce", "nonce_signature", "certificates"} {
+			got := c.post(path, body(t, certified, map[string]any{member: nil}))
+			if needs {
+				require.Contains(t, got.refused(404, "invalid_request"), member)
+			} else {
+				got.ok()
+			}
+		}
+		answer := c.post(path, certified).ok().object()
+		for _, member := range []string{"activation_data", "encrypted_pass_data", "ephemeral_public_key"} {
+			require.Equal(t, needs, answer[member] != nil, "%s %s", provider, member)
+		}
+		require.Equal(t, !needs, answer["issuer_initiated_digitization_data"] != nil, provider)
+		for _, length := range []int{47, 49} {
+			c.post(path, body(t, certified, map[string]any{"token_unique_reference": strings.Repeat("R", length)})).ok()
+		}
+	}
+	for _, token := range c.get("accounts/" + id + "/tokens").list() {
+		require.Len(t, token["token_unique_reference"], 48, "2.9 has the length, the request of 4.4 none")
+	}
+	for _, provider := range []string{"paypal", "ApplePay", "applepay%20"} {
+		c.post("accounts/"+id+"/wallet/"+provider, certified).refused(404, "unsupported_provider")
+	}
+}
+
+// 2.3: a mobile number and an e-mail address are needed to tokenise a card; the response's registration needs sex.
+func TestSpec_2_3_WhatTokenisingNeeds(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	for field, without := range map[string]func(*Cardholder){
+		"registration.mobile_number": func(p *Cardholder) { p.MobileNumber = "" },
+		"registration.email_address": func(p *Cardholder) { p.EmailAddress = "" },
+		"registration.sex":           func(p *Cardholder) { p.Sex = "" },
+	} {
+		person := lovelace()
+		without(&person)
+		id := c.AddAccount(SeedAccount{Cardholder: &person})
+		description := c.post("accounts/"+id+"/wallet/googlepay", `{}`).refused(404, "invalid_request")
+		require.Equal(t, "invalid fields: "+field+" is needed to tokenise a card", description)
+		c.get("accounts/" + id + "/tokens").empty(204)
+	}
+	for _, status := range AccountStatuses()[1:] {
+		id := c.AddAccount(SeedAccount{Status: status})
+		require.Contains(t, c.post("accounts/"+id+"/wallet/googlepay", `{}`).refused(404, "invalid_request"), "status")
+	}
+}
+
+func TestSpec_3_5_EachTokenStatusIsASeed(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	id := c.AddAccount(SeedAccount{})
+	current := []string{"unknown", "unmapped", "active", "suspended", "deleted"}
+	provisioning := []string{
+		"unknown", "token_being_prepared", "awaiting_cardholder_tc_acceptance", "token_being_delivered", "awaiting_activation", "success", "failed",
+	}
+	for _, status := range current {
+		c.AddWalletToken(id, WalletToken{CurrentStatusCode: status})
+	}
+	for _, status := range provisioning {
+		c.AddWalletToken(id, WalletToken{ProvisioningStatusCode: status})
+	}
+	tokens := c.get("accounts/" + id + "/tokens").ok().list()
+	require.Len(t, tokens, len(current)+len(provisioning))
+	for i, status := range current {
+		require.Equal(t, status, tokens[i]["current_status_code"])
+	}
+	for i, status := range provisioning {
+		require.Equal(t, status, tokens[len(current)+i]["provisioning_status_code"])
+		require.Equal(t, "active", tokens[len(current)+i]["current_status_code"], "the default")
+	}
+}

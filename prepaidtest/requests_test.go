@@ -1,0 +1,322 @@
+package prepaidtest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// The log has the subject of a request with any result, and marks repeats of a request id.
+func TestRequest_SubjectAndRepeats(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	from, to := c.AddAccount(SeedAccount{Balance: "10"}), c.AddAccount(SeedAccount{})
+	body := func(amount, id string) string {
+		return fmt.Sprintf(`{"amount":%s,"request_id":%q,"source_reference":"s","destination_reference":"d","destination_account_id":%q,"transaction_type":1}`, amount, id, to)
+	}
+	c.Inject("POST /accounts/{id}/transfer", Respond(503, "").Times(1).WithProbability(1))
+	c.post("accounts/"+string(from)+"/transfer", body("2.50", "r-1")).refused(503, "server_error")
+	c.post("accounts/"+string(from)+"/transfer", body("2.50", "r-1")).ok()
+	c.post("accounts/"+string(from)+"/transfer", body("2.50", "r-1")).ok()
+	c.post("accounts/"+string(from)+"/transfer", body("1", "r-2")).ok()
+	c.send("POST", "accounts/"+string(from)+"/transfer", body("1", "r-2"), http.Header{"Authorization": {"Bearer none"}})
+
+	requests := c.Requests()[1:] // the first is for the token
+	refused, moved, again, other, stranger := requests[0], requests[1], requests[2], requests[3], requests[4]
+	require.Equal(t, []any{prepaid.AccountID(from), "2.50", prepaid.RequestID("r-1"), "active", "10.00"}, []any{refused.AccountID, refused.Amount, refused.RequestID, refused.AccountStatus, refused.AccountBalance})
+	require.Equal(t, "respond 503", refused.FaultForm)
+	require.Equal(t, []int64{0, refused.Number, refused.Number, 0, other.Number}, []int64{refused.RepeatOf, moved.RepeatOf, again.RepeatOf, other.RepeatOf, stranger.RepeatOf})
+	require.Equal(t, []bool{false, false, true, false}, []bool{refused.Replayed, moved.Replayed, again.Replayed, other.Replayed})
+	require.Equal(t, "7.50", again.AccountBalance)
+	require.Empty(t, moved.FaultForm)
+	require.Equal(t, []string{"1", "r-2"}, []string{stranger.Amount, string(stranger.RequestID)}, "it was refused before anybody read it")
+
+	c.post("pin/initiate", `{"eaid":"`+string(from)+`"}`)
+	require.EqualValues(t, from, c.lastRequest().AccountID)
+	c.get("accounts/EA404")
+	require.EqualValues(t, "EA404", c.lastRequest().AccountID)
+	require.Empty(t, c.lastRequest().AccountStatus)
+	c.post("accounts", `{"initial_load_amount":0x1f,"request_id":["r-1"]}`)
+	require.Equal(t, []string{"0x1f", ""}, []string{c.lastRequest().Amount, string(c.lastRequest().RequestID)})
+}
+
+func TestRequest_SubjectsHideSecrets(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	for _, text := range []string{`{"request_id":"pin=hunter2"}`, `{"account_id":"https://hunter2@a.example/"}`, `{"amount":"{\"otp\":\"hunter2\"}"}`, `{"eaid":{"pin":"hunter2"}}`} {
+		c.post("simulation/transact", text)
+	}
+	c.Inject("POST /simulation/transact", RespondBody(200, "text/html", "access_token=hunter2"))
+	c.post("simulation/transact", `{}`)
+	require.Equal(t, `respond-body 200 "text/html" "[REDACTED]"`, c.lastRequest().FaultForm)
+	c.post("simulation/transact", `{"request_id":"`+strings.Repeat("é", 300)+`"}`)
+	require.EqualValues(t, strings.Repeat("é", 100), c.lastRequest().RequestID)
+	require.NotContains(t, c.logText(), canary)
+}
+
+func TestRequest_ResponseHeaderAndDuration(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	c.AddAccount(SeedAccount{})
+	c.get("accounts/company/42?page_size=1").ok()
+	got := c.lastRequest()
+	require.Equal(t, []string{vendorJSON, "1", fmt.Sprint(len(got.ResponseBody))},
+		[]string{got.ResponseHeader.Get("Content-Type"), got.ResponseHeader.Get("X-TotalItems"), got.ResponseHeader.Get("Content-Length")})
+	require.Positive(t, got.Duration)
+
+	c.Inject("GET /policy/mccodes", SlowBody(10*time.Millisecond), TooManyRequests(3*time.Second))
+	c.get("policy/mccodes?page_size=3").ok()
+	require.NoError(t, c.WaitIdle(t.Context()))
+	c.get("policy/mccodes")
+	require.Equal(t, "3", c.lastRequest().ResponseHeader.Get("Retry-After"))
+	require.NoError(t, c.Close()) // the time of a slow response is in the log when the handler is done
+	requests := c.Requests()
+	require.Greater(t, requests[len(requests)-2].Duration, 10*time.Millisecond)
+}
+
+// The log has a bound for bodies of any size.
+func TestRequest_LogIsBoundedInMemory(t *testing.T) {
+	t.Parallel()
+	weight := Request{Body: strings.Repeat("b", 16<<10), ResponseBody: strings.Repeat("a", 16<<10)}.weight()
+	s := NewServer(t, Options{})
+	for i := range logMemory/weight + 5 {
+		s.requests.Add(Request{Number: int64(i + 1), Body: strings.Repeat("b", 16<<10), ResponseBody: strings.Repeat("a", 16<<10)})
+	}
+	kept := s.Requests()
+	require.Len(t, kept, logMemory/weight)
+	require.Equal(t, int64(6), kept[0].Number)
+}
+
+// canary is a secret that must not be seen in the log.
+const canary = "hunter2"
+
+func (c *caller) logText() string {
+	c.t.Helper()
+	text, err := json.Marshal(c.Requests())
+	require.NoError(c.t, err)
+	return string(text)
+}
+
+func TestRequests_HideSecretsInEveryForm(t *testing.T) {
+	t.Parallel()
+	names := []string{
+		"hmac_key_secret", "ephemeral_key", "encrypted_data", "encrypted_key", "iv", "nonce", "nonce_signature", "certificates",
+		"pin", "PIN", "Pin", "new_pin", "otp", "oneTimeOTP", "client_secret", "clientSecret", "CLIENT-SECRET", "secret", "password",
+		"Pass_Word", "token", "access_token", "accessToken", "hmacKeySecret", "IV", "EncryptedKey", "authorization", "pan", "CVV",
+		`p\u0069n`, "p\u017fecret", "\uff50in", `pin\u0000`, "api key", "api.key",
+	}
+	forms := []string{
+		`{"%":"hunter2"}`, `{"%":["hunter2"]}`, `{"%":{"value":"hunter2"}}`, `{ "%" : "hunter2" }`, `{"deep":{"er":[1,{"%":"hunter2"}]}}`,
+		`{"%":"hunter2","%":"hunter2"}`, `{"a":{"%":"hunter2"},"a":{}}`, `[{"%":"hunter2"}]`, `{"%":"hunter2"`, `{"%":"hunter2"}}`,
+		`{"a":1}{"%":"hunter2"}`, `%=hunter2`, `% hunter2`, `{'%':'hunter2'}`, "\ufeff" + `{"%":"hunter2"}`, `{"%":"hunter2","bad":"` + "\xff" + `"}`,
+	}
+	c := start(t, Options{RateLimit: -1})
+	for _, form := range forms {
+		for _, name := range names {
+			text := strings.ReplaceAll(form, "%", name)
+			require.NotContains(t, requestlog.Body([]byte(text), false), canary, text)
+			if members, err := wire.ParseObject([]byte(text)); err == nil {
+				require.NotContains(t, requestlog.Body([]byte(text), true), canary, "%s: %d members read", text, len(members))
+			}
+		}
+		c.post("accounts", strings.ReplaceAll(form, "%", "Client-Secret"))
+		c.tokenRequest(basic("emulator-client", canary), strings.ReplaceAll(form, "%", "client_secret"))
+	}
+	for _, text := range []string{
+		"hunter2", `"hunter2"`, `["hunter2"]`, "hunter2 is no JSON", "grant_type=client_credentials&client_secret=hunter2",
+		`{"display_name":"pin=hunter2"}`, `{"display_name":"{\"otp\":\"hunter2\"}"}`, `{"uri":"https://a.example/?Access_Token=hunter2"}`,
+		`{"registration":{"first_name":"Jos\u00e9","note":"my Password is: hunter2"}}`, `{"pin":"` + strings.Repeat("hunter2", requestlog.MaxMaskedBody/7+1) + `"}`,
+	} {
+		c.post("accounts", text)
+		c.do("PUT", "nowhere", text)
+		c.tokenRequest("", text)
+	}
+	require.NotContains(t, c.logText(), canary)
+}
+
+func TestRequests_ShowFewHeadersAndOwnParameters(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	header := c.header("")
+	for _, name := range []string{"X-Api-Key", "Cookie", "Proxy-Authorization", "X-Hmac-Secret", "Referer"} {
+		header[name] = []string{canary, canary}
+	}
+	header.Set("Accept", vendorJSON)
+	header.Set("Traceparent", "00-1-2-03")
+	c.send("GET", "accounts/company/42?first_name=Ada&page_size=7&access_token=hunter2&token=hunter2&client_secret=hunter2&First_Name=hunter2", "", header)
+	got := c.lastRequest()
+	require.Equal(t, "Ada", got.Query.Get("first_name"))
+	require.Equal(t, "7", got.Query.Get("page_size"))
+	require.Equal(t, requestlog.Masked, got.Query.Get("access_token"))
+	require.Equal(t, []string{requestlog.Masked, requestlog.Masked}, got.Header["X-Api-Key"])
+	require.Equal(t, []string{"Bearer " + requestlog.Masked, vendorJSON, "00-1-2-03"},
+		[]string{got.Header.Get("Authorization"), got.Header.Get("Accept"), got.Header.Get("Traceparent")})
+	for _, path := range []string{"nowhere?page_size=hunter2", "hooks/x?page_size=hunter2", "token?client_secret=hunter2", "policy/mccodes?first_name=hunter2"} {
+		c.get(path)
+	}
+	c.send("GET", "hooks", "", http.Header{"Authorization": {canary, "Bearer " + canary}})
+	require.NotContains(t, c.logText(), canary)
+	require.Equal(t, []string{canary, canary}, header["X-Api-Key"], "the caller's own")
+}
+
+// No request and no response in the log has the user information of a hook's address; they have the rest of the address.
+func TestSpec_4_8_UserInformationInAnAddress(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	uri := "https://ann:hunter2@partner.example:8443/a@b?c=d#e"
+	made := c.post("hooks", hookText(t, uri, map[string]any{"enabled": false}))
+	require.Equal(t, 201, made.status)
+	id := made.object()["id"].(string)
+	require.Contains(t, string(c.get("hooks").ok().body), uri)
+	require.Contains(t, string(c.get("hooks/"+id).ok().body), uri)
+	require.Equal(t, uri, c.Hooks()[0].URI)
+	printed := fmt.Sprintf("%v %+v %#v %s %v", c.Hooks(), c.Hooks()[0], c.Hooks(), c.Hooks(), c.Hooks()[0].LogValue())
+	require.NotContains(t, printed, canary)
+	require.Contains(t, printed, "@partner.example:8443/a@b")
+	for _, text := range []string{
+		`{"uri":"https://hunter2@partner.example"}`, `{"uri":"https:\/\/ann:hunter2@partner.example"}`, `{"uri":"https://hunter2 x@partner.example/"}`,
+		`{"uri":"https://hunter2\"x@partner.example/"}`, `{"uri":["https://hunter2@a.example","https://b.example https://hunter2@a.example"]}`,
+	} {
+		c.do("PATCH", "hooks/"+id, text)
+		require.NotContains(t, c.logText(), canary, text)
+	}
+	var bodies, responses []string
+	for _, request := range c.Requests() {
+		bodies, responses = append(bodies, request.Body), append(responses, request.ResponseBody)
+	}
+	shown := "https://" + requestlog.Masked + "@partner.example:8443/a@b?c=d#e"
+	require.Contains(t, strings.Join(bodies, "\n"), shown)
+	require.Contains(t, strings.Join(responses, "\n"), shown)
+}
+
+// The operations read exactly the parameters in the table of operations.
+func TestRoutes_NameTheirParameters(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t, Options{})
+	known := make(map[string]bool)
+	for _, r := range s.routes {
+		for _, name := range r.Query {
+			known[name] = true
+		}
+	}
+	require.Len(t, known, 19)
+	for _, r := range s.routes {
+		if len(r.Query) == 0 {
+			continue
+		}
+		for name := range known {
+			request, err := http.NewRequestWithContext(t.Context(), r.Method, "/?"+url.Values{name: {"1"}}.Encode(), http.NoBody)
+			require.NoError(t, err)
+			response := r.Handle(&exchange.Call{Form: s.settings.form, Request: request, Route: r, Params: []string{"42", "x"}})
+			refused := strings.Contains(response.Problem.Description, name+" is not a parameter of this operation")
+			require.Equal(t, slices.Contains(r.Query, name), !refused, "%s %s", r.Name(), name)
+		}
+	}
+}
+
+// flood is a body that never ends and counts the bytes read.
+type flood struct{ taken int }
+
+// Read fills p.
+func (e *flood) Read(p []byte) (int, error) {
+	e.taken += len(p)
+	if e.taken > 64<<20 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return len(p), nil
+}
+
+func TestBody_EndlessIsReadOnlySoFar(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t, Options{})
+	body := new(flood)
+	request, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"accounts", body)
+	require.NoError(t, err)
+	w := new(plainWriter)
+	s.ServeHTTP(w, request)
+	require.Equal(t, 413, w.status)
+	require.Equal(t, "close", w.Header().Get("Connection"))
+	require.LessOrEqual(t, body.taken, exchange.MaxBody+exchange.MaxSurplus+64<<10)
+}
+
+// plainWriter keeps status and headers.
+type plainWriter struct {
+	header http.Header
+	status int
+}
+
+// Header returns the headers set so far.
+func (w *plainWriter) Header() http.Header {
+	if w.header == nil {
+		w.header = make(http.Header)
+	}
+	return w.header
+}
+
+// Write drops the body.
+func (w *plainWriter) Write(p []byte) (int, error) { return len(p), nil }
+
+// WriteHeader keeps the status.
+func (w *plainWriter) WriteHeader(status int) { w.status = status }
+
+func TestBody_StalledIsCutOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewServer(t, Options{InMemory: true})
+		near, err := s.network.dial(t.Context(), "", "")
+		require.NoError(t, err)
+		began := time.Now()
+		_, err = io.WriteString(near, "POST /3.0/accounts HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{")
+		require.NoError(t, err)
+		status, closes := readAnswer(t, near)
+		require.Equal(t, 408, status)
+		require.True(t, closes)
+		require.Equal(t, exchange.BodyTimeout, time.Since(began))
+		require.NoError(t, near.Close())
+		require.NoError(t, s.Close())
+		time.Sleep(time.Second) // net/http waits before it closes a connection whose request it did not read to the end
+	})
+}
+
+func readAnswer(t *testing.T, from net.Conn) (status int, closes bool) {
+	t.Helper()
+	response, err := http.ReadResponse(bufio.NewReader(from), nil)
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	return response.StatusCode, response.Close
+}
+
+// The time for the body does not count against a response.
+func TestBody_SlowAnswersGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewServer(t, Options{InMemory: true})
+		transport := s.network.transport()
+		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
+		c.token = c.newToken()
+		c.Inject("POST /accounts", Delay(3*exchange.BodyTimeout), SlowBody(exchange.BodyTimeout))
+		c.post("accounts", "{}").refused(400, "invalid_request")
+		got := c.post("accounts", "{}")
+		require.True(t, strings.HasSuffix(string(got.body), "}"), "all of it")
+		transport.CloseIdleConnections()
+		require.NoError(t, s.Close())
+	})
+}

@@ -1,0 +1,462 @@
+package prepaidtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	require.NoError(t, c.Load(strings.NewReader(`{
+		"companies":[{"id":7,"client_id":"globex","program_id":"p7","product_type":"gift","loop":"closed"},{"id":8,"loop":"none"}],
+		"accounts":[{"account_id":"a1","external_account_id":"x1","company_id":7,"balance":25.5,"client_account_key":"k1",
+			"status":"inactive","is_plastic_enabled":false,"plastic_expiry":"2040-01-02T03:04:05Z","name_on_card":"A/B"},
+			{"account_id":"a2","company_id":8,"account_type":"ledger"},{"account_id":"a3"}],
+		"reports":[{"template":"spend","csv":"a,b\n1,2\n"}]}`)))
+	c.get("reporting/templates/spend?include_column_headers=true").ok()
+	got := c.get("accounts/a1").ok().object()
+	for name, want := range map[string]any{
+		"external_account_id": "x1", "client_id": "globex", "client_account_key": "k1", "status": "inactive", "product_type": "gift",
+		"is_plastic_enabled": false, "plastic_expiry": "2040-01-02T03:04:05Z", "name_on_card": "A/B",
+	} {
+		require.Equal(t, want, got[name], name)
+	}
+	require.Equal(t, "25.50", c.Balance("a1"))
+	require.Len(t, c.Transactions("a1"), 1)
+	require.Equal(t, "ledger", c.get("accounts/a2").ok().object()["account_type"])
+	require.Equal(t, "active", c.Status("a3"))
+}
+
+func TestLoad_NothingIsAddedWhenAnythingIsWrong(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	c.AddAccount(SeedAccount{ID: "there"})
+	before := c.text()
+	unchanged := func(name string) { require.Equal(t, before, c.text(), name) }
+	for name, tc := range faultySeeds() {
+		document := `{"companies":[{"id":42,"client_id":"x","categories":[1]},{"id":7}` + tc.companies + `],"accounts":[{"account_id":"a1"}` + tc.accounts +
+			`],"reports":[{"template":"good","csv":"a"}` + tc.reports + `],"hooks":[` + goodHook + tc.hooks + `]}`
+		err := c.Load(strings.NewReader(document))
+		require.Error(t, err, name)
+		require.Equal(t, "prepaidtest: seed document: "+tc.want, err.Error(), name)
+		unchanged(name)
+	}
+	for document, want := range map[string]string{
+		`sekret`:                          "the seed document is not JSON: see line 1",
+		"{\n\"accounts\":[\n{,":           "the seed document is not JSON: see line 3",
+		`{"accounts":[`:                   "the seed document is not JSON: see line 1",
+		``:                                "the seed document is not JSON: see line 1",
+		`["sekret"]`:                      "the seed document must be a JSON object",
+		`{} {}`:                           "the seed document is not JSON: see line 1",
+		`{"hooks":[],"hooks":["sekret"]}`: "the seed document names a member twice",
+		"{\"a\":\"\xff\"}":                "the seed document is not valid UTF-8",
+	} {
+		require.EqualError(t, c.Load(strings.NewReader(document)), "prepaidtest: "+want)
+		unchanged(document)
+	}
+	require.ErrorIs(t, c.Load(iotest.ErrReader(io.ErrNoProgress)), io.ErrNoProgress)
+}
+
+// TestLoad_TellsAllFaults reports every fault at once, and the parts of one object with its path.
+func TestLoad_TellsAllFaults(t *testing.T) {
+	t.Parallel()
+	c := startWithoutToken(t, Options{})
+	err := c.Load(strings.NewReader(`{"colour":1,"companies":["sekret",{"id":7},{"id":7}],"accounts":[{},{"status":"sekret","balance":"sekret"}]}`))
+	require.EqualError(t, err, "prepaidtest: seed document: companies[0] must be a JSON object; "+
+		"accounts[1].balance must be a decimal number of at most 19 digits; "+
+		"accounts[1].status must be one of "+strings.Join(AccountStatuses(), ", ")+"; "+
+		"colour is not known here; known are accounts, companies, hooks, reports; companies[2].id is there twice")
+}
+
+func TestLoad_OpeningLoad(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		account, balance string
+		opening          string // its amount; empty for none
+	}{
+		"balance alone":       {`"balance":5`, "5.00", "5.00"},
+		"nothing":             {`"balance":0`, "0.00", ""},
+		"rest":                {`"balance":5,"transactions":[{"type":"2950","amount":2,"fee_amount":"0.5","occurred_at":"2024-01-01T00:00:00Z"}]`, "5.00", "3.50"},
+		"explained":           {`"balance":2,"transactions":[{"type":"2950","amount":2,"occurred_at":"2024-01-01T00:00:00Z"}]`, "2.00", ""},
+		"no balance":          {`"transactions":[{"type":"2950","amount":2,"occurred_at":"2024-01-01T00:00:00Z"}]`, "2.00", ""},
+		"back to nothing":     {`"balance":0,"transactions":[{"type":"1118","amount":-2,"occurred_at":"2024-01-01T00:00:00Z"}]`, "0.00", "2.00"},
+		"up to the last unit": {`"balance":-9999999999999999999,"transactions":[{"type":"3900","amount":-9999999999999999999,"occurred_at":"2024-01-01T00:00:00Z"}]`, "-9999999999999999999", ""},
+	} {
+		c := startWithoutToken(t, Options{FrozenClock: true})
+		require.NoError(t, c.Load(strings.NewReader(`{"accounts":[{"account_id":"a",`+tc.account+`}]}`)), name)
+		require.Equal(t, tc.balance, c.Balance("a"), name)
+		history := c.Transactions("a")
+		if tc.opening == "" {
+			require.Len(t, history, strings.Count(tc.account, "occurred_at"), name)
+			continue
+		}
+		require.Len(t, history, 1+strings.Count(tc.account, "occurred_at"), name)
+		require.Equal(t, tc.opening, history[0].Amount, name)
+		require.Equal(t, "2950", history[0].Type, name)
+		if len(history) > 1 {
+			require.True(t, history[0].OccurredAt.Before(history[1].OccurredAt), name)
+			continue
+		}
+		require.Equal(t, c.Now(), history[0].OccurredAt, name)
+	}
+}
+
+func TestLoad_NothingIsAnnounced(t *testing.T) {
+	t.Parallel()
+	r, c := startHooked(t, Options{})
+	c.addHook(hookText(t, r.URL, nil))
+	c.quiet()
+	pings := len(c.Deliveries())
+	require.NoError(t, c.Load(strings.NewReader(`{"accounts":[{"account_id":"a","balance":5,
+		"transactions":[{"type":"2950","amount":2,"occurred_at":"2024-01-01T00:00:00Z"}]}],"hooks":[`+hookText(t, r.URL, nil)+`]}`)))
+	c.quiet()
+	require.Len(t, c.Deliveries(), pings)
+	c.Adjust("a", "1")
+	c.quiet()
+	require.Len(t, c.Deliveries(), pings+2, "the loaded hook works like the other")
+}
+
+func TestLoad_RulesDecideAndExistingCompanyKeepsIts(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	c.post("policy/42/categories", `{"add":[5411]}`).empty(200)
+	require.NoError(t, c.Load(strings.NewReader(`{"companies":[{"id":42,"client_id":"renamed","categories":[5411,742]},{"id":7,"loop":"closed","terminals":[
+		{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T"}]}],"accounts":[{"account_id":"a","company_id":7,"balance":10}]}`)))
+	require.Equal(t, []any{map[string]any{"merchant_category_code": "5411"}, map[string]any{"merchant_category_code": "0742"}},
+		c.get("policy/42/categories").ok().object()["categories"])
+	purchase := `{"transaction_type":"Purchase","account_id":"a","amount":1,"bank_name":"b","location":"l","location_code":"c","currency_code":"036",` +
+		`"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5999"}`
+	require.Equal(t, true, c.post("simulation/transact", purchase).ok().object()["success"])
+	require.Equal(t, false, c.post("simulation/transact", body(t, purchase, map[string]any{"terminal_id": "U"})).ok().object()["success"])
+}
+
+func TestLoad_WalletTokenDefaults(t *testing.T) {
+	t.Parallel()
+	c := start(t, Options{})
+	require.NoError(t, c.Load(strings.NewReader(`{"accounts":[{"account_id":"a","plastic_expiry":"2040-11-02T00:00:00Z","wallet_tokens":[{},{"suspenders":[]}]}]}`)))
+	tokens := c.get("accounts/a/tokens").ok().list()
+	require.Len(t, tokens, 2)
+	require.Equal(t, "1140", tokens[0]["expiration_date"])
+	for _, token := range tokens {
+		again, err := json.Marshal(token)
+		require.NoError(t, err)
+		other := startWithoutToken(t, Options{})
+		require.NoError(t, other.Load(strings.NewReader(`{"accounts":[{"wallet_tokens":[`+string(again)+`]}]}`)), "the defaults keep the rules")
+	}
+	require.NotEqual(t, tokens[0]["token_unique_reference"], tokens[1]["token_unique_reference"])
+}
+
+func TestLoad_HookScopeIsWhatTheCallerMayAccess(t *testing.T) {
+	t.Parallel()
+	c := startWithoutToken(t, Options{PermittedCompanies: []prepaid.CompanyID{42}})
+	err := c.Load(strings.NewReader(`{"companies":[{"id":7}],"hooks":[` + body(t, goodHook, map[string]any{"scope": []int{42, 7, 9}}) + `]}`))
+	require.EqualError(t, err, "prepaidtest: seed document: hooks[0].scope[1] is not a company that the caller can access; "+
+		"hooks[0].scope[2] is not a company of the document or the server")
+}
+
+// seedTables reads docs/emulator-seed.md: the type of each member, by the path of its object.
+func seedTables(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "docs", "emulator-seed.md"))
+	require.NoError(t, err)
+	tables := make(map[string]map[string]string)
+	var object map[string]string
+	for line := range strings.Lines(string(text)) {
+		if heading, ok := strings.CutPrefix(line, "## "); ok {
+			path := strings.Trim(strings.TrimSpace(heading), "`")
+			if path == "The document" {
+				path = ""
+			}
+			require.NotContains(t, tables, path)
+			object = make(map[string]string)
+			tables[path] = object
+			continue
+		}
+		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `") { // names with one type and meaning share a row
+			for name := range strings.SplitSeq(strings.Trim(cells[0], "| `"), "`, `") {
+				require.NotContains(t, object, name)
+				object[name] = cells[1]
+			}
+		}
+	}
+	return tables
+}
+
+// seedPath builds the document that holds value at path.
+func seedPath(path, value string) string {
+	steps := strings.Split(path, ".")
+	for _, step := range slices.Backward(steps) {
+		if name, listed := strings.CutSuffix(step, "[]"); listed {
+			value = `{"` + name + `":[` + value + `]}`
+		} else if step != "" {
+			value = `{"` + step + `":` + value + `}`
+		}
+	}
+	return value
+}
+
+func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
+
+// TestLoad_Documentation compares tables and code: each object has exactly the members of its table.
+func TestLoad_Documentation(t *testing.T) {
+	t.Parallel()
+	c := startWithoutToken(t, Options{})
+	known := regexp.MustCompile(`\? is not known here; known are ([^;]*)`)
+	tables := seedTables(t)
+	for path, members := range tables {
+		err := c.Load(strings.NewReader(seedPath(path, `{"?":1}`)))
+		require.Error(t, err, path)
+		found := known.FindStringSubmatch(err.Error())
+		require.NotNil(t, found, path)
+		require.Equal(t, slices.Sorted(maps.Keys(members)), strings.Split(found[1], ", "), path)
+		for name, kind := range members {
+			inner := join(path, name)
+			switch kind {
+			case "object":
+				require.Contains(t, tables, inner)
+			case "array of objects":
+				require.Contains(t, tables, inner+"[]")
+			default: // no object is read here
+				for _, value := range []string{`{"?":1}`, `[{"?":1}]`} {
+					err := c.Load(strings.NewReader(seedPath(inner, value)))
+					require.ErrorContains(t, err, "must be", inner)
+					require.NotContains(t, err.Error(), "known are", inner)
+				}
+				require.ErrorContains(t, c.Load(strings.NewReader(seedPath(inner, wrongValue(kind)))), wrongType(t, kind), inner)
+			}
+		}
+	}
+}
+
+func wrongValue(kind string) string {
+	if kind == "string" {
+		return "1"
+	}
+	return `"sekret"`
+}
+
+// wrongType is the code's error for a value of another type than in the tables.
+func wrongType(t *testing.T, kind string) string {
+	t.Helper()
+	rules := map[string]string{
+		"string": "must be a string", "integer": "must be an integer", "boolean": "must be true or false", "date-time": "must be a date-time",
+		"amount": "must be a decimal number", "array of integers": "must be an array", "array of strings": "must be an array",
+	}
+	require.Contains(t, rules, kind)
+	return rules[kind]
+}
+
+// TestLoad_ExampleUsesEveryMember keeps the example complete; TestLoad_Example loads it.
+func TestLoad_ExampleUsesEveryMember(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "seed.json"))
+	require.NoError(t, err)
+	var example any
+	require.NoError(t, json.Unmarshal(text, &example))
+	used := make(map[string]bool)
+	var walk func(path string, value any)
+	walk = func(path string, value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, inner := range value {
+				used[join(path, name)] = true
+				walk(join(path, name), inner)
+			}
+		case []any:
+			for _, inner := range value {
+				walk(path+"[]", inner)
+			}
+		}
+	}
+	walk("", example)
+	named := make(map[string]bool)
+	for path, members := range seedTables(t) {
+		for name := range members {
+			named[join(path, name)] = true
+		}
+	}
+	require.Equal(t, named, used)
+}
+
+// seedExample is the example with exact numbers.
+func seedExample(t *testing.T) (text string, document map[string][]map[string]any) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "seed.json"))
+	require.NoError(t, err)
+	decoder := json.NewDecoder(strings.NewReader(string(raw)))
+	decoder.UseNumber()
+	require.NoError(t, decoder.Decode(&document))
+	return string(raw), document
+}
+
+// sameMembers requires the response to have the written members; amounts are compared as such.
+func sameMembers(t *testing.T, written, answered map[string]any, but ...string) {
+	t.Helper()
+	for name, want := range written {
+		if slices.Contains(but, name) {
+			continue
+		}
+		if name == "balance" || strings.HasSuffix(name, "amount") {
+			require.Equal(t, amountOf(t, want), amountOf(t, answered[name]), name)
+			continue
+		}
+		require.Equal(t, want, answered[name], name)
+	}
+}
+
+func amountOf(t *testing.T, value any) wire.Money {
+	t.Helper()
+	amount, err := wire.ParseMoney(fmt.Sprint(value))
+	require.NoError(t, err)
+	return amount
+}
+
+func objectsOf(value any) []map[string]any {
+	list, _ := value.([]any)
+	objects := make([]map[string]any, len(list))
+	for i, element := range list {
+		objects[i], _ = element.(map[string]any)
+	}
+	return objects
+}
+
+func TestLoad_Example(t *testing.T) {
+	t.Parallel()
+	text, example := seedExample(t)
+	c := start(t, Options{})
+	require.NoError(t, c.Load(strings.NewReader(text)))
+
+	statuses, sorts := make(map[any]bool), make(map[any]bool)
+	const groups = "?with_personal=1&with_directentry=1&with_freetext=1&with_bpay=1&with_tokeninfo=1&with_correspondingaccountid=1&with_cardholdertype=1"
+	require.GreaterOrEqual(t, len(example["accounts"]), 12)
+	require.Len(t, c.AccountIDs(), len(example["accounts"]))
+	for _, written := range example["accounts"] {
+		id := written["account_id"].(string)
+		got := c.get("accounts/" + id + groups).ok().object()
+		sameMembers(t, written, got, "transactions", "wallet_tokens")
+		statuses[got["status"]], sorts[got["account_type"]], sorts[got["product_type"]] = true, true, true
+		checkSeededHistory(t, c, id, written)
+		if tokens := objectsOf(written["wallet_tokens"]); len(tokens) > 0 {
+			answered := c.get("accounts/" + id + "/tokens").ok().list()
+			require.Len(t, answered, len(tokens))
+			for i, token := range tokens {
+				sameMembers(t, token, answered[i])
+				require.NotEmpty(t, answered[i]["token_requestor_id"])
+			}
+		}
+	}
+	require.Len(t, statuses, len(AccountStatuses()))
+	for _, sort := range []string{"proxy", "ledger", "reloadable", "gift", "loyalty"} {
+		require.True(t, sorts[sort], sort)
+	}
+	found := c.get("accounts?client_id=harbour-rewards&client_account_key=harbour%2F0001").ok().list()
+	require.Len(t, found, 1)
+	require.Equal(t, "EA-MAYA", found[0]["account_id"])
+	require.Len(t, c.get("accounts/company/101?program_id=hr-open&page_size=100").ok().list(), 7)
+
+	checkSeededPolicies(t, c, example["companies"])
+	for _, written := range example["reports"] {
+		path := "reporting/templates/" + written["template"].(string)
+		run := string(c.get(path + "?include_column_headers=true").ok().body)
+		c.Advance(time.Minute)
+		require.Equal(t, written["csv"], c.get(path + "/reports/" + run).ok().object()["reportdata"])
+	}
+	hooks := c.get("hooks").ok().list()
+	require.Len(t, hooks, len(example["hooks"]))
+	for i, written := range example["hooks"] {
+		sameMembers(t, written, hooks[i], "hmac_key_secret")
+		require.NotEmpty(t, hooks[i]["id"])
+	}
+	require.Empty(t, c.Deliveries())
+
+	before := len(c.AccountIDs())
+	require.ErrorContains(t, c.Load(strings.NewReader(text)), "accounts[0].account_id exists on the server")
+	require.Len(t, c.AccountIDs(), before)
+}
+
+// checkSeededHistory requires the written transactions, at most one opening load before them, and running balances
+// that end with the balance.
+func checkSeededHistory(t *testing.T, c *caller, id string, written map[string]any) {
+	t.Helper()
+	var items []map[string]any
+	if got := c.get("accounts/" + id + "/transactions?page_size=100"); got.status != 204 {
+		items = got.ok().list()
+	}
+	slices.SortStableFunc(items, func(a, b map[string]any) int {
+		return strings.Compare(a["occurred_at"].(string), b["occurred_at"].(string))
+	})
+	var running wire.Money
+	for _, item := range items {
+		running, _ = running.Plus(amountOf(t, item["amount"]))
+		running, _ = running.Minus(amountOf(t, item["fee_amount"]))
+		require.Equal(t, running, amountOf(t, item["running_balance_amount"]))
+	}
+	history := objectsOf(written["transactions"])
+	opening := len(items) - len(history)
+	require.GreaterOrEqual(t, opening, 0, id)
+	require.LessOrEqual(t, opening, 1, id)
+	if opening == 1 {
+		require.Equal(t, "2950", items[0]["type"])
+		require.NotZero(t, amountOf(t, items[0]["amount"]))
+		require.Equal(t, "opening balance", items[0]["reference"])
+	}
+	for i, transaction := range history {
+		sameMembers(t, transaction, items[opening+i])
+	}
+	require.Equal(t, running.String(), c.Balance(id))
+}
+
+func checkSeededPolicies(t *testing.T, c *caller, companies []map[string]any) {
+	t.Helper()
+	loops := make(map[any]bool)
+	for _, written := range companies {
+		loops[written["loop"]] = true
+		policy := c.get("policy/" + written["id"].(json.Number).String() + "/policy").ok().object()
+		require.Equal(t, map[any]string{"open": "allow", "closed": "deny"}[written["loop"]], policy["default_action"])
+		codes := written["categories"].([]any)
+		require.Len(t, policy["categories"], len(codes))
+		for i, code := range codes {
+			require.Equal(t, fmt.Sprintf("%04s", code), objectsOf(policy["categories"])[i]["merchant_category_code"])
+		}
+		for _, list := range []string{"merchants", "terminals"} {
+			answered := objectsOf(policy[list])
+			require.Len(t, answered, len(objectsOf(written[list])))
+			for i, rule := range objectsOf(written[list]) {
+				sameMembers(t, rule, answered[i])
+				require.NotEmpty(t, answered[i]["id"])
+			}
+		}
+	}
+	require.ElementsMatch(t, []any{"open", "closed"}, slices.Collect(maps.Keys(loops)))
+}
+
+// TestLoad_ExampleNamesNobody checks that the example's addresses and numbers belong to no real person.
+func TestLoad_ExampleNamesNobody(t *testing.T) {
+	t.Parallel()
+	_, example := seedExample(t)
+	reserved := []string{"+61 491 570 006", "+61 491 570 156", "+61 491 570 157", "+61 491 570 158", "+61 491 570 159", "+61 491 570 110"}
+	for _, written := range example["accounts"] {
+		personal, _ := written["personal"].(map[string]any)
+		if personal == nil {
+			continue
+		}
+		require.Contains(t, reserved, personal["mobile_number"])
+		require.True(t, strings.HasSuffix(personal["email_address"].(string), "@example.com"))
+	}
+}
