@@ -1,8 +1,6 @@
 //go:build linux
 
-// Package release tests the script that makes a release, .ci/release, on a small repository with the same layout: a core, two
-// modules below contrib/ of which one needs the other, and a module that is never released.
-package release
+package main
 
 import (
 	"os"
@@ -15,13 +13,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const root = "../../.."
+const root = "../.."
 
-// repository is a checkout that a test may change.
+// repository is a checkout that a test may change: a small repository with the same layout, which has a core, two modules below
+// contrib/ of which one needs the other, and a module that is never released.
 type repository struct {
 	t           *testing.T
+	program     string
 	directory   string
 	environment []string
+}
+
+// TestMain is the program itself if a test starts it.
+func TestMain(m *testing.M) {
+	if os.Getenv("PREPAID_RELEASE_RUN") != "" {
+		main()
+	}
+	os.Exit(m.Run())
 }
 
 var fileHeading = regexp.MustCompile(`(?m)^-- (\S+) --\n`)
@@ -30,18 +38,21 @@ var fileHeading = regexp.MustCompile(`(?m)^-- (\S+) --\n`)
 func newRepository(t *testing.T) repository {
 	t.Helper()
 	if os.Getenv("PREPAID_RELEASE") == "" {
-		t.Skip("only .ci/run tests the script: PREPAID_RELEASE=1")
+		t.Skip("only .ci/run tests releases: PREPAID_RELEASE=1")
 	}
-	for _, tool := range []string{"git", "bash", "tsort", "script"} {
+	for _, tool := range []string{"git", "bash", "script"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			require.Empty(t, os.Getenv("PREPAID_REQUIRE_TOOLS"), err)
 			t.Skip(err)
 		}
 	}
-	r := repository{t: t, directory: t.TempDir()}
+	program, err := os.Executable()
+	require.NoError(t, err)
+	r := repository{t: t, program: program, directory: t.TempDir()}
 	home := t.TempDir()
 	r.environment = append(os.Environ(), "GIT_CONFIG_GLOBAL="+filepath.Join(home, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
-		"PREPAID_CHECKS="+filepath.Join(home, "checks"), "GOFLAGS=", "GOPROXY=off", "TMPDIR="+home)
+		"PREPAID_CHECKS="+filepath.Join(home, "checks"), "GOFLAGS=", "GOPROXY=off", "TMPDIR="+home,
+		"PREPAID_RELEASE_RUN=1")
 	text, err := os.ReadFile("testdata/repository.txt")
 	require.NoError(t, err)
 	headings := fileHeading.FindAllSubmatchIndex(text, -1)
@@ -52,9 +63,6 @@ func newRepository(t *testing.T) repository {
 		}
 		r.write(string(text[at[2]:at[3]]), string(text[at[1]:end]))
 	}
-	script, err := os.ReadFile(filepath.Join(root, ".ci", "release"))
-	require.NoError(t, err)
-	r.write(".ci/release", string(script))
 	r.git("init", "-q", "-b", "main")
 	r.git("config", "--global", "user.name", "Somebody")
 	r.git("config", "--global", "user.email", "somebody@example.com")
@@ -135,20 +143,20 @@ func (r repository) run(name string, arguments ...string) (int, string) {
 	return command.ProcessState.ExitCode(), string(printed)
 }
 
-// releases runs the script, which must succeed, and returns its output.
+// releases runs the program, which must succeed, and returns its output.
 func (r repository) releases(arguments ...string) string {
 	r.t.Helper()
-	code, printed := r.run("bash", append([]string{".ci/release"}, arguments...)...)
+	code, printed := r.run(r.program, arguments...)
 	require.Equal(r.t, 0, code, printed)
 	return printed
 }
 
-// refuses runs the script, which must refuse with the reason and change nothing.
+// refuses runs the program, which must refuse with the reason and change nothing.
 func (r repository) refuses(reason string, arguments ...string) {
 	r.t.Helper()
 	before := r.state()
-	code, printed := r.run("bash", append([]string{".ci/release"}, arguments...)...)
-	require.Equal(r.t, 3, code, printed)
+	code, printed := r.run(r.program, arguments...)
+	require.Equal(r.t, 1, code, printed)
 	require.Contains(r.t, printed, "REFUSED: ")
 	require.Contains(r.t, printed, reason)
 	require.Equal(r.t, before, r.state())

@@ -1,6 +1,6 @@
 //go:build linux
 
-package release
+package main
 
 import (
 	"os"
@@ -24,7 +24,6 @@ func TestRefusals(t *testing.T) {
 		"a leading zero":      {"0.01.0", func(repository) {}, "not like 0.2.0"},
 		"a pre-release":       {"0.1.0-rc.1", func(repository) {}, "not like 0.2.0"},
 		"another import path": {"2.0.0", func(repository) {}, "needs a module path that ends in /v2"},
-		"an unknown option":   {"-push", func(repository) {}, "unknown option -push"},
 		"the tree is dirty": {"", func(r repository) {
 			r.write("left", "")
 			r.git("add", "left")
@@ -50,7 +49,7 @@ func TestRefusals(t *testing.T) {
 		}, "only a major version breaks the API"},
 		"a break without a note": {"", func(r repository) {
 			r.breaks("0.1.0", "Lost")
-		}, "the changelog does not name everything that broke"},
+		}, "the latest section does not name `Lost`"},
 		"no version in call.go": {"", func(r repository) { r.replace("call.go", "const version", "const number") }, "call.go has no constant version"},
 		"a replaced dependency": {"", func(r repository) {
 			r.write("fork/go.mod", "module example.com/library\n\ngo 1.26.0\n")
@@ -80,13 +79,13 @@ func TestRefusals(t *testing.T) {
 		}, "contains one or\n\tmore replace directives"},
 		"a first program that fails": {"", func(r repository) {
 			r.replace("README.md", `Getenv("PREPAID_SEED")`, `Getenv("PREPAID_NOTHING")`)
-		}, "the README's first program ends with 1"},
+		}, "the README's first program: sh -euc"},
 		"a first program that prints something else": {"", func(r repository) {
 			r.replace("call.go", `"active"`, `"closed"`)
 		}, "the README's first program printed: closed 12.50"},
 		"an embedded file of another module": {"", func(r repository) {
 			r.write("text.go", "package prepaid\n\nimport _ \"embed\"\n\n//go:embed bench/main.go\nvar text string\n")
-		}, "do not compile"},
+		}, "go build -o program .: exit status 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,8 +105,11 @@ func TestRefusals(t *testing.T) {
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
-	r.refuses("name the version to retract and the reason", "-retract", "0.1.0")
+	r.refuses("name the version to retract, and the reason", "-retract", "0.1.0", "0.1.1")
 	r.refuses("one version, not 0.1.0 and 0.2.0", "0.1.0", "0.2.0")
+	code, printed := r.run(r.program, "-push")
+	require.Equal(t, 2, code, printed)
+	require.Contains(t, printed, "not defined: -push")
 }
 
 func (r repository) append(text string) { r.write("CHANGELOG.md", r.read("CHANGELOG.md")+text) }
