@@ -22,26 +22,6 @@ func (p *pkg) written() (files int, longest string, most int) {
 	return files, longest, most
 }
 
-func (p *pkg) countArrows() int {
-	n := 0
-	for _, to := range p.arrows {
-		n += len(to)
-	}
-	return n
-}
-
-func (p *pkg) mutualPairs() int {
-	n := 0
-	for from, to := range p.arrows {
-		for other := range to {
-			if from < other && p.arrows[other][from] != nil {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // largestCircle returns the largest set of files that all need names of each other, directly or through others.
 func (p *pkg) largestCircle() []string {
 	var best []string
@@ -80,7 +60,7 @@ func (p *pkg) printCircle(out io.Writer, circle []string) {
 	for _, from := range circle {
 		for _, to := range slices.Sorted(maps.Keys(p.arrows[from])) {
 			if slices.Contains(circle, to) {
-				fmt.Fprintf(out, "%s -> %s: %s\n", from, to, strings.Join(slices.Sorted(maps.Keys(p.arrows[from][to])), " "))
+				fmt.Fprintf(out, "%s -> %s: %s\n", from, to, strings.Join(slices.Sorted(slices.Values(p.arrows[from][to])), " "))
 			}
 		}
 	}

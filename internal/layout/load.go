@@ -15,17 +15,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
-
-// uses counts how often one file uses each name of another file: functions, types, variables, fields and methods.
-type uses map[string]int
 
 // pkg is one package, with the names that its files use from one another.
 type pkg struct {
 	lines     map[string]int
 	generated map[string]bool
 	testFiles int
-	arrows    map[string]map[string]uses
+	arrows    map[string]map[string][]string // for two files, the names of the second that the first uses, of functions, types, fields …
 }
 
 // listed is a package as go list prints it.
@@ -60,9 +58,9 @@ func list(ctx context.Context, arguments ...string) ([]listed, error) {
 	}
 }
 
-// load reads the package in directory with its types. The types of imported packages come from the compiler's export data.
-func load(ctx context.Context, directory string) (*pkg, error) {
-	all, err := list(ctx, "-export", "-deps", "./"+filepath.ToSlash(directory))
+// load reads the package in the working directory with its types. The types of imported packages come from the compiler's export data.
+func load(ctx context.Context) (*pkg, error) {
+	all, err := list(ctx, "-export", "-deps", ".")
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +71,7 @@ func load(ctx context.Context, directory string) (*pkg, error) {
 	target := all[len(all)-1] // go list prints dependencies first
 	p := &pkg{
 		lines: make(map[string]int), generated: make(map[string]bool), testFiles: len(target.TestGoFiles) + len(target.XTestGoFiles),
-		arrows: make(map[string]map[string]uses),
+		arrows: make(map[string]map[string][]string),
 	}
 	set := token.NewFileSet()
 	files := make([]*ast.File, len(target.GoFiles))
@@ -104,10 +102,9 @@ func (p *pkg) add(from, to, name string) {
 		return
 	}
 	if p.arrows[from] == nil {
-		p.arrows[from] = make(map[string]uses)
+		p.arrows[from] = make(map[string][]string)
 	}
-	if p.arrows[from][to] == nil {
-		p.arrows[from][to] = make(uses)
+	if !slices.Contains(p.arrows[from][to], name) {
+		p.arrows[from][to] = append(p.arrows[from][to], name)
 	}
-	p.arrows[from][to][name]++
 }

@@ -40,21 +40,16 @@ func TestRun(t *testing.T) {
 	write(t, root, small)
 	t.Chdir(root)
 	var out, problems strings.Builder
-	require.Zero(t, run([]string{"-v"}, &out, &problems), problems.String())
-	require.Equal(t, `4 files, 1 test files, the longest a.go with 8 lines
-4 arrows, 0 mutual pairs, largest circle: 3 files: a.go b.go c.go
-a.go -> b.go: b
-b.go -> c.go: U m
-c.go -> a.go: T f
-`, out.String())
+	require.Zero(t, run(t.Context(), &out, &problems), problems.String())
+	require.Equal(t, "4 files, 1 test files, the longest a.go with 8 lines\nlargest circle: 3 files: a.go b.go c.go\n", out.String())
 
-	out.Reset()
-	require.Zero(t, run([]string{"-packages"}, &out, &problems))
-	require.Equal(t, "small -> low\n\nlow\n", out.String())
-	require.Zero(t, run([]string{"internal/low"}, &out, &problems))
-	require.Equal(t, 2, run([]string{"a", "b"}, &out, &problems))
-	require.Equal(t, 2, run([]string{"-more"}, &out, &problems))
-	require.Equal(t, 1, run([]string{"nowhere"}, &out, &problems))
+	p, err := load(t.Context())
+	require.NoError(t, err)
+	p.printCircle(&problems, p.largestCircle())
+	require.Equal(t, "a.go -> b.go: b\nb.go -> c.go: U m\nc.go -> a.go: T f\n", problems.String())
+
+	t.Chdir(t.TempDir())
+	require.Equal(t, 1, run(t.Context(), &out, &problems))
 }
 
 func TestLimits(t *testing.T) {
@@ -71,10 +66,10 @@ func TestLimits(t *testing.T) {
 	})
 	t.Chdir(root)
 	var out, problems strings.Builder
-	require.Equal(t, 1, run(nil, &out, &problems))
+	require.Equal(t, 1, run(t.Context(), &out, &problems))
 	for _, want := range []string{
 		"layout: 39 Go files, at most 35\n", "layout: 453 lines in d.go, at most 450\n",
-		"layout: example.com/small/low/internal/x imports example.com/small/low, which is above it\n", "layout: DESIGN.md does not show",
+		"layout: example.com/small/low/internal/x imports example.com/small/low, which is above it\n", "layout: DESIGN.md does not show the packages as they are:\nsmall -> low",
 	} {
 		require.Contains(t, problems.String(), want)
 	}

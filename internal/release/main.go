@@ -20,7 +20,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -57,7 +56,14 @@ func run() (code int) {
 	}()
 	refuse(flag.NArg() > 1, "one version, not %s", strings.Join(flag.Args(), " and "))
 	refuse((r.retracted == "") != (r.reason == "") || strings.Contains(r.reason, "\n"), "name the version to retract, and the reason in one line")
-	r.prepare(ctx)
+	terminal := exec.CommandContext(ctx, "tty")
+	terminal.Stdin = os.Stdin
+	if name, err := terminal.Output(); err == nil && os.Getenv("GPG_TTY") == "" { // gpg asks for a passphrase there
+		_ = os.Setenv("GPG_TTY", strings.TrimSpace(string(name)))
+	}
+	var err error
+	r.work, err = os.MkdirTemp("", "prepaid-release-")
+	refuse(err != nil, "%v", err)
 	defer os.RemoveAll(r.work) //nolint:errcheck // only litter
 	r.clone(ctx)
 	if !*proves {
@@ -160,19 +166,4 @@ func (r *release) summarise() {
 	fmt.Fprintf(os.Stdout, "\nRelease note:\n\n%s\n%s\n\n  git push --atomic origin main %s\n", r.section(), state, strings.Join(tags, " "))
 	fmt.Fprintf(os.Stdout, "  go list -m %s # at once: public proxies fetch what is asked for\n", strings.Join(modules, " "))
 	fmt.Fprintf(os.Stdout, "  (cd cmd/prepaid-emulator/dist && go run . -version v%s -out DIRECTORY) # the files of the release page\n", r.version)
-}
-
-// prepare makes the work directory, and names the terminal on which gpg asks for a passphrase.
-func (r *release) prepare(ctx context.Context) {
-	terminal := exec.CommandContext(ctx, "tty")
-	terminal.Stdin = os.Stdin
-	if name, err := terminal.Output(); err == nil && os.Getenv("GPG_TTY") == "" {
-		_ = os.Setenv("GPG_TTY", strings.TrimSpace(string(name)))
-	}
-	root, err := os.Getwd()
-	refuse(err != nil, "%v", err)
-	r.work, err = os.MkdirTemp("", "prepaid-release-")
-	refuse(err != nil, "%v", err)
-	r.here = shell{root, []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}
-	r.there = shell{filepath.Join(r.work, "clone"), []string{"GIT_CONFIG_GLOBAL=" + filepath.Join(r.work, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1"}}
 }

@@ -23,8 +23,6 @@ func (r *release) prove(ctx context.Context) {
 	refuse(err != nil, "%v", err)
 	for _, directory := range r.order {
 		path := r.pathOf(directory)
-		listed := tags.run(ctx, "go", "list", "-m", "-versions", path)
-		refuse(!slices.Contains(strings.Fields(listed), "v"+r.version), "%s is not listed with v%s: %s", path, r.version, listed)
 		latest := tags.run(ctx, "go", "list", "-m", path+"@latest")
 		refuse(latest != path+" v"+r.version, "the latest version is %s, not v%s", latest, r.version)
 		tags.run(ctx, "go", "mod", "download", path+"@v"+r.version)
@@ -78,8 +76,6 @@ func (r *release) use(ctx context.Context, outside shell, directory string) {
 	refuse(len(packages) == 0, "%s has no package", path)
 	build(ctx, user, "package main\n\nimport _ \""+strings.Join(packages, "\"\nimport _ \"")+"\"\n\nfunc main() {}\n")
 	r.checkOurs(ctx, "a module that uses "+path, user)
-	got := r.ours(ctx, user)[path]
-	refuse(got != "v"+r.version, "go get %s got %s, not v%s", path, got, r.version)
 	for _, program := range programs {
 		outside.run(ctx, "go", "install", program+"@v"+r.version)
 	}
