@@ -22,6 +22,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -52,24 +53,37 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 		return 2
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !only.MatchString(m.name) })
-	code, unchanged := 0, map[string]string{} // for each package, the output of its tests without a change
+	unchanged := map[string]func() string{} // for each package, the output of its tests without a change
+	for _, m := range all {
+		unchanged[m.module+" "+m.pkg] = sync.OnceValue(func() string { return testsOf(all, m) })
+	}
+	code := 0
+	var printing sync.Mutex
+	var running sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, m := range all {
 		if m.root && (runtime.GOOS != "linux" || os.Geteuid() != 0) {
+			printing.Lock()
 			fmt.Fprintf(out, "%s: not run, %s needs Linux and root\n", m.name, m.test)
+			printing.Unlock()
 			continue
 		}
-		began := time.Now()
-		key := m.module + " " + m.pkg
-		if _, known := unchanged[key]; !known {
-			unchanged[key] = testsOf(all, m)
-		}
-		if err := m.survives(unchanged[key]); err != nil {
-			fmt.Fprintf(out, "%s: %v\n", m.name, err)
-			code = 1
-			continue
-		}
-		fmt.Fprintf(out, "%s: %s fails, %s\n", m.name, m.test, time.Since(began).Round(time.Second))
+		free <- struct{}{}
+		running.Go(func() {
+			began := time.Now()
+			err := m.survives(unchanged[m.module+" "+m.pkg]())
+			printing.Lock()
+			defer printing.Unlock()
+			<-free
+			if err != nil {
+				fmt.Fprintf(out, "%s: %v\n", m.name, err)
+				code = 1
+			} else {
+				fmt.Fprintf(out, "%s: %s fails, %s\n", m.name, m.test, time.Since(began).Round(time.Second))
+			}
+		})
 	}
+	running.Wait()
 	return code
 }
 
