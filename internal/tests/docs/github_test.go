@@ -41,7 +41,7 @@ type workflow struct {
 		Timeout   int    `yaml:"timeout-minutes"`
 		Strategy  struct {
 			FailFast bool `yaml:"fail-fast"`
-			Matrix   struct{ System, Go []string }
+			Matrix   struct{ System, Go, Part []string }
 		}
 		Steps []struct {
 			If, Uses, Run string
@@ -63,7 +63,7 @@ func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 	next := regexp.MustCompile(`(?m)^readonly next_go=go(\d+\.\d+)\.\d+$`).FindSubmatch(script)
 	pinned := regexp.MustCompile(`^actions/[a-z-]+@[0-9a-f]{40}$`)
 
-	commands, versions, systems := map[string]bool{}, map[string]bool{}, []string{}
+	commands, versions, systems, parts := map[string]bool{}, map[string]bool{}, []string{}, []string{}
 	for _, name := range []string{"ci.yml", "nightly.yml"} {
 		var w workflow
 		readGitHub(t, &w, "workflows", name)
@@ -72,7 +72,7 @@ func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 		require.Equal(t, "bash", w.Defaults.Run.Shell, "of Windows, and of Homebrew")
 		for _, job := range w.Jobs {
 			require.Positive(t, job.Timeout)
-			systems = append(systems, job.Strategy.Matrix.System...)
+			systems, parts = append(systems, job.Strategy.Matrix.System...), append(parts, job.Strategy.Matrix.Part...)
 			for _, step := range job.Steps {
 				switch {
 				case step.Uses != "":
@@ -88,7 +88,7 @@ func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, map[string]bool{"bash .ci/run": true, "bash .ci/run vet test": true, "bash .ci/run nightly": true}, commands)
+	require.Equal(t, map[string]bool{"bash .ci/run ${{ matrix.part }}": true, "bash .ci/run vet test": true, "bash .ci/run nightly": true}, commands)
 	require.Equal(t, map[string]bool{
 		string(oldest[1]): true, string(next[1]): true, "${{ matrix.go }}": true, "": true,
 	}, versions)
@@ -96,6 +96,8 @@ func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 		require.Contains(t, systems[i], system)
 	}
 	require.Len(t, systems, 3)
+	require.Equal(t, []string{"part1", "part2", "part3"}, parts)
+	require.Contains(t, string(script), `all="tools $part1 $part2 $part3 tree"`)
 }
 
 // Dependabot checks all modules in git.
