@@ -133,7 +133,7 @@ type Account struct {
 	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
 	// Compliant is nil when the service does not report it.
 	Compliant *bool `json:"is_compliant,omitzero"`
-	// ProgramClientID is the client_id to search by, not an OAuth client id.
+	// ProgramClientID is the client_id to search by, not an OAuth client ID.
 	ProgramClientID string `json:"client_id,omitzero"`
 	// ClientAccountKey is your own key (salary packaging): at most 255 characters, ASCII 0x20 to 0x7E.
 	ClientAccountKey string `json:"client_account_key,omitzero"`
@@ -166,8 +166,8 @@ const companyUnset CompanyID = math.MinInt64
 
 func (a *Account) startUnset() { a.Balance, a.CompanyID = amountUnset(), companyUnset }
 
-// missing reports whether a required member is absent. If the ID or the company is missing, callers cannot use the account, and
-// Issue would take it for another one.
+// missing reports whether a required member is absent. Without ID or company, callers cannot use the account, and Issue would mistake it
+// for another one.
 func (a *Account) missing() bool {
 	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == companyUnset
 }
@@ -251,7 +251,7 @@ type SetStatusParams struct {
 }
 
 // SetStatus sets the state of an account, such as active for a new card, if the service permits it. Errors: [ErrNotFound]. After
-// [OutcomeUnknown] read it with Summary. Safety: repeated, except for [AccountStatusActive] and [AccountStatusPreActive]. API: PUT
+// [OutcomeUnknown] read the state with Summary. Safety: repeated, except for [AccountStatusActive] and [AccountStatusPreActive]. API: PUT
 // /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()

@@ -174,8 +174,8 @@ func (a *Amount) UnmarshalText(text []byte) error { return a.set(number.Parse(te
 // Value returns the form of String for a NUMERIC, DECIMAL or text column.
 func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
 
-// Scan reads text as [ParseAmount] does or an int64 of whole units, no float64 and no NULL (use sql.Null[Amount]). Errors: [ErrSyntax],
-// [ErrAmountRange].
+// Scan reads text as [ParseAmount] does, or an int64 of whole units. It refuses float64 and NULL (use sql.Null[Amount]). Errors:
+// [ErrSyntax], [ErrAmountRange].
 func (a *Amount) Scan(src any) error {
 	switch src := src.(type) {
 	case string:

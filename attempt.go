@@ -68,9 +68,9 @@ func (a *attempt) evidence(kind responseKind) evidence {
 	return e
 }
 
-// serviceForm reports whether the error has the form of section 7: a JSON object with a non-empty string `error`, sent as the
-// service's media type or as application/json, to which proxies change it. Any other 4xx may come from a gateway, before or
-// after the service accepted the request. So may an error whose code is the status text: many frameworks send it.
+// serviceForm reports whether the error has the form of section 7: a JSON object with a non-empty string `error`, sent as the service's
+// media type or as application/json, to which proxies change it. Any other 4xx may come from a gateway, before or after the service
+// accepted the request. So may an error whose code is the status text: many frameworks send such errors.
 func (a *attempt) serviceForm() bool {
 	return a.declared(responseJSON) && a.api.Code != "" && string(a.api.Code) != http.StatusText(a.status)
 }
@@ -183,8 +183,8 @@ func (c *call) admit(ctx context.Context) (ratelimit.Slot, error) {
 	return nil, &TokenError{Err: token.ErrRefused}
 }
 
-// add counts an attempt that may have left. If the attempt outlasted its limit, because the RoundTripper ignores the context or
-// the process was suspended, the request may have left as late as the attempt's end: last is then that end minus limit.
+// add counts an attempt that may have been sent. If the attempt outlasted its limit, because the RoundTripper ignores the context or the
+// process was suspended, the request may have been sent as late as the attempt's end: last is then that end minus limit.
 func (s *sentRecord) add(at time.Time, limit time.Duration) {
 	if s.count++; s.count == 1 {
 		s.first = at
@@ -374,7 +374,7 @@ func (c *call) authorize(ctx context.Context) error {
 	return nil
 }
 
-// spareToken returns the manager's spare token. If it returns suspect itself, the response that suspect got is final.
+// spareToken returns the manager's spare token. If that is suspect itself, the response to suspect is final.
 func (c *call) spareToken(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
 	spare, err := c.core.manager.Spare(ctx, suspect)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {

@@ -133,7 +133,7 @@ func (c *core) header(authorization string) http.Header {
 // validator returns a validator that honours Config.SkipValueChecks.
 func (c *core) validator() validator { return validator{lax: c.config.SkipValueChecks} }
 
-// call is one operation in progress. do sets the first group. The other groups change with each attempt; nothing in them outlives the call.
+// call is one operation in progress. do sets the first group of fields. The others change with each attempt and never outlive the call.
 type call struct {
 	request  request
 	core     *core

@@ -24,9 +24,9 @@ const (
 )
 
 // Cardholder is the personal (registration) data of an account. The limits below apply to new values. A Cardholder that the client read,
-// and each copy of it, also keeps the JSON that the service sent: an unchanged field is not checked and is sent back as received, such as
-// an expired passport or a date of birth with a time. Marshalling to JSON writes only the values, without that time. In a Cardholder built
-// from fields or from such JSON, all values are new. Members that the reference does not list are dropped.
+// and each copy of it, also keeps the JSON that the service sent. An unchanged field, such as an expired passport or a date of birth with a
+// time, is not checked and is sent back as received. json.Marshal writes only the values, without that time. In a Cardholder built from
+// fields or from such JSON, all values are new. Members that the reference does not list are dropped.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`
@@ -158,7 +158,7 @@ type Passport struct {
 	Number string `json:"passport_number" redact:"personal"`
 	// Expiry is later than today (UTC).
 	Expiry Date `json:"passport_expiry" redact:"personal"`
-	// IssuingCountry is ISO 3166 alpha-3, such as AUS: not the two letters of an address.
+	// IssuingCountry is ISO 3166 alpha-3, such as AUS. In an address, a country has two letters.
 	IssuingCountry string `json:"passport_issuing_country" redact:"personal"`
 }
 

@@ -73,8 +73,8 @@ func (c *Client) serve() *Client {
 type Overrides struct {
 	// Retry bounds the attempts of one call. InFlightWait and TokenHold must be zero or those of the client.
 	Retry RetryPolicy
-	// AttemptTimeout limits one attempt. If longer than the client's, it also lengthens the pause before a transfer is sent again. A shorter
-	// one does not shorten that pause: the service needs no less time for a transfer. The client that sent the transfer sets the pause.
+	// AttemptTimeout limits one attempt. If it is longer than the client's, the pause before a transfer is sent again is longer too. If it is
+	// shorter, that pause stays: the service needs as much time as before. The client that sent the transfer sets the pause.
 	AttemptTimeout time.Duration
 	// Logger replaces the log. For no log, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger
@@ -181,7 +181,7 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 type CheckResult struct {
 	// TokenLifetime is the remaining lifetime of the access token.
 	TokenLifetime time.Duration
-	// ClockSkew is the service's clock minus the local one, to about a second; zero if the response had no Date header.
+	// ClockSkew is the service's clock minus the local one, accurate to about a second; zero if the response had no Date header.
 	ClockSkew time.Duration
 	// RoundTrip is the duration of the read, without the token request.
 	RoundTrip time.Duration

@@ -120,7 +120,7 @@ func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
 	return err
 }
 
-// readScalar returns text and kind of a string or of a number, as written. Null has no text; any other kind is the error other.
+// readScalar returns text and kind of a string or of a number, as written. For null, text is empty; for any other kind, err is other.
 func readScalar(d *jsontext.Decoder, other error) (text string, kind jsontext.Kind, err error) {
 	token, err := d.ReadToken()
 	if err != nil {
@@ -211,7 +211,7 @@ func parseInteger(text string) (int64, bool) {
 	return value, err == nil
 }
 
-// readItems reads an array on the fast path. After the result false, nothing is known about body.
+// readItems reads an array on the fast path. The result false proves nothing about body.
 func readItems[T any](body []byte) ([]T, bool) {
 	if _, ok := any((*T)(nil)).(wireReadable); !ok {
 		return nil, false
@@ -219,8 +219,8 @@ func readItems[T any](body []byte) ([]T, bool) {
 	return wire.ReadItems(body, func(item *T, r *wire.Reader) { any(item).(wireReadable).readWire(r) })
 }
 
-// decodeJSON reads the single JSON value of a response into out, of a type of this package: on the fast path, or else again
-// from the start.
+// decodeJSON reads the single JSON value of a response into out, which points to a type of this package. If the fast path fails, the
+// library reads it.
 func decodeJSON(r *response, out any) error {
 	if plain, ok := out.(wireReadable); !ok || !wire.Read(r.body, plain.readWire) {
 		if err := unmarshal(r, out, decodeOptions); err != nil {
@@ -338,8 +338,8 @@ func (r *response) errorWithin(kind responseKind) error {
 // syntaxOptions are the options for all JSON: duplicate names and invalid UTF-8 are accepted.
 var syntaxOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// errorShape reads the error shape of section 7. It is strict about the code, which is evidence of the response's sender: any
-// other shape has an empty code, and two codes are an error. A description that is neither a string nor a number is ignored.
+// errorShape reads the error shape of section 7. It is strict about the code, which is evidence of the response's sender: a body of any
+// other shape gives an empty code, and two codes are an error. A description that is neither a string nor a number is ignored.
 func (r *response) errorShape() (code ErrorCode, description string, err error) {
 	var shape struct {
 		Error       ErrorCode      `json:"error"`

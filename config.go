@@ -52,9 +52,9 @@ type Config struct {
 	MaxResponseBytes int64 `json:"max_response_bytes,omitzero" yaml:"max_response_bytes,omitempty"`
 	// Retry bounds the attempts of one call.
 	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
-	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier request with the same request ID moved no money, see
+	// RefusalCodes are codes of a 400. Like invalid_request, they prove that an earlier request with the same request ID moved no money: see
 	// [ProvesNotApplied]. The reference lists no codes for transfers. List a code only if the operator confirms that the service never uses it
-	// to refuse a transfer that has been carried out or is still in progress: a wrong code reports a payment that was made as rejected.
+	// to refuse a transfer that has been carried out or is still in progress: a wrong code makes a completed payment look rejected.
 	RefusalCodes []ErrorCode `json:"refusal_codes,omitzero" yaml:"refusal_codes,omitempty"`
 	// MediaTypes are further media types of responses that the client accepts as the service's, if a proxy replaces
 	// application/vnd.<vendor>+json. Write them in lower case, without parameters; "" accepts a response without a media type. Default: none;
@@ -86,9 +86,9 @@ type Config struct {
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
 	// TokenSource replaces the built-in token manager. It returns a token to use now, or an error as soon as ctx is done. If rejected is not
-	// nil, the service has just responded to that token with 401; if the source returns it again, the call ends with that 401. The built-in
-	// manager renews a token in the background when less than 10 minutes remain (section 5.4), but not in the token's first minute. A token
-	// that lives 10 minutes or less is renewed at half its life.
+	// nil, the service has just refused that token with 401. If the source returns it again, the call ends with that 401. The built-in manager
+	// renews a token in the background when less than 10 minutes remain (section 5.4), but not in the token's first minute. A token that lives
+	// 10 minutes or less is renewed at half its life.
 	TokenSource func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) `json:"-" yaml:"-"`
 	// Transport sends the requests. Default: [transport.New]. For a proxy or a client certificate, change the result of New: a plain
 	// &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed. The comment of package transport has the
@@ -97,8 +97,8 @@ type Config struct {
 	// Limiter admits the attempts; [ratelimit.None] admits all. By default the client limits itself to 1,000 requests per 10 s from each
 	// address, times RateShare; the comment of package ratelimit describes that limiter.
 	Limiter ratelimit.Limiter `json:"-" yaml:"-"`
-	// Logger gets a record per repeat (level warn) and per call: info if it failed, error if its outcome is unknown, else debug (also if a
-	// report is not ready). It has operation, path template, status, duration and outcome, but no body, query or header. Default: no log.
+	// Logger gets a record per repeat (level warn) and per call: error if the outcome is unknown, info after other failures, else debug (also
+	// if a report is not ready). Each has operation, path template, status, duration and outcome, but no body, query or header. Default: none.
 	Logger *slog.Logger `json:"-" yaml:"-"`
 	// Trace observes every call. For more than one, use [Trace.Join].
 	Trace *Trace `json:"-" yaml:"-"`
@@ -124,12 +124,12 @@ type RetryPolicy struct {
 	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt ended. Default: 10 s. A
 	// payment of unknown outcome is sent again no earlier than [AccountsService.NotBefore], and no earlier than InFlightWait after the
 	// response to a later request ([AccountsService.AwaitRepeat]): the service caches only finished payments. A call whose deadline is earlier
-	// ends at once, with unknown outcome. The reference states no limit, and a slower service may pay twice: ask the operator, and raise it.
+	// ends at once, with unknown outcome. The reference states no limit. A slower service may pay twice: ask the operator, and raise it.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials were refused,
 	// calls fail at once with that error; after any other failure they wait, first 250 ms, then longer. A token that the service has refused
 	// is never sent again: all calls wait for a new token, or end unsent ([TokenError]) if it would arrive after their deadline. If several
-	// tokens are each refused within TokenHold (at most 1 s) of arriving, the next token is requested that long after the last arrival. 1 ns
+	// tokens are each refused within TokenHold (at most 1 s) of arrival, the next token is requested that long after the last arrival. 1 ns
 	// means no wait. After a failed renewal of a token that is still valid, the next renewal waits 1 s to 1 min; no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
@@ -250,8 +250,8 @@ func ruleOf(of reflect.Type) string {
 // PREPAID_BASE_URL or PREPAID_RETRY_MIN_WAIT. docs/wrapping.md lists them all. If PREPAID_CLIENT_SECRET is unset,
 // PREPAID_CLIENT_SECRET_FILE names a file with the secret. PREPAID_ENVIRONMENT (for TestEnvironment) is "test" or "production", the
 // default. Switches are "true" or "false", durations are written as "30s", codes and media types are separated by commas. An empty variable
-// counts as unset. Unknown variables are ignored, even if they begin with PREPAID_: check the spelling. Without credentials, ClientID and
-// ClientSecret stay empty, for a Config with a TokenSource. Errors: a *[ValidationError] that lists all faults by variable.
+// counts as unset. Unknown variables are ignored, even if they begin with PREPAID_: check the spelling. If credentials are not set,
+// ClientID and ClientSecret stay empty, for a Config with a TokenSource. Errors: a *[ValidationError] that lists all faults by variable.
 func ConfigFromEnv() (Config, error) {
 	config, unread := Config{}, validator{}
 	readEnv(&unread, "base_url", &config.BaseURL, asText)

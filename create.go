@@ -93,8 +93,8 @@ func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams
 }
 
 // UpdateAccountParams replaces registration data, and may clear omitted members: read the account with [IncludeCardholder], change the
-// cardholder, and send all of it back. That works for any data that the service holds: the limits of key, display name and portal
-// identifier are not checked here.
+// cardholder, and send all of it back. That works for any data that the service holds: Update does not check the limits of key, display
+// name and portal identifier.
 type UpdateAccountParams struct {
 	// Cardholder is the whole cardholder. Required.
 	Cardholder *Cardholder `json:"registration"`
@@ -132,7 +132,7 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 type IssueParams struct {
 	// Account is the input of Create. ClientAccountKey is required and must be unique within the program.
 	Account CreateAccountParams
-	// ProgramClientID is the client_id of the program, to search by. Required. If wrong, the account is created and then not found.
+	// ProgramClientID is the client_id of the program, to search by. Required. If it is wrong, Issue creates the account but does not find it.
 	ProgramClientID string
 	// VisibleWithin is how long to look for an account that is not visible yet. Zero means 30 s.
 	VisibleWithin time.Duration

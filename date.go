@@ -153,7 +153,7 @@ func (d Date) Value() (driver.Value, error) {
 	return d.String(), nil
 }
 
-// Scan reads a time (its own day), text, or NULL (no date). Errors: [ErrSyntax].
+// Scan reads a time (see [DateOf]), text, or NULL (no date). Errors: [ErrSyntax].
 func (d *Date) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:

@@ -14,18 +14,18 @@
 //	defer client.Close()
 //	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludeCardholder)
 //
-// Create one [Client] per process. Each resource is a service of the client. The comment of a method has its own errors, its safety class
-// (see Retries) and its request (API). [Client.Check] verifies at startup that the service is reachable and accepts the credentials. The
-// client renews its access token in the background, 10 minutes before the token expires or halfway through a short lifetime; calls use the
-// old token meanwhile.
+// Create one [Client] per process. Its fields are services, one for each resource. The comment of a method lists its own errors, its safety
+// class (see Retries) and its request (API). [Client.Check] verifies at startup that the service is reachable and accepts the credentials.
+// The client renews its access token in the background, 10 minutes before the token expires or halfway through a short lifetime. Meanwhile,
+// calls use the old token.
 //
 // # Money
 //
-// Every error of a call is a [*CallError]. Decide by its outcome ([OutcomeOf]), never by a status: [OutcomeApplied]; [OutcomeRejected] and
-// [OutcomeNotProcessed], after which this call moved nothing; or [OutcomeUnknown], which you must resolve. Their comments have the rules.
-// To resolve an unknown outcome, send a transfer or direct entry out again with the same params. After any other call, look for its effect:
-// [AccountsService.FindMovement], [AccountsService.FindCreated], or the changed data. Finding nothing proves nothing. A client remembers
-// its own unknown outcomes; another process needs [CallError].LastSent in [TransferParams].
+// Every error of a call is a [*CallError]. Decide by its outcome ([OutcomeOf]), never by a status. After [OutcomeApplied] the call took
+// effect. After [OutcomeRejected] or [OutcomeNotProcessed] this call moved nothing. You must resolve [OutcomeUnknown]: send a transfer or
+// direct entry out again with the same params. After any other call, look for its effect: [AccountsService.FindMovement],
+// [AccountsService.FindCreated], or the changed data. Finding nothing proves nothing. A client remembers its own unknown outcomes. In
+// another process, set LastSent in the [TransferParams] to [CallError].LastSent.
 //
 // # Retries and limits
 //
@@ -33,11 +33,11 @@
 //
 //   - read: changes nothing. Sent again after failures.
 //   - repeated: fails safe if it arrives late (a block, a deletion). Sent again.
-//   - keyed: has a [RequestID]. Sent again with the same bytes, not before [AccountsService.NotBefore], if the exchange broke off or
-//     returned 502, 503 or 504. A 500 ends the call at once with [OutcomeUnknown].
+//   - keyed: has a [RequestID]. If the exchange broke off or returned 502, 503 or 504, sent again with the same bytes, no earlier than
+//     [AccountsService.NotBefore]. A 500 ends the call at once with [OutcomeUnknown].
 //   - never repeated: not sent again once it may have arrived.
 //
-// Every call is sent again if it certainly was not processed: after a failed connection, after a 429, and once with a new token after a
+// Every call is sent again if it was certainly not processed: after a failed connection, after a 429, and once with a new token after a
 // 401. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed call, a refusal for which
 // [ProvesNotApplied] holds. [RetryPolicy] bounds attempts and pauses. The context bounds the call; a wait that would outlast its deadline
 // does not start. [Client.With] derives a client with other bounds.
@@ -61,10 +61,10 @@
 //
 // # Values
 //
-// An [Amount] is exact. Times are sent in UTC with a resolution of one second. A birthday is a [Date]. A value of an enumeration that the
-// reference does not list is kept as received; its method Known returns false. A [Secret] is never printed, not even in JSON. In fmt and
-// slog, types that hold personal data or any content print only which fields are set. Their JSON is not redacted. Log such values one by
-// one, because a JSON log writes a slice as JSON.
+// An [Amount] is exact. Times are sent in UTC with a resolution of one second. A birthday is a [Date]. An enumeration value that the
+// reference does not list is kept as received, and its method Known returns false. A [Secret] is never printed, not even in JSON. In fmt
+// and slog, types that hold personal data or any content print only which fields are set. Their JSON is not redacted. Log such values one
+// by one, because a JSON log writes a slice as JSON.
 //
 // # Observing
 //

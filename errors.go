@@ -25,15 +25,15 @@ type CallError struct {
 	RequestID RequestID
 	// CorrelationID is the ID that the service returned or, for funding, the ID that was sent.
 	CorrelationID string
-	// Attempts is the number of requests that may have left.
+	// Attempts is the number of requests that may have been sent.
 	Attempts int
-	// FirstSent is when the first request may have left; zero if none did.
+	// FirstSent is when the first request may have been sent; zero if none was.
 	FirstSent time.Time
-	// LastSent is the start of the last attempt that may have left. If that attempt outlasted AttemptTimeout, LastSent is its end minus
-	// AttemptTimeout. The attempt may have been in progress until the call returned. If no attempt left, LastSent is zero or, for a transfer
+	// LastSent is the start of the last attempt that may have been sent. If that attempt outlasted AttemptTimeout, LastSent is its end minus
+	// AttemptTimeout. The attempt may have been in progress until the call returned. If nothing was sent, LastSent is zero or, for a transfer
 	// or direct entry out with unknown outcome, that of the params. Store it with a payment of unknown outcome.
 	LastSent time.Time
-	// NotBefore is the earliest time to repeat, with its request ID, a transfer or direct entry out with unknown outcome: see
+	// NotBefore is the earliest time to send a transfer or direct entry out with unknown outcome again, with its request ID: see
 	// [AccountsService.NotBefore]. A client waits longer if the service has not responded since: [AccountsService.AwaitRepeat]. Zero for any
 	// other call or outcome, and with [ErrRequestIDExpired].
 	NotBefore time.Time
@@ -233,8 +233,8 @@ var (
 	ErrReportNotReady = errors.New("prepaid: report not ready")
 	// ErrReportFailed: a report poll returned 500: the report must be requested again.
 	ErrReportFailed = errors.New("prepaid: report failed")
-	// ErrRequestIDExpired: the day in the request ID, or LastSent of the params, is so old that the service may have forgotten the ID. The
-	// call was not sent ([OutcomeUnknown]: an earlier call may have moved the money).
+	// ErrRequestIDExpired: the day in the request ID ([RequestID.Date]) or LastSent of the params is out of range: the service may forget the
+	// ID. The call was not sent ([OutcomeUnknown]: an earlier call may have moved the money).
 	ErrRequestIDExpired = errors.New("prepaid: request ID outside the replay window")
 	// ErrRequestIDReused: this client has used the request ID for another payment. The outcome of that payment is unknown, or that payment is
 	// one of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params have LastSent) and
@@ -262,7 +262,7 @@ type Fault struct {
 	Rule string
 }
 
-// ValidationError lists all faults of a request or a [Config]. Nothing was sent, except by an Ensure method: see its outcome.
+// ValidationError lists all faults of a request or a [Config]. Nothing was sent, except perhaps by an Ensure method: see the outcome.
 type ValidationError struct {
 	// Faults are the faults, in the order of the fields.
 	Faults []Fault
@@ -313,8 +313,8 @@ func (e *TransportError) Error() string {
 // Unwrap returns Err.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// DecodeError means that a response does not have the declared form, or that an error response has a success status. Err is then its
-// [ErrorCode].
+// DecodeError means that a response does not have the declared form, or that an error response has a success status (then Err is its
+// [ErrorCode]).
 type DecodeError struct {
 	// StatusCode is the HTTP status of the response.
 	StatusCode int

@@ -54,7 +54,7 @@ type RedeemFundingParams struct {
 	Amount Amount `json:"amount"`
 	// ZeroAmount allows an Amount of zero, which is otherwise refused as possibly forgotten. Not part of the JSON.
 	ZeroAmount bool `json:"-"`
-	// NegativeAmount allows an Amount below zero, to which the reference gives no meaning; ask the operator. Not part of the JSON.
+	// NegativeAmount allows an Amount below zero. The reference does not define such an Amount: ask the operator. Not part of the JSON.
 	NegativeAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
@@ -142,7 +142,7 @@ type RefundFundingParams struct {
 	Amount Amount `json:"amount"`
 	// ZeroAmount allows an Amount of zero, which is otherwise refused as possibly forgotten. Not part of the JSON.
 	ZeroAmount bool `json:"-"`
-	// NegativeAmount allows an Amount below zero, to which the reference gives no meaning; ask the operator. Not part of the JSON.
+	// NegativeAmount allows an Amount below zero. The reference does not define such an Amount: ask the operator. Not part of the JSON.
 	NegativeAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
@@ -192,7 +192,7 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 	return s.post(ctx, opFundingRefund, params.AccountID, params.CorrelationID, body, v)
 }
 
-// sequenceNumber refuses zero: a movement that names no transaction cannot be traced.
+// sequenceNumber refuses 0 unless zero is set: a movement that names no transaction cannot be traced.
 func (v *validator) sequenceNumber(field string, number int64, zero bool) {
 	if number == 0 && !zero {
 		v.fault(field, ruleRequired)

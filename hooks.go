@@ -26,7 +26,7 @@ const (
 	ReliabilityModeStoreUndeliverable ReliabilityMode = "store_undeliverable"
 )
 
-// FilterAll matches every transaction; no other rules are specified.
+// FilterAll matches every transaction. The reference specifies no other rule.
 const FilterAll = "*"
 
 // Hook is a registered webhook (section 2.13), without the key's secret.
@@ -43,7 +43,7 @@ type Hook struct {
 	Enabled bool `json:"enabled"`
 	// ReliabilityMode decides how undeliverable messages are treated.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
-	// LastUndeliverable is the latest undeliverable message that was not dismissed; empty without one or with ReliabilityModeNone.
+	// LastUndeliverable is the latest undeliverable message that was not dismissed; empty if there is none, or with ReliabilityModeNone.
 	LastUndeliverable MessageID `json:"last_undeliverable,omitzero"`
 	// LastUndeliverableAt is the time of LastUndeliverable; zero if there is none.
 	LastUndeliverableAt time.Time `json:"last_undeliverable_timestamp,omitzero"`
@@ -157,8 +157,8 @@ type UpdateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
 }
 
-// Update changes a hook. After [OutcomeUnknown] read it with Get; a new HMACKeySecret shows only in a new HMACKeyID. Errors: those of
-// Create. Safety: never repeated. API: PATCH /hooks/{id}.
+// Update changes a hook. After [OutcomeUnknown] read the hook with Get, which shows a new HMACKeySecret only by a new HMACKeyID. Errors:
+// those of Create. Safety: never repeated. API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {
 	r, v := hookRequest(opHooksUpdate, id)
 	v.lax = s.client.config.SkipValueChecks

@@ -127,9 +127,9 @@ func DeriveRequestID(day Date, parts ...string) RequestID {
 	return formatRequestID(day, [10]byte(sum[:10]))
 }
 
-// Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in either case. It returns false for any other ID: check its age
-// yourself. A transfer returns [ErrRequestIDExpired] if the day (from midnight UTC) began over 22 days ago or begins in over 7 days: the
-// service may have forgotten the ID, or may forget it before the client refuses it, and pay again.
+// Date returns the day in an ID of [NewRequestID] or [DeriveRequestID], in upper or lower case. It returns false for any other ID: check
+// its age yourself. A transfer returns [ErrRequestIDExpired] if the day began (at midnight UTC) over 22 days ago or begins in over 7 days:
+// the service may have forgotten the ID, or may forget it before the client refuses it, and pay again.
 func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return Date{}, false

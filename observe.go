@@ -33,7 +33,7 @@ func (r *Response) Decode(into any) error {
 	return nil
 }
 
-// copied returns a copy for the caller, since the buffer of a is used again.
+// copied returns a copy for the caller, since the buffer of r is used again.
 func (r *response) copied() *Response {
 	return &Response{StatusCode: r.status, Header: r.header.Clone(), Body: bytes.Clone(r.body)}
 }
@@ -98,7 +98,7 @@ type Attempt struct {
 type CallSummary struct {
 	// Outcome is the known effect.
 	Outcome Outcome
-	// Attempts is the number of requests that may have left.
+	// Attempts is the number of requests that may have been sent.
 	Attempts int
 	// Duration is the time of all attempts and waits.
 	Duration time.Duration
@@ -108,7 +108,7 @@ type CallSummary struct {
 
 type traceKey struct{}
 
-// WithTrace returns a context whose calls t observes too, after Config.Trace.
+// WithTrace adds t to a context: t observes its calls too, after Config.Trace.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	outer, _ := ctx.Value(traceKey{}).([]*Trace)
 	return context.WithValue(ctx, traceKey{}, append(slices.Clip(outer), t.flat()...))
@@ -199,7 +199,7 @@ func (o observer) attemptDone(ctx context.Context, seen Attempt, report func(*Tr
 	}
 }
 
-// callDone reports a call that began at began. attempts counts the requests that may have left; status is the last HTTP status or 0.
+// callDone reports a call that began at began. attempts counts the requests that may have been sent; status is the last HTTP status or 0.
 func (o observer) callDone(ctx context.Context, began time.Time, attempts, status int, err error) {
 	level := slog.LevelDebug
 	outcome := OutcomeOf(err)

@@ -25,7 +25,7 @@ const (
 	// in the service's own form (after a gateway's page the outcome is unknown). A 403 ([ErrForbidden]) is about your permissions, not about
 	// the payment. The call may succeed later with the same request ID, when the cause is gone (a balance, a 409). If you pay some other way
 	// instead, never send this request ID again; after [ErrRequestIDReused], do not pay some other way. If another process, or this program
-	// before a restart, sent a payment of unknown outcome, rejected means only that this call moved nothing, unless the params have LastSent.
+	// before a restart, sent the payment with unknown outcome, set LastSent: otherwise rejected means only that this call moved nothing.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request is not at fault (no connection, no token, rate limit, cancelled before sending,
 	// client closed). Send the same params again once the cause is gone, not in a loop. For a read it also means no complete response.
@@ -63,9 +63,9 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 
 // OutcomeOf returns the outcome of the call that returned err: [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] and the
 // errors of [ParseAmount] and [ParseDate], and [OutcomeUnknown] for any other error without a [*CallError], even one of
-// [Message.UnmarshalJSON]: the message may report a movement. In joined errors, those without an outcome do not count: the result is
-// OutcomeUnknown if one of the others is unknown, otherwise the first outcome. After [ErrRequestIDReused] do not pay some other way,
-// although the outcome is rejected. After [ErrRequestIDExpired] sending again resolves nothing. A person must resolve both.
+// [Message.UnmarshalJSON]: the message may report a movement. In joined errors, only those with an outcome count: the result is
+// OutcomeUnknown if one of them is unknown, otherwise the first outcome. After [ErrRequestIDReused] do not pay some other way, although the
+// outcome is rejected. After [ErrRequestIDExpired] sending again resolves nothing. A person must resolve both.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied

@@ -26,10 +26,10 @@ type Paging struct {
 	Page int
 	// Size is the requested page size, in items. Default: 100. The service may apply another size ([Page].Size): its limits are unspecified.
 	Size int
-	// Prefetch is the number of pages to fetch ahead while you work on one; they are delivered in order. Default: 0. The first page, which
-	// counts the pages, is requested alone: n pages take the time of 1 + ceil((n-1) / (Prefetch+1)) requests, and up to Prefetch pages wait in
-	// memory. A list without these counts is read one page at a time. Leaving the loop early wastes up to Prefetch requests of the rate limit.
-	// A page that you do not wait for yet is requested in [ratelimit.Bulk]. The ...Page methods ignore Prefetch.
+	// Prefetch is the number of pages to fetch ahead while you work on one; they are delivered in order. Default: 0. The first page, which has
+	// the number of pages, is requested alone: n pages take the time of 1 + ceil((n-1) / (Prefetch+1)) requests, and up to Prefetch pages wait
+	// in memory. A list without that number is read one page at a time. Leaving the loop early wastes up to Prefetch requests of the rate
+	// limit. A page that you do not wait for yet is requested in [ratelimit.Bulk]. The ...Page methods ignore Prefetch.
 	Prefetch int
 }
 
@@ -53,7 +53,7 @@ type Page[T any] struct {
 	skew     time.Duration
 }
 
-// Last reports whether this is the last page (without a count: an empty one).
+// Last reports whether this page is the last or, without TotalPages, empty.
 func (p *Page[T]) Last() bool {
 	if p.reported || p.TotalPages > 0 {
 		return p.Number >= p.TotalPages
@@ -141,7 +141,7 @@ func (l pageList[T]) page(ctx context.Context, c *core) (*Page[T], error) {
 	return page, err
 }
 
-// all iterates over the items of all pages from Paging.Page on, with the promises of internal/pages.
+// all iterates over the items of all pages from Paging.Page on, as package internal/pages promises.
 func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		start := max(l.paging.Page, 1)

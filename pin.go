@@ -41,7 +41,7 @@ func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*R
 
 // SealedPINParams is for Validate and Execute; every field is required.
 type SealedPINParams struct {
-	// OperationID is a UUID, from the response to Initiate; the reference does not name its member.
+	// OperationID is a UUID, from the response to Initiate; the reference does not name the member of that response.
 	OperationID string `json:"operation_id"`
 	// DeviceID is the cardholder's device.
 	DeviceID string `json:"device_id"`

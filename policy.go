@@ -138,7 +138,7 @@ type ChangeRulesParams[Rule any] struct {
 	// Add are the rules to add; their ID is not sent.
 	Add []Rule
 	// Remove are the rules to remove. Only the [MCC], the merchant (AcquirerID, CardAcceptorID) or the terminal (also TerminalID) is sent,
-	// even if 0 or empty: use the service's values. A terminal's ID, which the reference's text mentions, is not in its request format.
+	// even if 0 or empty: use the service's values. The reference's text mentions a terminal's ID, but its request format has none.
 	Remove []Rule
 }
 
@@ -150,8 +150,7 @@ type policyChange[Add, Remove any] struct {
 	Remove          []Remove `json:"remove,omitzero"`
 }
 
-// changeRules sends a change. check finds the faults of an added rule, and removed those of a rule to remove; added and removed
-// return the wire forms.
+// changeRules sends a change. check finds the faults of a rule to add; added returns its wire form. removed does both for a rule to remove.
 func changeRules[Rule, Add, Remove any](ctx context.Context, s *PolicyService, op operation, company CompanyID, params ChangeRulesParams[Rule],
 	check func(v *validator, list string, i int, rule Rule), added func(Rule) Add, removed func(v *validator, i int, rule Rule) Remove) error {
 	r := policyRequest(op, company)

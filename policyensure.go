@@ -35,7 +35,7 @@ type EnsuredRules[Rule any] struct {
 	Removed []Rule
 	// Unchanged are wanted rules that existed with the same text.
 	Unchanged []Rule
-	// Left are rules not listed (without RemoveOthers), with another text (without ReplaceTexts), or not changed because of an error.
+	// Left are rules that are not listed (without RemoveOthers), have another text (without ReplaceTexts), or stay because of an error.
 	Left []Rule
 	// Missing are wanted rules that do not exist. The list is empty if there is no error.
 	Missing []Rule
@@ -46,12 +46,12 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 
 // EnsureCategories makes sure that the wanted categories have a rule: it reads the rules, sends the difference, if any, and reads them
 // again. It removes nothing unless RemoveOthers is set. Run it in one process at a time, for example at each start. Rules are added and
-// removed by separate calls, restricting ones first: blocking rules are added before others are removed, and allowing rules are removed
-// before others are added. If a block moves to another list, add it there first. After an unknown outcome the rules are read at once and
+// removed by separate calls, first those that restrict: blocking rules are added before others are removed, and allowing rules are removed
+// before others are added. To move a block to another list, add it there first. After an unknown outcome the rules are read at once and
 // after 1 s and 3 s. If they show the change, the other changes are sent; otherwise the error has [OutcomeUnknown]: run again later. After
 // an error the result lists existing and missing rules.
 //
-// Errors: *[ValidationError] for another default action and [ErrAmbiguous] for several rules for a category, normally before any change;
+// Errors: *[ValidationError] if the default action differs and [ErrAmbiguous] if a category has several rules, normally before any change;
 // [ErrPolicyChanged] if the final rules are not the initial ones with the sent changes; those of Get and ChangeCategories. After a change
 // the outcome is [OutcomeApplied] or unknown. Safety: reads, and changes that are never repeated. API: GET /policy/{id}/categories, POST
 // /policy/{id}/categories.
@@ -73,7 +73,7 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 	return set.ensure(ctx, company)
 }
 
-// EnsureMerchants is EnsureCategories for merchants. Texts are replaced before permitting changes. Errors and safety: as there. API: GET
+// EnsureMerchants is EnsureCategories for merchants. Texts are replaced before changes that permit. Errors and safety: as there. API: GET
 // /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureRulesParams[MerchantRule]) (*EnsuredRules[MerchantRule], error) {
 	set := ruleSet[merchantKey, MerchantRule]{

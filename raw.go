@@ -35,10 +35,10 @@ type RawRequest struct {
 	// Header has further headers. Headers of the client and the connection, such as Authorization, Content-Type and Cookie, are refused. Names
 	// with "http-method" are refused too, and names with "idempotency": net/http would repeat such requests.
 	Header http.Header `redact:"content"`
-	// Repeatable permits the client to send the request again, within Config.Retry, after an attempt that may have reached the service and got
-	// no usable response; without it, the outcome is then unknown. Set it for a GET that changes nothing (class read), or if a late repeat,
-	// after other changes, fails safe, such as blocking a card again (class repeated). Never set it for a request that moves money, creates
-	// something or could overwrite newer changes: the class keyed cannot be declared.
+	// Repeatable permits the client to repeat the request, within Config.Retry, after an attempt that may have reached the service and got no
+	// usable response. Without it, the outcome is then unknown. Set it for a GET that changes nothing (class read), or for a request that
+	// fails safe even if it is repeated after other changes, such as blocking a card (class repeated). Never set it for a request that moves
+	// money, creates something or could overwrite newer changes: Do has no class keyed.
 	Repeatable bool
 }
 
@@ -53,11 +53,11 @@ func (r *RawRequest) class() class {
 }
 
 // Do makes a call for which this version has no method, or a known call with more members, parameters or headers. It behaves as all other
-// calls do (lane [ratelimit.Call]), but each request opens its own connection. For a known operation that moves no money, also of the
-// simulator, set Path to the reference's template and leave Repeatable false: reads are repeated. For any other known operation, the error
+// calls do (lane [ratelimit.Call]), but each request opens its own connection. For a known operation that moves no money, the simulator's
+// too, set Path to the reference's template and leave Repeatable false: reads are repeated anyway. For any other known operation, the error
 // names the Go method.
 //
-// A 200, 201, 202 or 204 is a success, although its body may be a refusal, which only you recognise: if the body is unreadable, the outcome
+// A 200, 201, 202 or 204 is a success, but its body may be a refusal, which only you can recognise. If the body is unreadable, the outcome
 // is unknown, except for a read. out is nil, to ignore the body, or a pointer that receives its JSON value; an *[encoding/json.RawMessage]
 // receives the unchanged body. A 204 sets the target to zero, and an error leaves it unchanged. Names of members must match exactly. A
 // missing member is zero, but an error if a type of this package requires it. Errors: *[ValidationError]; [ErrNotFound] for an unknown

@@ -77,9 +77,9 @@ func (r ReportRun) ExpiresAt() time.Time {
 }
 
 // ReportReader streams one report in constant memory. Choose one of Rows, Read (or io.Copy) and Report, and use it once: a second use is an
-// error. Use the reader from one goroutine, except Close, and close it. All three succeed only if the response is well-formed and the
+// error. Use the reader from one goroutine (Close from any), and close it. All three succeed only if the response is well-formed and the
 // number of CSV rows is the service's totalrecords; with column headers there may be one more row, because the reference does not say
-// whether the header row counts. Until the end, it can fail with a *[ReportError]: do not treat a part as complete.
+// whether the header row counts. Until the end, they can fail with a *[ReportError]: do not treat a part as complete.
 type ReportReader struct {
 	run        ReportRun
 	mediaType  string // of the response, for errors
@@ -134,7 +134,7 @@ func (r *ReportReader) TotalRecords() (int64, bool) {
 	return r.decoder.Total()
 }
 
-// Close ends the download, also early, repeatedly, or while others read.
+// Close ends the download. You can call it early, twice, or during a read.
 func (r *ReportReader) Close() error {
 	if r == nil || r.closeBody == nil {
 		return nil
@@ -188,8 +188,8 @@ func (r *ReportReader) Read(p []byte) (int, error) {
 	return r.read(p)
 }
 
-// WriteTo copies the decoded CSV text, for io.Copy, up to Read's io.EOF. Its errors are those of Read and of w; a failed write ends the
-// download.
+// WriteTo copies the decoded CSV text, for io.Copy, until Read returns io.EOF. Its errors are those of Read and of w. A failed write ends
+// the download.
 func (r *ReportReader) WriteTo(w io.Writer) (written int64, err error) {
 	if r.use != reportByRead {
 		if err := r.begin(reportByRead); err != nil {
@@ -357,7 +357,7 @@ func (e ReportRunError) MarshalText() ([]byte, error) { return []byte(e.Error())
 func (e *ReportRunError) Unwrap() error { return e.Err }
 
 // ReportError means that a report was not read and checked to its end: an interrupted download, malformed CSV, a response that is no
-// report, or a wrong number of rows. The rows so far are correct but may be incomplete.
+// report, or a wrong number of rows. The rows so far are correct; others may be missing.
 type ReportError struct {
 	// Rows is how many complete rows were read before the failure, including the header row.
 	Rows int64

@@ -135,9 +135,9 @@ func (w WaitOptions) pause(poll int) time.Duration {
 	return min(firstPollWait<<min(poll-1, 10), lastPollWait)
 }
 
-// Open waits until a run is ready and streams its report, also repeatedly, within 4 hours of the start. Close the reader. Errors: those of
-// Result, but [ErrReportNotReady] (and context.DeadlineExceeded) when the deadline would pass before the next poll. After [ErrReportFailed]
-// start again, best with WaitForPrevious. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
+// Open waits until a run is ready and streams its report. It can be repeated for 4 hours after the start. Close the reader. Errors: those
+// of Result, but [ErrReportNotReady] only with the error of ctx, also if its deadline would pass before the next poll. After
+// [ErrReportFailed] start again, best with WaitForPrevious. Safety: read. API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOptions) (*ReportReader, error) {
 	for poll := 1; ; poll++ {
 		reader, err := s.poll(ctx, run, poll, wait)
@@ -186,8 +186,8 @@ type RunReportParams struct {
 	OnStart func(ReportRun) error
 }
 
-// Run starts a report, waits for it and streams it. Close the reader. Errors: those of Start and Open, after the start in a
-// *[ReportRunError] with the run. Except with [ErrReportFailed], the outcome is then [OutcomeApplied]: open the run again; another start is
+// Run starts a report, waits for it and streams it. Close the reader. Errors: those of Start and Open. After the start they are in a
+// *[ReportRunError] with the run, and the outcome is [OutcomeApplied], except with [ErrReportFailed]: open the run again. Another start is
 // a conflict until it ends. Safety: the start is never repeated. API: GET /reporting/templates/{templatename}, then GET
 // /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Run(ctx context.Context, template string, params RunReportParams) (*ReportReader, error) {

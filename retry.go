@@ -31,9 +31,9 @@ type progress struct {
 	gaveUp    bool      // no attempt was made, because there is no other token
 }
 
-// repeat makes the further attempts with go-retryablehttp. Few calls need any. Each of these has its own client, so that the hooks see this
-// call's deadline, outcome and last response, and the library's defaults (logging URLs, closing idle connections, following redirects) have
-// no effect.
+// repeat makes the further attempts with go-retryablehttp. Few calls need any. Each of these calls has its own retryable client, whose
+// hooks see the call's deadline, outcome and last response, and which has none of the library's defaults (logging URLs, closing idle
+// connections, following redirects).
 func (c *call) repeat(ctx context.Context) {
 	address := c.url // a copy: the call is reused
 	bare := (&http.Request{Method: c.request.op.Method, URL: &address, Host: address.Host, Header: http.Header{}}).WithContext(ctx)
@@ -294,15 +294,15 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 }
 
 // ProvesNotApplied reports whether err, the result of sending a payment again with the same request ID and params, proves that no earlier
-// request moved the money. lastSent is [CallError].LastSent of the call before; for zero the result is false. The conditions:
+// request moved the money. lastSent is [CallError].LastSent of the earlier call; if it is zero, the result is false. The conditions:
 //
 //   - The refused request (LastSent of err) was sent no earlier than NotBefore of lastSent, and after the wait of
 //     [AccountsService.AwaitRepeat].
 //   - The refusal is a failed transfer ([ErrTransferFailed]), or a 400 of type application/vnd.<vendor>+json in the service's own form,
 //     with the code invalid_request or one of [Config].RefusalCodes.
 //
-// For an error of a [Client], its Config applies, with the longest wait of its derived clients; for other errors, the defaults and
-// NotBefore alone. A client applies this to its own calls and, if the params have LastSent, to those of other processes.
+// For an error of a [Client], its Config applies, with the longest wait of its derived clients. For other errors, the defaults and
+// NotBefore alone apply. A client applies this to its own calls and, if the params have LastSent, to those of other processes.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

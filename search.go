@@ -47,7 +47,7 @@ func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsP
 	return params.list(s.client.validator()).page(ctx, &s.client.core)
 }
 
-// SearchCompanyParams filters a company's accounts; empty ones do not filter.
+// SearchCompanyParams filters a company's accounts; empty fields match all.
 type SearchCompanyParams struct {
 	// ProgramClientID filters by client_id.
 	ProgramClientID string
@@ -113,7 +113,7 @@ type FindMovementParams struct {
 	CardAcceptorID string
 	// TerminalID is the terminal.
 	TerminalID string
-	// From is the start, by the local clock. Required; Around sets it. After a call that succeeded, use 2 minutes before it, and now as To.
+	// From is the start, by the local clock. Required; Around sets it. For a call that succeeded, use 2 minutes before it, and now as To.
 	From time.Time
 	// To is the end, by the local clock. Required; Around sets it. While it is in the future, everything since From is searched.
 	To time.Time
@@ -156,7 +156,7 @@ type Finding struct {
 // entry out instead. The Date header shows how the clocks differ; without it, Around allows for 2 minutes.
 //
 // Errors: ErrNotSeen when nothing matched up to Finding.To, which proves nothing; ErrAmbiguous when several match: a person must decide;
-// the context's error together with ErrNotSeen; [ErrNotFound]; those of Transactions. Their outcome is unknown. A *[ValidationError] of
+// the context's error together with ErrNotSeen; [ErrNotFound]; those of Transactions. Their outcome is unknown, but a *[ValidationError] of
 // this search is rejected. Safety: read. API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
@@ -289,7 +289,7 @@ func (e *notSeenError) Error() string {
 
 func (e *notSeenError) Unwrap() error { return ErrNotSeen }
 
-// stepError names the step of Issue that failed. If unseen, it does not match ErrNotSeen: that would mean that the account was created.
+// stepError names the failed step of Issue. If unseen is set, it does not match ErrNotSeen, which would mean that the account was created.
 type stepError struct {
 	step   string
 	err    error

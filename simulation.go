@@ -68,7 +68,7 @@ func (s *SimulationService) Transact(ctx context.Context, params SimulateParams)
 	return s.simulate(ctx, opSimulationTransact, params, true, false)
 }
 
-// Advise adjusts a purchase: a reversal (1120), if an authorisation matches, and an advice (1118). Safety: as Transact. API: POST
+// Advise adjusts a purchase by a reversal (1120), if an authorisation matches, and an advice (1118). Safety: as Transact. API: POST
 // /simulation/advice.
 func (s *SimulationService) Advise(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opSimulationAdvise, params, true, true)
@@ -125,7 +125,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	return result, nil
 }
 
-// decode requires the member success: if it is missing, that must not be read as a refusal.
+// decode requires the member success: without it, the response must not be read as a refusal.
 func (r *SimulationResult) decode(a *response) error {
 	var received struct {
 		SimulationResult

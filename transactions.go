@@ -13,7 +13,7 @@ import (
 
 // Transaction is an item of an account's history (reference section 2.8).
 type Transaction struct {
-	// ID identifies the transaction. If an item has no ID, the history is an error.
+	// ID identifies the transaction. If an item has no ID, reading the history fails.
 	ID TransactionID `json:"id"`
 	// ParentID is the transaction this one belongs to; empty if there is none.
 	ParentID TransactionID `json:"parent_id"`
@@ -23,7 +23,7 @@ type Transaction struct {
 	Type TransactionType `json:"type"`
 	// TypeDescription describes the type.
 	TypeDescription string `json:"type_description"`
-	// Amount is the base value in currency units. If an item has none, the history is an error.
+	// Amount is the base value in currency units. If an item has none, reading the history fails.
 	Amount Amount `json:"amount"`
 	// AmountCurrency is ISO 4217 alphabetic (currently only AUD).
 	AmountCurrency string `json:"amount_currency"`
@@ -31,7 +31,7 @@ type Transaction struct {
 	FeeAmount Amount `json:"fee_amount"`
 	// FeeAmountCurrency is ISO 4217 alphabetic (currently only AUD).
 	FeeAmountCurrency string `json:"fee_amount_currency"`
-	// RunningBalance is the balance after the transaction, in currency units. If an item has none, the history is an error.
+	// RunningBalance is the balance after the transaction, in currency units. If an item has none, reading the history fails.
 	RunningBalance Amount `json:"running_balance_amount"`
 	// RunningBalanceCurrency is ISO 4217 alphabetic (currently only AUD).
 	RunningBalanceCurrency string `json:"running_balance_amount_currency"`
@@ -138,9 +138,9 @@ func (p ListTransactionsParams) filter() func(*Transaction) bool {
 }
 
 // Transactions iterates over an account's history, in unspecified order. Each transaction that existed when the first page was served is
-// yielded exactly once, one added since then at most once. The iterator keeps the IDs, about 40 bytes each, and stops if the history more
-// than doubles and grows by over 1,000 transactions. Errors: [ErrNotFound]; after any error, unseen transactions may exist. Safety: read.
-// API: GET /accounts/{id}/transactions.
+// yielded exactly once, a later one at most once. The iterator keeps the IDs, about 40 bytes each, and stops if the history more than
+// doubles and grows by over 1,000 transactions. Errors: [ErrNotFound]; after any error, unseen transactions may exist. Safety: read. API:
+// GET /accounts/{id}/transactions.
 func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params ListTransactionsParams) iter.Seq2[*Transaction, error] {
 	return params.list(id).all(ctx, &s.client.core)
 }

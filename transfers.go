@@ -38,9 +38,9 @@ type TransferParams struct {
 	Type TransferType `json:"transaction_type"`
 	// InitiatorUsername identifies the user who initiated the request; optional.
 	InitiatorUsername string `json:"initiator_username,omitzero"`
-	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart: the
-	// [CallError].LastSent of that call or, if its process died, the time at which it could no longer send; otherwise zero. It is in the JSON
-	// of params, so that stores keep it, but it is not sent and is no part of the payment. The client then waits as
+	// LastSent is for a payment whose outcome is unknown since an earlier call, even one of another process or before a restart. Set it to the
+	// [CallError].LastSent of that call or, if its process died, to a time after which it could no longer send. Otherwise it is zero. It is in
+	// the JSON of params, so that stores keep it, but it is not sent and is no part of the payment. The client then waits as
 	// [AccountsService.AwaitRepeat] does, and the outcome stays unknown until a success, or a refusal for which [ProvesNotApplied] holds.
 	// Without LastSent, a new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in the future
 	// counts as now. A time more than 29 days ago is [ErrRequestIDExpired].
@@ -134,7 +134,7 @@ type DirectEntryOutParams struct {
 	LastSent time.Time `json:"last_sent,omitzero" wire:"-"`
 }
 
-// DirectEntryOut pays from source to a bank account, as Transfer does, but any response without a transaction ID leaves the outcome
+// DirectEntryOut pays from source to a bank account. It works as Transfer, but any response without a transaction ID leaves the outcome
 // unknown. Never use one request ID for both operations: the reference does not say whether they share IDs. Errors: [ErrRequestIDExpired],
 // [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed. API: POST /accounts/{id}/directentryout.
 func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, params DirectEntryOutParams) (*TransferResult, error) {
@@ -306,16 +306,16 @@ func (r *TransferResult) missing() bool {
 
 // NotBefore returns the earliest time at which a payment with unknown outcome, last sent at lastSent, may be sent again: lastSent plus
 // AttemptTimeout and Retry.InFlightWait, 40 s by default; zero for the zero time. Until then the service may carry out the first request,
-// and then the repeat too. Among derived clients ([Client.With]) the longest AttemptTimeout counts. AwaitRepeat has the second condition,
-// [RetryPolicy].InFlightWait the risk.
+// and then the repeat too. Among derived clients ([Client.With]) the longest AttemptTimeout counts. AwaitRepeat adds a condition;
+// [RetryPolicy].InFlightWait explains the risk.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 	return s.client.repeats.anyNotBefore(lastSent)
 }
 
-// AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again, as Transfer and
-// DirectEntryOut wait: until NotBefore, and until Retry.InFlightWait after the response to a request that was sent AttemptTimeout after
+// AwaitRepeat waits until a payment of source with unknown outcome, last sent at lastSent, may be sent again. Like Transfer and
+// DirectEntryOut, it waits until NotBefore, and until Retry.InFlightWait after the response to a request that was sent AttemptTimeout after
 // lastSent or later. Call it before you claim a stored payment: the wait then uses up no lease. If another process may have sent the
-// payment, lastSent is the latest time at which it can have done so.
+// payment, pass the latest possible time.
 //
 // A complete response to any call of this client counts if it has a vendor media type (application/vnd.…) and is neither 429 nor 5xx.
 // Without one, AwaitRepeat reads the summary of source, with growing pauses. So it returns one round trip after NotBefore or, while other
