@@ -151,7 +151,7 @@ type Account struct {
 	FreeText *FreeText `json:"free_text,omitzero"`
 	// PortalIdentifier is nil when the account has none.
 	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
-	// MDESConfigID is the wallet token-service product configuration. Needs IncludeTokenInfo.
+	// MDESConfigID is the product configuration of the wallet token service. Needs IncludeTokenInfo.
 	MDESConfigID string `json:"mdes_config_id,omitzero"`
 	// CorrespondingAccountID is the card this one replaces. Needs IncludeCorrespondingAccountID.
 	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero"`

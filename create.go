@@ -38,11 +38,11 @@ type CreateAccountParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 	// PlasticEnabled allows physical-card and online card-detail transactions; nil means true.
 	PlasticEnabled *bool `json:"is_plastic_enabled,omitzero"`
-	// PlasticExpiry works only for a card batch that allows custom plastic expiry.
+	// PlasticExpiry works only for a card batch that allows a custom one.
 	PlasticExpiry time.Time `json:"plastic_expiry,omitzero"`
 	// PortalIdentifier links the account to the portal.
 	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
-	// MDESConfigID is the wallet token-service product configuration, at most 10 characters.
+	// MDESConfigID is the product configuration of the wallet token service, at most 10 characters.
 	MDESConfigID string `json:"mdes_config_id,omitzero"`
 	// GiftCardExpiry is for gift cards. A digital gift card that is active immediately needs it here: no method sets it later.
 	GiftCardExpiry time.Time `json:"gift_card_expiry,omitzero"`
@@ -155,10 +155,10 @@ const (
 )
 
 // Issue creates the account unless one with its ClientAccountKey exists, and returns it with its ID, even if the creation's response was
-// lost. Run it in one process at a time for each key. With [RequestTypeReplace], accounts that are lost or stolen, replaced or closed do
-// not match. After an error with [OutcomeApplied], never run Issue again: it could create a second account. Use FindCreated. After any
-// other outcome, run it again, with Again, when the cause is gone. After an unknown outcome, that run creates a second account if the first
-// becomes visible only after VisibleWithin: set VisibleWithin to minutes, keep InitialLoadAmount zero, and load with Transfer.
+// lost. Run it in one process at a time for each key. With [RequestTypeReplace], lost, stolen, replaced and closed accounts do not match.
+// After an error with [OutcomeApplied], never run Issue again: it could create a second account. Use FindCreated. After any other outcome,
+// run it again, with Again, when the cause is gone. If the outcome was unknown and the first account is not visible within VisibleWithin,
+// that run creates a second: set VisibleWithin to minutes, keep InitialLoadAmount zero, and load with Transfer.
 //
 // Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was
 // certainly created, but is not visible within VisibleWithin or has another client_id: correct ProgramClientID first. With Again,

@@ -21,8 +21,8 @@ const (
 	// OutcomeApplied: the call took effect. With an error, the response arrived but could not be used ([*DecodeError], [*TransportError]), a
 	// later step failed (Issue, Reporting.Run), or this client had already made the payment.
 	OutcomeApplied
-	// OutcomeRejected: the service or a check refused the call, and nothing happened: validation, a failed transfer, or 400, 403, 404 or 409
-	// in the service's own form (after a gateway's page the outcome is unknown). A 403 ([ErrForbidden]) is about your permissions, not about
+	// OutcomeRejected: the service or a check refused the call, and nothing happened (validation, a failed transfer, or 400, 403, 404 or 409
+	// in the service's own form; after a gateway's page the outcome is unknown). A 403 ([ErrForbidden]) is about your permissions, not about
 	// the payment. The call may succeed later with the same request ID, when the cause is gone (a balance, a 409). If you pay some other way
 	// instead, never send this request ID again; after [ErrRequestIDReused], do not pay some other way. If another process, or this program
 	// before a restart, sent the payment with unknown outcome, set LastSent: otherwise rejected means only that this call moved nothing.

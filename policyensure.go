@@ -51,7 +51,7 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // after 1 s and 3 s. If they show the change, the other changes are sent; otherwise the error has [OutcomeUnknown]: run again later. After
 // an error the result lists existing and missing rules.
 //
-// Errors: *[ValidationError] if the default action differs and [ErrAmbiguous] if a category has several rules, normally before any change;
+// Errors: *[ValidationError] if the default action differs, and [ErrAmbiguous] if a category has several rules, normally before any change;
 // [ErrPolicyChanged] if the final rules are not the initial ones with the sent changes; those of Get and ChangeCategories. After a change
 // the outcome is [OutcomeApplied] or unknown. Safety: reads, and changes that are never repeated. API: GET /policy/{id}/categories, POST
 // /policy/{id}/categories.

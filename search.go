@@ -119,7 +119,7 @@ type FindMovementParams struct {
 	To time.Time
 	// VisibleWithin is how long FindMovement looks for a movement, from now or from To, whichever is earlier. Zero means 2 min.
 	VisibleWithin time.Duration
-	// Exclude are transactions known to be others, such as an earlier payment of the same amount.
+	// Exclude are transactions of other movements, such as an earlier payment of the same amount.
 	Exclude []TransactionID
 }
 
@@ -145,7 +145,7 @@ func (p FindMovementParams) Around(err error) FindMovementParams {
 type Finding struct {
 	// Transactions are those that match. Even a single one may be another movement that looks the same: exclude known ones.
 	Transactions []Transaction
-	// From is the start of the searched time: the params' From minus the possible lag of the service's clock, at least 2 s.
+	// From is the start of the searched time: From of the params minus the possible lag of the service's clock, at least 2 s.
 	From time.Time
 	// To is the end of the searched time in local clock time, at most the time at which the last search began.
 	To time.Time
