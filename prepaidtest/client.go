@@ -8,9 +8,9 @@ import (
 
 // Config points a client at s, with credentials, in the test environment unless s is set to Production. So that tests do
 // not wait, pauses between attempts are a millisecond, and a failed token request is not followed by a pause.
-// AttemptTimeout is 1 s: a transfer of unknown outcome is not repeated earlier than 1 s after its last attempt, see
+// AttemptTimeout is 2 s: a transfer of unknown outcome is not repeated earlier than 2 s after its last attempt, see
 // [prepaid.AccountsService.NotBefore]; the emulator also carries out a repeat that overtakes the first request. Set
-// AttemptTimeout shorter if a test has many repeats, longer if a response is delayed by more than 1 s. With
+// AttemptTimeout shorter if a test has many repeats, longer if a response is delayed by more than 2 s. With
 // [Options].InMemory, the pauses are those of production. In the test environment, errors print the service's description.
 func (s *Server) Config() prepaid.Config {
 	config := prepaid.Config{
@@ -25,7 +25,7 @@ func (s *Server) Config() prepaid.Config {
 		config.Transport = s.network.transport()
 		return config
 	}
-	config.AttemptTimeout = time.Second // less than this made tests with -race fail on a busy machine
+	config.AttemptTimeout = 2 * time.Second
 	config.Retry = prepaid.RetryPolicy{
 		MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond, TokenHold: time.Nanosecond,
 	}

@@ -192,8 +192,8 @@ func TestReplayOfALostTransferIsShort(t *testing.T) {
 	}
 	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) { require.NoError(t, pay(t.Context(), c)) })
 	for want, config := range map[time.Duration]prepaid.Config{
-		time.Second + time.Millisecond: {},
-		35 * time.Second:               {AttemptTimeout: 30 * time.Second, Retry: prepaid.RetryPolicy{InFlightWait: 5 * time.Second}},
+		2*time.Second + time.Millisecond: {},
+		35 * time.Second:                 {AttemptTimeout: 30 * time.Second, Retry: prepaid.RetryPolicy{InFlightWait: 5 * time.Second}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			recorder, client := open(t, path, prepaidvcr.Options{}, config)

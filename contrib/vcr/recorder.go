@@ -136,8 +136,8 @@ func (r *Recorder) Recording() bool { return r.options.Mode == ModeRecord }
 // Config returns config with r as its Transport. A recording sends through the transport that config had, with its proxy and
 // certificates, unless [Options].Transport is set. A replay needs no environment: Config fills in missing settings (address,
 // vendor, credentials, the test environment) with fictional values, and turns the rate limit off unless config has a Limiter.
-// For a replay, Config also shortens waits that config does not set: AttemptTimeout to 1 s, Retry.InFlightWait and
-// Retry.MinWait to 1 ms, so that a transfer whose response was lost is repeated after 1 s instead of 40 s.
+// For a replay, Config also shortens waits that config does not set: AttemptTimeout to 2 s, Retry.InFlightWait and
+// Retry.MinWait to 1 ms, so that a transfer whose response was lost is repeated after 2 s instead of 40 s.
 func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	own := config.Transport
 	config.Transport = r
@@ -174,7 +174,7 @@ func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 }
 
 // replayTimeout is enough to respond from memory on a busy machine.
-const replayTimeout = time.Second
+const replayTimeout = 2 * time.Second
 
 // through is a recorder with the transport of one client.
 type through struct {
